@@ -31,7 +31,7 @@ export declare class BackgroundSession {
    * The conversation's live runs, its newest 100 in the background and as many of calls, newest first. `all`: the runs of
    * every conversation.
    */
-  runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
+  runs(all?: boolean | undefined | null): Promise<RunRecord[]>
   /**
    * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
    * `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host`
@@ -59,7 +59,7 @@ export declare class BackgroundSession {
   /** At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
   /**
-   * The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
+   * The newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no such run, or
    * no readable file.
    */
   transcript(key: string, options?: TranscriptOptions | undefined | null): Promise<Transcript>
@@ -414,14 +414,6 @@ export interface Answer {
   confirmed?: boolean
 }
 
-/** How a text that begins like another one is told apart from it. */
-export interface Apart {
-  /** In so many characters they are alike. */
-  shared: number
-  /** What is shown of it where there is no room for more than these. */
-  end: string
-}
-
 /** A call to boot for. */
 export interface ArrivingCall {
   /** Its tool. */
@@ -436,12 +428,12 @@ export interface BackgroundEvent {
    * The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
    * `partial` and `notes` are absent.
    */
-  runs?: Array<BackgroundRun>
+  runs?: Array<RunRecord>
   /**
    * What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
    * opened.
    */
-  news?: Array<RunNews>
+  news?: Array<RunEvent>
   /** Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
@@ -456,7 +448,7 @@ export interface BackgroundOptions {
    * The ids of deliveries that this process is still putting into it; they are not offered again.
    * @default []
    */
-  inFlight?: Array<string>
+  sent?: Array<string>
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
   /**
@@ -536,113 +528,6 @@ export interface BackgroundOptions {
   hostScript?: string
 }
 
-/** A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC. */
-export interface BackgroundRun {
-  /** A random UUID; the run is stored under it. */
-  key: string
-  /** Eight hexadecimal characters, the name of its directory. */
-  runId: string
-  /** `agent:<agent>:subagent:<key>`. */
-  sessionKey: string
-  /** The id of the conversation that asked for it, or its file. */
-  session: string
-  /** A name for people; at most 80 characters. */
-  label?: string
-  /** The agent's name. */
-  agent: string
-  /** At most 4 KiB; in events at most 200 bytes. */
-  task: string
-  /** The model that answers, or that was chosen, `provider/id`. */
-  model?: string
-  /** The thinking level that was chosen. */
-  thinking?: string
-  /** The directory the child works in. */
-  cwd: string
-  /** When its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered. */
-  cleanup: "keep" | "delete"
-  /** True when the run goes on after its pi has ended. */
-  isKept: boolean
-  /**
-   * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
-   * start.
-   */
-  state: "queued" | "starting" | "running" | "retrying" | "ended"
-  /** The place in the queue, from 1; absent once it has its turn. */
-  position?: number
-  /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
-  behind?: string
-  /** What its child asks, on one line, while it waits for the answer. */
-  asks?: string
-  /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
-  status?: "success" | "error" | "timeout" | "unknown"
-  /** How it ended; absent before the end. */
-  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** Why it failed. */
-  error?: string
-  /** When it was accepted. */
-  createdMs: number
-  /** When it got its turn. */
-  startedMs?: number
-  /** When it ended. */
-  endedMs?: number
-  /**
-   * How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
-   * part got its turn.
-   */
-  ranBeforeMs: number
-  /** When its transcript will be archived. */
-  archiveAtMs?: number
-  /** When its transcript was archived. */
-  archivedMs?: number
-  /** What it has spent, earlier resumptions included. */
-  usage: RunUsage
-  /** How full its context is; absent before its first turn has ended. */
-  context?: ContextUse
-  /** The run's directory; absent before its child starts. */
-  directory?: string
-  /**
-   * The child's session file, under its new name once it was archived; absent before its child starts, and once it was
-   * removed for `quotaBytes`.
-   */
-  transcript?: string
-  /** The id of the child's session. */
-  childSessionId?: string
-  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial` and `notes`. */
-  result?: string
-  /** The beginning of an answer that was cut off; at most 4 KiB. */
-  partial?: string
-  /** Further notes on how it was set up and ended. */
-  notes?: Array<string>
-  /** The tools its policy allowed when it was accepted. */
-  tools: Array<string>
-  /** How the child is held to reading, in words, or that it is not. */
-  sandbox?: string
-  /** How surely everything the child started is ended; as in `SingleResult`. */
-  supervision?: string
-  /** The child's process id, while it runs. */
-  pid?: number
-  /** Processor time of its processes together, in milliseconds. */
-  cpuMs?: number
-  /** The most resident memory of its processes at once, in bytes. */
-  rssBytes?: number
-  /** The most processes at once. */
-  processes?: number
-  /** The newest tool call on one line. */
-  lastTool?: string
-  /** What is about to be tried again. */
-  retry?: RetryNotice
-  /** The newest text, unless a tool was called since; at most 2 KiB. */
-  text?: string
-  /** How often it was resumed, from 0. */
-  timesResumed: number
-  /** True when its child works in a tree of its own, which `diff` shows once it has ended. */
-  isIsolated: boolean
-  /** True when it runs in this process. */
-  isOurs: boolean
-  /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */
-  isForeground: boolean
-}
-
 /**
  * Boots the children of a call while its arguments still arrive: those whose agent needs no one's consent, while the
  * queue has a free slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain`
@@ -719,7 +604,7 @@ export interface Cell {
   /** Its text still grows and must not move the others. */
   isGrowing?: boolean
   /** How it is told apart from the others of its column. */
-  apart?: Apart
+  apart?: SharedPrefix
 }
 
 /** Several tasks one after the other, and the pi that asks. */
@@ -912,7 +797,7 @@ export interface CommandReport {
    * give it to a model.
    */
   exact?: ExactReport
-  /** `BackgroundRun.key` of a run to show at work, after `run --wait`. */
+  /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
 }
 
@@ -977,6 +862,16 @@ export interface ContextUse {
   percent?: number
 }
 
+/** That results stand in the conversation. */
+export interface DeliveredEvent {
+  /** The ids of the runs. */
+  runIds: Array<string>
+  /** The ids of the deliveries, in the same order. */
+  deliveryIds: Array<string>
+  /** The runs, with the beginnings of their results. */
+  runs: Array<PublishedRun>
+}
+
 /**
  * The ids of the deliveries that entries of a session contain, given as a list in JSON: those of messages that announce, and
  * of replies that a tool has waited for. Entries that cannot hold any may be left out.
@@ -989,16 +884,6 @@ export interface ContextUse {
  * ```
  */
 export declare function deliveredIn(entries: string): Array<string>
-
-/** That results stand in the conversation. */
-export interface DeliveredNews {
-  /** The ids of the runs. */
-  runIds: Array<string>
-  /** The ids of the deliveries, in the same order. */
-  deliveryIds: Array<string>
-  /** The runs, with the beginnings of their results. */
-  runs: Array<ToldRun>
-}
 
 /**
  * The results of up to 16 runs, for the conversation that asked for them, or the questions of some; further ones come in the next
@@ -1013,14 +898,14 @@ export interface DeliveryMessage {
   /** The ids of the runs, in the order of `deliveryIds`. */
   runIds: Array<string>
   /** The runs, with their results; empty where runs ask. */
-  runs: Array<BackgroundRun>
+  runs: Array<RunRecord>
   /**
    * What runs ask the conversation whose agents say `ask: parent`; a message has results or questions. `continueRun`
    * and the tool `sessions_send` answer.
    */
   questions: Array<RunQuestion>
   /** What other extensions are to hear once the message is in the conversation, as `subagent:delivered`. */
-  news: DeliveredNews
+  news: DeliveredEvent
   /**
    * The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
    * labelled.
@@ -1386,6 +1271,20 @@ export interface HostModel {
   known?: Array<string>
 }
 
+/**
+ * Runs one background run in a process of its own: reads the request from standard input, answers with a line on
+ * standard output, and resolves when the run has ended. Only the addon calls this, in the process it starts for
+ * `background.onExit: "keep"`.
+ *
+ * @example
+ * ```ts
+ * import { hostRun } from "pi-subagent-native";
+ *
+ * await hostRun();
+ * ```
+ */
+export declare function hostRun(): Promise<void>
+
 /** A skill that the hosting pi has. */
 export interface HostSkill {
   /** Its name. */
@@ -1440,20 +1339,6 @@ export interface JoiningMessages {
   /** True when the model goes on because of them. */
   continue: boolean
 }
-
-/**
- * Runs one background run in a process of its own: reads the request from standard input, answers with a line on
- * standard output, and resolves when the run has ended. Only the addon calls this, in the process it starts for
- * `background.onExit: "keep"`.
- *
- * @example
- * ```ts
- * import { keepRun } from "pi-subagent-native";
- *
- * await keepRun();
- * ```
- */
-export declare function keepRun(): Promise<void>
 
 /**
  * Lists the agents that `spawnSession` accepts.
@@ -1571,7 +1456,7 @@ export interface PanelKey {
   /** The panel's own keys, as pi names keys. */
   own: Array<string>
   /** What they do, in words. */
-  does: string
+  description: string
 }
 
 /**
@@ -1744,6 +1629,34 @@ export interface PreparedArguments {
   arguments?: Record<string, unknown>
   /** The mistakes in the arguments and the form that the tool takes, in words for the model. */
   problem?: string
+}
+
+/** A run as other extensions are told of it; the fields mean what they do in `RunRecord`. */
+export interface PublishedRun {
+  runId: string
+  sessionKey: string
+  label?: string
+  agent: string
+  /** Its first 500 characters. */
+  task: string
+  state: "queued" | "starting" | "running" | "retrying" | "ended"
+  position?: number
+  blockedBy?: string
+  status?: "success" | "error" | "timeout" | "unknown"
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  /** At most 500 characters. */
+  error?: string
+  model?: string
+  createdMs: number
+  startedMs?: number
+  endedMs?: number
+  usage: RunUsage
+  lastTool?: string
+  /** The last 500 characters of what it is writing. */
+  text?: string
+  transcript?: string
+  /** The first 4000 characters of its result; only when that has been delivered. */
+  result?: string
 }
 
 /**
@@ -1934,15 +1847,23 @@ export interface RunDrawing {
   /** What it asks, in one line; nothing where it asks nothing. */
   question: Array<Row>
   /** What was asked of it, and its newest call. */
-  above: Array<Row>
+  task: Array<Row>
   /** What it is saying or has come to. */
-  said: Array<Row>
+  latest: Array<Row>
   /** What it has spent. */
-  below: Array<Row>
+  usage: Array<Row>
   /** How it has ended; nothing while it works. */
-  end: Array<Row>
+  outcome: Array<Row>
   /** All that it is saying. */
-  saying: Array<Row>
+  current: Array<Row>
+}
+
+/** Something that happened to a run. */
+export interface RunEvent {
+  /** The name of the event. */
+  happened: "subagent:started" | "subagent:update" | "subagent:ended"
+  /** What it carries. */
+  run: PublishedRun
 }
 
 /**
@@ -1965,14 +1886,6 @@ export interface RunList {
   head: Array<Span>
   /** The names of the columns, then a line for each run. */
   lines: Array<Row>
-}
-
-/** Something that happened to a run. */
-export interface RunNews {
-  /** The name of the event. */
-  happened: "subagent:started" | "subagent:update" | "subagent:ended"
-  /** What it carries. */
-  run: ToldRun
 }
 
 /** One agent, one task, and the pi that asks. */
@@ -2107,21 +2020,128 @@ export interface RunQuestion {
   endsMs: number
 }
 
+/** A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC. */
+export interface RunRecord {
+  /** A random UUID; the run is stored under it. */
+  key: string
+  /** Eight hexadecimal characters, the name of its directory. */
+  runId: string
+  /** `agent:<agent>:subagent:<key>`. */
+  sessionKey: string
+  /** The id of the conversation that asked for it, or its file. */
+  session: string
+  /** A name for people; at most 80 characters. */
+  label?: string
+  /** The agent's name. */
+  agent: string
+  /** At most 4 KiB; in events at most 200 bytes. */
+  task: string
+  /** The model that answers, or that was chosen, `provider/id`. */
+  model?: string
+  /** The thinking level that was chosen. */
+  thinking?: string
+  /** The directory the child works in. */
+  cwd: string
+  /** When its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered. */
+  cleanup: "keep" | "delete"
+  /** True when the run goes on after its pi has ended. */
+  isDetached: boolean
+  /**
+   * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
+   * start.
+   */
+  state: "queued" | "starting" | "running" | "retrying" | "ended"
+  /** The place in the queue, from 1; absent once it has its turn. */
+  position?: number
+  /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
+  blockedBy?: string
+  /** What its child asks, on one line, while it waits for the answer. */
+  pendingQuestion?: string
+  /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
+  status?: "success" | "error" | "timeout" | "unknown"
+  /** How it ended; absent before the end. */
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  /** Why it failed. */
+  error?: string
+  /** When it was accepted. */
+  createdMs: number
+  /** When it got its turn. */
+  startedMs?: number
+  /** When it ended. */
+  endedMs?: number
+  /**
+   * How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
+   * part got its turn.
+   */
+  previousRunMs: number
+  /** When its transcript will be archived. */
+  archiveAtMs?: number
+  /** When its transcript was archived. */
+  archivedMs?: number
+  /** What it has spent, earlier resumptions included. */
+  usage: RunUsage
+  /** How full its context is; absent before its first turn has ended. */
+  context?: ContextUse
+  /** The run's directory; absent before its child starts. */
+  directory?: string
+  /**
+   * The child's session file, under its new name once it was archived; absent before its child starts, and once it was
+   * removed for `quotaBytes`.
+   */
+  transcript?: string
+  /** The id of the child's session. */
+  childSessionId?: string
+  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial` and `notes`. */
+  result?: string
+  /** The beginning of an answer that was cut off; at most 4 KiB. */
+  partial?: string
+  /** Further notes on how it was set up and ended. */
+  notes?: Array<string>
+  /** The tools its policy allowed when it was accepted. */
+  tools: Array<string>
+  /** How the child is held to reading, in words, or that it is not. */
+  sandbox?: string
+  /** How surely everything the child started is ended; as in `SingleResult`. */
+  supervision?: string
+  /** The child's process id, while it runs. */
+  pid?: number
+  /** Processor time of its processes together, in milliseconds. */
+  cpuMs?: number
+  /** The most resident memory of its processes at once, in bytes. */
+  rssBytes?: number
+  /** The most processes at once. */
+  processes?: number
+  /** The newest tool call on one line. */
+  lastTool?: string
+  /** What is about to be tried again. */
+  retry?: RetryNotice
+  /** The newest text, unless a tool was called since; at most 2 KiB. */
+  text?: string
+  /** How often it was resumed, from 0. */
+  timesResumed: number
+  /** True when its child works in a tree of its own, which `diff` shows once it has ended. */
+  isIsolated: boolean
+  /** True when it runs in this process. */
+  isInProcess: boolean
+  /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */
+  isForeground: boolean
+}
+
 /** What is known of a run's state. */
-export interface RunStanding {
+export interface RunStatus {
   /**
    * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
    * shown as it is.
    */
   state: string
   /** What it asks, and waits for. */
-  asks?: string
+  pendingQuestion?: string
   /** The place in the queue, from 1. */
   position?: number
   /** Milliseconds until a rate limit lets it start. */
-  heldForMs?: number
+  rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first. */
-  behind?: string
+  blockedBy?: string
   /** The attempt, from 1; after the end, how many there were. */
   attempt?: number
   /** What is about to be tried again. */
@@ -2275,6 +2295,14 @@ export interface ShadowedAgent {
   path?: string
   /** The source of the one that takes effect. */
   by: "builtin" | "user" | "project"
+}
+
+/** How a text that begins like another one is told apart from it. */
+export interface SharedPrefix {
+  /** In so many characters they are alike. */
+  shared: number
+  /** What is shown of it where there is no room for more than these. */
+  end: string
 }
 
 /** What one agent did with one task. Every string is sanitized. */
@@ -2732,16 +2760,16 @@ export declare function startRun(options: RunOptions, onUpdate?: (update: ToolRe
  *
  * @example
  * ```ts
- * import { stateWords } from "pi-subagent-native";
+ * import { stateLabel } from "pi-subagent-native";
  *
- * const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+ * const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
  * console.log(mark, note);
  * ```
  */
-export declare function stateWords(standing: RunStanding): StateWords
+export declare function stateLabel(standing: RunStatus): StateLabel
 
 /** How a state is shown. */
-export interface StateWords {
+export interface StateLabel {
   /** The name of its mark; `markStyles` has the sign. */
   mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** The state in a word or two. */
@@ -2774,9 +2802,9 @@ export interface Streaming {
   /** The place in the queue of this process, from 1; absent once the run has its turn. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
-  heldForMs?: number
+  rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
-  behind?: string
+  blockedBy?: string
   /** What of its changes cannot be undone; absent unless it writes in place. */
   undoNote?: string
   /** From 1. */
@@ -2931,9 +2959,9 @@ export interface TaskProgress {
   /** The place in the queue of this process, from 1; absent once the task has its turn. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
-  heldForMs?: number
+  rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
-  behind?: string
+  blockedBy?: string
   /** What of its changes cannot be undone; absent unless it writes in place. */
   undoNote?: string
   /** From 1. */
@@ -2972,34 +3000,6 @@ export interface TextContent {
   type: "text"
   /** Sanitized. */
   text: string
-}
-
-/** A run as other extensions are told of it; the fields mean what they do in `BackgroundRun`. */
-export interface ToldRun {
-  runId: string
-  sessionKey: string
-  label?: string
-  agent: string
-  /** Its first 500 characters. */
-  task: string
-  state: "queued" | "starting" | "running" | "retrying" | "ended"
-  position?: number
-  behind?: string
-  status?: "success" | "error" | "timeout" | "unknown"
-  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** At most 500 characters. */
-  error?: string
-  model?: string
-  createdMs: number
-  startedMs?: number
-  endedMs?: number
-  usage: RunUsage
-  lastTool?: string
-  /** The last 500 characters of what it is writing. */
-  text?: string
-  transcript?: string
-  /** The first 4000 characters of its result; only when that has been delivered. */
-  result?: string
 }
 
 /** What a tool does to the world. */
@@ -3180,17 +3180,17 @@ export declare function truncateTail(text: string, limits?: OutputLimits | undef
  *
  * @example
  * ```ts
- * import { usageWords } from "pi-subagent-native";
+ * import { usageText } from "pi-subagent-native";
  *
  * const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
- * const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+ * const { turns = "", tokens = "", cost = "" } = usageText([usage]);
  * console.log(turns, tokens, cost);
  * ```
  */
-export declare function usageWords(usages: Array<RunUsage>): UsageWords
+export declare function usageText(usages: Array<RunUsage>): UsageText
 
 /** What was used, in words; a part is absent where there is nothing to say. */
-export interface UsageWords {
+export interface UsageText {
   /** `3 turns`. */
   turns?: string
   /** `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it. */

@@ -200,7 +200,7 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     let question = timeout(PATIENCE, asked.recv()).await.expect("a person is asked").expect("by its run");
     assert_eq!((question.question.title.as_str(), question.is_for_conversation), ("Which colour?", false));
     let asks = || scene.service.runs(Some(SESSION.into()));
-    assert_eq!(asks().await[0].progress.asks.as_deref(), Some("Which colour?"));
+    assert_eq!(asks().await[0].progress.pending_question.as_deref(), Some("Which colour?"));
     let list = format!("{:?}", list_report(&asks().await, 0, false, &Clock::fixed(0, 0)));
     assert!(list.contains("asking") && list.contains("Which colour?"), "{list}");
 
@@ -209,7 +209,7 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     answers.notify_one();
     let end = scene.until_told(1).await;
     assert!(end.questions.is_empty() && end.text.contains("Done."), "{end:?}");
-    assert_eq!(asks().await[0].progress.asks, None);
+    assert_eq!(asks().await[0].progress.pending_question, None);
     let heard = scene.until_file("heard").await;
     let answer = |id: &str| {
         let lines = heard.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));

@@ -25,9 +25,9 @@ use std::time::Duration;
 use actor::{Actor, reply};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{
-    Ack, BackgroundEvent, BackgroundRun, BackgroundService, BackgroundStatus, ConversationScope,
-    ConversationView, DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt, SpawnRequest,
-    background, close_conversation, mark_delivered, open_conversation, spawn, stop, until_settled,
+    Ack, BackgroundEvent, BackgroundService, BackgroundStatus, ConversationScope, ConversationView,
+    DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt, RunRecord, SpawnRequest, background,
+    close_conversation, mark_delivered, open_conversation, spawn, stop, until_settled,
 };
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState};
@@ -124,11 +124,11 @@ impl Scene {
         open_conversation(&self.service, SESSION.into(), self.scope(), arrived, listener).await
     }
 
-    async fn spawn(&self) -> BackgroundRun {
+    async fn spawn(&self) -> RunRecord {
         self.spawn_as(request(self.root.path())).await
     }
 
-    async fn spawn_as(&self, request: SpawnRequest) -> BackgroundRun {
+    async fn spawn_as(&self, request: SpawnRequest) -> RunRecord {
         let receipt = spawn(&self.service, request, Arc::new(User::default())).await;
         let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
         let mut runs = self.service.runs(Some(SESSION.into())).await;
@@ -395,16 +395,15 @@ async fn a_delivery_in_flight_is_not_repeated() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
         let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
-        let in_flight = first.message().await.delivery_ids;
-        let second = scene
-            .open(KnownDeliveries { in_flight: in_flight.clone(), ..KnownDeliveries::default() }, &[])
-            .await;
+        let sent = first.message().await.delivery_ids;
+        let second =
+            scene.open(KnownDeliveries { sent: sent.clone(), ..KnownDeliveries::default() }, &[]).await;
         scene.until_settled(&second).await;
         assert_eq!(second.told(), [""; 0]);
         // It did not get there before the conversation was closed.
         close_conversation(&scene.service, &second.view).await;
         let mut third = scene.open(KnownDeliveries::default(), &[]).await;
-        assert_eq!(third.message().await.delivery_ids, in_flight);
+        assert_eq!(third.message().await.delivery_ids, sent);
         close_conversation(&scene.service, &third.view).await;
     }
 }
@@ -666,13 +665,13 @@ async fn the_snapshot_of_a_kept_run_is_private_and_removed_at_its_end() {
 }
 
 /// A run that was over long ago, with a transcript that is due to be put aside.
-fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> BackgroundRun {
+fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
     let session_file = scene.root.path().join("sessions/conversation.jsonl");
     let directory = session_file.with_extension("").join(run_id);
     let transcript = directory.join("session.jsonl");
     fs::create_dir_all(&directory).expect("a directory");
     fs::write(&transcript, "{}\n").expect("a transcript");
-    BackgroundRun {
+    RunRecord {
         key: format!("{run_id}-0000-4000-8000-000000000000"),
         run_id: run_id.into(),
         session: SESSION.into(),
@@ -682,7 +681,7 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> BackgroundRun {
         archive_at_ms: Some(archive_at_ms),
         directory: Some(directory),
         transcript: Some(transcript),
-        ..BackgroundRun::default()
+        ..RunRecord::default()
     }
 }
 
@@ -709,13 +708,13 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
     scene.until_writing(&conversation).await;
     // What a process does that resumes it.
     let progress = LiveSnapshot { state: RunState::Running, ..LiveSnapshot::default() };
-    let body = serde_json::to_string(&BackgroundRun { progress, ..resumed.clone() });
+    let body = serde_json::to_string(&RunRecord { progress, ..resumed.clone() });
     let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
     database
         .execute(going_on, [&store.process(), &body.expect("texts and numbers"), &resumed.key])
         .expect("it is held by us");
     database.execute_batch("COMMIT").expect("it is ours");
-    let transcript = |run: &BackgroundRun| run.transcript.clone().expect("it has one");
+    let transcript = |run: &RunRecord| run.transcript.clone().expect("it has one");
     eventually("the turn of the other one", || !transcript(&other).exists()).await;
     assert!(transcript(&resumed).exists(), "somebody writes into it");
     let kept = store.run(&resumed.key).expect("readable").expect("kept");
@@ -726,7 +725,7 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
 /// An end as a process that died has left it: stored, and told to nobody.
 fn leave_end(scene: &Scene, number: i64) -> String {
     let key = format!("key-{number}");
-    let run = BackgroundRun {
+    let run = RunRecord {
         key: key.clone(),
         run_id: format!("{number:08x}"),
         session: SESSION.into(),
@@ -737,7 +736,7 @@ fn leave_end(scene: &Scene, number: i64) -> String {
         result: Some(format!("Result {number}. {}", "word ".repeat(1_000))),
         partial: Some("half".into()),
         notes: vec!["a note".into()],
-        ..BackgroundRun::default()
+        ..RunRecord::default()
     };
     let row = StoredRun {
         body: serde_json::to_string(&run).expect("JSON"),
@@ -767,13 +766,13 @@ fn leave_end(scene: &Scene, number: i64) -> String {
 
 /// A run that a call has waited for.
 fn leave_call(scene: &Scene) {
-    let run = BackgroundRun {
+    let run = RunRecord {
         key: "call".into(),
         session: SESSION.into(),
         outcome: Some(RunOutcome::Completed),
         created_ms: now_ms(),
         is_foreground: true,
-        ..BackgroundRun::default()
+        ..RunRecord::default()
     };
     let body = serde_json::to_string(&run).expect("JSON");
     let row = StoredRun {

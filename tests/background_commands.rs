@@ -8,7 +8,7 @@ use pi_subagent_native::event::{Cost, Usage};
 use pi_subagent_native::orchestrate::background::commands::{
     Command, RunCommand, Target, complete, parse, resolve, usage_report,
 };
-use pi_subagent_native::orchestrate::background::{ActionOutcome, BackgroundRun, Cleanup, LiveSnapshot};
+use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
     Clock, Report, action_report, already_finished, handed_over_report, info_report, list_report, log_report,
     refused_report, started_report, stopped_report,
@@ -24,9 +24,9 @@ fn clock() -> Clock {
     Clock::fixed(NOW, 2)
 }
 
-fn run(id: &str, agent: &str) -> BackgroundRun {
+fn run(id: &str, agent: &str) -> RunRecord {
     let key = format!("{id}-0000-4000-8000-000000000000");
-    BackgroundRun {
+    RunRecord {
         session_key: format!("agent:{agent}:subagent:{key}"),
         key,
         run_id: id.to_owned(),
@@ -35,9 +35,9 @@ fn run(id: &str, agent: &str) -> BackgroundRun {
         task: "Find where\nchildren start.".to_owned(),
         cwd: PathBuf::from("~/project"),
         created_ms: NOW - 10 * MINUTE,
-        is_ours: true,
+        is_in_process: true,
         host_pid: Some(4000),
-        ..BackgroundRun::default()
+        ..RunRecord::default()
     }
 }
 
@@ -54,8 +54,8 @@ fn usage() -> Usage {
     }
 }
 
-fn ended(id: &str, agent: &str, outcome: RunOutcome) -> BackgroundRun {
-    BackgroundRun {
+fn ended(id: &str, agent: &str, outcome: RunOutcome) -> RunRecord {
+    RunRecord {
         progress: LiveSnapshot { usage: usage(), ..LiveSnapshot::default() },
         outcome: Some(outcome),
         started_ms: Some(NOW - 9 * MINUTE),
@@ -65,14 +65,14 @@ fn ended(id: &str, agent: &str, outcome: RunOutcome) -> BackgroundRun {
 }
 
 /// Newest first, as everywhere.
-fn runs() -> Vec<BackgroundRun> {
+fn runs() -> Vec<RunRecord> {
     vec![
-        BackgroundRun {
+        RunRecord {
             progress: LiveSnapshot { position: Some(2), ..LiveSnapshot::default() },
             label: Some("tests".to_owned()),
             ..run("5e5e5e5e", "tester")
         },
-        BackgroundRun {
+        RunRecord {
             progress: LiveSnapshot {
                 state: RunState::Running,
                 last_tool: Some("$ rg spawn".to_owned()),
@@ -83,11 +83,11 @@ fn runs() -> Vec<BackgroundRun> {
             started_ms: Some(NOW - 65_000),
             ..run("1a2b3c4d", "explorer")
         },
-        BackgroundRun {
+        RunRecord {
             label: Some("Review".to_owned()),
             ..ended("1a2bffff", "reviewer", RunOutcome::Completed)
         },
-        BackgroundRun {
+        RunRecord {
             error: Some("the provider said\nno".to_owned()),
             label: Some("Review".to_owned()),
             ..ended("77777777", "explorer", RunOutcome::Failed)
@@ -205,10 +205,10 @@ fn a_run_is_found_by_every_name_it_has() {
 #[test]
 fn of_runs_with_the_same_name_stop_means_the_one_that_has_not_ended() {
     let labelled =
-        |id: &str, outcome| BackgroundRun { label: Some("review".into()), outcome, ..run(id, "explorer") };
+        |id: &str, outcome| RunRecord { label: Some("review".into()), outcome, ..run(id, "explorer") };
     let mut runs = vec![labelled("aa000001", Some(RunOutcome::Completed)), labelled("aa000002", None)];
     let name = Target::new("review");
-    let meant = |runs: &[BackgroundRun], live| resolve(&name, runs, &[], live).map(|run| run.run_id.clone());
+    let meant = |runs: &[RunRecord], live| resolve(&name, runs, &[], live).map(|run| run.run_id.clone());
     assert_eq!(meant(&runs, true).as_deref(), Ok("aa000002"));
     assert!(meant(&runs, false).is_err(), "for anything else they are two");
     assert!(resolve(&Target::new("#3"), &runs, &[], true).is_err(), "a number never means another run");
@@ -272,8 +272,8 @@ fn lists_tell_runs_apart_and_what_they_do() {
 
 #[test]
 fn info_reports_every_fact_of_a_run() {
-    let queued = BackgroundRun { is_ours: false, ..runs().remove(0) };
-    let running = BackgroundRun {
+    let queued = RunRecord { is_in_process: false, ..runs().remove(0) };
+    let running = RunRecord {
         model: Some("provider/model".to_owned()),
         thinking: Some("high".to_owned()),
         tools: vec!["read".to_owned(), "bash".to_owned()],
@@ -289,12 +289,12 @@ fn info_reports_every_fact_of_a_run() {
         child_session_id: Some("0198-abc".to_owned()),
         transcript: Some("~/sessions/1a2b3c4d/session.jsonl".into()),
         directory: Some("~/sessions/1a2b3c4d".into()),
-        is_kept: true,
+        is_detached: true,
         times_resumed: 2,
-        ran_before_ms: 300_000,
+        previous_run_ms: 300_000,
         ..runs().remove(1)
     };
-    let archived = BackgroundRun {
+    let archived = RunRecord {
         cleanup: Cleanup::Delete,
         archived_ms: Some(NOW - MINUTE),
         result: Some("All is well.\nNothing to add.".to_owned()),
@@ -307,7 +307,7 @@ fn info_reports_every_fact_of_a_run() {
         },
         ..runs().remove(2)
     };
-    let failed = BackgroundRun { archive_at_ms: Some(NOW + 42 * MINUTE), ..runs().remove(3) };
+    let failed = RunRecord { archive_at_ms: Some(NOW + 42 * MINUTE), ..runs().remove(3) };
     let mut text = String::new();
     for (heading, run) in
         [("queued", queued), ("running", running), ("archived", archived), ("failed", failed)]
@@ -340,9 +340,8 @@ fn a_log_has_the_newest_lines() {
     ];
     let transcript = Transcript { entries, has_more: false, bytes: 5 };
     let more = Transcript { has_more: true, ..transcript.clone() };
-    let run =
-        BackgroundRun { transcript: Some("~/sessions/1a2b3c4d/session.jsonl".into()), ..runs().remove(1) };
-    let archived = BackgroundRun { archived_ms: Some(NOW), ..runs().remove(2) };
+    let run = RunRecord { transcript: Some("~/sessions/1a2b3c4d/session.jsonl".into()), ..runs().remove(1) };
+    let archived = RunRecord { archived_ms: Some(NOW), ..runs().remove(2) };
     let mut text = String::new();
     for (heading, run, transcript, limit) in [
         ("all of it", &run, Ok(transcript.clone()), 200),
@@ -393,7 +392,7 @@ fn actions_report_their_result() {
     section(&mut text, "started", &started_report(Some(&run), &run.run_id, false, &warnings));
     section(&mut text, "not started yet", &started_report(Some(&run), &run.run_id, true, &[]));
     section(&mut text, "finished", &already_finished(&done, &clock()));
-    let archived = BackgroundRun { archived_ms: Some(NOW), ..done };
+    let archived = RunRecord { archived_ms: Some(NOW), ..done };
     section(&mut text, "finished and archived", &already_finished(&archived, &clock()));
     for (action, done) in [("stop", "stopped"), ("send", "sent a message"), ("resume", "resumed")] {
         section(&mut text, action, &refused_report(&run, done, "it waits for its turn"));
@@ -445,7 +444,7 @@ fn typed_commands_are_completed() {
     }
     assert_eq!(values("stop "), ["stop 5e5e5e5e", "stop 1a2b3c4d", "stop all"], "what is over needs no stop");
     let many: Vec<_> = (0..30_u32)
-        .map(|number| BackgroundRun { run_id: format!("{number:08x}"), outcome: None, ..runs[0].clone() })
+        .map(|number| RunRecord { run_id: format!("{number:08x}"), outcome: None, ..runs[0].clone() })
         .collect();
     let offered = complete("stop ", &many, &agents);
     assert_eq!((offered.len(), offered[19].value.as_str()), (20, "stop all"));
@@ -469,7 +468,7 @@ fn typed_commands_are_completed() {
 #[test]
 fn reports_have_no_control_characters_and_no_endless_lines() {
     let hostile = |text: &str| format!("{text}\u{1b}[31m\r\n{}", "x".repeat(5_000));
-    let run = BackgroundRun {
+    let run = RunRecord {
         agent: hostile("agent"),
         label: Some(hostile("label")),
         task: hostile("task"),

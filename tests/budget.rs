@@ -283,11 +283,11 @@ fn ten_times_ten_cents_are_a_dollar() {
         attempts.next_attempt();
         attempts.record(&cost(0.1));
         shared(&account, 1.0).record(&cost(0.1));
-        let is_over = |meter: &Meter| matches!(meter.stage(), Stage::Over(_));
+        let has_ended = |meter: &Meter| matches!(meter.stage(), Stage::Over(_));
         let expected = turn == 10;
-        assert_eq!(is_over(&cumulative), expected, "turn {turn}");
-        assert_eq!(is_over(&attempts), expected, "attempt {turn}");
-        assert_eq!(is_over(&shared(&account, 1.0)), expected, "run {turn}");
+        assert_eq!(has_ended(&cumulative), expected, "turn {turn}");
+        assert_eq!(has_ended(&attempts), expected, "attempt {turn}");
+        assert_eq!(has_ended(&shared(&account, 1.0)), expected, "run {turn}");
     }
     assert!(drifted < 1.0, "floats alone would not have got there");
     assert_eq!((cumulative.spent(), attempts.spent(), account.spent()), (1.0, 1.0, 1.0));

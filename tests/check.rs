@@ -195,7 +195,7 @@ async fn nothing_of_a_check_is_left_when_its_run_ends() {
 #[tokio::test]
 async fn what_follows_a_failed_check_counts_towards_the_bounds_of_the_run() {
     let mends = "works; hear; begin; said 'Mended.'; settled; leave";
-    let goes_on = "works; hear; begin; said 'Looking.' toolUse; leave";
+    let continues = "works; hear; begin; said 'Looking.' toolUse; leave";
     let hangs = "works; hear; begin; leave";
     let ends = "works; leave";
     for (label, script, bound, outcome, runs, turns) in [
@@ -203,7 +203,7 @@ async fn what_follows_a_failed_check_counts_towards_the_bounds_of_the_run() {
         ("no money", mends, json!({ "budget": { "maxCost": 0.7 } }), RunOutcome::Failed, 2, 2),
         ("no money for a turn", ends, json!({ "budget": { "maxCost": 0.5 } }), RunOutcome::Failed, 1, 1),
         ("the last turn", mends, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Failed, 2, 2),
-        ("a turn too many", goes_on, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Budget, 1, 2),
+        ("a turn too many", continues, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Budget, 1, 2),
         ("no time", hangs, json!({ "timeoutMs": 3000 }), RunOutcome::HardTimeout, 1, 1),
     ] {
         let mut config = bound.clone();

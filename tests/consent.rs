@@ -176,11 +176,11 @@ async fn a_file_that_is_replaced_while_the_question_is_made_is_never_asked_about
     let (path, new) =
         (project.0.path("project/.pi/agents/local.md"), project.0.path("project/.pi/agents/local.new"));
     project.write(&texts[0]);
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let has_ended = std::sync::atomic::AtomicBool::new(false);
     let questions = std::thread::scope(|scope| {
         scope.spawn(|| {
             for text in texts.iter().cycle() {
-                if is_over.load(std::sync::atomic::Ordering::Acquire) {
+                if has_ended.load(std::sync::atomic::Ordering::Acquire) {
                     return;
                 }
                 fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).expect("replaced");
@@ -195,7 +195,7 @@ async fn a_file_that_is_replaced_while_the_question_is_made_is_never_asked_about
                 questions
             })
         });
-        is_over.store(true, std::sync::atomic::Ordering::Release);
+        has_ended.store(true, std::sync::atomic::Ordering::Release);
         questions
     });
     assert!(questions.iter().any(Option::is_some), "every run was refused, so no question was checked");

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use ear::Ear;
 use pi_subagent_native::orchestrate::background::{
-    BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, KnownDeliveries, background,
+    BackgroundEvent, BackgroundService, ConversationScope, KnownDeliveries, RunRecord, background,
     close_conversation, commands, open_conversation, send, stop, until_settled,
 };
 use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, parallel};
@@ -71,18 +71,18 @@ impl Scene {
         tokio::spawn(parallel(spec, call))
     }
 
-    async fn runs(&self) -> Vec<BackgroundRun> {
+    async fn runs(&self) -> Vec<RunRecord> {
         self.service.runs(Some(SESSION.into())).await
     }
 
     /// The two runs of a call, once both of their children work, by their tasks.
-    async fn working(&self) -> Vec<BackgroundRun> {
+    async fn working(&self) -> Vec<RunRecord> {
         let heard = self.root.path().join("heard");
         eventually("both children", || {
             fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() == 2)
         })
         .await;
-        let is_working = |run: &BackgroundRun| run.progress.state == RunState::Running;
+        let is_working = |run: &RunRecord| run.progress.state == RunState::Running;
         let look = async {
             loop {
                 let mut runs = self.runs().await;
@@ -106,7 +106,10 @@ async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
     let scene = Scene::new();
     let call = scene.call();
     let runs = scene.working().await;
-    assert!(runs.iter().all(|run| run.is_foreground && run.is_ours && run.transcript.is_some()), "{runs:?}");
+    assert!(
+        runs.iter().all(|run| run.is_foreground && run.is_in_process && run.transcript.is_some()),
+        "{runs:?}"
+    );
     assert_eq!((runs[0].task.as_str(), runs[1].task.as_str()), ("first", "second"));
     stop(&scene.service, &runs[0]).await.expect("it works");
     assert!(!call.is_finished(), "the other one works on");

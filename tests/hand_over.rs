@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use ear::Ear;
 use pi_subagent_native::orchestrate::background::{
-    BackgroundRun, BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries,
-    Receipt, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
+    BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Receipt,
+    RunRecord, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
     receipts_of, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{Call, HandOver, TaskSpec, TasksSpec, chain, parallel, single};
@@ -130,7 +130,7 @@ impl Scene {
         .await;
     }
 
-    async fn handed_over(&self) -> Vec<BackgroundRun> {
+    async fn handed_over(&self) -> Vec<RunRecord> {
         let asked = timeout(PATIENCE, self.hand_over.request()).await.expect("an answer");
         asked.expect("it is handed over")
     }

@@ -8,7 +8,7 @@ use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
 
 use pi_subagent_native::orchestrate::background::{
-    BackgroundRun, BackgroundStatus, Cleanup, Happened, ReceiptStatus,
+    BackgroundStatus, Cleanup, Happened, ReceiptStatus, RunRecord,
 };
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::present::runs::PanelAction;
@@ -54,10 +54,10 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
         ("AgentInfo.writes", texts(WriteReach::TEXTS)),
-        ("BackgroundRun.cleanup", texts(Cleanup::TEXTS)),
-        ("BackgroundRun.outcome", texts(RunOutcome::TEXTS)),
-        ("BackgroundRun.state", RunState::TEXTS.iter().copied().chain([BackgroundRun::ENDED]).collect()),
-        ("BackgroundRun.status", texts(BackgroundStatus::TEXTS)),
+        ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
+        ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
+        ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
+        ("RunRecord.status", texts(BackgroundStatus::TEXTS)),
         ("CallError.code", texts(ErrorCode::TEXTS)),
         ("ConfigSource.origin", texts(Origin::TEXTS)),
         ("Diagnostic.severity", texts(Severity::TEXTS)),
@@ -72,7 +72,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
-        ("RunNews.happened", texts(Happened::TEXTS)),
+        ("RunEvent.happened", texts(Happened::TEXTS)),
         ("SandboxReport.network", texts(Network::TEXTS)),
         ("SanitizeOptions.homePaths", texts(HomePaths::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
@@ -85,14 +85,14 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("SpawnableAgent.asks", [Asks::User, Asks::Parent].into_iter().map(Asks::as_str).collect()),
         ("SpawnableAgent.source", texts(Source::TEXTS)),
-        ("StateWords.mark", texts(Mark::TEXTS)),
+        ("StateLabel.mark", texts(Mark::TEXTS)),
         ("Streaming.state", texts(RunState::TEXTS)),
         ("TakenName.kind", texts(NameKind::TEXTS)),
         ("TaskProgress.state", states.map(TaskState::as_str).collect()),
         ("TextContent.type", Literals::from(["text"])),
-        ("ToldRun.outcome", texts(RunOutcome::TEXTS)),
-        ("ToldRun.state", RunState::TEXTS.iter().copied().chain([BackgroundRun::ENDED]).collect()),
-        ("ToldRun.status", texts(BackgroundStatus::TEXTS)),
+        ("PublishedRun.outcome", texts(RunOutcome::TEXTS)),
+        ("PublishedRun.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
+        ("PublishedRun.status", texts(BackgroundStatus::TEXTS)),
         ("ToolSurface.exposure", Literals::from(["model-only"])),
         ("TranscriptEntry.role", texts(TranscriptRole::TEXTS)),
     ];

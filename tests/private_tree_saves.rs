@@ -21,9 +21,9 @@ const MAX_SAVES: usize = 20_000;
 const ROOMY: SnapshotLimits = SnapshotLimits { bytes: 64 << 20, files: 2 * MAX_SAVES };
 
 /// Saves files under new names until a save fails, and sends a message after the first one. Returns the saved names.
-fn save_all_the_time(root: &Path, is_over: &AtomicBool, first: &mpsc::Sender<()>) -> Vec<String> {
+fn save_all_the_time(root: &Path, has_ended: &AtomicBool, first: &mpsc::Sender<()>) -> Vec<String> {
     let mut saved = Vec::new();
-    while !is_over.load(Ordering::Acquire) && saved.len() < MAX_SAVES {
+    while !has_ended.load(Ordering::Acquire) && saved.len() < MAX_SAVES {
         let name = format!("saved-{:06}", saved.len());
         let (new, path) = (root.join("new.tmp"), root.join(&name));
         let is_saved = if saved.len() % 2 == 0 {
@@ -68,18 +68,18 @@ async fn a_file_that_is_saved_during_the_import_is_on_the_branch_or_in_the_tree_
         store.note_elsewhere(&snapshot).await.expect("written");
         let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
         fs::write(tree.root.join("kept.txt"), "the run's").expect("written");
-        let is_over = AtomicBool::new(false);
+        let has_ended = AtomicBool::new(false);
         let (saved, Imported { branch, kept, notices, .. }) = std::thread::scope(|scope| {
             let (sender, first) = mpsc::channel();
             let saving = scope.spawn({
-                let (root, is_over) = (&tree.root, &is_over);
-                move || save_all_the_time(root, is_over, &sender)
+                let (root, has_ended) = (&tree.root, &has_ended);
+                move || save_all_the_time(root, has_ended, &sender)
             });
             first.recv().expect("a file was saved");
             let imported = tokio::task::block_in_place(|| {
                 tokio::runtime::Handle::current().block_on(store.import(&tree))
             });
-            is_over.store(true, Ordering::Release);
+            has_ended.store(true, Ordering::Release);
             (saving.join().expect("it ends"), imported)
         });
         let branch = branch.unwrap_or_else(|| panic!("{notices:?}"));

@@ -73,10 +73,10 @@ async fn a_run_that_leaves_lets_those_behind_move_up_and_they_see_it() {
 async fn a_permit_that_was_not_taken_is_free_again() {
     let queue = Queue::default();
     let admitted = queue.enter(request(1));
-    let behind = queue.enter(request(1));
-    assert_eq!(positions([&admitted, &behind]), [None, Some(1)]);
+    let blocked_by = queue.enter(request(1));
+    assert_eq!(positions([&admitted, &blocked_by]), [None, Some(1)]);
     drop(admitted);
-    assert_eq!(position(&behind), None);
+    assert_eq!(position(&blocked_by), None);
 }
 
 #[tokio::test]
@@ -130,12 +130,12 @@ async fn a_run_with_a_lower_limit_is_not_overtaken() {
     let queue = Queue::default();
     let mut running: Vec<_> = (0..3).map(|_| queue.enter(request(8))).collect();
     let strict = queue.enter(request(2));
-    let behind = queue.enter(request(8));
-    assert_eq!(positions([&strict, &behind]), [Some(1), Some(2)]);
+    let blocked_by = queue.enter(request(8));
+    assert_eq!(positions([&strict, &blocked_by]), [Some(1), Some(2)]);
     running.pop();
-    assert_eq!(positions([&strict, &behind]), [Some(1), Some(2)]);
+    assert_eq!(positions([&strict, &blocked_by]), [Some(1), Some(2)]);
     running.pop();
-    assert_eq!(positions([&strict, &behind]), [None, None]);
+    assert_eq!(positions([&strict, &blocked_by]), [None, None]);
 }
 
 #[tokio::test]
@@ -155,13 +155,13 @@ async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
     queue.hold("busy", long);
     queue.hold("busy", short);
     let mut held = queue.enter(of("busy"));
-    assert_eq!(held.status().borrow().held_until, Some(long), "the longer one counts");
+    assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer one counts");
     // Runs of other providers are not held back.
     let other = permit(&mut queue.enter(of("idle"))).await;
     drop(other);
     let permit = held.admitted().await;
     assert!(tokio::time::Instant::now().into_std() >= long);
-    assert_eq!(held.status().borrow().held_until, None);
+    assert_eq!(held.status().borrow().rate_limited_until, None);
     drop(permit);
 }
 
@@ -171,11 +171,11 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
     let running = permit(&mut queue.enter(of("p"))).await;
     let mut waiting = queue.enter(of("p"));
     let mut seen = waiting.status();
-    assert_eq!(seen.borrow_and_update().held_until, None);
+    assert_eq!(seen.borrow_and_update().rate_limited_until, None);
     let first = later(Duration::from_secs(5));
     queue.hold("p", first);
     seen.changed().await.expect("the queue is there");
-    assert_eq!(seen.borrow_and_update().held_until, Some(first));
+    assert_eq!(seen.borrow_and_update().rate_limited_until, Some(first));
     drop(running);
     assert_eq!(position(&waiting), Some(1), "held although there is room");
     let second = later(Duration::from_secs(60));
@@ -405,8 +405,8 @@ fn writing(tree: &str, by: &str) -> Request {
     Request { writes: Some(Writes { tree: tree.into(), by: by.into() }), ..request(9) }
 }
 
-fn behind(waiting: &Ticket) -> Option<String> {
-    waiting.status().borrow().behind.as_deref().map(str::to_owned)
+fn blocked_by(waiting: &Ticket) -> Option<String> {
+    waiting.status().borrow().blocked_by.as_deref().map(str::to_owned)
 }
 
 #[tokio::test]
@@ -417,15 +417,15 @@ async fn one_run_writes_to_a_tree_at_a_time_and_those_that_do_not_pass_it() {
     let mut third = queue.enter(writing("a", "third"));
     let _reader = permit(&mut queue.enter(request(9))).await;
     let _other = permit(&mut queue.enter(writing("b", "other"))).await;
-    assert_eq!((position(&second), behind(&second).as_deref()), (Some(1), Some("first")));
-    assert_eq!((position(&third), behind(&third).as_deref()), (Some(2), Some("first")));
+    assert_eq!((position(&second), blocked_by(&second).as_deref()), (Some(1), Some("first")));
+    assert_eq!((position(&third), blocked_by(&third).as_deref()), (Some(2), Some("first")));
     drop(first);
     let second = permit(&mut second).await;
-    assert_eq!(behind(&third).as_deref(), Some("second"));
+    assert_eq!(blocked_by(&third).as_deref(), Some("second"));
     let last = queue.enter(writing("a", "last"));
     drop(second);
     let third = permit(&mut third).await;
-    assert_eq!(behind(&last).as_deref(), Some("third"));
+    assert_eq!(blocked_by(&last).as_deref(), Some("third"));
     drop((third, last));
     permit(&mut queue.enter(writing("a", "next"))).await;
 }
@@ -439,7 +439,7 @@ async fn a_run_that_waits_for_its_tree_takes_no_place_from_others() {
     let reader = permit(&mut queue.enter(request(2))).await;
     let full = queue.enter(request(2));
     assert_eq!(positions([&second, &full]), [Some(1), Some(2)]);
-    assert_eq!(behind(&full), None, "it waits for a place");
+    assert_eq!(blocked_by(&full), None, "it waits for a place");
     drop(reader);
     assert_eq!(positions([&second, &full]), [Some(1), None]);
 }

@@ -197,7 +197,7 @@ async fn a_run_paused_for_its_provider_does_not_block_other_processes() {
     let until = Instant::now() + Duration::from_secs(3600);
     scene.queue.hold("p", until);
     scene.queue("+").await;
-    assert_eq!(held.status().borrow().held_until, Some(until));
+    assert_eq!(held.status().borrow().rate_limited_until, Some(until));
     drop(running);
     let mut other = scene.actor();
     other.say("enter a 1");

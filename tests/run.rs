@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunId,
-    RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult, prepare, store_of,
+    RunOutcome, RunOverrides, RunSpec, RunState, SharedRunId, Timeout, ToolResult, prepare, store_of,
 };
 use pi_subagent_native::text::figures::epoch_ms;
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
@@ -962,7 +962,9 @@ async fn a_child_with_a_tree_of_its_own_is_not_started_early() {
         let scene = Scene::new("exit 0", json!({ "allowWrite": true }))
             .with(|spec| spec.agent = "writer".into())
             .write("agent/agents/writer.md", &agent);
-        let admitted = prepare(scene.spec.clone(), RunId::draw(), &User::default(), &Cancel::new()).await;
+        let admitted =
+            prepare(scene.spec.clone(), SharedRunId::new(RunId::random()), &User::default(), &Cancel::new())
+                .await;
         assert_eq!(admitted.expect("it may run").may_boot_early().await, expected, "{isolation}");
     }
 }

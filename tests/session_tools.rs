@@ -19,7 +19,7 @@ use std::sync::Arc;
 use ear::Ear;
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::orchestrate::background::{
-    BackgroundRun, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt,
+    BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
     open_conversation, parse_call, spawn, until_settled, use_session_tool,
 };
@@ -238,7 +238,7 @@ async fn stop_last_stops_the_last_run_that_works() {
     let key = scene.spawn("map").await;
     scene.until_heard(1).await;
     let older = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let ended = BackgroundRun {
+    let ended = RunRecord {
         key: "0badcafe-0000-4000-8000-000000000000".to_owned(),
         run_id: "0badcafe".to_owned(),
         created_ms: older.created_ms + 1,

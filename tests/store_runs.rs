@@ -71,7 +71,7 @@ fn act(store: &Store, words: &[&str]) -> String {
         }),
         ["amend", key, session] => {
             let run = StoredRun { archived_ms: Some(20), body: "amended".into(), ..ended(key, session) };
-            answer(store.amend_run(&run), |is_over| is_over.to_string())
+            answer(store.amend_run(&run), |has_ended| has_ended.to_string())
         }
         ["directories", limit] => answer(store.directories(limit.parse().expect("a number")), |runs| {
             let mark = |is: bool, mark: &'static str| if is { mark } else { "" };

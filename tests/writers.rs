@@ -155,12 +155,12 @@ async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
 async fn writer_before(updates: &mut Updates) -> (String, String) {
     let is_behind = |update: &Option<ToolResult>| {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
-        streaming.is_some_and(|progress| progress.behind.is_some())
+        streaming.is_some_and(|progress| progress.blocked_by.is_some())
     };
     let update = timeout(PATIENCE, updates.wait_for(is_behind)).await.expect("in time").expect("it goes on");
     let update = update.as_ref().expect("it is one");
-    let behind = update.details.streaming.as_ref().and_then(|progress| progress.behind.as_deref());
-    (behind.expect("it waits").to_owned(), update.text.clone())
+    let blocked_by = update.details.streaming.as_ref().and_then(|progress| progress.blocked_by.as_deref());
+    (blocked_by.expect("it waits").to_owned(), update.text.clone())
 }
 
 #[tokio::test]
@@ -174,14 +174,17 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
     let (call, mut updates) = call(&Cancel::new());
     let call = tokio::spawn(parallel(spec, call));
     scene.until(&["start alpha", "start gamma"]).await;
-    let behind = |update: &Option<ToolResult>| {
+    let blocked_by = |update: &Option<ToolResult>| {
         let tasks = update.as_ref().map(|update| &update.details.tasks);
-        tasks.and_then(|tasks| tasks.get(1)?.progress.behind.as_deref().map(str::to_owned))
+        tasks.and_then(|tasks| tasks.get(1)?.progress.blocked_by.as_deref().map(str::to_owned))
     };
-    let update = updates.wait_for(|update| behind(update).is_some());
+    let update = updates.wait_for(|update| blocked_by(update).is_some());
     let update = timeout(PATIENCE, update).await.expect("in time").expect("it goes on").clone();
-    let behind = behind(&update).expect("it waits");
-    assert!(behind.starts_with("writer (") && behind.len() == "writer (1a2b3c4d)".len(), "{behind}");
+    let blocked_by = blocked_by(&update).expect("it waits");
+    assert!(
+        blocked_by.starts_with("writer (") && blocked_by.len() == "writer (1a2b3c4d)".len(),
+        "{blocked_by}"
+    );
 
     let notes = update.iter().flat_map(|update| &update.details.tasks).map(|task| task.progress.undo_note);
     let ignored = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
@@ -210,11 +213,11 @@ async fn who_is_waited_for_has_the_id_of_the_child_that_was_booted_for_it() {
     let first = tokio::spawn(single(spec, Call { host_id: Some("early".into()), ..call }));
     scene.until(&["boot", "start alpha"]).await;
     let (second, mut updates) = one(root, "beta", None, &Cancel::new());
-    let (behind, _) = writer_before(&mut updates).await;
+    let (blocked_by, _) = writer_before(&mut updates).await;
     scene.write("alpha", "");
     scene.write("beta", "");
     let id = ended(first).await.details.run_id.expect("an id");
-    assert_eq!(behind, format!("writer ({id})"));
+    assert_eq!(blocked_by, format!("writer ({id})"));
     assert!(!ended(second).await.is_error);
     assert_eq!(
         scene.order().iter().filter(|line| *line == "boot").count(),
@@ -239,9 +242,9 @@ async fn a_run_waits_for_that_of_another_process_and_goes_on_when_that_is_killed
     assert!(!ended(below).await.is_error);
 
     let (waits, mut updates) = one(scene.0.path(), "beta", None, &Cancel::new());
-    let (behind, text) = writer_before(&mut updates).await;
-    assert!(behind.starts_with("writer ("), "{behind}");
-    assert_eq!(text, format!("(waits for {behind} to finish writing in the same work tree...)"));
+    let (blocked_by, text) = writer_before(&mut updates).await;
+    assert!(blocked_by.starts_with("writer ("), "{blocked_by}");
+    assert_eq!(text, format!("(waits for {blocked_by} to finish writing in the same work tree...)"));
     other.kill();
     scene.until(&["end gamma", "start alpha", "start beta", "start gamma"]).await;
     scene.write("beta", "");

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type BackgroundRun, listSpawnable } from "../../index.js";
+import { type RunRecord, listSpawnable } from "../../index.js";
 import {
 	announces,
 	archivedOf,
@@ -66,7 +66,7 @@ describe("asking for a background run", () => {
 		assert.match(receipt.note ?? "", /will arrive as a message.*Do not wait or poll/s);
 		assert.equal(receipt.warnings, undefined);
 		const run = await here.speaking(receipt.runId);
-		assert.deepEqual([run.isOurs, run.text, run.cleanup, run.isKept], [true, "so far", "keep", false]);
+		assert.deepEqual([run.isInProcess, run.text, run.cleanup, run.isDetached], [true, "so far", "keep", false]);
 		assert.ok(run.task.length <= 4_096 && run.task.startsWith("look\nxx"), run.task.slice(0, 20));
 		assert.ok(run.label && run.label.length <= 80 && /^red line l/.test(run.label), JSON.stringify(run.label));
 		await untilTold(scene, "forked");
@@ -434,7 +434,7 @@ describe("a conversation that is not there", () => {
 		const third = Here.open(scene);
 		assert.deepEqual((await third.message()).deliveryIds, message.deliveryIds);
 		// Replaced, as by a reload, with the message under way: only what is new is told.
-		const fourth = Here.open(scene, { inFlight: message.deliveryIds });
+		const fourth = Here.open(scene, { sent: message.deliveryIds });
 		const next = await fourth.started();
 		assert.deepEqual((await fourth.heard()).runIds, [next.runId]);
 		// Replaced with the message lost.
@@ -639,7 +639,7 @@ describe("several processes", () => {
 		// Only a number of that list reaches a run of another session.
 		assert.match((await here.command("info last")).text, /there is no run `last`/);
 		const seen = await here.run(end.runId, ({ state, transcript }) => state === "running" && !!transcript);
-		assert.deepEqual([seen.isOurs, seen.session], [false, "two"]);
+		assert.deepEqual([seen.isInProcess, seen.session], [false, "two"]);
 		await until(() => existsSync(seen.transcript ?? ""), "the session of its child");
 		assert.match((await here.does(`info ${end.runId}`)).text, /session id +(?!not known)\S+/);
 		await here.does(`send ${talk.runId} now come home`);
@@ -674,8 +674,8 @@ describe("several processes", () => {
 		const run = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual([run.status, run.timesResumed, here.messages.length], ["success", 1, 2]);
 		// What it took before counts on.
-		const lasted = ({ startedMs = 0, endedMs = 0 }: BackgroundRun) => endedMs - startedMs;
-		assert.deepEqual([before.ranBeforeMs, run.ranBeforeMs], [0, lasted(before)]);
+		const lasted = ({ startedMs = 0, endedMs = 0 }: RunRecord) => endedMs - startedMs;
+		assert.deepEqual([before.previousRunMs, run.previousRunMs], [0, lasted(before)]);
 		assert.match((await here.does(`info ${runId}`)).text, /runtime +\S+, \S+ of it since it was resumed/);
 	});
 });

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import {
 	type BackgroundEvent,
 	type BackgroundOptions,
-	type BackgroundRun,
+	type RunRecord,
 	type BackgroundSession,
 	type CommandReport,
 	type DeliveryMessage,
@@ -75,7 +75,7 @@ export abstract class Conversation {
 
 	abstract spawn(change?: Spawn, host?: HostCallbacks): Promise<SpawnReceipt>;
 	abstract command(line: string): Promise<CommandReport>;
-	abstract runs(all?: boolean): Promise<BackgroundRun[]>;
+	abstract runs(all?: boolean): Promise<RunRecord[]>;
 	abstract delivered(ids: string[]): Promise<boolean>;
 	abstract settled(timeoutMs?: number): Promise<void>;
 	abstract close(): Promise<void>;
@@ -112,8 +112,8 @@ export abstract class Conversation {
 	}
 
 	/** Waits until a run is as it should be, and returns it. */
-	async run(runId: string, fits: (run: BackgroundRun) => boolean = () => true): Promise<BackgroundRun> {
-		let run: BackgroundRun | undefined;
+	async run(runId: string, fits: (run: RunRecord) => boolean = () => true): Promise<RunRecord> {
+		let run: RunRecord | undefined;
 		let isLooking = false;
 		const look = async () => {
 			isLooking = true;
@@ -129,7 +129,7 @@ export abstract class Conversation {
 	}
 
 	/** Waits until the child of a run has said something. */
-	async speaking(runId: string): Promise<BackgroundRun> {
+	async speaking(runId: string): Promise<RunRecord> {
 		return await this.run(runId, ({ state, text, transcript }) => state === "running" && !!text && !!transcript);
 	}
 
@@ -282,7 +282,7 @@ export class Elsewhere extends Conversation {
 	}
 
 	runs(all?: boolean) {
-		return this.call<BackgroundRun[]>("runs", all);
+		return this.call<RunRecord[]>("runs", all);
 	}
 
 	delivered(ids: string[]) {
@@ -303,7 +303,7 @@ export class Elsewhere extends Conversation {
 }
 
 /** What lies in the directory of a run. */
-export function filesOf({ directory }: BackgroundRun): string[] {
+export function filesOf({ directory }: RunRecord): string[] {
 	return directory && existsSync(directory) ? readdirSync(directory).sort() : [];
 }
 
@@ -313,7 +313,7 @@ export function linesOf({ text }: DeliveryMessage): string[] {
 }
 
 /** The archived transcripts of a run. */
-export function archivedOf({ transcript = "" }: BackgroundRun): string[] {
+export function archivedOf({ transcript = "" }: RunRecord): string[] {
 	const folder = join(transcript, "..");
 	// The record names the file as it is called now.
 	const [name = ""] = transcript.slice(transcript.lastIndexOf("/") + 1).split(".deleted.");

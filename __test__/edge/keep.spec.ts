@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import type { BackgroundRun } from "../../index.js";
+import type { RunRecord } from "../../index.js";
 import { survivors } from "../support/survivors.ts";
 import { announces, backgroundScene, Elsewhere, filesOf, Here, type Spawn } from "./conversation.ts";
 import { inTime, isAlive, type Scene, until, untilGone } from "./scene.ts";
@@ -27,7 +27,7 @@ const kept: Spawn = { runTimeoutSeconds: 60, config: { background: { onExit: "ke
 const keepScene = (test: TestContext, scenario: string | unknown[] = stalls) => backgroundScene(test, scenario);
 
 /** The keepers of a scene. */
-const keepers = (scene: Scene) => survivors(scene.mark).filter(({ command }) => /keeper/i.test(command));
+const hostProcesses = (scene: Scene) => survivors(scene.mark).filter(({ command }) => /pi-subagent-host/i.test(command));
 
 /** What keepers show, as files. */
 function shown(scene: Scene): string[] {
@@ -39,7 +39,7 @@ function shown(scene: Scene): string[] {
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 /** Nothing runs and nothing lies around. */
-async function assertClean(scene: Scene, ...runs: BackgroundRun[]): Promise<void> {
+async function assertClean(scene: Scene, ...runs: RunRecord[]): Promise<void> {
 	await until(() => survivors(scene.mark).length === 0, "the end of all processes");
 	assert.deepEqual(shown(scene), []);
 	for (const run of runs) assert.deepEqual(filesOf(run), ["session.jsonl"]);
@@ -53,7 +53,7 @@ describe("a run that is kept", LINUX, () => {
 		const started = await Promise.all(hosts.map((host, at) => host.started({ ...kept, label: `number ${at}` })));
 		for (const { runId } of started) {
 			const run = await killed.run(runId, ({ pid, state }) => state !== "queued" && !!pid);
-			assert.deepEqual([run.isKept, run.isOurs], [true, false]);
+			assert.deepEqual([run.isDetached, run.isInProcess], [true, false]);
 		}
 		await killed.kill();
 		const said = (await inTime(left.end(), "the end of what is not kept")) ?? "";
@@ -66,7 +66,7 @@ describe("a run that is kept", LINUX, () => {
 		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 3, "three ends");
 		const told = here.messages.flatMap(({ runs }) => runs);
 		assert.deepEqual(told.map(({ runId }) => runId).sort(), started.map(({ runId }) => runId).sort());
-		for (const run of told) assert.deepEqual([run.status, run.result, run.isKept], ["success", "The news.", true]);
+		for (const run of told) assert.deepEqual([run.status, run.result, run.isDetached], ["success", "The news.", true]);
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
 		assert.equal(toldOf(scene, "argv").length, 3, "none was started again");
 		assert.deepEqual([...killed.messages, ...left.messages, ...gone.messages], []);
@@ -92,13 +92,13 @@ describe("a run that is kept", LINUX, () => {
 			assert.deepEqual([receipt.status, receipt.runId], [status, undefined], receipt.error);
 			assert.match(receipt.error ?? "", error);
 		}
-		assert.deepEqual([await here.runs(true), toldOf(scene, "argv"), keepers(scene)], [[], [], []]);
+		assert.deepEqual([await here.runs(true), toldOf(scene, "argv"), hostProcesses(scene)], [[], [], []]);
 		const nowhere = keepScene(t);
 		nowhere.write("agent/subagents", "taken");
 		const lost = await Here.open(nowhere, { parentSessionFile: nowhere.write("project/s.jsonl", "") }).spawn(kept);
 		assert.equal(lost.status, "error");
 		assert.match(lost.error ?? "", /`background\.onExit` is `keep`.*store/s);
-		await until(() => keepers(nowhere).length === 0, "the end of the keeper");
+		await until(() => hostProcesses(nowhere).length === 0, "the end of the host process");
 		assert.deepEqual(toldOf(nowhere, "argv"), []);
 	});
 
@@ -112,10 +112,10 @@ describe("a run that is kept", LINUX, () => {
 		const { runId, note } = await here.started({ ...kept, agent: "local" }, { confirm });
 		assert.match(note ?? "", /being asked/);
 		await until(() => answers.length === 1, "the question");
-		assert.deepEqual(keepers(scene), []);
+		assert.deepEqual(hostProcesses(scene), []);
 		answers[0]?.(true);
 		const message = await here.heard();
-		assert.deepEqual([message.runIds, message.runs[0]?.status, message.runs[0]?.isKept], [[runId], "success", true]);
+		assert.deepEqual([message.runIds, message.runs[0]?.status, message.runs[0]?.isDetached], [[runId], "success", true]);
 		scene.write("project/.pi/agents/local.md", `${agent}\nElsewhere.`);
 		await here.started({ ...kept, agent: "local" }, { confirm });
 		await until(() => answers.length === 2, "the next question");
@@ -143,7 +143,7 @@ describe("a run that is kept", LINUX, () => {
 		for (const { runId } of [talk, end]) {
 			const seen = await here.run(runId, ({ state, pid, lastTool }) => state === "running" && !!pid && !!lastTool);
 			assert.ok(isAlive(seen.pid ?? 0) && /read/.test(seen.lastTool ?? ""), JSON.stringify(seen));
-			assert.equal(seen.isOurs, false);
+			assert.equal(seen.isInProcess, false);
 		}
 		await until(() => here.events.some(({ runs }) => runs?.some(({ lastTool }) => lastTool)), "an event that shows it");
 		const live = scene.path("agent/subagents/live");
@@ -151,7 +151,7 @@ describe("a run that is kept", LINUX, () => {
 			modeOf(join(live, name)),
 		);
 		assert.deepEqual(modes, [0o700, 0o600, 0o600], "what a child says is its user's alone");
-		assert.equal(keepers(scene).length, 2);
+		assert.equal(hostProcesses(scene).length, 2);
 		assert.equal(shown(scene).length, 2);
 		assert.match((await here.does("list")).text, /end[\s\S]*talk/);
 		await here.does("send talk now come home");
@@ -173,9 +173,9 @@ describe("a run that is kept", LINUX, () => {
 			await untilTold(scene, "forked", before + 1);
 			const run = await here.run(runId, ({ pid, transcript }) => !!pid && !!transcript && existsSync(transcript));
 			await until(() => readFileSync(run.transcript ?? "", "utf8").includes("Half of it."), "its first words");
-			const [keeper = assert.fail("no keeper")] = keepers(scene);
-			assert.ok(keeper.pid > 1);
-			process.kill(keeper.pid, signal);
+			const [hostProcess = assert.fail("no host process")] = hostProcesses(scene);
+			assert.ok(hostProcess.pid > 1);
+			process.kill(hostProcess.pid, signal);
 			await untilGone(run.pid ?? 0);
 			const message = await here.heard();
 			assert.deepEqual(
@@ -194,7 +194,7 @@ describe("a run that is kept", LINUX, () => {
 		const run = await there.run(runId, ({ pid }) => !!pid);
 		await there.kill();
 		await untilGone(run.pid ?? 0);
-		await until(() => keepers(scene).length === 0, "the end of the keeper");
+		await until(() => hostProcesses(scene).length === 0, "the end of the host process");
 		const here = Here.open(scene);
 		const message = await here.heard();
 		assert.deepEqual(

@@ -257,9 +257,9 @@ describe("a provider that wants to be left alone", () => {
 		];
 		await gate.until(3);
 		assert.ok(!toldOf(scene, "task").includes("held"));
-		await until(() => held.last?.heldForMs !== undefined, "the hold in an update");
-		const { state, position, heldForMs = 0 } = held.last ?? {};
-		assert.ok(state === "queued" && position === 1 && heldForMs > 0 && heldForMs <= holdMs, JSON.stringify(held.last));
+		await until(() => held.last?.rateLimitedForMs !== undefined, "the hold in an update");
+		const { state, position, rateLimitedForMs = 0 } = held.last ?? {};
+		assert.ok(state === "queued" && position === 1 && rateLimitedForMs > 0 && rateLimitedForMs <= holdMs, JSON.stringify(held.last));
 		await gate.until(4);
 		assert.ok(performance.now() - since > holdMs - 500, "it has waited");
 		gate.open(true);
@@ -293,7 +293,7 @@ describe("a provider that wants to be left alone", () => {
 		const first = new Watched(scene, gate, { task: "limited", model: "slow/one" });
 		await gate.until(1);
 		const held = new Watched(scene, gate, { model: "slow/one" });
-		await until(() => (held.last?.heldForMs ?? 0) > 50_000, "the hold");
+		await until(() => (held.last?.rateLimitedForMs ?? 0) > 50_000, "the hold");
 		held.handle.abort();
 		assert.deepEqual(shape(await held.result()), aborted);
 		gate.open();

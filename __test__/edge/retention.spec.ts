@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import { type BackgroundRun, type BackgroundSession, openBackground, spawnSession } from "../../index.js";
+import { type RunRecord, type BackgroundSession, openBackground, spawnSession } from "../../index.js";
 import { host } from "./host.ts";
 import { patienceMs, type Scene } from "./scene.ts";
 import { playing } from "./stand-in.ts";
@@ -36,7 +36,7 @@ class Conversation {
 	}
 
 	/** Waits until the runs, oldest first, are as they should be. */
-	async until(session: BackgroundSession, fits: (runs: BackgroundRun[]) => boolean): Promise<BackgroundRun[]> {
+	async until(session: BackgroundSession, fits: (runs: RunRecord[]) => boolean): Promise<RunRecord[]> {
 		const deadline = performance.now() + patienceMs;
 		for (;;) {
 			const runs = (await session.runs()).reverse();
@@ -47,7 +47,7 @@ class Conversation {
 	}
 }
 
-const isOver = ({ state }: BackgroundRun) => state === "ended";
+const isOver = ({ state }: RunRecord) => state === "ended";
 const namesIn = (folder = "") => readdirSync(folder).sort();
 
 describe("the files of background runs", () => {
@@ -90,7 +90,7 @@ describe("the files of background runs", () => {
 		// In the next pi: room is looked for when it starts, and then rarely.
 		const options = { ...conversation.options, config: { ...conversation.options.config, quotaBytes } };
 		const { stdout } = await host({ options }, "quota.mjs");
-		const left = (JSON.parse(stdout) as BackgroundRun[]).reverse();
+		const left = (JSON.parse(stdout) as RunRecord[]).reverse();
 		assert.deepEqual(
 			folders.map((folder) => existsSync(folder)),
 			[true, false, true],

@@ -1,14 +1,14 @@
 /** Background runs without the addon: a session whose runs and transcripts a test writes. */
 
 import { Background } from "../../extension/background/registry.ts";
-import type { BackgroundRun } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/run.ts";
 import type { Native } from "../../extension/host/native.ts";
 import type { BackgroundEvent, BackgroundOptions, BackgroundSession, CommandReport, Transcript } from "../../index.js";
 
 let made = 0;
 
 /** A run at work; every run is newer than those made before it. */
-export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
+export function aRun(run: Partial<RunRecord> = {}): RunRecord {
 	const number = ++made;
 	const key = `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 	return {
@@ -21,7 +21,7 @@ export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
 		model: "scripted/scripted-model",
 		cwd: "/project",
 		cleanup: "keep",
-		isKept: false,
+		isDetached: false,
 		state: "running",
 		createdMs: Date.now() + number,
 		startedMs: Date.now() + number,
@@ -29,16 +29,16 @@ export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
 		notes: [],
 		tools: [],
 		timesResumed: 0,
-		ranBeforeMs: 0,
+		previousRunMs: 0,
 		isIsolated: false,
-		isOurs: true,
+		isInProcess: true,
 		isForeground: false,
 		...run,
 	};
 }
 
 /** The same run, over. */
-export function over(run: BackgroundRun, end: Partial<BackgroundRun> = {}): BackgroundRun {
+export function over(run: RunRecord, end: Partial<RunRecord> = {}): RunRecord {
 	const endedMs = (run.startedMs ?? run.createdMs) + 3_000;
 	return { ...run, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
 }
@@ -48,8 +48,8 @@ type Entries = Transcript["entries"];
 export class BackgroundDouble implements BackgroundSession {
 	readonly background = new Background();
 	/** What the store has. */
-	stored: BackgroundRun[] = [];
-	others: BackgroundRun[] = [];
+	stored: RunRecord[] = [];
+	others: RunRecord[] = [];
 	commands: string[] = [];
 	transcripts = new Map<string, Entries>();
 	/** Entries handed out so far; what a test counts instead of time. */
@@ -59,7 +59,7 @@ export class BackgroundDouble implements BackgroundSession {
 	read: (key: string) => Entries = (key) => this.transcripts.get(key) ?? [];
 	private tell: (event: BackgroundEvent) => void = () => {};
 
-	constructor(...runs: BackgroundRun[]) {
+	constructor(...runs: RunRecord[]) {
 		const native: Pick<Native, "openBackground"> = {
 			openBackground: (_options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void) => {
 				this.tell = onEvent;
@@ -79,12 +79,12 @@ export class BackgroundDouble implements BackgroundSession {
 	}
 
 	/** The runs of the session from now on; what is told of them leaves out what came of them. */
-	now(...runs: BackgroundRun[]): void {
+	now(...runs: RunRecord[]): void {
 		this.stored = runs;
 		this.tell({ runs: runs.map(({ result: _result, notes: _notes, ...run }) => run) });
 	}
 
-	async runs(all?: boolean | null): Promise<BackgroundRun[]> {
+	async runs(all?: boolean | null): Promise<RunRecord[]> {
 		return all ? [...this.stored, ...this.others] : this.stored;
 	}
 

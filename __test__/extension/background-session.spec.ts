@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import type { BackgroundRun } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/run.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { Pen } from "../../extension/ui/pen.ts";
@@ -182,7 +182,7 @@ describe("the message", () => {
 	const good = backgroundRun("1a2b3c4d", { ...ended, status: "success", outcome: "completed", label: "loader" });
 	const result = "# Found\n\nIt is in **loader.ts**.\n\n- one\n- two\n- three\n- four\n- five\n- six";
 
-	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
+	function lines(runs: RunRecord[], width = 60, expanded = false): string[] {
 		const message = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs };
 		const { content, details } = announcementOf(message);
 		const drawn = announcementLines({ content, details }, expanded, new Pen(theme, width));

@@ -173,7 +173,7 @@ describe("the card of tasks under way", () => {
 	it("says how long nothing has been heard of a child, and lets the clocks run between updates", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = parallel(PLAN.slice(0, 2)).update(
-			update([at(0, "running", { elapsedMs: 4_000, sinceEventMs: 1_500 }), at(1, "queued", { heldForMs: 9_400 })]),
+			update([at(0, "running", { elapsedMs: 4_000, sinceEventMs: 1_500 }), at(1, "queued", { rateLimitedForMs: 9_400 })]),
 		);
 		assert.match(card.lines()[1] ?? "", /explorer {2}4s {2}find the loader$/);
 		pass(5_000);

@@ -160,9 +160,9 @@ describe("the card of a run under way", () => {
 	const standings: [run: Partial<LiveRun>, head: string][] = [
 		[{ state: "queued", position: 3 }, "○ subagent explorer · 4s · queued #3"],
 		[{ state: "queued" }, "○ subagent explorer · 4s · queued"],
-		[{ state: "queued", position: 1, heldForMs: 30_400 }, "○ subagent explorer · 4s · rate limit, 30s left"],
+		[{ state: "queued", position: 1, rateLimitedForMs: 30_400 }, "○ subagent explorer · 4s · rate limit, 30s left"],
 		[
-			{ state: "queued", position: 1, behind: "worker (1a2b3c4d)" },
+			{ state: "queued", position: 1, blockedBy: "worker (1a2b3c4d)" },
 			"○ subagent explorer · 4s · waits for worker (1a2b3c4d) to finish writing here",
 		],
 		[{ state: "starting" }, "◐ subagent explorer · 4s · starting"],
@@ -187,7 +187,7 @@ describe("the card of a run under way", () => {
 
 	it("counts a rate limit down between updates", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
-		const card = new Card().update(live({ state: "queued", position: 1, heldForMs: 12_500 }));
+		const card = new Card().update(live({ state: "queued", position: 1, rateLimitedForMs: 12_500 }));
 		card.lines();
 		pass(5_000);
 		assert.match(card.lines()[0] ?? "", /rate limit, 7s left$/);

@@ -13,7 +13,7 @@ import type {
 	Theme,
 } from "@earendil-works/pi-coding-agent";
 import type { AutocompleteItem, KeybindingsManager, TUI } from "@earendil-works/pi-tui";
-import type { BackgroundRun } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/run.ts";
 import type { Native } from "../../extension/host/native.ts";
 import type { CustomMessage, Screen, ToolDefinition, Widget } from "../../extension/host/pi.ts";
 import type {
@@ -101,7 +101,7 @@ function stamp(kind: string): { kind: string; version: number } {
 }
 
 /** A background run as the addon describes it. */
-export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}): BackgroundRun {
+export function backgroundRun(runId: string, more: Partial<RunRecord> = {}): RunRecord {
 	return {
 		key: `key-${runId}`,
 		runId,
@@ -111,23 +111,23 @@ export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}):
 		task: "find it",
 		cwd: "/project",
 		cleanup: "keep",
-		isKept: false,
+		isDetached: false,
 		state: "running",
 		createdMs: 1_000,
 		usage: USAGE,
 		notes: [],
 		tools: ["read"],
 		timesResumed: 0,
-		ranBeforeMs: 0,
+		previousRunMs: 0,
 		isIsolated: false,
-		isOurs: true,
+		isInProcess: true,
 		isForeground: false,
 		...more,
 	};
 }
 
 /** What other extensions are told of a delivery. */
-export function newsOf(deliveryIds: string[], runs: BackgroundRun[] = []): DeliveryMessage["news"] {
+export function newsOf(deliveryIds: string[], runs: RunRecord[] = []): DeliveryMessage["news"] {
 	return { deliveryIds, runIds: runs.map(({ runId }) => runId), runs };
 }
 
@@ -150,7 +150,7 @@ export class ViewDouble implements BackgroundSession {
 		this.send = send;
 	}
 
-	async runs(): Promise<BackgroundRun[]> {
+	async runs(): Promise<RunRecord[]> {
 		return [];
 	}
 
@@ -218,9 +218,9 @@ type Called = Pick<
 	| "durationText"
 	| "markStyles"
 	| "prepareArguments"
-	| "stateWords"
+	| "stateLabel"
 	| "toolCallLine"
-	| "usageWords"
+	| "usageText"
 >;
 
 /** The addon as a test scripts it; the copy's `index.js` hands it out. */
@@ -328,9 +328,9 @@ export class StubAddon implements Called {
 	readonly durationText = addon.durationText;
 	readonly markStyles = addon.markStyles;
 	readonly prepareArguments = addon.prepareArguments;
-	readonly stateWords = addon.stateWords;
+	readonly stateLabel = addon.stateLabel;
 	readonly toolCallLine = addon.toolCallLine;
-	readonly usageWords = addon.usageWords;
+	readonly usageText = addon.usageText;
 	readonly reportDrawing = addon.reportDrawing;
 	readonly announcementDrawing = addon.announcementDrawing;
 	readonly CallCard = addon.CallCard;

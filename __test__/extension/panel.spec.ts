@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import type { BackgroundRun } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/run.ts";
 import { loadAddon } from "../../extension/host/native.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
@@ -18,7 +18,7 @@ const usage = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, co
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
 afterEach(() => mock.timers.reset());
 
-async function open(...runs: BackgroundRun[]): Promise<{ panel: PanelDouble; background: BackgroundDouble }> {
+async function open(...runs: RunRecord[]): Promise<{ panel: PanelDouble; background: BackgroundDouble }> {
 	const background = new BackgroundDouble(...runs);
 	const panel = new PanelDouble(background);
 	await settle();
@@ -173,7 +173,7 @@ describe("what a run waits with", () => {
 	] as const) {
 		it(`is a question with the whole name of its run where there is room: ${columns} columns`, async () => {
 			const title = "Delete build/ and all of its caches?";
-			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", asks: title }));
+			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", pendingQuestion: title }));
 			panel.columns = columns;
 			assert.equal(
 				panel.text.split("\n").find((row) => row.includes(") asks")),
@@ -183,7 +183,7 @@ describe("what a run waits with", () => {
 	}
 
 	it("is a question, which a key opens", async () => {
-		const run = aRun({ label: "cleanup", agent: "worker", asks: "Delete build/?" });
+		const run = aRun({ label: "cleanup", agent: "worker", pendingQuestion: "Delete build/?" });
 		const { panel, background } = await open(run);
 		assert.match(panel.text, /▸ \? 1 cleanup {2}worker +0s {2}asks: Delete build\/\?\n/);
 		assert.match(panel.text, /\n {3}\? cleanup \(worker\) asks: Delete build\/\?\n/);
@@ -192,7 +192,7 @@ describe("what a run waits with", () => {
 		assert.deepEqual(panel.answered, [run.runId]);
 		await panel.press(KEYS.enter);
 		assert.match(panel.text, /No text yet\.\n \? cleanup \(worker\) asks: Delete build\/\?\n/);
-		const { asks: _asked, ...quiet } = run;
+		const { pendingQuestion: _asked, ...quiet } = run;
 		background.now(quiet);
 		await passing(200);
 		assert.doesNotMatch(panel.text, /asks/);
@@ -346,7 +346,7 @@ describe("a transcript", () => {
 		await passing(1_000);
 		assert.deepEqual(panel.lines().slice(2, -2), read);
 		await panel.press(KEYS.pageDown, KEYS.pageDown);
-		assert.match(panel.text, /News\./);
+		assert.match(panel.text, /RunEvent\./);
 		assert.match(panel.foot, /up scroll/);
 	});
 
@@ -464,7 +464,7 @@ describe("the screen", () => {
 					...whole,
 					state: index % 2 === 0 ? "running" : "ended",
 					[name]: value,
-				} as unknown as BackgroundRun;
+				} as unknown as RunRecord;
 				const { panel, background } = await open(run, aRun());
 				const above = widgetLines(shownOf(background.background), 40, NOW, new Pen(PLAIN, 60));
 				background.read = () =>

@@ -140,7 +140,7 @@ for (const version of piVersions) {
 				await tui.waitFor("Heard success: ");
 				stage.configure({ background: { onExit: "keep" } });
 				await send(tui, spawn({ task: "wait for it", label: "keeper", runTimeoutSeconds: 600 }));
-				await tui.waitFor(/[●◐] keeper .* I wait\./);
+				await tui.waitFor(/[●◐] hostProcess .* I wait\./);
 				await quit(tui);
 				const left = await leftBy(tui);
 				const line = /1 background run goes on without pi: (\w{8}) \(explorer "keeper"\)\. .*`(\/subagents list all)`/;
@@ -153,7 +153,7 @@ for (const version of piVersions) {
 
 			test("finds that one by the command in the line; quits on Ctrl+C twice in the middle of a run", async () => {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
-				await tui.waitFor(/[●◐] keeper .* I wait\./);
+				await tui.waitFor(/[●◐] hostProcess .* I wait\./);
 				await send(tui, told);
 				await tui.waitFor(new RegExp(`${kept} · explorer "keeper" · running`));
 				await send(tui, `/subagents stop ${kept}`);

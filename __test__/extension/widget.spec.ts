@@ -117,7 +117,7 @@ describe("the widget", () => {
 	it("leaves out runs that a call waits for, and those whose question stands there", () => {
 		const background = new BackgroundDouble(
 			aRun({ label: "loader" }),
-			aRun({ label: "cleanup", asks: "Delete build/ and everything in it?" }),
+			aRun({ label: "cleanup", pendingQuestion: "Delete build/ and everything in it?" }),
 			aRun({ label: "audit", isForeground: true }),
 		);
 		const above = new Above(background);

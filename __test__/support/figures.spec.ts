@@ -78,7 +78,7 @@ test("the figures of other people's secrets are those that were measured last", 
 	const quoted: [page: string, words: RegExp, part: string][] = [
 		["README.md", /gitleaks, ([\d.]+) % of the recognizable bare/, "bare"],
 		["README.md", /([\d.]+) % with a revealing name/, "named"],
-		["README.zh.md", /gitleaks 规则生成的机密，能辨认的单独出现时去除 ([\d.]+) %/, "bare"],
+		["README.zh.md", /gitleaks 的测试机密中，可识别的单独出现时去除 ([\d.]+) %/, "bare"],
 		["README.zh.md", /名称时去除 ([\d.]+) %/, "named"],
 		["docs/redaction.md", /2026-07-22: ([\d.]+) % of the bare secrets/, "bare"],
 		["docs/redaction.md", /redacted, and ([\d.]+) % of the secrets/, "named"],

@@ -28,7 +28,7 @@ import {
 	entryDrawing,
 	type HostCallbacks,
 	inspectOutput,
-	keepRun,
+	hostRun,
 	type LoadedConfig,
 	listSpawnable,
 	loadConfig,
@@ -56,7 +56,7 @@ import {
 	startChain,
 	startParallel,
 	startRun,
-	stateWords,
+	stateLabel,
 	type TaskOptions,
 	type ToolResult,
 	type ToolSurface,
@@ -67,7 +67,7 @@ import {
 	truncateHead,
 	truncateOutput,
 	truncateTail,
-	usageWords,
+	usageText,
 } from "../../index.js";
 
 /** Holds when the two types are the same in every respect. */
@@ -364,8 +364,8 @@ export const examples = {
 	markStyles(): void {
 		for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
 	},
-	stateWords(): void {
-		const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+	stateLabel(): void {
+		const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
 		console.log(mark, note);
 	},
 	CallCard(): void {
@@ -392,7 +392,7 @@ export const examples = {
 		console.log(sentenceReport("info", "There is no question").text);
 	},
 	panelKeys(): void {
-		for (const { action, own, does } of panelKeys()) console.log(action, own.join(" "), does);
+		for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
 	},
 	emptyRunList(): void {
 		console.log(emptyRunList(false, true).length);
@@ -409,13 +409,13 @@ export const examples = {
 	toolCallLine(): void {
 		console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
 	},
-	usageWords(): void {
+	usageText(): void {
 		const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
-		const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+		const { turns = "", tokens = "", cost = "" } = usageText([usage]);
 		console.log(turns, tokens, cost);
 	},
-	async keepRun(): Promise<void> {
-		await keepRun();
+	async hostRun(): Promise<void> {
+		await hostRun();
 	},
 	async listSpawnable(): Promise<void> {
 		const { agents, defaultAgent } = await listSpawnable({ cwd: process.cwd() });
@@ -532,11 +532,11 @@ export async function figures(): Promise<void> {
 	console.log(durationText(312_000), durationText(3_200, true));
 	console.log((await endBackground()) ?? "no background run was under way");
 	for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
-	const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+	const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
 	console.log(mark, note);
 	console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
 	const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
-	const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+	const { turns = "", tokens = "", cost = "" } = usageText([usage]);
 	console.log(turns, tokens, cost);
 }
 

@@ -6,7 +6,7 @@
 import type { BackgroundEvent, BackgroundOptions, BackgroundSession } from "../../index.js";
 import { contained } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
-import { type BackgroundRun, endOf, isLive, runsOf } from "./run.ts";
+import { type RunRecord, endOf, isLive, runsOf } from "./run.ts";
 
 /**
  * The time for which the addon collects the results of runs that end shortly after each other, before it delivers them.
@@ -14,9 +14,9 @@ import { type BackgroundRun, endOf, isLive, runsOf } from "./run.ts";
 const GATHERED_MS = 3_000;
 
 /** Called with the session's runs after every change, at most a few times per second. */
-export type RunsListener = (runs: readonly BackgroundRun[]) => void;
+export type RunsListener = (runs: readonly RunRecord[]) => void;
 
-const NONE: readonly BackgroundRun[] = [];
+const NONE: readonly RunRecord[] = [];
 
 export class Background {
 	/** The addon's view of the open session. Absent while no session is open, or without the addon. */
@@ -29,7 +29,7 @@ export class Background {
 	private readonly listeners = new Set<RunsListener>();
 
 	/** The runs that have ended and whose results are not in the session yet. */
-	get unread(): readonly BackgroundRun[] {
+	get unread(): readonly RunRecord[] {
 		const now = Date.now();
 		const coming = this.runs.filter((run) => {
 			const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
@@ -39,7 +39,7 @@ export class Background {
 	}
 
 	/** Sets the runs whose results are waiting for delivery. */
-	setUndelivered(runs: readonly BackgroundRun[]): void {
+	setUndelivered(runs: readonly RunRecord[]): void {
 		const before = this.undelivered.map(endOf).join();
 		this.undelivered = runsOf(runs);
 		const now = this.undelivered.map(endOf);
@@ -101,7 +101,7 @@ export class Background {
 		}
 	}
 
-	private publish(runs: readonly BackgroundRun[]): void {
+	private publish(runs: readonly RunRecord[]): void {
 		this.runs = runs;
 		// A listener that fails must not keep the update from the other listeners.
 		for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));

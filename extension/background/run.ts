@@ -1,16 +1,16 @@
 /** The state of one run, without its drawing. */
 
-import type { BackgroundRun, RetryNotice, RunUsage } from "../../index.js";
+import type { RunRecord, RetryNotice, RunUsage } from "../../index.js";
 import { isNumber, isText, maybe, shape } from "../host/stored.ts";
 
-export type { BackgroundRun };
+export type { RunRecord };
 
-export function isLive({ state }: BackgroundRun): boolean {
+export function isLive({ state }: RunRecord): boolean {
 	return state !== "ended";
 }
 
 /** Identifies one end of a run. A run has several ends if it was resumed. */
-export function endOf({ key, timesResumed }: BackgroundRun): string {
+export function endOf({ key, timesResumed }: RunRecord): string {
 	return `${key} ${timesResumed}`;
 }
 
@@ -21,10 +21,10 @@ const isRetry = shape<RetryNotice>(
 	[maybe(isText), "error"],
 );
 
-const isRun = shape<BackgroundRun>(
+const isRun = shape<RunRecord>(
 	[isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
 	[maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-	[maybe(isText), "transcript", "lastTool", "text", "asks", "behind"],
+	[maybe(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
 	[isNumber, "createdMs", "timesResumed"],
 	[maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
 	[isUsage, "usage"],
@@ -32,6 +32,6 @@ const isRun = shape<BackgroundRun>(
 );
 
 /** Returns the runs that the addon sent, without the runs that this release cannot draw. */
-export function runsOf(runs: unknown): BackgroundRun[] {
+export function runsOf(runs: unknown): RunRecord[] {
 	return Array.isArray(runs) ? runs.filter(isRun) : [];
 }

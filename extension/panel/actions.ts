@@ -1,7 +1,7 @@
 /** The panel's actions on a run. Each key runs a command of `/subagents`. */
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
-import { type BackgroundRun, isLive } from "../background/run.ts";
+import { type RunRecord, isLive } from "../background/run.ts";
 import { messageReport, type Report, reportRows } from "../commands/report.ts";
 import { messageOf, unwaited } from "../host/guard.ts";
 import { paint } from "../ui/paint.ts";
@@ -23,7 +23,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 	/** True while a report is requested. */
 	let isAsking = false;
 	/** Returns a command's report. An error becomes the report's text. */
-	const command = async ({ key }: BackgroundRun, name: string, rest: string): Promise<CommandReport> => {
+	const command = async ({ key }: RunRecord, name: string, rest: string): Promise<CommandReport> => {
 		try {
 			return await session.command([name, key, rest].filter(Boolean).join(" "), callbacks);
 		} catch (error) {
@@ -31,14 +31,14 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		}
 	};
 	/** Runs a command and shows its result on the last line. */
-	const act = async (run: BackgroundRun, name: string, rest = "") => {
+	const act = async (run: RunRecord, name: string, rest = "") => {
 		foot.say(`${name} ${quoted(run)} …`, "muted");
 		const report = await command(run, name, rest);
 		foot.say(summary(report), report.isError ? "error" : "success");
 		runs.ask(true);
 	};
 	/** Runs a command and opens its report. */
-	const show = async (run: BackgroundRun, name: string, rest = "") => {
+	const show = async (run: RunRecord, name: string, rest = "") => {
 		// One at a time: keys can arrive faster than answers.
 		if (isAsking) return;
 		isAsking = true;
@@ -48,8 +48,8 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		isAsking = false;
 		host.open(reportView(host, page, ask, name === "log"));
 	};
-	const canAnswer = (run: BackgroundRun) => run.asks !== undefined && answer !== undefined;
-	const table: Partial<Record<Action, (run: BackgroundRun, name: string) => Promise<void> | void>> = {
+	const canAnswer = (run: RunRecord) => run.pendingQuestion !== undefined && answer !== undefined;
+	const table: Partial<Record<Action, (run: RunRecord, name: string) => Promise<void> | void>> = {
 		answer: (run) => {
 			if (canAnswer(run)) answer?.(run.runId);
 		},
@@ -70,7 +70,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		log: (run) => show(run, "log", `${LOG_LIMIT} tools`),
 	};
 	return {
-		hints: (run: BackgroundRun): Hint[] => [
+		hints: (run: RunRecord): Hint[] => [
 			...(canAnswer(run) ? [["answer", "question"] as const] : []),
 			isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
 			...(isLive(run) && run.isForeground ? [["background", "background"] as const] : []),
@@ -80,7 +80,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			["log", "log"],
 		],
 		/** Does the action of a key. Returns false if there is no such action. */
-		press(action: Action, run: BackgroundRun): boolean {
+		press(action: Action, run: RunRecord): boolean {
 			const done = table[action]?.(run, quoted(run));
 			if (done) unwaited("the panel", done);
 			return action in table;
@@ -93,7 +93,7 @@ function pageOf({ title, exact, ...report }: Report): Page {
 	return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
 }
 
-function quoted(run: BackgroundRun): string {
+function quoted(run: RunRecord): string {
 	return `“${clip(drawingOf(run).name, MAX_NAME_LENGTH)}”`;
 }
 

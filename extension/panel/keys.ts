@@ -30,7 +30,7 @@ export function panelKeys(bindings: Partial<KeybindingsManager>) {
 		/** Returns the name of the first key of an action. */
 		nameOf: (action: Action): string => all.filter((keys) => keys.action === action).flatMap(namesOf)[0] ?? "",
 		/** Returns all keys and their effects. */
-		table: () => all.map((keys) => [namesOf(keys).join(" "), keys.does] as const),
+		table: () => all.map((keys) => [namesOf(keys).join(" "), keys.description] as const),
 	};
 }
 

@@ -1,7 +1,7 @@
 /** The panel's first view: the list of runs, and the details of the chosen run. */
 
 import type { Row } from "../../index.js";
-import { type BackgroundRun, isLive } from "../background/run.ts";
+import { type RunRecord, isLive } from "../background/run.ts";
 import { loadAddon } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
 import { paint, painter } from "../ui/paint.ts";
@@ -27,8 +27,8 @@ const OTHER = "  ";
 
 export function listView(host: PanelHost, actions: RunActions): View {
 	const { runs } = host;
-	const listJson = cached((list: readonly BackgroundRun[]) => JSON.stringify(list.map(brief)));
-	const drawn = cached((list: readonly BackgroundRun[], unread: ReadonlySet<string>, key?: string, _second?: number) =>
+	const listJson = cached((list: readonly RunRecord[]) => JSON.stringify(list.map(brief)));
+	const drawn = cached((list: readonly RunRecord[], unread: ReadonlySet<string>, key?: string, _second?: number) =>
 		loadAddon().native?.runList(listJson(list), [...unread], key, Date.now()),
 	);
 	const lineOf = cached((lines: readonly Row[], pen: Pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
@@ -91,7 +91,7 @@ export function listView(host: PanelHost, actions: RunActions): View {
 }
 
 /** Returns a run with shortened texts. Results are long, and all runs are passed to the addon for each frame. */
-function brief({ task, result, partial, text, ...run }: BackgroundRun) {
+function brief({ task, result, partial, text, ...run }: RunRecord) {
 	const start = (value: string | undefined) => value?.slice(0, MAX_CHARACTERS);
 	return { ...run, task: start(task), result: start(result), partial: start(partial), text: start(text) };
 }
@@ -101,13 +101,13 @@ function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] 
 }
 
 /** Returns the details of a run: its task, its question, its activity or result, and its usage. */
-function detailLines(run: BackgroundRun, rows: number, pen: Pen): string[] {
-	const { name, above, said, below } = drawingOf(run);
-	const task = paint(above, pen);
-	const usage = paint(below, pen).slice(0, USAGE_LINES);
+function detailLines(run: RunRecord, rows: number, pen: Pen): string[] {
+	const drawing = drawingOf(run);
+	const task = paint(drawing.task, pen);
+	const usage = paint(drawing.usage, pen).slice(0, USAGE_LINES);
 	const room = Math.max(0, rows - 2 - task.length - usage.length);
-	const lines = paint(said, pen);
+	const lines = paint(drawing.latest, pen);
 	// For running text, the end matters most.
 	const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-	return ["", rule(name, pen), ...task, ...middle, ...usage].slice(0, rows);
+	return ["", rule(drawing.name, pen), ...task, ...middle, ...usage].slice(0, rows);
 }

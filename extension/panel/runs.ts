@@ -2,7 +2,7 @@
 
 import type { BackgroundSession } from "../../index.js";
 import type { Background } from "../background/registry.ts";
-import { type BackgroundRun, endOf, isLive, runsOf } from "../background/run.ts";
+import { type RunRecord, endOf, isLive, runsOf } from "../background/run.ts";
 import { messageOf } from "../host/guard.ts";
 import { picked } from "../host/stored.ts";
 import { repeated } from "./repeated.ts";
@@ -15,7 +15,7 @@ export type PanelRuns = ReturnType<typeof panelRuns>;
 
 export function panelRuns(background: Background, session: BackgroundSession, changed: () => void) {
 	let askedAt = Number.NEGATIVE_INFINITY;
-	let stored: readonly BackgroundRun[] = [];
+	let stored: readonly RunRecord[] = [];
 	/** The ended runs known from events, as joined `endOf` keys. */
 	let ends = "";
 	const reading = repeated(async () => {
@@ -50,7 +50,7 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 	};
 	const runs = {
 		/** All listed runs, newest first. */
-		list: [] as readonly BackgroundRun[],
+		list: [] as readonly RunRecord[],
 		/** The keys of the runs with unread results. */
 		unread: new Set() as ReadonlySet<string>,
 		isAll: false,
@@ -79,7 +79,7 @@ export function panelRuns(background: Background, session: BackgroundSession, ch
 }
 
 /** Adds the long texts of the stored run, which events leave out. */
-function completed(own: BackgroundRun, stored: BackgroundRun | undefined): BackgroundRun {
+function completed(own: RunRecord, stored: RunRecord | undefined): RunRecord {
 	if (!stored || isLive(own) !== isLive(stored)) return own;
 	return { ...own, ...picked(stored, ["task", "result", "partial", "notes"]) };
 }

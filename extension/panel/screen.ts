@@ -207,8 +207,8 @@ function panel(
 
 /** Returns the lines with the keys and their effects. */
 function keyLines(keys: PanelKeys, pen: Pen): string[] {
-	return keys.table().flatMap(([names, does]) => {
+	return keys.table().flatMap(([names, description]) => {
 		const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
-		return pen.wrap(pen.fg("toolOutput", does), `${pen.fg("accent", lead)} `);
+		return pen.wrap(pen.fg("toolOutput", description), `${pen.fg("accent", lead)} `);
 	});
 }

@@ -1,7 +1,7 @@
 /** The panel's second view: a run's growing transcript, with its task, texts, tool calls and results. */
 
 import type { Transcript } from "../../index.js";
-import { type BackgroundRun, isLive } from "../background/run.ts";
+import { type RunRecord, isLive } from "../background/run.ts";
 import { messageOf } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import { paint } from "../ui/paint.ts";
@@ -20,7 +20,7 @@ const NEWEST_ENTRIES = 80;
 const FETCH_EVERY_MS = 400;
 const INDENT = 2;
 
-export function transcriptView(host: PanelHost, actions: RunActions, opened: BackgroundRun): View {
+export function transcriptView(host: PanelHost, actions: RunActions, opened: RunRecord): View {
 	const window = new TranscriptWindow();
 	/** The last known state of the run. The run may be removed while the user reads. */
 	let run = opened;
@@ -35,8 +35,8 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	let height = 1;
 	let newest: string | undefined;
 	/** The text that is not in the file yet, or the run's outcome. */
-	const below = cached((shown: BackgroundRun, said: string | undefined, pen: Pen) =>
-		isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).end, pen),
+	const below = cached((shown: RunRecord, said: string | undefined, pen: Pen) =>
+		isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).outcome, pen),
 	);
 
 	const reading = repeated(async () => {
@@ -101,7 +101,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		}
 		const why = problem;
 		if (why !== undefined)
-			return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).end, pen)];
+			return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).outcome, pen)];
 		if (version === undefined) return said((inner) => [inner.fg("dim", "Reading …")]);
 		const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
 		return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
@@ -144,9 +144,9 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	};
 }
 
-function liveLines(run: BackgroundRun, newest: string | undefined, pen: Pen): string[] {
+function liveLines(run: RunRecord, newest: string | undefined, pen: Pen): string[] {
 	const said = run.text?.trim() ?? "";
-	return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).saying, pen)];
+	return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).current, pen)];
 }
 
 function when(ms: number): string {

@@ -1,7 +1,7 @@
 /** The interface of the panel's views, the interface that the panel offers them, and the lines that all views share. */
 
 import type { BackgroundSession, RunDrawing } from "../../index.js";
-import type { BackgroundRun } from "../background/run.ts";
+import type { RunRecord } from "../background/run.ts";
 import { loadAddon } from "../host/native.ts";
 import type { Pen } from "../ui/pen.ts";
 import { clip, widthOf } from "../ui/text.ts";
@@ -59,9 +59,9 @@ export function rule(name: string, pen: Pen): string {
 	return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
 }
 
-const NOTHING: RunDrawing = { name: "", head: [], question: [], above: [], said: [], below: [], end: [], saying: [] };
+const NOTHING: RunDrawing = { name: "", head: [], question: [], task: [], latest: [], usage: [], outcome: [], current: [] };
 
 /** Returns the current drawing of a run. */
-export function drawingOf(run: BackgroundRun): RunDrawing {
+export function drawingOf(run: RunRecord): RunDrawing {
 	return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
 }

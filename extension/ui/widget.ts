@@ -3,7 +3,7 @@
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { TUI } from "@earendil-works/pi-tui";
 import type { Background } from "../background/registry.ts";
-import { type BackgroundRun, isLive } from "../background/run.ts";
+import { type RunRecord, isLive } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { Widget } from "../host/pi.ts";
@@ -25,12 +25,12 @@ export interface Shown {
 	 * Live runs, newest first. Runs that a call waits for have their card, and runs with a question have a line of their
 	 * own; both are left out.
 	 */
-	live: readonly BackgroundRun[];
-	unread: readonly BackgroundRun[];
+	live: readonly RunRecord[];
+	unread: readonly RunRecord[];
 }
 
 export function shownOf({ runs, unread }: Background): Shown {
-	return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.asks === undefined), unread };
+	return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.pendingQuestion === undefined), unread };
 }
 
 /** Shows the runs from now on. Returns a function that removes the widget. */

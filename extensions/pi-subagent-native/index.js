@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 d6b5c7b7aad681c8. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 bc5976fe1bb70ed7. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6399,8 +6399,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 d6b5c7b7aad681c8"}.`)) return void 0;
-  const [version] = "0.1.0 d6b5c7b7aad681c8".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bc5976fe1bb70ed7"}.`)) return void 0;
+  const [version] = "0.1.0 bc5976fe1bb70ed7".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6698,7 +6698,7 @@ var isRetry = shape(
 var isRun = shape(
   [isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
   [maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-  [maybe(isText), "transcript", "lastTool", "text", "asks", "behind"],
+  [maybe(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
   [isNumber, "createdMs", "timesResumed"],
   [maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
   [isUsage, "usage"],
@@ -7590,7 +7590,7 @@ function rule(name, pen) {
   const title = clip(` ${name} `, pen.width - 6);
   return pen.clip(line2(2) + pen.fg("muted", title) + line2(pen.width - widthOf(title) - 2));
 }
-var NOTHING = { name: "", head: [], question: [], above: [], said: [], below: [], end: [], saying: [] };
+var NOTHING = { name: "", head: [], question: [], task: [], latest: [], usage: [], outcome: [], current: [] };
 function drawingOf(run) {
   return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
 }
@@ -7657,7 +7657,7 @@ function runActions(host, callbacks, answer2) {
     isAsking = false;
     host.open(reportView(host, page, ask, name === "log"));
   };
-  const canAnswer = (run) => run.asks !== void 0 && answer2 !== void 0;
+  const canAnswer = (run) => run.pendingQuestion !== void 0 && answer2 !== void 0;
   const table = {
     answer: (run) => {
       if (canAnswer(run)) answer2?.(run.runId);
@@ -7772,14 +7772,14 @@ function panelFoot(keys, changed) {
   };
 }
 function hintLine(hints, keys, pen) {
-  const widths = hints.map(([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP2.length);
+  const widths = hints.map(([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP2.length);
   const fitting2 = hints.length - 2;
   let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP2.length);
   const shown = hints.filter((_2, index) => {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
   });
-  const written2 = shown.map(([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`));
+  const written2 = shown.map(([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`));
   return pen.clip(written2.join(GAP2));
 }
 function pasteOf(text2) {
@@ -7800,7 +7800,7 @@ function panelKeys(bindings) {
     /** Returns the name of the first key of an action. */
     nameOf: (action) => all.filter((keys) => keys.action === action).flatMap(namesOf)[0] ?? "",
     /** Returns all keys and their effects. */
-    table: () => all.map((keys) => [namesOf(keys).join(" "), keys.does])
+    table: () => all.map((keys) => [namesOf(keys).join(" "), keys.description])
   };
 }
 function isPressed(data, key) {
@@ -7968,7 +7968,7 @@ function transcriptView(host, actions, opened) {
   let height = 1;
   let newest;
   const below = cached(
-    (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).end, pen)
+    (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).outcome, pen)
   );
   const reading = repeated(async () => {
     const entries = wanted;
@@ -8024,7 +8024,7 @@ function transcriptView(host, actions, opened) {
     }
     const why = problem;
     if (why !== void 0)
-      return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).end, pen)];
+      return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).outcome, pen)];
     if (version === void 0) return said((inner) => [inner.fg("dim", "Reading \u2026")]);
     const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
     return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
@@ -8066,7 +8066,7 @@ function transcriptView(host, actions, opened) {
 }
 function liveLines(run, newest, pen) {
   const said = run.text?.trim() ?? "";
-  return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).saying, pen)];
+  return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).current, pen)];
 }
 function when(ms) {
   return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
@@ -8153,13 +8153,13 @@ function nothing({ isAll, isComplete, problem }, pen) {
   return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
 }
 function detailLines(run, rows, pen) {
-  const { name, above, said, below } = drawingOf(run);
-  const task = paint(above, pen);
-  const usage = paint(below, pen).slice(0, USAGE_LINES);
+  const drawing = drawingOf(run);
+  const task = paint(drawing.task, pen);
+  const usage = paint(drawing.usage, pen).slice(0, USAGE_LINES);
   const room = Math.max(0, rows - 2 - task.length - usage.length);
-  const lines = paint(said, pen);
+  const lines = paint(drawing.latest, pen);
   const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-  return ["", rule(name, pen), ...task, ...middle, ...usage].slice(0, rows);
+  return ["", rule(drawing.name, pen), ...task, ...middle, ...usage].slice(0, rows);
 }
 
 // extension/panel/runs.ts
@@ -8365,9 +8365,9 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
   return screen2;
 }
 function keyLines(keys, pen) {
-  return keys.table().flatMap(([names, does]) => {
+  return keys.table().flatMap(([names, description]) => {
     const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
-    return pen.wrap(pen.fg("toolOutput", does), `${pen.fg("accent", lead)} `);
+    return pen.wrap(pen.fg("toolOutput", description), `${pen.fg("accent", lead)} `);
   });
 }
 
@@ -9295,7 +9295,7 @@ var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
 var MARGIN2 = " ";
 function shownOf({ runs, unread }) {
-  return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.asks === void 0), unread };
+  return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.pendingQuestion === void 0), unread };
 }
 function showWidget(context, background) {
   let widget;

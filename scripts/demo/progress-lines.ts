@@ -3,7 +3,7 @@
  * output.
  */
 
-import { type DisplayItem, durationText, type RunDetails, toolCallLine, usageWords } from "../../index.js";
+import { type DisplayItem, durationText, type RunDetails, toolCallLine, usageText } from "../../index.js";
 import { dim, green, red } from "../lib/progress.mjs";
 
 /** The width of a usual terminal. */
@@ -28,7 +28,7 @@ export class ProgressLines {
 	/** Prints how each child of the call has ended. */
 	end({ results }: RunDetails): void {
 		for (const [index, { agent, outcome, usage, durationMs, error }] of results.entries()) {
-			const { turns, tokens } = usageWords([usage]);
+			const { turns, tokens } = usageText([usage]);
 			const isDone = outcome === "completed";
 			const name = results.length > 1 ? `[${index + 1}] ${agent}` : agent;
 			const figures = [durationText(durationMs), turns, tokens].filter(Boolean).join(" · ");

@@ -61,7 +61,7 @@ async fn test(
         }
         None => {}
     }
-    let LauncherTest { command, input, cancel } = launcher.test(&RunId::draw().get(), GUARD, &cwd, context);
+    let LauncherTest { command, input, cancel } = launcher.test(&RunId::random(), GUARD, &cwd, context);
     let mut arrivals = Arrivals::start();
     let said = match capture_observed(command, input, limit, BYTES, |bytes| arrivals.note(bytes)).await {
         Ok(said) => said,

@@ -93,14 +93,14 @@ pub struct Cell {
     pub is_growing: Option<bool>,
     /// How it is told apart from the others of its column.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub apart: Option<Apart>,
+    pub apart: Option<SharedPrefix>,
 }
 
 /// How a text that begins like another one is told apart from it.
 #[napi(object, object_from_js = false)]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Apart {
+pub struct SharedPrefix {
     /// In so many characters they are alike.
     pub shared: u32,
     /// What is shown of it where there is no room for more than these.
@@ -154,7 +154,7 @@ object_into_js! { |part: present::Part| Part { spans, rank, fewest, below, from,
 
 object_into_js! { |cell: present::Cell| Cell { span, most, share, from, is_right, is_growing, apart } }
 
-object_into_js! { |apart: present::Apart| Apart { shared, end } }
+object_into_js! { |apart: present::SharedPrefix| SharedPrefix { shared, end } }
 
 impl IntoJs<Fit> for present::Fit {
     fn into_js(self) -> Fit {

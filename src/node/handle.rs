@@ -16,7 +16,7 @@ use super::teardown::{EndOnDrop, cancel_of_thread, end_with_thread};
 use crate::orchestrate::background::receipts_of;
 use crate::orchestrate::{self, Call, CallOrder, HandOver};
 use crate::process::CancelReason;
-use crate::run::{self, Control, RunId, Steering, spawn_task};
+use crate::run::{self, Control, RunId, SharedRunId, Steering, spawn_task};
 
 /// A call under way: one run, or several. The call is aborted when this handle and every promise of its result are
 /// garbage collected.
@@ -33,7 +33,7 @@ use crate::run::{self, Control, RunId, Steering, spawn_task};
 /// ```
 #[napi]
 pub struct RunHandle {
-    run_id: RunId,
+    run_id: SharedRunId,
     steering: Steering,
     hand_over: HandOver,
     guard: Arc<EndOnDrop>,
@@ -141,7 +141,7 @@ where
     Running: Future<Output = run::ToolResult> + Send + 'static,
 {
     let CallRequest { spec, host_id, is_aborted } = request;
-    let (id, control, order) = (RunId::draw(), Control::default(), CallOrder::now());
+    let (id, control, order) = (SharedRunId::new(RunId::random()), Control::default(), CallOrder::now());
     if is_aborted {
         control.cancel.cancel(CancelReason::Caller(None));
     }
@@ -169,7 +169,7 @@ impl RunHandle {
     /// started it may change.
     #[napi(getter)]
     pub fn run_id(&self) -> String {
-        self.run_id.get()
+        self.run_id.get().into()
     }
 
     /// Resolves with the result, whatever a user or a child did; calling it again gives the same. Rejects only for a

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use napi_derive::napi;
 use serde_json::Value;
 
-use super::background::keeper::keeper;
+use super::background::host_process::host_process;
 use super::context::{
     HostExtension, HostSkill, HostTool, SessionKey, TakenName, absolute, context_now, core_extensions,
     core_keys, core_names, core_skills, core_tools,
@@ -203,7 +203,7 @@ call_options! {
         pub delivered: Vec<String>,
         #[doc = " The ids of deliveries that this process is still putting into it; they are not offered again."]
         #[doc = " @default []"]
-        pub in_flight: Option<Vec<String>>,
+        pub sent: Option<Vec<String>>,
     }
 
     #[doc = " A call whose arguments are still arriving, and the pi that asks."]
@@ -348,7 +348,7 @@ impl SpawnOptions {
             output_schema: self.output_schema,
             models: self.models,
             ends_with: Some(ends_with),
-            keeper: keeper(),
+            host_process: host_process(),
             ..SpawnRequest::new(self.task, cwd, Arc::new(context))
         }
     }
@@ -366,8 +366,8 @@ impl BackgroundOptions {
     pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, ConversationScope, KnownDeliveries) {
         let (cwd, context) = self.take_context();
         let session = context.session().unwrap_or_default().to_owned();
-        let Self { delivered, in_flight, .. } = self;
-        let known = KnownDeliveries { delivered, in_flight: in_flight.unwrap_or_default() };
+        let Self { delivered, sent, .. } = self;
+        let known = KnownDeliveries { delivered, sent: sent.unwrap_or_default() };
         (session, ConversationScope { cwd, context: Arc::new(context), ends_with }, known)
     }
 }

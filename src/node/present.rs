@@ -8,24 +8,24 @@ use serde_json::Value;
 use super::into_js::{IntoJs, object_into_js};
 use super::result::{RetryNotice, RunUsage};
 use crate::event::{Cost, Usage, short_form};
-use crate::present::{self, Mark, Standing, now_ms};
+use crate::present::{self, Mark, now_ms};
 use crate::run;
 use crate::text::figures;
 
 /// What is known of a run's state.
 #[napi(object, object_to_js = false)]
-pub struct RunStanding {
+pub struct RunStatus {
     /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
     /// shown as it is.
     pub state: String,
     /// What it asks, and waits for.
-    pub asks: Option<String>,
+    pub pending_question: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<u32>,
     /// Milliseconds until a rate limit lets it start.
-    pub held_for_ms: Option<f64>,
+    pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first.
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
     /// What is about to be tried again.
@@ -41,7 +41,7 @@ pub struct RunStanding {
 
 /// How a state is shown.
 #[napi(object, object_from_js = false)]
-pub struct StateWords {
+pub struct StateLabel {
     /// The name of its mark; `markStyles` has the sign.
     #[napi(
         ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
@@ -88,38 +88,38 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 ///
 /// @example
 /// ```ts
-/// import { stateWords } from "pi-subagent-native";
+/// import { stateLabel } from "pi-subagent-native";
 ///
-/// const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+/// const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
 /// console.log(mark, note);
 /// ```
 #[napi(catch_unwind)]
-pub fn state_words(standing: RunStanding) -> StateWords {
-    let RunStanding {
+pub fn state_label(standing: RunStatus) -> StateLabel {
+    let RunStatus {
         state,
-        asks,
+        pending_question,
         position,
-        held_for_ms,
-        behind,
+        rate_limited_for_ms,
+        blocked_by,
         attempt,
         retry,
         stop_reason,
         signal,
         now_ms: at,
     } = standing;
-    let standing = Standing {
+    let status = present::RunStatus {
         state,
-        asks,
+        pending_question,
         position: position.and_then(|position| usize::try_from(position).ok()),
-        held_for: held_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
-        behind,
+        rate_limited_for: rate_limited_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
+        blocked_by,
         attempt,
         retry: retry.map(Into::into),
         stop_reason,
         signal,
     };
-    let present::StateWords { mark, word, note } = present::state_words(&standing, at.unwrap_or_else(now_ms));
-    StateWords { mark: mark.as_str(), word, note }
+    let present::StateLabel { mark, word, note } = present::state_label(&status, at.unwrap_or_else(now_ms));
+    StateLabel { mark: mark.as_str(), word, note }
 }
 
 /// Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. A clock that ticks (`ticking`) leaves the tenths out.
@@ -140,24 +140,24 @@ pub fn duration_text(ms: f64, ticking: Option<bool>) -> String {
 ///
 /// @example
 /// ```ts
-/// import { usageWords } from "pi-subagent-native";
+/// import { usageText } from "pi-subagent-native";
 ///
 /// const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
-/// const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+/// const { turns = "", tokens = "", cost = "" } = usageText([usage]);
 /// console.log(turns, tokens, cost);
 /// ```
 #[napi(catch_unwind)]
-pub fn usage_words(usages: Vec<RunUsage>) -> UsageWords {
+pub fn usage_text(usages: Vec<RunUsage>) -> UsageText {
     let mut all = Usage::default();
     for usage in usages {
         all.add(&usage.into());
     }
-    present::usage_words(&all).into_js()
+    present::usage_text(&all).into_js()
 }
 
 /// What was used, in words; a part is absent where there is nothing to say.
 #[napi(object, object_from_js = false)]
-pub struct UsageWords {
+pub struct UsageText {
     /// `3 turns`.
     pub turns: Option<String>,
     /// `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it.
@@ -180,7 +180,7 @@ pub fn tool_call_line(name: String, #[napi(ts_arg_type = "unknown")] args: Value
     short_form(&name, &args)
 }
 
-object_into_js! { |words: present::UsageWords| UsageWords { turns, tokens, cost } }
+object_into_js! { |words: present::UsageText| UsageText { turns, tokens, cost } }
 
 impl From<RunUsage> for Usage {
     fn from(usage: RunUsage) -> Self {

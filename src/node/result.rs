@@ -78,9 +78,9 @@ pub struct Streaming {
     /// The place in the queue of this process, from 1; absent once the run has its turn.
     pub position: Option<u32>,
     /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
-    pub held_for_ms: Option<f64>,
+    pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     /// What of its changes cannot be undone; absent unless it writes in place.
     pub undo_note: Option<&'static str>,
     /// From 1.
@@ -129,9 +129,9 @@ pub struct TaskProgress {
     /// The place in the queue of this process, from 1; absent once the task has its turn.
     pub position: Option<u32>,
     /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
-    pub held_for_ms: Option<f64>,
+    pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     /// What of its changes cannot be undone; absent unless it writes in place.
     pub undo_note: Option<&'static str>,
     /// From 1.
@@ -405,7 +405,7 @@ object_into_js! { |details: run::RunDetails| RunDetails {
 object_into_js! { |error: run::CallError| CallError { code, message } }
 
 object_into_js! { |progress: run::Progress| Streaming {
-    state, position, held_for_ms, behind, undo_note, attempt, display_items, usage, context, turn_count, elapsed_ms, since_event_ms, model,
+    state, position, rate_limited_for_ms, blocked_by, undo_note, attempt, display_items, usage, context, turn_count, elapsed_ms, since_event_ms, model,
     retry,
 } }
 
@@ -414,8 +414,8 @@ object_into_js! { |retry: run::RetryNotice| RetryNotice { attempt, max_attempts,
 object_into_js! { |task: run::TaskProgress| TaskProgress {
     agent, state: task.state.as_str(), error,
     position: task.progress.position,
-    held_for_ms: task.progress.held_for_ms,
-    behind: task.progress.behind,
+    rate_limited_for_ms: task.progress.rate_limited_for_ms,
+    blocked_by: task.progress.blocked_by,
     undo_note: task.progress.undo_note,
     attempt: task.progress.attempt,
     elapsed_ms: task.progress.elapsed_ms,

@@ -31,15 +31,15 @@ pub struct RunDrawing {
     /// What it asks, in one line; nothing where it asks nothing.
     pub question: Vec<Row>,
     /// What was asked of it, and its newest call.
-    pub above: Vec<Row>,
+    pub task: Vec<Row>,
     /// What it is saying or has come to.
-    pub said: Vec<Row>,
+    pub latest: Vec<Row>,
     /// What it has spent.
-    pub below: Vec<Row>,
+    pub usage: Vec<Row>,
     /// How it has ended; nothing while it works.
-    pub end: Vec<Row>,
+    pub outcome: Vec<Row>,
     /// All that it is saying.
-    pub saying: Vec<Row>,
+    pub current: Vec<Row>,
 }
 
 /// Draws the panel's list of runs, given as JSON. `unread`: the keys of those whose results wait to be read; `chosen`: the key
@@ -77,7 +77,7 @@ pub struct PanelKey {
     /// The panel's own keys, as pi names keys.
     pub own: Vec<&'static str>,
     /// What they do, in words.
-    pub does: &'static str,
+    pub description: &'static str,
 }
 
 /// All keys of the panel, in the order in which they are shown.
@@ -90,11 +90,11 @@ pub struct PanelKey {
 /// ```
 #[napi(catch_unwind)]
 pub fn panel_keys() -> Vec<PanelKey> {
-    let key = |runs::PanelKey { action, pi, own, does }| PanelKey {
+    let key = |runs::PanelKey { action, pi, own, description }| PanelKey {
         action: action.as_str(),
         pi,
         own: own.to_vec(),
-        does,
+        description,
     };
     runs::panel_keys().into_iter().map(key).collect()
 }
@@ -166,4 +166,4 @@ pub fn entry_drawing(env: &Env, entry: String) -> napi::Result<Unknown<'_>> {
 
 object_into_js! { |list: runs::RunList| RunList { head, lines } }
 
-object_into_js! { |run: runs::RunDrawing| RunDrawing { name, head, question, above, said, below, end, saying } }
+object_into_js! { |run: runs::RunDrawing| RunDrawing { name, head, question, task, latest, usage, outcome, current } }

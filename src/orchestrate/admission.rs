@@ -98,7 +98,7 @@ fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -
     request.writes = writes(ready);
     if handover.child().1.write(&request) {
         tracing::info!(
-            target: "early", run = own, child = ready.id().get(),
+            target: "early", run = %own, child = %ready.id().get(),
             "the run takes a child that was booted early"
         );
         let (booted, permit) = handover.accept();
@@ -106,7 +106,7 @@ fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -
     }
     // One that has to wait for its work tree gives the child back.
     tracing::info!(
-        target: "early", run = own, reason = "another run writes to its tree",
+        target: "early", run = %own, reason = "another run writes to its tree",
         "the run gives its early child back"
     );
     ready.rename(&own);
@@ -214,8 +214,8 @@ async fn admitted(
     let mut is_shown = false;
     loop {
         let seen = status.borrow_and_update().clone();
-        if let WaitStatus { position: Some(position), reason, behind, .. } = &seen {
-            tracing::debug!(target: "queue", position, reason, behind = behind.as_deref(), "the run waits");
+        if let WaitStatus { position: Some(position), reason, blocked_by, .. } = &seen {
+            tracing::debug!(target: "queue", position, reason, blocked_by = blocked_by.as_deref(), "the run waits");
         }
         if is_shown && seen.position.is_some() && !seen.is_unanswered {
             progress.send_replace(waiting(seen, since));
@@ -233,12 +233,16 @@ async fn admitted(
     }
 }
 
-fn waiting(WaitStatus { position, held_until, behind, .. }: WaitStatus, since: Instant) -> Progress {
+fn waiting(
+    WaitStatus { position, rate_limited_until, blocked_by, .. }: WaitStatus,
+    since: Instant,
+) -> Progress {
     Progress {
         state: RunState::Queued,
         position,
-        behind,
-        held_for_ms: held_until.map(|until| millis(until.saturating_duration_since(Instant::now()))),
+        blocked_by,
+        rate_limited_for_ms: rate_limited_until
+            .map(|until| millis(until.saturating_duration_since(Instant::now()))),
         elapsed_ms: millis(since.elapsed()),
         ..Progress::default()
     }

@@ -10,7 +10,8 @@ use super::call_order::CallOrder;
 use super::hand_over::HandOver;
 use crate::process::Cancel;
 use crate::run::{
-    Control, HostCallbacks, HostContext, Progress, RunId, RunOverrides, RunSpec, ToolResult, UPDATE_INTERVAL,
+    Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, ToolResult,
+    UPDATE_INTERVAL,
 };
 
 /// Where updates go. Holds the newest state only: while the host is busy, states are replaced, not queued.
@@ -19,7 +20,7 @@ pub type UpdateSender = watch::Sender<Option<ToolResult>>;
 /// What every call has, whether it runs one task or several.
 pub struct Call {
     /// In a call with one task also the id of its run.
-    pub id: RunId,
+    pub id: SharedRunId,
     /// Asks the host's user, and refreshes logins.
     pub callbacks: Arc<dyn HostCallbacks>,
     /// Cancels the call and steers its children.

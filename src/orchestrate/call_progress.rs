@@ -37,11 +37,11 @@ impl Task {
     fn now(&self) -> TaskProgress {
         let mut task = self.progress.clone();
         if let TaskState::Live(_) = task.state {
-            let Progress { elapsed_ms, since_event_ms, held_for_ms, .. } = &mut task.progress;
+            let Progress { elapsed_ms, since_event_ms, rate_limited_for_ms, .. } = &mut task.progress;
             let age = millis(self.seen.elapsed());
             *elapsed_ms = elapsed_ms.saturating_add(age);
             *since_event_ms = since_event_ms.saturating_add(age);
-            *held_for_ms = held_for_ms.map(|held| held.saturating_sub(age));
+            *rate_limited_for_ms = rate_limited_for_ms.map(|held| held.saturating_sub(age));
         }
         task
     }
@@ -116,15 +116,15 @@ mod tests {
 
     #[test]
     fn the_clocks_of_a_task_go_on_until_it_is_over() {
-        let clocks = |state, held_for_ms| {
+        let clocks = |state, rate_limited_for_ms| {
             let mut task = Task::new("explorer".into(), state);
             let Progress { elapsed_ms, since_event_ms, .. } = &mut task.progress.progress;
             (*elapsed_ms, *since_event_ms) = (4_000, 1_000);
-            task.progress.progress.held_for_ms = held_for_ms;
+            task.progress.progress.rate_limited_for_ms = rate_limited_for_ms;
             task.seen =
                 Instant::now().checked_sub(std::time::Duration::from_secs(60)).expect("a clock that old");
-            let Progress { elapsed_ms, since_event_ms, held_for_ms, .. } = task.now().progress;
-            (elapsed_ms / 1_000, since_event_ms / 1_000, held_for_ms.map(|held| held.div_ceil(1_000)))
+            let Progress { elapsed_ms, since_event_ms, rate_limited_for_ms, .. } = task.now().progress;
+            (elapsed_ms / 1_000, since_event_ms / 1_000, rate_limited_for_ms.map(|held| held.div_ceil(1_000)))
         };
         assert_eq!(clocks(TaskState::Live(RunState::Running), None), (64, 61, None));
         assert_eq!(clocks(TaskState::Live(RunState::Queued), Some(90_000)), (64, 61, Some(30)));

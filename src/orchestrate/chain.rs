@@ -7,14 +7,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::background::{ForegroundRun, Heir, NO_SESSION, OVER};
+use super::background::{ForegroundRun, NO_SESSION, OVER, ResultOwner};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
 use super::summary::{chain_in_background, end_of_chain, is_success, one_after_the_other, with_left};
-use crate::run::{
-    AdmittedRun, BackgroundRun, CallSettings, Mode, Refusal, RunOutcome, TaskState, ToolResult,
-};
+use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, RunRecord, TaskState, ToolResult};
 use crate::text::template::{Value, fill, first_place};
 use crate::text::{TruncateLimits, fenced};
 
@@ -58,7 +56,8 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
     // It has no placeholder, so this only turns escaped braces into plain ones.
     let first_task = filled(&first_task, "", "");
     let agents: Vec<String> = names.iter().map(|(agent, _)| agent.clone()).collect();
-    let progress = Arc::new(CallProgress::new(Mode::Chain, id.clone(), agents.clone(), TaskState::Waiting));
+    let progress =
+        Arc::new(CallProgress::new(Mode::Chain, id.to_string(), agents.clone(), TaskState::Waiting));
     let has_session = spec.context.session().is_some();
     let skipped: Vec<String> = steps[..steps.len().saturating_sub(1)]
         .iter()
@@ -123,7 +122,7 @@ async fn hand_over_when_asked(
     has_session: bool,
     agents: &[String],
     mut current: watch::Receiver<UnderWay>,
-) -> Result<(BackgroundRun, Vec<ToolResult>), String> {
+) -> Result<(RunRecord, Vec<ToolResult>), String> {
     call.hand_over.requested().await;
     if !has_session {
         return Err(NO_SESSION.to_owned());
@@ -213,7 +212,7 @@ impl Chain {
         let mut result = run.work(queued, step, &**callbacks, &mut show).await;
         let heir = run.end(&mut result).await;
         self.under_way.send_replace(None);
-        if heir == Heir::Conversation {
+        if heir == ResultOwner::Conversation {
             *handed_over = Some(run);
         }
         result

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 
 /// What is said of a call that does not wait any more.
 const OVER: &str = "the call has ended already";
 
 /// The runs that go on, or why the call waits on.
-pub type HandOverAnswer = Result<Vec<BackgroundRun>, String>;
+pub type HandOverAnswer = Result<Vec<RunRecord>, String>;
 
 /// Hands a call over. Clones serve the same call.
 #[derive(Clone, Debug, Default)]
@@ -109,10 +109,10 @@ mod tests {
         assert_eq!(first.await, Err("no".to_owned()));
         let (second, third) = (call.request(), call.clone().request());
         call.requested().await;
-        call.answer(&Ok(vec![BackgroundRun::default()]));
+        call.answer(&Ok(vec![RunRecord::default()]));
         assert_eq!(
             (second.await, third.await.map(|runs| runs.len())),
-            (Ok(vec![BackgroundRun::default()]), Ok(1))
+            (Ok(vec![RunRecord::default()]), Ok(1))
         );
         drop(guard);
         assert_eq!(call.request().await.map(|runs| runs.len()), Ok(1), "what was handed over stays so");

@@ -35,8 +35,12 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
         Err(result) => return *result,
     };
     let agents = runs.iter().map(|run| run.resolved.agent.name.clone());
-    let progress =
-        Arc::new(CallProgress::new(Mode::Parallel, id.clone(), agents, TaskState::Live(RunState::Queued)));
+    let progress = Arc::new(CallProgress::new(
+        Mode::Parallel,
+        id.to_string(),
+        agents,
+        TaskState::Live(RunState::Queued),
+    ));
     let (count, limits) = (runs.len(), config.output);
     let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
     let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::process::{Cancel, check_cwd};
 use crate::run::{
     AdmittedRun, CallError, CallSettings, ErrorCode, HostCallbacks, Mode, Refusal, RunDetails, RunId,
-    RunOutcome, RunSpec, ToolResult, blocking, prepare_with,
+    RunOutcome, RunSpec, SharedRunId, ToolResult, blocking, prepare_with,
 };
 use crate::text::TruncateLimits;
 
@@ -53,7 +53,8 @@ pub(super) async fn prepare_all(
     for (index, run) in spec.runs(share).into_iter().enumerate() {
         let numbered = |result: &ToolResult| Box::new(refused_with_number(kind, index, result));
         directory(&run, &call.control.cancel).await.map_err(|refusal| numbered(&refuse(refusal)))?;
-        let (id, callbacks, cancel) = (RunId::draw(), &*call.callbacks, &call.control.cancel);
+        let (id, callbacks, cancel) =
+            (SharedRunId::new(RunId::random()), &*call.callbacks, &call.control.cancel);
         let settings = settings_of(&run, &mut known, cancel).await;
         match prepare_run(settings, run, id, callbacks, cancel).await {
             Err(result) if !is_aborted(&result) => return Err(numbered(&result)),
@@ -79,7 +80,7 @@ pub(super) async fn prepare_all(
 pub(super) async fn prepare_run(
     settings: CallSettings,
     mut spec: RunSpec,
-    id: RunId,
+    id: SharedRunId,
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
 ) -> Result<AdmittedRun, ToolResult> {

@@ -77,7 +77,7 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
 
 /// The update of a call with one run.
 fn update_of(id: &str, progress: Progress) -> ToolResult {
-    let text = match (&*progress.text, &progress.behind, progress.position) {
+    let text = match (&*progress.text, &progress.blocked_by, progress.position) {
         ("", Some(writer), _) => format!("(waits for {writer} to finish writing in the same work tree...)"),
         ("", None, Some(position)) => format!("(queued at place {position}...)"),
         (text, ..) if text.trim().is_empty() => RUNNING.to_owned(),

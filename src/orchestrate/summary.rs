@@ -5,7 +5,7 @@ use std::{iter, slice};
 
 use crate::event::Usage;
 use crate::present::handed_over_text;
-use crate::run::{BackgroundRun, Mode, RunDetails, RunOutcome, SingleResult, ToolResult, files_words};
+use crate::run::{Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_words};
 use crate::text::{
     FENCE_BYTES, TruncateLimits, fenced, quoted_if_odd, quoted_within, truncate, truncate_partial,
 };
@@ -26,7 +26,7 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     let mut line = format!("[{}/{count}] {agent} ", index + 1);
     line.push_str(match result {
         result if is_success(result) => "✓",
-        result if goes_on(result) => "goes on in the background",
+        result if continues(result) => "goes on in the background",
         _ => "✗",
     });
     if let Some(error) = result.details.error.as_ref().filter(|_| !is_success(result)) {
@@ -53,7 +53,7 @@ pub(super) fn named(mut result: ToolResult) -> ToolResult {
 }
 
 /// The result of a run that goes on in the background.
-pub(super) fn in_background(run: &BackgroundRun) -> ToolResult {
+pub(super) fn in_background(run: &RunRecord) -> ToolResult {
     let single = SingleResult::in_background(run);
     let text = handed_over_text(slice::from_ref(&single));
     let details = RunDetails { results: vec![single], ..RunDetails::single(&run.run_id) };
@@ -64,7 +64,7 @@ pub(super) fn in_background(run: &BackgroundRun) -> ToolResult {
 /// agents and tasks that are left. The text says what the steps before have left: it is there already.
 pub(super) fn chain_in_background(
     id: &str,
-    run: &BackgroundRun,
+    run: &RunRecord,
     mut results: Vec<ToolResult>,
     steps: Vec<(String, String)>,
     limits: TruncateLimits,
@@ -102,9 +102,8 @@ pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLim
             single.error = Some(format!("stopped at step {} of {count}: {error}", index + 1));
             single.output = Some(stopped(results, index, limits, words));
         }
-        let remarks = [std::mem::take(&mut single.remarks), left.clone()];
-        single.remarks =
-            remarks.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n");
+        let notes = [std::mem::take(&mut single.notes), left.clone()];
+        single.notes = notes.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n");
     }
     if !left.is_empty() {
         end.text = format!("{}\n\n{left}", end.text);
@@ -115,7 +114,7 @@ pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLim
 }
 
 /// Whether the run goes on in the background.
-fn goes_on(result: &ToolResult) -> bool {
+fn continues(result: &ToolResult) -> bool {
     result.details.results.first().is_some_and(|single| single.outcome == RunOutcome::Background)
 }
 
@@ -128,16 +127,16 @@ pub(super) fn is_success(result: &ToolResult) -> bool {
 pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let part = |(index, result)| match heading(result, index, count) {
-        heading if goes_on(result) => heading,
+        heading if continues(result) => heading,
         heading => format!("{heading}\n\n{}", fenced(&result.text)),
     };
     let mut parts: Vec<String> = results.iter().enumerate().map(part).collect();
-    if results.iter().any(goes_on) {
+    if results.iter().any(continues) {
         let all: Vec<_> = results.iter().flat_map(|result| result.details.results.iter().cloned()).collect();
         // First, because what is too long is cut at its end.
         parts.insert(0, handed_over_text(&all));
     }
-    let is_error = !results.iter().any(|result| is_success(result) || goes_on(result));
+    let is_error = !results.iter().any(|result| is_success(result) || continues(result));
     // The texts keep to their shares already, but headings can exceed tiny shares.
     let text = truncate(&parts.join("\n\n"), limits, None).text;
     join(Mode::Parallel, id, results, text, is_error)
@@ -221,7 +220,7 @@ fn join(mode: Mode, id: &str, results: Vec<ToolResult>, text: String, is_error: 
         usage.add(spent);
     }
     // The error of the first run that failed; if none did, of the first whose answer was truncated.
-    let failure = results.iter().find(|result| !is_success(result) && !goes_on(result));
+    let failure = results.iter().find(|result| !is_success(result) && !continues(result));
     let cut = || results.iter().find(|result| result.details.error.is_some());
     let error = failure.or_else(cut).and_then(|result| result.details.error.clone());
     let details = RunDetails {

@@ -58,7 +58,7 @@ pub(super) async fn turn_of(
             }
             Ok(Look::Taken(other)) => {
                 tracing::debug!(
-                    target: "queue", behind = other, reason = "another process writes to its tree",
+                    target: "queue", blocked_by = other, reason = "another process writes to its tree",
                     "the run waits"
                 );
                 progress.send_replace(waiting(other.as_deref().unwrap_or(SOMEBODY), since));
@@ -108,7 +108,7 @@ fn waiting(writer: &str, since: Instant) -> Progress {
     Progress {
         state: RunState::Queued,
         position: Some(1),
-        behind: Some(writer.into()),
+        blocked_by: Some(writer.into()),
         elapsed_ms: millis(since.elapsed()),
         ..Progress::default()
     }

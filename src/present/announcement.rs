@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::run::{BackgroundRun, BackgroundStatus, Cleanup};
+use crate::run::{BackgroundStatus, Cleanup, RunRecord};
 use crate::store::Delivery;
 use crate::text::{
     TruncateLimits, fenced, figures, floor_char_boundary, one_line, quoted_if_odd, quoted_within, truncate,
@@ -97,17 +97,17 @@ impl DeliveryBody {
     }
 
     /// The name of a run in an announcement.
-    pub(crate) fn name_of(run: &BackgroundRun) -> String {
+    pub(crate) fn name_of(run: &RunRecord) -> String {
         name_in_sentence(&run.run_id, run.label.as_deref(), &run.agent)
     }
 
     /// What was asked, in a line.
-    pub(crate) fn task_of(run: &BackgroundRun) -> String {
+    pub(crate) fn task_of(run: &RunRecord) -> String {
         one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS).into_string()
     }
 
     /// The last line: what the run took.
-    pub(crate) fn stats_of(run: &BackgroundRun) -> String {
+    pub(crate) fn stats_of(run: &RunRecord) -> String {
         let usage = &run.progress.usage;
         let mut parts = Vec::new();
         let lasted = run.ended_ms.and_then(|ended| run.runtime(ended));
@@ -190,7 +190,7 @@ impl DeliveryBody {
 }
 
 /// Names the transcript of a run that has ended, as long as it has its name.
-fn transcript_of(run: &BackgroundRun, path: &Path) -> String {
+fn transcript_of(run: &RunRecord, path: &Path) -> String {
     let path = path.to_string_lossy();
     match (run.cleanup, run.archive_at_ms, run.ended_ms) {
         (Cleanup::Delete, ..) => "archived: `sessions_history` reads its transcript".to_owned(),
@@ -220,7 +220,7 @@ pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
 }
 
 /// What a session keeps beside the message: a pi that opens it sees by the ids what has been delivered, and draws the runs.
-pub(crate) fn announcement_details(delivery_ids: &[String], runs: &[BackgroundRun]) -> Value {
+pub(crate) fn announcement_details(delivery_ids: &[String], runs: &[RunRecord]) -> Value {
     let room = KEPT_RESULT_BYTES / runs.len().max(1);
     let run_ids: Vec<_> = runs.iter().map(|run| &run.run_id).collect();
     let runs: Vec<_> = runs.iter().map(|run| announced(run, room)).collect();
@@ -230,7 +230,7 @@ pub(crate) fn announcement_details(delivery_ids: &[String], runs: &[BackgroundRu
     })
 }
 
-fn announced(run: &BackgroundRun, room: usize) -> Value {
+fn announced(run: &RunRecord, room: usize) -> Value {
     let cut = |text: &str, most: usize| text[..floor_char_boundary(text, most)].to_owned();
     let usage = &run.progress.usage;
     let mut details = json!({
@@ -253,7 +253,7 @@ fn announced(run: &BackgroundRun, room: usize) -> Value {
         "archiveAtMs": if run.cleanup == Cleanup::Delete { run.ended_ms } else { run.archive_at_ms },
         "startedMs": run.started_ms,
         "endedMs": run.ended_ms,
-        "ranBeforeMs": (run.ran_before_ms > 0).then_some(run.ran_before_ms),
+        "previousRunMs": (run.previous_run_ms > 0).then_some(run.previous_run_ms),
         "notes": (!run.notes.is_empty()).then_some(&run.notes),
     });
     if let Some(fields) = details.as_object_mut() {
@@ -351,12 +351,12 @@ mod tests {
 
     #[test]
     fn the_details_say_what_they_are_and_keep_their_bounds() {
-        let run = BackgroundRun {
+        let run = RunRecord {
             run_id: "1a2b3c4d".to_owned(),
             agent: "explorer".to_owned(),
             task: format!(" {}", "é".repeat(200)),
             result: Some("é".repeat(40_000)),
-            ..BackgroundRun::default()
+            ..RunRecord::default()
         };
         let details = announcement_details(&["d1".to_owned()], &[run.clone(), run]);
         assert_eq!((&details["kind"], &details["version"]), (&json!(ANNOUNCEMENT), &json!(1)));

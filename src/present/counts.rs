@@ -24,7 +24,7 @@ pub(crate) fn is_active(state: &str) -> bool {
 }
 
 /// Whether this state is an end.
-pub(crate) fn is_over(state: &str) -> bool {
+pub(crate) fn has_ended(state: &str) -> bool {
     !is_active(state) && !matches!(state, "planned" | "waiting" | "queued")
 }
 

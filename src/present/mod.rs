@@ -6,7 +6,7 @@
 //! | Question | File |
 //! |---|---|
 //! | What is an answer made of? | `report`: [`Report`], [`ReportLine`], [`Mark`] |
-//! | Which mark and words has a state, and what was used? | `state_words`, `usage_words` |
+//! | Which mark and words has a state, and what was used? | `state_label`, `usage_text` |
 //! | How many of several runs are in which state? | `counts` |
 //! | How is a run named and summed up in a few words? | `run_words` |
 //! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
@@ -15,7 +15,7 @@
 //! | What do the panel and the widget show of runs in the background? | `runs/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do the commands answer? | `reports/` |
-//! | What stands around a question, and how can it be answered? | `question_words`: [`QuestionWords`] |
+//! | What stands around a question, and how can it be answered? | `question_text`: [`QuestionText`] |
 //! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
 
 mod announcement;
@@ -23,22 +23,21 @@ pub mod cards;
 mod clock;
 mod counts;
 pub(crate) mod drawing;
-mod question_words;
+mod question_text;
 mod report;
 mod reports;
 mod run_question;
 mod run_words;
 pub mod runs;
-mod state_words;
-mod usage_words;
+mod state_label;
+mod usage_text;
 
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
 pub use clock::Clock;
-pub use drawing::{Apart, Cell, Color, Drawing, Fit, Part, Row, Span};
-pub use question_words::{
-    AnswerKind, Choice, ChosenAnswer, QuestionWords, consent_words, conversation_question_words,
-    question_words,
+pub use drawing::{Cell, Color, Drawing, Fit, Part, Row, SharedPrefix, Span};
+pub use question_text::{
+    AnswerKind, Choice, ChosenAnswer, QuestionText, consent_words, conversation_question_words, question_text,
 };
 pub use report::{Mark, Report, ReportLine};
 pub(crate) use reports::TRANSCRIPT_DELETED;
@@ -51,5 +50,5 @@ pub(crate) use reports::{RESULT_ARRIVES, handed_over_text, leaving_words};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
 pub(crate) use run_words::{mark, state, who};
-pub use state_words::{Standing, StateWords, now_ms, state_words};
-pub use usage_words::{UsageWords, usage_words};
+pub use state_label::{RunStatus, StateLabel, now_ms, state_label};
+pub use usage_text::{UsageText, usage_text};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::announcement::{ANNOUNCEMENT, DETAILS_VERSION, DeliveryBody, TASK_CHARS, name_in_sentence};
 use crate::agent::Tool;
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::store::Delivery;
 use crate::text::{TruncateLimits, fenced, figures, one_line, quoted_within, truncate};
 
@@ -40,7 +40,7 @@ pub struct RunQuestion {
 
 impl RunQuestion {
     /// A question of this run, without words.
-    pub(crate) fn of(run: &BackgroundRun) -> Self {
+    pub(crate) fn of(run: &RunRecord) -> Self {
         Self {
             run_id: run.run_id.clone(),
             session_key: run.session_key.clone(),

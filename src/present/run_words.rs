@@ -2,8 +2,8 @@
 
 use super::clock::Clock;
 use super::report::Mark;
-use super::state_words::{Standing, StateWords, now_ms, state_words};
-use crate::run::{BackgroundRun, RunOutcome};
+use super::state_label::{RunStatus, StateLabel, now_ms, state_label};
+use crate::run::{RunOutcome, RunRecord};
 use crate::text::{figures, one_line, quoted_if_odd, quoted_label};
 
 /// Longest label or name in a sentence.
@@ -17,7 +17,7 @@ pub(super) const WAITED_FOR: &str = "a call waits for it";
 pub(super) const WAS_WAITED_FOR: &str = "its call has its result";
 
 /// `explorer "find the code"`.
-pub(crate) fn who(run: &BackgroundRun) -> String {
+pub(crate) fn who(run: &RunRecord) -> String {
     let agent = one_line(&run.agent, MAX_NAME).into_string();
     let agent = quoted_if_odd(&agent);
     match &run.label {
@@ -27,31 +27,32 @@ pub(crate) fn who(run: &BackgroundRun) -> String {
 }
 
 /// `1a2b3c4d (explorer "find the code")`.
-pub(super) fn name(run: &BackgroundRun) -> String {
+pub(super) fn name(run: &RunRecord) -> String {
     format!("{} ({})", run.run_id, who(run))
 }
 
 /// How the run's state is shown.
-fn words(run: &BackgroundRun) -> StateWords {
+fn words(run: &RunRecord) -> StateLabel {
     let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
-    let asks = run.progress.asks.as_deref().map(|title| one_line(title, MAX_CELL).into_string());
+    let pending_question =
+        run.progress.pending_question.as_deref().map(|title| one_line(title, MAX_CELL).into_string());
     let retry = run.progress.retry.clone();
-    state_words(&Standing { state, asks, retry, ..Standing::default() }, now_ms())
+    state_label(&RunStatus { state, pending_question, retry, ..RunStatus::default() }, now_ms())
 }
 
 /// The mark of a run's state.
-pub(crate) fn mark(run: &BackgroundRun) -> Mark {
+pub(crate) fn mark(run: &RunRecord) -> Mark {
     words(run).mark
 }
 
 /// The state in a word or two.
-pub(crate) fn state(run: &BackgroundRun) -> String {
+pub(crate) fn state(run: &RunRecord) -> String {
     words(run).word
 }
 
 /// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
-pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
-    let place = match (&run.progress.behind, run.progress.position) {
+pub(super) fn standing(run: &RunRecord, clock: &Clock) -> String {
+    let place = match (&run.progress.blocked_by, run.progress.position) {
         (Some(writer), _) => Some(format!(", behind {writer}, which writes here")),
         (None, position) => position.map(|place| format!(", place {place}")),
     };
@@ -66,7 +67,7 @@ pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
 }
 
 /// `12.3k tokens`, `$0.04`; zero values are left out.
-pub(super) fn spent(run: &BackgroundRun) -> Vec<String> {
+pub(super) fn spent(run: &RunRecord) -> Vec<String> {
     let usage = &run.progress.usage;
     let all = usage.tokens();
     let tokens = (all > 0).then(|| format!("{} tokens", figures::tokens(all)));

@@ -90,10 +90,10 @@ pub struct LiveSnapshot {
     pub position: Option<usize>,
     /// The run that writes to its work tree and has to end first, while it waits for one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     /// What its child asks, while it waits for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asks: Option<String>,
+    pub pending_question: Option<String>,
     /// The child's process id, while the child lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -126,7 +126,7 @@ impl LiveSnapshot {
     /// Clears what is true only while the child works; the store never keeps it.
     pub(crate) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
-        (self.behind, self.asks, self.retry) = (None, None, None);
+        (self.blocked_by, self.pending_question, self.retry) = (None, None, None);
     }
 }
 
@@ -134,7 +134,7 @@ impl LiveSnapshot {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
-pub struct BackgroundRun {
+pub struct RunRecord {
     /// A random UUID, the run's key in the store.
     pub key: String,
     /// Eight hexadecimal characters, the name of its directory.
@@ -160,7 +160,7 @@ pub struct BackgroundRun {
     /// What happens to the transcript.
     pub cleanup: Cleanup,
     /// Whether it continues when the pi that started it ends.
-    pub is_kept: bool,
+    pub is_detached: bool,
     /// Its progress.
     #[serde(flatten, skip_deserializing)]
     pub progress: LiveSnapshot,
@@ -181,7 +181,7 @@ pub struct BackgroundRun {
     /// What it had spent when it was last resumed.
     pub spent_before: Usage,
     /// How long it had run when it was last resumed, in milliseconds.
-    pub ran_before_ms: u64,
+    pub previous_run_ms: u64,
     /// Whether its child works in a tree of its own.
     pub is_isolated: bool,
     /// The requested hard timeout.
@@ -216,13 +216,13 @@ pub struct BackgroundRun {
     pub host_pid: Option<u32>,
     /// Whether this process is its host.
     #[serde(skip)]
-    pub is_ours: bool,
+    pub is_in_process: bool,
     /// Whether a call waits for it, or did. Such a run is stored when it has ended, so that it can be continued.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_foreground: bool,
 }
 
-impl BackgroundRun {
+impl RunRecord {
     /// Whether the conversation that asked for it can be opened again. pi saves a session with its first answer, so that one
     /// without any is gone when pi is.
     #[must_use]
@@ -266,7 +266,7 @@ impl BackgroundRun {
     pub fn runtime(&self, now_ms: i64) -> Option<Duration> {
         let last = self.ended_ms.unwrap_or(now_ms).saturating_sub(self.started_ms?);
         let last = u64::try_from(last).unwrap_or_default();
-        Some(Duration::from_millis(self.ran_before_ms.saturating_add(last)))
+        Some(Duration::from_millis(self.previous_run_ms.saturating_add(last)))
     }
 
     /// Whether it had a transcript that was deleted since: for the quota, or by a person.
@@ -315,35 +315,35 @@ mod tests {
         let row = serde_json::json!({
             "key": "k", "state": "running", "usage": usage, "cpuMs": 7, "rssBytes": null, "future": 1,
         });
-        let run = BackgroundRun::from_json(&row.to_string()).expect("known fields, and one that is not");
+        let run = RunRecord::from_json(&row.to_string()).expect("known fields, and one that is not");
         assert_eq!((run.progress.state, run.progress.usage.input), (RunState::Running, 3));
         assert_eq!((run.state(), run.progress.cpu_ms), ("running", Some(7)));
         let written = serde_json::to_value(&run).expect("texts and numbers are JSON");
         assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
-        for transient in ["position", "behind", "asks", "pid", "lastTool", "text"] {
+        for transient in ["position", "blockedBy", "pendingQuestion", "pid", "lastTool", "text"] {
             assert!(written.get(transient).is_none(), "{transient}");
         }
-        assert_eq!(BackgroundRun::from_json(&written.to_string()).expect("it was written here"), run);
+        assert_eq!(RunRecord::from_json(&written.to_string()).expect("it was written here"), run);
     }
 
     #[test]
     fn a_run_lasts_as_long_as_all_of_its_parts() {
-        let run = BackgroundRun { created_ms: 1_000, ..BackgroundRun::default() };
+        let run = RunRecord { created_ms: 1_000, ..RunRecord::default() };
         assert_eq!(run.runtime(9_000), None, "it waits for its slot");
-        let run = BackgroundRun { started_ms: Some(5_000), ..run };
+        let run = RunRecord { started_ms: Some(5_000), ..run };
         assert_eq!(run.runtime(9_000), Some(Duration::from_secs(4)));
-        let run = BackgroundRun { ended_ms: Some(8_000), ..run };
+        let run = RunRecord { ended_ms: Some(8_000), ..run };
         assert_eq!(run.runtime(9_000), Some(Duration::from_secs(3)));
-        let run = BackgroundRun { ran_before_ms: 60_000, ..run };
+        let run = RunRecord { previous_run_ms: 60_000, ..run };
         assert_eq!(run.runtime(9_000), Some(Duration::from_secs(63)));
     }
 
     #[test]
     fn the_outcome_says_whether_a_run_has_ended() {
         let row = r#"{"key":"k","state":"ended","status":"timeout","outcome":"idle_timeout"}"#;
-        let run = BackgroundRun::from_json(row).expect("a row of an earlier release");
+        let run = RunRecord::from_json(row).expect("a row of an earlier release");
         assert_eq!((run.state(), run.status()), ("ended", Some(BackgroundStatus::Timeout)));
-        let live = BackgroundRun { outcome: None, ..run };
+        let live = RunRecord { outcome: None, ..run };
         assert_eq!((live.state(), live.status(), live.is_queued()), ("queued", None, true));
     }
 }

@@ -89,7 +89,7 @@ fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
 }
 
 impl Isolated {
-    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `goes_on`
+    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `continues`
     /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
     ///
     /// Poll it to its end, which `stop` brings about soon: dropping it would leave an unfinished tree. [`Self::unmake`] removes
@@ -103,7 +103,7 @@ impl Isolated {
         resolved: Arc<ResolvedRun>,
         id: String,
         at: PathBuf,
-        goes_on: bool,
+        continues: bool,
         stop: Cancel,
     ) -> Result<(Self, PathBuf), String> {
         let (context, config, id) = (&*context, &resolved.config, &*id);
@@ -112,7 +112,7 @@ impl Isolated {
         let (making, store) = (store.until(&stop), store);
         // Its earlier part may have died before its tree was taken over.
         let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
-        let before = if goes_on { store.open(id).await.ok() } else { None };
+        let before = if continues { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
             return Err(format!(
@@ -132,7 +132,7 @@ impl Isolated {
             let snapshot = making.take(id, &root).await?;
             let alive = making.hold_tree(id).await?;
             let began = before.as_ref().map(|before| before.tree.as_str());
-            let snapshot = if goes_on { making.at_branch(snapshot, began).await? } else { snapshot };
+            let snapshot = if continues { making.at_branch(snapshot, began).await? } else { snapshot };
             making.note_elsewhere(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,

@@ -44,7 +44,7 @@ pub use admit::{
     WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{default_agent, is_allowed, starts_another_pi};
-pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
+pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{
@@ -60,7 +60,7 @@ pub use launch::{Booted, Memory, SpareWish};
 pub(crate) use outcome::changes::MAX_CHANGES;
 pub use outcome::clean;
 pub(crate) use outcome::flagged::MAX_FLAGGED;
-pub(crate) use outcome::left::{files_words, has_to_be_told, left_words};
+pub(crate) use outcome::left::{changes_summary, files_words, has_to_be_told};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use result::ANNOUNCE_SKIP;
 pub use result::{
@@ -68,5 +68,5 @@ pub use result::{
     SingleResult, TimeoutReason, ToolResult,
 };
 pub(crate) use snapshots::snapshot_store;
-pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};
+pub use spec::{Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout};
 pub use state::{RunOutcome, RunState, TaskState};

@@ -90,9 +90,9 @@ pub struct Progress {
     pub position: Option<usize>,
     /// How long the provider's rate limit still holds the run back, in milliseconds. Absent when it does not wait for
     /// one.
-    pub held_for_ms: Option<u64>,
+    pub rate_limited_for_ms: Option<u64>,
     /// The run that writes to the same work tree and has to end first, while it waits for one.
-    pub behind: Option<Arc<str>>,
+    pub blocked_by: Option<Arc<str>>,
     /// What of its changes cannot be undone, of a run that writes in place.
     pub undo_note: Option<&'static str>,
     /// The current attempt, counted from 1.
@@ -133,8 +133,8 @@ impl Default for Progress {
         Self {
             state: RunState::default(),
             position: None,
-            held_for_ms: None,
-            behind: None,
+            rate_limited_for_ms: None,
+            blocked_by: None,
             undo_note: None,
             attempt: 1,
             text: Arc::from(""),

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::background::BackgroundRun;
+use super::background::RunRecord;
 use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::agent::Network;
@@ -179,7 +179,7 @@ pub struct SingleResult {
     pub next_step: Option<&'static str>,
     /// What we say of it beside the child's answer: what it was refused, its check, its files. The text of a run that succeeded
     /// ends with it, unless the limits leave too little room.
-    pub remarks: String,
+    pub notes: String,
 }
 
 impl SingleResult {
@@ -191,7 +191,7 @@ impl SingleResult {
 
     /// The entry of a run that goes on in the background. What it has spent so far is counted at its end.
     #[must_use]
-    pub fn in_background(run: &BackgroundRun) -> Self {
+    pub fn in_background(run: &RunRecord) -> Self {
         let lasted = run.started_ms.map(|started| epoch_ms(SystemTime::now()).saturating_sub(started));
         Self {
             agent: run.agent.clone(),
@@ -227,7 +227,7 @@ impl SingleResult {
             diagnostics: Vec::new(),
             announcement: None,
             next_step: None,
-            remarks: String::new(),
+            notes: String::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a caller asks for: one run.
 
+use std::fmt::{self, Display, Formatter};
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,38 +15,64 @@ use super::context::HostContext;
 /// The number of characters of an id.
 const ID_CHARS: usize = 8;
 
-/// The id of a run. Clones share it, because it is drawn again when its directory already exists.
-#[derive(Clone, Debug)]
-pub struct RunId(Arc<Mutex<String>>);
+/// The id of a run: the first characters of a UUID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunId(String);
 
 impl RunId {
-    /// Draws a new id.
+    /// Draws a new id: short enough to type, long enough not to collide within a session.
     #[must_use]
-    pub fn draw() -> Self {
-        Self(Arc::new(Mutex::new(Self::random())))
+    pub fn random() -> Self {
+        Self::of_key(&Uuid::new_v4().simple().to_string())
     }
 
-    /// The first characters of a random UUID: short enough to type, long enough not to collide within a session.
-    pub(super) fn random() -> String {
-        let mut id = Uuid::new_v4().simple().to_string();
-        id.truncate(ID_CHARS);
-        id
-    }
-
-    /// The id of a run whose key is a UUID: its first characters.
+    /// Returns the id of a run whose key is `uuid`.
     #[must_use]
     pub fn of_key(uuid: &str) -> Self {
-        Self(Arc::new(Mutex::new(uuid.chars().take(ID_CHARS).collect())))
+        Self(uuid.chars().take(ID_CHARS).collect())
+    }
+}
+
+impl Deref for RunId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Display for RunId {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.0
+    }
+}
+
+/// The current id of a run that is being prepared, shared by its clones. A run gets a new id if the directory of the first one
+/// already exists, or if it takes over a child that was started for it.
+#[derive(Clone, Debug)]
+pub struct SharedRunId(Arc<Mutex<RunId>>);
+
+impl SharedRunId {
+    /// Shares `id`.
+    #[must_use]
+    pub fn new(id: RunId) -> Self {
+        Self(Arc::new(Mutex::new(id)))
     }
 
-    /// The current id.
+    /// Returns the current id.
     #[must_use]
-    pub fn get(&self) -> String {
+    pub fn get(&self) -> RunId {
         self.0.lock().clone()
     }
 
     pub(super) fn set(&self, id: &str) {
-        id.clone_into(&mut self.0.lock());
+        id.clone_into(&mut self.0.lock().0);
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagent_native::run::{
-    Control, Progress, RunId, RunOverrides, RunSpec, ToolResult, Watchers, prepare,
+    Control, Progress, RunId, RunOverrides, RunSpec, SharedRunId, ToolResult, Watchers, prepare,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -45,7 +45,7 @@ impl Scene {
     ) -> ToolResult {
         let watchers = Watchers { progress, rate_limited: &|_| {} };
         let run = async {
-            match prepare(self.spec.clone(), RunId::draw(), user, &control.cancel).await {
+            match prepare(self.spec.clone(), SharedRunId::new(RunId::random()), user, &control.cancel).await {
                 Ok(admitted) => Box::pin(admitted.run(None, watchers, user, control)).await,
                 Err(result) => result,
             }

@@ -244,11 +244,11 @@ impl Guard<'_> {
         let host_spoke = !watched[1].revents().is_empty();
         drain(events);
         if host_spoke {
-            self.obey();
+            self.handle();
         }
     }
 
-    fn obey(&mut self) {
+    fn handle(&mut self) {
         loop {
             match self.channel.hear() {
                 Heard::Order(Order::Ask, _) => self.ask(),

@@ -60,8 +60,8 @@ async function take({ deliveryIds, runIds, text }) {
 	appendFileSync(sessionFile, `${JSON.stringify(entry)}\n`);
 	say({ told: deliveryIds });
 	await delay(pauseMs);
-	const isKept = await session.delivered(deliveryIds);
-	say(isKept ? { delivered: deliveryIds } : { notice: `${deliveryIds} could not be kept as delivered` });
+	const isDetached = await session.delivered(deliveryIds);
+	say(isDetached ? { delivered: deliveryIds } : { notice: `${deliveryIds} could not be kept as delivered` });
 }
 
 /** Every other task is called, and handed over before its child can have ended. */

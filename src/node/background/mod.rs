@@ -4,11 +4,11 @@
 //! `dispatcher` brings its messages into a session of pi; `session_tools` are what its model can use; `run` is one run in
 //! events and lists, `news` what other extensions hear, `report` the answer to a command, `question` the
 //! one that a person wants to answer, `transcript` a child's
-//! conversation; `keeper` is
+//! conversation; `host_process` is
 //! the process that carries a run on after its pi has ended.
 
 mod dispatcher;
-pub(super) mod keeper;
+pub(super) mod host_process;
 mod news;
 mod question;
 mod report;

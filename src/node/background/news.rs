@@ -8,28 +8,28 @@ use crate::orchestrate::background;
 
 /// Something that happened to a run.
 #[napi(object, object_from_js = false)]
-pub struct RunNews {
+pub struct RunEvent {
     /// The name of the event.
     #[napi(ts_type = "\"subagent:started\" | \"subagent:update\" | \"subagent:ended\"")]
     pub happened: &'static str,
     /// What it carries.
-    pub run: ToldRun,
+    pub run: PublishedRun,
 }
 
 /// That results stand in the conversation.
 #[napi(object, object_from_js = false)]
-pub struct DeliveredNews {
+pub struct DeliveredEvent {
     /// The ids of the runs.
     pub run_ids: Vec<String>,
     /// The ids of the deliveries, in the same order.
     pub delivery_ids: Vec<String>,
     /// The runs, with the beginnings of their results.
-    pub runs: Vec<ToldRun>,
+    pub runs: Vec<PublishedRun>,
 }
 
-/// A run as other extensions are told of it; the fields mean what they do in `BackgroundRun`.
+/// A run as other extensions are told of it; the fields mean what they do in `RunRecord`.
 #[napi(object, object_from_js = false)]
-pub struct ToldRun {
+pub struct PublishedRun {
     pub run_id: String,
     pub session_key: String,
     pub label: Option<String>,
@@ -39,7 +39,7 @@ pub struct ToldRun {
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
     pub state: &'static str,
     pub position: Option<u32>,
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
     #[napi(
@@ -61,21 +61,21 @@ pub struct ToldRun {
     pub result: Option<String>,
 }
 
-object_into_js! { |news: background::News| RunNews { happened, run } }
+object_into_js! { |news: background::RunEvent| RunEvent { happened, run } }
 
-object_into_js! { |run: background::BackgroundRun| ToldRun {
+object_into_js! { |run: background::RunRecord| PublishedRun {
     state: run.state(), status: run.status(),
     run_id, session_key, label, agent, task, outcome, error, model, created_ms, started_ms, ended_ms, transcript, result,
     position: run.progress.position,
-    behind: run.progress.behind,
+    blocked_by: run.progress.blocked_by,
     usage: run.progress.usage,
     last_tool: run.progress.last_tool,
     text: run.progress.text,
 } }
 
-impl IntoJs<DeliveredNews> for &background::DeliveryMessage {
-    fn into_js(self) -> DeliveredNews {
-        DeliveredNews {
+impl IntoJs<DeliveredEvent> for &background::DeliveryMessage {
+    fn into_js(self) -> DeliveredEvent {
+        DeliveredEvent {
             run_ids: self.run_ids(),
             delivery_ids: self.delivery_ids.clone(),
             runs: self.runs.iter().map(background::told).map(IntoJs::into_js).collect(),

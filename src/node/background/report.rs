@@ -20,7 +20,7 @@ pub struct CommandReport {
     /// The same for the screen of the person who asked, if something in the others is redacted. Do not store it, and do not
     /// give it to a model.
     pub exact: Option<ExactReport>,
-    /// `BackgroundRun.key` of a run to show at work, after `run --wait`.
+    /// `RunRecord.key` of a run to show at work, after `run --wait`.
     pub watch: Option<String>,
 }
 

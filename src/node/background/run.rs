@@ -9,7 +9,7 @@ use crate::orchestrate::background;
 /// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
 #[napi(object, object_from_js = false)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
-pub struct BackgroundRun {
+pub struct RunRecord {
     /// A random UUID; the run is stored under it.
     pub key: String,
     /// Eight hexadecimal characters, the name of its directory.
@@ -34,7 +34,7 @@ pub struct BackgroundRun {
     #[napi(ts_type = "\"keep\" | \"delete\"")]
     pub cleanup: &'static str,
     /// True when the run goes on after its pi has ended.
-    pub is_kept: bool,
+    pub is_detached: bool,
     /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
     /// start.
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
@@ -42,9 +42,9 @@ pub struct BackgroundRun {
     /// The place in the queue, from 1; absent once it has its turn.
     pub position: Option<u32>,
     /// The run that writes to its work tree and has to end first; absent unless that holds it back.
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     /// What its child asks, on one line, while it waits for the answer.
-    pub asks: Option<String>,
+    pub pending_question: Option<String>,
     /// What the announcement says. Absent before the end; `unknown`: its host ended first.
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
@@ -63,7 +63,7 @@ pub struct BackgroundRun {
     pub ended_ms: Option<i64>,
     /// How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
     /// part got its turn.
-    pub ran_before_ms: f64,
+    pub previous_run_ms: f64,
     /// When its transcript will be archived.
     pub archive_at_ms: Option<i64>,
     /// When its transcript was archived.
@@ -110,20 +110,20 @@ pub struct BackgroundRun {
     /// True when its child works in a tree of its own, which `diff` shows once it has ended.
     pub is_isolated: bool,
     /// True when it runs in this process.
-    pub is_ours: bool,
+    pub is_in_process: bool,
     /// True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued.
     pub is_foreground: bool,
 }
 
-object_into_js! { |run: background::BackgroundRun| BackgroundRun {
+object_into_js! { |run: background::RunRecord| RunRecord {
     state: run.state(), status: run.status(),
-    key, run_id, session_key, session, label, agent, task, model, thinking, cwd, cleanup, is_kept, outcome, error,
+    key, run_id, session_key, session, label, agent, task, model, thinking, cwd, cleanup, is_detached, outcome, error,
     created_ms, started_ms, ended_ms, archive_at_ms, archived_ms, directory, transcript, child_session_id, result,
-    partial, notes, tools, sandbox, supervision, times_resumed, ran_before_ms, is_isolated, is_ours,
+    partial, notes, tools, sandbox, supervision, times_resumed, previous_run_ms, is_isolated, is_in_process,
     is_foreground,
     position: run.progress.position,
-    behind: run.progress.behind,
-    asks: run.progress.asks,
+    blocked_by: run.progress.blocked_by,
+    pending_question: run.progress.pending_question,
     usage: run.progress.usage,
     context: run.progress.context,
     pid: run.progress.pid,

@@ -10,10 +10,10 @@ use napi_derive::napi;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::keeper::keeper;
-use super::news::{DeliveredNews, RunNews};
+use super::host_process::host_process;
+use super::news::{DeliveredEvent, RunEvent};
 use super::report::{CommandReport, Completion};
-use super::run::BackgroundRun;
+use super::run::RunRecord;
 use super::spawn::SpawnReceipt;
 use super::transcript::{Transcript, TranscriptOptions};
 use crate::node::callbacks::{HostCallbacks, Returned, call};
@@ -36,10 +36,10 @@ pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEve
 pub struct BackgroundEvent {
     /// The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
     /// `partial` and `notes` are absent.
-    pub runs: Option<Vec<BackgroundRun>>,
+    pub runs: Option<Vec<RunRecord>>,
     /// What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
     /// opened.
-    pub news: Option<Vec<RunNews>>,
+    pub news: Option<Vec<RunEvent>>,
     /// Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
     /// Sentences the user must see, such as that the store cannot be used.
@@ -56,12 +56,12 @@ pub struct DeliveryMessage {
     /// The ids of the runs, in the order of `deliveryIds`.
     pub run_ids: Vec<String>,
     /// The runs, with their results; empty where runs ask.
-    pub runs: Vec<BackgroundRun>,
+    pub runs: Vec<RunRecord>,
     /// What runs ask the conversation whose agents say `ask: parent`; a message has results or questions. `continueRun`
     /// and the tool `sessions_send` answer.
     pub questions: Vec<RunQuestion>,
     /// What other extensions are to hear once the message is in the conversation, as `subagent:delivered`.
-    pub news: DeliveredNews,
+    pub news: DeliveredEvent,
     /// The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
     /// labelled.
     pub text: String,
@@ -221,8 +221,8 @@ impl BackgroundSession {
 impl BackgroundSession {
     /// The conversation's live runs, its newest 100 in the background and as many of calls, newest first. `all`: the runs of
     /// every conversation.
-    #[napi(catch_unwind, ts_return_type = "Promise<BackgroundRun[]>")]
-    pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<BackgroundRun>>> {
+    #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
+    pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<RunRecord>>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());
         promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
@@ -240,7 +240,8 @@ impl BackgroundSession {
         pi: Option<SurfaceOptions>,
     ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
         let opened = self.opened();
-        let pi = pi.map(|pi| commands::CommandHost { context: pi.into_context().1, keeper: keeper() });
+        let pi =
+            pi.map(|pi| commands::CommandHost { context: pi.into_context().1, host_process: host_process() });
         promise(env, async move {
             let (service, view) = opened.await?;
             Ok(commands::answer(&service, &view, &line, pi, Arc::new(host.unwrap_or_default()))
@@ -286,7 +287,7 @@ impl BackgroundSession {
         commands::complete(&prefix, &view.runs(), &view.agents()).into_js()
     }
 
-    /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
+    /// The newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no such run, or
     /// no readable file.
     #[napi(catch_unwind, ts_return_type = "Promise<Transcript>")]
     pub fn transcript(

@@ -15,8 +15,8 @@ use super::spawn::{most, too_many};
 use super::watch::watch_others;
 use crate::orchestrate::{CallOrder, HandOver};
 use crate::run::{
-    ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
-    RunSpec, RunState, Timeout, blocking, cannot_go_on, prepare_with, spawn_task,
+    ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides, RunRecord,
+    RunSpec, RunState, SharedRunId, Timeout, blocking, cannot_go_on, prepare_with, spawn_task,
 };
 use crate::store::now_ms;
 use crate::text::figures::millis;
@@ -33,18 +33,18 @@ const GO_ON: &str = "Continue with your task where you left off, and finish it."
 /// # Errors
 ///
 /// When the run cannot be ended; the text says why.
-pub async fn stop(service: &Arc<BackgroundService>, run: &BackgroundRun) -> Result<ActionOutcome, String> {
+pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<ActionOutcome, String> {
     if !run.is_live() {
         return Err("it is over already".to_owned());
     }
-    let is_over = if let Some(live) = service.registry.get(&run.key) {
+    let has_ended = if let Some(live) = service.registry.get(&run.key) {
         live.end(EndReason::Stopped);
         timeout(STOPPING, service.registry.until_removed(&[live])).await.is_ok()
     } else {
         request(service, run, STOP, "").await?;
         timeout(STOPPING, until_over(service, &run.key)).await.is_ok()
     };
-    Ok(if is_over { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
+    Ok(if has_ended { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
 }
 
 /// How many runs were ended.
@@ -88,8 +88,8 @@ pub fn stop_all(
 pub async fn hand_over(
     service: &Arc<BackgroundService>,
     session: &str,
-    run: Option<&BackgroundRun>,
-) -> Result<(Vec<BackgroundRun>, Vec<String>), String> {
+    run: Option<&RunRecord>,
+) -> Result<(Vec<RunRecord>, Vec<String>), String> {
     let calls: Vec<HandOver> = match run {
         None => service
             .registry
@@ -110,7 +110,7 @@ pub async fn hand_over(
             // A call is asked once for each of its runs.
             Ok(handed_over) => {
                 for run in handed_over {
-                    if runs.iter().all(|known: &BackgroundRun| known.key != run.key) {
+                    if runs.iter().all(|known: &RunRecord| known.key != run.key) {
                         runs.push(run);
                     }
                 }
@@ -130,7 +130,7 @@ pub async fn hand_over(
 /// When the message cannot be sent; the text says why.
 pub async fn send(
     service: &Arc<BackgroundService>,
-    run: &BackgroundRun,
+    run: &RunRecord,
     message: &str,
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
@@ -162,7 +162,7 @@ pub async fn send(
 /// When the run cannot be continued; the text says why.
 pub async fn resume(
     service: &Arc<BackgroundService>,
-    run: &BackgroundRun,
+    run: &RunRecord,
     message: Option<&str>,
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
@@ -211,7 +211,7 @@ pub async fn resume(
     let mut record = resumed(run);
     let is_adopted = adopt(&mut record, scope).await;
     let live = Arc::new(LiveRun::new(record, &scope.ends_with));
-    let id = RunId::of_key(&run.key);
+    let id = SharedRunId::new(RunId::of_key(&run.key));
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
     let ready = ready.map_err(|result| result.text)?;
     // Before the run is claimed, which forgets how it ended.
@@ -242,7 +242,7 @@ pub async fn resume(
 }
 
 /// Has the conversation that resumes a run be told of its end, where the one that asked for it is gone.
-async fn adopt(record: &mut BackgroundRun, scope: &ConversationScope) -> bool {
+async fn adopt(record: &mut RunRecord, scope: &ConversationScope) -> bool {
     let Some(here) = scope.context.session().filter(|here| **here != *record.session) else { return false };
     let asked = record.clone();
     // A caller that keeps its conversations itself names no file.
@@ -255,7 +255,7 @@ async fn adopt(record: &mut BackgroundRun, scope: &ConversationScope) -> bool {
 }
 
 /// The time limit of a run that starts again.
-fn limit_of(run: &BackgroundRun) -> Timeout {
+fn limit_of(run: &RunRecord) -> Timeout {
     match (run.timeout_ms, run.call_timeout_ms) {
         (Some(asked_for), _) => Timeout::After(Duration::from_millis(asked_for)),
         (None, Some(configured)) => Timeout::AsBefore(Duration::from_millis(configured)),
@@ -264,8 +264,8 @@ fn limit_of(run: &BackgroundRun) -> Timeout {
 }
 
 /// The record of a run that starts again.
-fn resumed(run: &BackgroundRun) -> BackgroundRun {
-    BackgroundRun {
+fn resumed(run: &RunRecord) -> RunRecord {
+    RunRecord {
         progress: LiveSnapshot { state: RunState::default(), ..run.progress.clone() },
         outcome: None,
         error: None,
@@ -275,12 +275,12 @@ fn resumed(run: &BackgroundRun) -> BackgroundRun {
         result: None,
         partial: None,
         notes: Vec::new(),
-        is_kept: false,
+        is_detached: false,
         spent_before: run.progress.usage.clone(),
-        ran_before_ms: run.runtime(now_ms()).map_or(run.ran_before_ms, millis),
+        previous_run_ms: run.runtime(now_ms()).map_or(run.previous_run_ms, millis),
         times_resumed: run.times_resumed + 1,
         host_pid: Some(std::process::id()),
-        is_ours: true,
+        is_in_process: true,
         // Its first result went to the call; this one is announced.
         is_foreground: false,
         ..run.clone()
@@ -289,7 +289,7 @@ fn resumed(run: &BackgroundRun) -> BackgroundRun {
 
 async fn request(
     service: &Arc<BackgroundService>,
-    run: &BackgroundRun,
+    run: &RunRecord,
     action: &'static str,
     text: &str,
 ) -> Result<(), String> {

@@ -10,7 +10,7 @@ use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, RunDiff, brief};
-use super::conversation::news::Newsroom;
+use super::conversation::news::EventThrottle;
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
@@ -20,7 +20,7 @@ use super::service::BackgroundService;
 use super::spawn::spawnable;
 use super::watch::{take_over_orphans, watch_others};
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
-use crate::run::{BackgroundRun, HostCapabilities, blocking, load_config, spawn_task};
+use crate::run::{HostCapabilities, RunRecord, blocking, load_config, spawn_task};
 use crate::store::{Delivery, now_ms};
 
 /// Least time between two events.
@@ -42,7 +42,7 @@ pub struct KnownDeliveries {
     /// Ids of the deliveries that it contains.
     pub delivered: Vec<String>,
     /// Ids of the deliveries that are on their way into it and will arrive.
-    pub in_flight: Vec<String>,
+    pub sent: Vec<String>,
 }
 
 /// Opens a conversation. Deliveries that it already knows of are not delivered again. Closes an older view of the same
@@ -51,12 +51,12 @@ pub async fn open_conversation(
     service: &Arc<BackgroundService>,
     session: String,
     scope: ConversationScope,
-    KnownDeliveries { delivered, in_flight }: KnownDeliveries,
+    KnownDeliveries { delivered, sent }: KnownDeliveries,
     listener: impl Listener,
 ) -> Arc<ConversationView> {
-    let view = Arc::new(ConversationView::new(session, scope, &delivered, &in_flight));
+    let view = Arc::new(ConversationView::new(session, scope, &delivered, &sent));
     let mut given_up = service.conversations.open(&view);
-    given_up.retain(|id| !in_flight.contains(id));
+    given_up.retain(|id| !sent.contains(id));
     let opened = Arc::clone(&view);
     let prepare = service.blocking(move |service| {
         // A process that died may have delivered these without archiving their runs.
@@ -164,7 +164,7 @@ async fn until(
             }
         }
         // The order matters: an ended run with a keeper must be pending before it stops being waited for.
-        let is_waiting = view.waits_for_keepers();
+        let is_waiting = view.waits_for_host_processes();
         let is_settled = live.is_empty() && view.outbox.is_settled(UNANSWERED);
         if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
             return false;
@@ -185,7 +185,7 @@ async fn until(
 /// Sends events to the listener of a view while the view is open.
 async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
     let mut runs_changed = service.registry.changes();
-    let (mut diff, mut newsroom) = (RunDiff::default(), Newsroom::default());
+    let (mut diff, mut newsroom) = (RunDiff::default(), EventThrottle::default());
     let (mut stored, mut failures) = (Vec::new(), 0);
     while !view.outbox.is_closed() {
         refresh(&service, &view, &mut stored).await;
@@ -257,7 +257,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
 }
 
 /// Reads the runs from the store again if they have changed.
-async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
+async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<RunRecord>) {
     if view.take_stale() {
         restore_if_replaced(service).await;
         let session = view.session().to_owned();
@@ -294,7 +294,7 @@ async fn next_message(
     pending: Option<Pending>,
 ) -> (Option<DeliveryMessage>, Batch) {
     let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
-    let others_run = view.has_kept() || !service.registry.of_session(Some(view.session())).is_empty();
+    let others_run = view.has_detached() || !service.registry.of_session(Some(view.session())).is_empty();
     if others_run && since.elapsed() < TOGETHER && !view.outbox.has_question() {
         tracing::debug!(
             target: "delivery", reason = "other runs may end within two seconds",

@@ -14,7 +14,7 @@ use super::service::BackgroundService;
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::admission::Admission;
-use crate::run::{AdmittedRun, BackgroundRun, Cleanup, HostCallbacks, ToolResult, blocking};
+use crate::run::{AdmittedRun, Cleanup, HostCallbacks, RunRecord, ToolResult, blocking};
 use crate::transcript::session_id;
 
 /// How often a run's spending is stored while nothing else changes.
@@ -68,7 +68,7 @@ pub(super) async fn finish(
     let (ended, finished) = (Arc::clone(live), run.clone());
     let finish = service.blocking(move |service| {
         service.repository.finish(&finished, delivery.as_ref(), is_claimed);
-        if finished.is_kept {
+        if finished.is_detached {
             service.snapshots.remove(&finished.key);
         }
         // Only now: an end that is shown before it is stored is another one if this process is killed in between.
@@ -106,7 +106,7 @@ async fn execute(
         biased;
         result = admission.run(ready, callbacks, &live.control, &mut show) => result,
         never = store_changes(service, live) => match never {},
-        never = write_snapshots(service, live), if live.record().is_kept => match never {},
+        never = write_snapshots(service, live), if live.record().is_detached => match never {},
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn store_changes(
     service: &Arc<BackgroundService>,
     live: &LiveRun,
 ) -> std::convert::Infallible {
-    let essence = |run: &BackgroundRun| (run.progress.state, run.transcript.clone(), run.model.clone());
+    let essence = |run: &RunRecord| (run.progress.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();
     let mut at = Instant::now();
@@ -136,7 +136,7 @@ pub(super) async fn store_changes(
 async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> std::convert::Infallible {
     let mut written = None;
     loop {
-        let BackgroundRun { key, progress, .. } = live.record();
+        let RunRecord { key, progress, .. } = live.record();
         if written.as_ref() != Some(&progress) {
             let snapshot = progress.clone();
             // The end of the run removes the snapshot, and waits for this write.

@@ -5,8 +5,8 @@ use crate::agent::Network;
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundRun, BackgroundStatus, RunOutcome, SandboxReport, SingleResult,
-    ToolResult, has_to_be_told, left_words,
+    ANNOUNCE_SKIP, Announcement, BackgroundStatus, RunOutcome, RunRecord, SandboxReport, SingleResult,
+    ToolResult, changes_summary, has_to_be_told,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
@@ -21,7 +21,7 @@ const MAX_NOTES: usize = 16;
 
 /// The final record of a run and its delivery.
 pub(super) struct Ending {
-    pub run: BackgroundRun,
+    pub run: RunRecord,
     /// `None`: the child asked for no announcement, or a call has waited for the result.
     pub delivery: Option<Delivery>,
 }
@@ -83,10 +83,10 @@ impl Ending {
             Some(Announcement::Skipped) => true,
             None => answer.is_some_and(|answer| answer.trim() == ANNOUNCE_SKIP),
         };
-        let remarks = single.map(|single| match announced {
+        let notes = single.map(|single| match announced {
             // They are about the answer, which it replaces.
-            Some(Announcement::Said(_)) => left_words(single),
-            _ => single.remarks.clone(),
+            Some(Announcement::Said(_)) => changes_summary(single),
+            _ => single.notes.clone(),
         });
         let words = match announced {
             Some(Announcement::Said(words)) => words,
@@ -103,7 +103,7 @@ impl Ending {
                 _ => FullText::at(single.session_file.as_deref()),
             }),
             partial: single.filter(|_| !is_success).and_then(|single| single.output.clone()),
-            left: remarks.filter(|remarks| !remarks.is_empty()),
+            left: notes.filter(|notes| !notes.is_empty()),
             next_step: match (reason, single) {
                 (None, Some(single)) => single.next_step,
                 _ => outcome.next_step(),
@@ -118,7 +118,7 @@ impl Ending {
     }
 
     /// The end of a run whose host has died, with the answer so far.
-    pub(super) fn of_orphan(run: BackgroundRun, partial: Option<String>, config: &Config) -> Self {
+    pub(super) fn of_orphan(run: RunRecord, partial: Option<String>, config: &Config) -> Self {
         let resumable = format!(
             "it is not started again by itself; `/subagents resume {}` continues its session",
             run.run_id
@@ -139,7 +139,7 @@ impl Ending {
         Self::new(run, end, config)
     }
 
-    fn new(mut run: BackgroundRun, end: End<'_>, config: &Config) -> Self {
+    fn new(mut run: RunRecord, end: End<'_>, config: &Config) -> Self {
         let now = now_ms();
         run.progress.clear_transient();
         run.outcome = Some(end.outcome);
@@ -185,7 +185,7 @@ impl Ending {
 
 /// The id of the delivery of a run's end. A process that finds the run unfinished after its end was told, because the disk
 /// was full, gives its end the same one.
-fn delivery_id(run: &BackgroundRun) -> String {
+fn delivery_id(run: &RunRecord) -> String {
     format!("{}-{}", run.key, run.times_resumed)
 }
 
@@ -211,10 +211,10 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
 
 /// The child's part of the text of a run that succeeded.
 fn words_of(result: &ToolResult) -> &str {
-    let Some(single) = result.details.results.first().filter(|single| !single.remarks.is_empty()) else {
+    let Some(single) = result.details.results.first().filter(|single| !single.notes.is_empty()) else {
         return &result.text;
     };
-    let answer = result.text.strip_suffix(&single.remarks).map(str::trim_end);
+    let answer = result.text.strip_suffix(&single.notes).map(str::trim_end);
     // Where the remarks were cut, the text has a part of them.
     answer.or(single.output.as_deref()).unwrap_or_default()
 }
@@ -224,7 +224,7 @@ fn joined(texts: [Option<&str>; 2]) -> String {
     texts.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn record_result(run: &mut BackgroundRun, single: &SingleResult) {
+fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.progress.context = single.context.or(run.progress.context);
     run.note_used(&single.usage, single.resources.as_ref());
     run.model = single.model.clone().or(run.model.take());
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_run_of_a_dead_host_ends_as_interrupted_without_a_turn_or_a_date_for_the_archive() {
-        let mut run = BackgroundRun { run_id: "1a2b3c4d".to_owned(), ..BackgroundRun::default() };
+        let mut run = RunRecord { run_id: "1a2b3c4d".to_owned(), ..RunRecord::default() };
         run.progress.pid = Some(7);
         let ending = Ending::of_orphan(run, Some("half".to_owned()), &Config::default());
         assert!(!ending.run.is_live() && ending.run.progress.pid.is_none());
@@ -266,8 +266,8 @@ mod tests {
 
     #[test]
     fn each_end_of_a_run_has_one_id_whoever_tells_it() {
-        let mut run = BackgroundRun { key: "key".to_owned(), ..BackgroundRun::default() };
-        let id = |run: &BackgroundRun| {
+        let mut run = RunRecord { key: "key".to_owned(), ..RunRecord::default() };
+        let id = |run: &RunRecord| {
             let ending = Ending::of_orphan(run.clone(), None, &Config::default());
             ending.delivery.expect("there is something to say").id
         };
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_result_without_a_run_tells_why_there_was_none() {
-        let live = LiveRun::new(BackgroundRun::default(), &crate::process::Cancel::new());
+        let live = LiveRun::new(RunRecord::default(), &crate::process::Cancel::new());
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
         let ending = Ending::of_result(&live, &refused, &Config::default(), None, &[]);

@@ -24,7 +24,7 @@ use crate::orchestrate::admission::Queued;
 use crate::orchestrate::call::Call;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    AdmittedRun, BackgroundRun, Control, HostCallbacks, Progress, RunSpec, RunState, ToolResult, blocking,
+    AdmittedRun, Control, HostCallbacks, Progress, RunRecord, RunSpec, RunState, ToolResult, blocking,
     find_agents, is_allowed,
 };
 use crate::store::now_ms;
@@ -48,7 +48,7 @@ pub(in crate::orchestrate) const NO_SESSION: &str =
 
 /// Who gets the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::orchestrate) enum Heir {
+pub(in crate::orchestrate) enum ResultOwner {
     Call,
     Conversation,
     /// The call has it.
@@ -64,7 +64,7 @@ pub(in crate::orchestrate) struct ForegroundRun {
     call: Cancel,
     setup_notes: Vec<String>,
     spec: Arc<RunSpec>,
-    heir: tokio::sync::Mutex<Heir>,
+    heir: tokio::sync::Mutex<ResultOwner>,
     handed_over: watch::Sender<bool>,
 }
 
@@ -79,7 +79,7 @@ pub(in crate::orchestrate) async fn run_listed(
 ) -> ToolResult {
     let Some(run) = listed else { return queued.run(ready, callbacks, control, show).await };
     let mut result = run.work(queued, ready, callbacks, show).await;
-    if run.end(&mut result).await == Heir::Conversation {
+    if run.end(&mut result).await == ResultOwner::Conversation {
         run.deliver(&result).await;
     }
     result
@@ -102,7 +102,7 @@ impl ForegroundRun {
             call: call.control.cancel.clone(),
             setup_notes: ready.notes().to_vec(),
             spec: Arc::clone(&ready.spec),
-            heir: tokio::sync::Mutex::new(Heir::Call),
+            heir: tokio::sync::Mutex::new(ResultOwner::Call),
             handed_over: watch::Sender::new(false),
         }))
     }
@@ -121,7 +121,7 @@ impl ForegroundRun {
         let mut listed = |progress: Progress| {
             self.live.update(&progress);
             if !is_named {
-                self.live.change(|run| run.run_id = id.get());
+                self.live.change(|run| run.run_id = id.get().into());
             }
             self.service.registry.notify();
             show(progress);
@@ -143,16 +143,16 @@ impl ForegroundRun {
 
     /// Decides who gets the end of the run. The call gets it at once; for the conversation it has to be delivered, after
     /// further steps if it is one of a chain.
-    pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> Heir {
+    pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
         let mut heir = self.heir.lock().await;
-        if *heir == Heir::Call {
-            *heir = Heir::Nobody;
+        if *heir == ResultOwner::Call {
+            *heir = ResultOwner::Nobody;
             let run_id = self.keep(result).await;
             for single in &mut result.details.results {
                 single.run_id.clone_from(&run_id);
             }
             self.service.registry.remove_this(&self.live);
-            return Heir::Call;
+            return ResultOwner::Call;
         }
         for single in &result.details.results {
             self.live.change(|run| {
@@ -216,19 +216,16 @@ impl ForegroundRun {
     /// # Errors
     ///
     /// Why its call waits on.
-    pub(in crate::orchestrate) async fn hand_over(
-        &self,
-        label: Option<String>,
-    ) -> Result<BackgroundRun, String> {
+    pub(in crate::orchestrate) async fn hand_over(&self, label: Option<String>) -> Result<RunRecord, String> {
         let mut heir = self.heir.lock().await;
         match *heir {
-            Heir::Conversation => return Ok(self.live.record()),
-            Heir::Nobody => return Err(OVER.to_owned()),
-            Heir::Call if self.live.is_ending() => return Err(ENDING.to_owned()),
-            Heir::Call => {}
+            ResultOwner::Conversation => return Ok(self.live.record()),
+            ResultOwner::Nobody => return Err(OVER.to_owned()),
+            ResultOwner::Call if self.live.is_ending() => return Err(ENDING.to_owned()),
+            ResultOwner::Call => {}
         }
         // From here on the end of the call does not end the run.
-        let change = |run: &mut BackgroundRun| {
+        let change = |run: &mut RunRecord| {
             run.label = label;
             if self.config.background.on_exit == OnExit::Keep {
                 run.notes = vec![NOT_KEPT.to_owned()];
@@ -244,7 +241,7 @@ impl ForegroundRun {
             self.live.change(|run| run.is_foreground = true);
             return Err(NO_STORE.to_owned());
         }
-        *heir = Heir::Conversation;
+        *heir = ResultOwner::Conversation;
         self.handed_over.send_replace(true);
         self.service.invalidate(false);
         watch_others(&self.service);
@@ -296,13 +293,13 @@ impl Drop for ForegroundRun {
     }
 }
 
-fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
+fn record(ready: &AdmittedRun) -> Option<RunRecord> {
     let session = ready.spec.context.session()?.to_owned();
     let key = Uuid::new_v4().to_string();
-    Some(BackgroundRun {
-        session_key: BackgroundRun::session_key(&ready.resolved.agent.name, &key),
+    Some(RunRecord {
+        session_key: RunRecord::session_key(&ready.resolved.agent.name, &key),
         key,
-        run_id: ready.id().get(),
+        run_id: ready.id().get().into(),
         session,
         session_file: ready.spec.context.host.session_file.clone(),
         agent: ready.resolved.agent.name.clone(),
@@ -312,8 +309,8 @@ fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
         output_schema: ready.spec.overrides.output_schema.clone(),
         created_ms: now_ms(),
         host_pid: Some(std::process::id()),
-        is_ours: true,
+        is_in_process: true,
         is_foreground: true,
-        ..BackgroundRun::default()
+        ..RunRecord::default()
     })
 }

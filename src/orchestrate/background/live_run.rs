@@ -12,7 +12,7 @@ use crate::event::DisplayItem;
 use crate::orchestrate::call::Call;
 use crate::orchestrate::hand_over::HandOver;
 use crate::process::{Cancel, CancelReason};
-use crate::run::{AdmittedRun, BackgroundRun, Control, Progress, RunState};
+use crate::run::{AdmittedRun, Control, Progress, RunRecord, RunState};
 use crate::store::now_ms;
 use crate::text::figures::millis;
 use crate::text::{ceil_char_boundary, newest};
@@ -47,7 +47,7 @@ pub(super) struct LiveRun {
     pub question: OpenQuestion,
     /// All that its child asks now, of whomever.
     asked: Mutex<Vec<String>>,
-    record: watch::Sender<BackgroundRun>,
+    record: watch::Sender<RunRecord>,
     /// When it started, by a clock that nobody sets.
     started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
@@ -57,7 +57,7 @@ pub(super) struct LiveRun {
 
 impl LiveRun {
     /// Creates a run that ends at the latest when `host` is cancelled.
-    pub(super) fn new(record: BackgroundRun, host: &Cancel) -> Self {
+    pub(super) fn new(record: RunRecord, host: &Cancel) -> Self {
         Self {
             control: Control { cancel: host.child(), ..Control::default() },
             writing: Arc::default(),
@@ -72,7 +72,7 @@ impl LiveRun {
 
     /// Creates a run that a call waits for: it gets what is sent to the call's children. Its driver ends it with the
     /// call; by itself it ends with the call's host.
-    pub(super) fn of_call(record: BackgroundRun, call: &Call) -> Self {
+    pub(super) fn of_call(record: RunRecord, call: &Call) -> Self {
         let control = call.control.of_one(&call.ends_with);
         Self { control, hand_over: Some(call.hand_over.clone()), ..Self::new(record, &call.ends_with) }
     }
@@ -88,7 +88,7 @@ impl LiveRun {
     }
 
     /// The current record.
-    pub(super) fn record(&self) -> BackgroundRun {
+    pub(super) fn record(&self) -> RunRecord {
         self.record.borrow().clone()
     }
 
@@ -96,17 +96,17 @@ impl LiveRun {
         self.record.borrow().key.clone()
     }
 
-    pub(super) fn change(&self, change: impl FnOnce(&mut BackgroundRun)) {
+    pub(super) fn change(&self, change: impl FnOnce(&mut RunRecord)) {
         self.record.send_modify(change);
     }
 
     /// Receives the newest state after each change; intermediate states may be skipped.
-    pub(super) fn watch(&self) -> watch::Receiver<BackgroundRun> {
+    pub(super) fn watch(&self) -> watch::Receiver<RunRecord> {
         self.record.subscribe()
     }
 
     /// Shows that its child asks this, until it is answered.
-    pub(super) fn asks(&self, title: &str) {
+    pub(super) fn pending_question(&self, title: &str) {
         self.show_asked(|asked| asked.push(title.to_owned()));
     }
 
@@ -123,7 +123,7 @@ impl LiveRun {
         let mut asked = self.asked.lock();
         change(&mut asked);
         let first = asked.first().cloned();
-        self.change(|run| run.progress.asks = first);
+        self.change(|run| run.progress.pending_question = first);
     }
 
     /// Records what was decided when the run was prepared.
@@ -159,7 +159,7 @@ impl LiveRun {
     }
 
     /// Moves the start of the run along when the system's clock was set, so that its duration stays what it is.
-    pub(super) fn note_time(&self, run: &mut BackgroundRun) {
+    pub(super) fn note_time(&self, run: &mut RunRecord) {
         if let Some(started) = self.started.get() {
             run.started_ms = Some(start_of(run.started_ms, now_ms(), started.elapsed()));
         }
@@ -180,7 +180,7 @@ impl LiveRun {
             live.state = progress.state;
             live.updated_ms = Some(now_ms());
             live.position = progress.position;
-            live.behind = progress.behind.as_deref().map(str::to_owned);
+            live.blocked_by = progress.blocked_by.as_deref().map(str::to_owned);
             live.retry.clone_from(&progress.retry);
             let text = news(progress);
             live.text = (!text.is_empty()).then(|| newest(text, TEXT_BYTES));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_long_text_shows_its_newest_words() {
-        let live = LiveRun::new(BackgroundRun::default(), &crate::process::Cancel::new());
+        let live = LiveRun::new(RunRecord::default(), &crate::process::Cancel::new());
         let text = format!("{}The newest words.", "One line.\n".repeat(1_000));
         live.update(&Progress { text: text.as_str().into(), ..Progress::default() });
         let shown = live.record().progress.text.expect("a text");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::files::{layout, open, owned, private};
-use crate::run::{BackgroundRun, LiveSnapshot};
+use crate::run::{LiveSnapshot, RunRecord};
 
 /// Most bytes read of a snapshot.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -27,8 +27,8 @@ impl SnapshotDirectory {
     }
 
     /// Updates those of the runs that are live and have a keeper.
-    pub(super) fn update(&self, mut runs: Vec<BackgroundRun>) -> Vec<BackgroundRun> {
-        for run in runs.iter_mut().filter(|run| run.is_live() && run.is_kept) {
+    pub(super) fn update(&self, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
+        for run in runs.iter_mut().filter(|run| run.is_live() && run.is_detached) {
             if let Some(snapshot) = self.read(&run.key) {
                 run.progress = snapshot;
             }
@@ -58,7 +58,7 @@ impl SnapshotDirectory {
         let _ = fs::remove_file(self.path_of(key));
     }
 
-    /// Removes the snapshots of ended runs, which their keepers could not remove.
+    /// Removes the snapshots of ended runs, which their host processes could not remove.
     pub(super) fn sweep(&self, is_live: impl Fn(&str) -> bool) {
         let Ok(entries) = fs::read_dir(layout::live(&self.agent_dir)) else { return };
         for entry in entries.take(MAX_SWEPT).flatten() {
@@ -82,12 +82,12 @@ mod tests {
     use super::*;
     use crate::run::RunState;
 
-    fn live(key: &str, is_kept: bool) -> BackgroundRun {
-        BackgroundRun { key: key.to_owned(), is_kept, ..BackgroundRun::default() }
+    fn live(key: &str, is_detached: bool) -> RunRecord {
+        RunRecord { key: key.to_owned(), is_detached, ..RunRecord::default() }
     }
 
     #[test]
-    fn a_snapshot_shows_in_the_run_that_has_a_keeper_until_it_is_removed() {
+    fn a_snapshot_shows_in_the_run_that_has_a_host_process_until_it_is_removed() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
         let working = LiveSnapshot {

@@ -12,7 +12,7 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | What is known about a run, and what changes while it works? | `crate::run`: [`BackgroundRun`], [`LiveSnapshot`] |
+//! | What is known about a run, and what changes while it works? | `crate::run`: [`RunRecord`], [`LiveSnapshot`] |
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
 //! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
 //! | What remains when the database is removed or damaged? | `restore` |
@@ -25,7 +25,7 @@
 //! | How does a run ask its conversation? | `question`: `AsksConversation`, `OpenQuestion` |
 //! | What is done for runs of other processes and dead ones, and when? | `watch` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
-//! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
+//! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
 //! | What can the model of a conversation do with its runs? | `session_tools` |
 
@@ -36,7 +36,7 @@ mod deliver;
 mod drive;
 mod ending;
 mod foreground;
-mod keeper;
+mod host_process;
 mod live_run;
 mod live_snapshot;
 mod question;
@@ -49,20 +49,20 @@ mod session_tools;
 mod spawn;
 mod watch;
 
-pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
+pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub use actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
 pub use conversation::contained::delivered_in;
 pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
-pub use conversation::event::{Happened, News};
+pub use conversation::event::{Happened, RunEvent};
 pub use conversation::news::told;
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{
     KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
     until_settled_or_asked,
 };
-pub(super) use foreground::{ForegroundRun, Heir, NO_SESSION, OVER, run_listed};
-pub use keeper::keep;
+pub(super) use foreground::{ForegroundRun, NO_SESSION, OVER, ResultOwner, run_listed};
+pub use host_process::keep;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
 pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, receipts_of, spawn, spawnable};

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::live_run::LiveRun;
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 
 type LiveRuns = HashMap<String, Arc<LiveRun>>;
 
@@ -80,7 +80,7 @@ impl RunRegistry {
         &self,
         live: &LiveRun,
         most: usize,
-        change: impl FnOnce(&mut BackgroundRun),
+        change: impl FnOnce(&mut RunRecord),
     ) -> bool {
         let runs = self.runs.lock();
         let has_room = in_background(&runs) < most;
@@ -151,8 +151,7 @@ mod tests {
     use crate::process::Cancel;
 
     fn live(key: &str, session: &str) -> Arc<LiveRun> {
-        let run =
-            BackgroundRun { key: key.to_owned(), session: session.to_owned(), ..BackgroundRun::default() };
+        let run = RunRecord { key: key.to_owned(), session: session.to_owned(), ..RunRecord::default() };
         Arc::new(LiveRun::new(run, &Cancel::new()))
     }
 

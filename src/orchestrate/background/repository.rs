@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 
 use crate::files::layout;
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
 /// Most ended runs in a list, the newest.
@@ -55,13 +55,13 @@ impl RunRepository {
     }
 
     /// Stores a run.
-    pub(super) fn put(&self, run: &BackgroundRun) {
+    pub(super) fn put(&self, run: &RunRecord) {
         self.finish(run, None, false);
     }
 
     /// Stores the end of a run together with its delivery, both or neither. With `is_claimed`, this process delivers
     /// it, and no other process is offered the delivery.
-    pub(super) fn finish(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
+    pub(super) fn finish(&self, run: &RunRecord, delivery: Option<&Delivery>, is_claimed: bool) {
         let write = |store: &Store| {
             let row = stored(run, store);
             // A live one that asks something has a delivery, too.
@@ -88,14 +88,14 @@ impl RunRepository {
     }
 
     /// Stores the end of a run whose process has died. `false`: another process was first.
-    pub(super) fn adopt(&self, run: &BackgroundRun, from: &str, delivery: Option<&Delivery>) -> bool {
+    pub(super) fn adopt(&self, run: &RunRecord, from: &str, delivery: Option<&Delivery>) -> bool {
         let adopt = |store: Store| store.adopt_run(&stored(run, &store), from, delivery).unwrap_or(false);
         self.existing().is_some_and(adopt)
     }
 
     /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
     /// changed. `None`: the store could not be used.
-    pub(super) fn amend(&self, run: &BackgroundRun) -> Option<bool> {
+    pub(super) fn amend(&self, run: &RunRecord) -> Option<bool> {
         self.change(&run.key, |store| store.amend_run(&stored(run, &store)))
     }
 
@@ -107,7 +107,7 @@ impl RunRepository {
     }
 
     /// Claims a run that ended at `ended_ms` in order to resume it here. `false`: it was resumed or archived meanwhile.
-    pub(super) fn claim(&self, run: &BackgroundRun, ended_ms: Option<i64>) -> bool {
+    pub(super) fn claim(&self, run: &RunRecord, ended_ms: Option<i64>) -> bool {
         let claim = |store: Store| store.resume_run(&stored(run, &store), ended_ms);
         self.change(&run.key, claim).unwrap_or_else(|| {
             // Without a store, the lock of the run's directory still excludes other processes.
@@ -133,13 +133,13 @@ impl RunRepository {
     }
 
     /// The live runs of dead processes, each with the id of its process.
-    pub(super) fn orphans(&self) -> Vec<(BackgroundRun, String)> {
+    pub(super) fn orphans(&self) -> Vec<(RunRecord, String)> {
         let rows = self.existing().and_then(|store| store.orphans().ok()).unwrap_or_default();
         rows.into_iter().filter_map(|row| Some((read(&row)?, row.process.clone()?))).collect()
     }
 
     /// The live runs of a session, or of all, and the newest others, in the background and not; newest first.
-    pub(super) fn runs(&self, session: Option<&str>) -> Vec<BackgroundRun> {
+    pub(super) fn runs(&self, session: Option<&str>) -> Vec<RunRecord> {
         let mut runs = self.look_in_both(|store| store.runs(session, MAX_RUNS));
         sort_newest_first(&mut runs);
         runs
@@ -152,7 +152,7 @@ impl RunRepository {
     }
 
     /// The runs with this id, of all sessions.
-    pub(super) fn with_id(&self, run_id: &str) -> Vec<BackgroundRun> {
+    pub(super) fn with_id(&self, run_id: &str) -> Vec<RunRecord> {
         self.look_in_both(|store| store.runs_with_id(run_id))
     }
 
@@ -161,12 +161,12 @@ impl RunRepository {
         self.look_in_both(|store| store.runs(None, 0)).iter().filter(|run| run.is_live()).count()
     }
 
-    pub(super) fn run(&self, key: &str) -> Option<BackgroundRun> {
+    pub(super) fn run(&self, key: &str) -> Option<RunRecord> {
         read(&self.stores().find_map(|store| store.run(key).ok().flatten())?)
     }
 
     /// Ended runs whose transcripts are due to be archived.
-    pub(super) fn due_for_archive(&self, now_ms: i64) -> Vec<BackgroundRun> {
+    pub(super) fn due_for_archive(&self, now_ms: i64) -> Vec<RunRecord> {
         self.look_in_both(|store| store.due_for_archive(now_ms))
     }
 
@@ -196,7 +196,7 @@ impl RunRepository {
 
     /// Marks deliveries as delivered. Returns the runs whose deliveries are newly marked, and whether the marks were
     /// stored: if not, the deliveries are offered again after a restart.
-    pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<BackgroundRun>, bool) {
+    pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<RunRecord>, bool) {
         let writing = self.writing.lock();
         let (keys, is_kept) = self.ask_both(|store| store.delivered(ids));
         if !is_kept {
@@ -219,7 +219,7 @@ impl RunRepository {
     }
 
     /// Stores an ended run unless it is stored already, by another process that knows it too.
-    pub(super) fn put_missing(&self, run: &BackgroundRun) {
+    pub(super) fn put_missing(&self, run: &RunRecord) {
         if self.run(&run.key).is_none() {
             self.put(run);
         }
@@ -271,10 +271,7 @@ impl RunRepository {
     }
 
     /// Reads runs from memory and disk; for a run in both, memory wins.
-    fn look_in_both(
-        &self,
-        look: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>,
-    ) -> Vec<BackgroundRun> {
+    fn look_in_both(&self, look: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>) -> Vec<RunRecord> {
         let fallback = self.fallback();
         let newer = fallback.as_ref().and_then(|store| look(store).ok()).unwrap_or_default();
         let durable = self.existing().and_then(|store| look(&store).ok()).unwrap_or_default();
@@ -350,7 +347,7 @@ fn has(fallback: Option<&Store>, key: &str) -> bool {
     fallback.is_some_and(|store| matches!(store.run(key), Ok(Some(_))))
 }
 
-fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
+fn stored(run: &RunRecord, store: &Store) -> StoredRun {
     let mut kept = run.clone();
     kept.progress.clear_transient();
     StoredRun {
@@ -371,12 +368,12 @@ fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
 }
 
 /// The run in a row; `None` if a newer release wrote it and this one cannot read it.
-fn read(row: &StoredRun) -> Option<BackgroundRun> {
-    BackgroundRun::from_json(&row.body).ok()
+fn read(row: &StoredRun) -> Option<RunRecord> {
+    RunRecord::from_json(&row.body).ok()
 }
 
 /// Sorts runs for lists: newest first.
-pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
+pub(super) fn sort_newest_first(runs: &mut [RunRecord]) {
     runs.sort_unstable_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
 }
 
@@ -408,11 +405,11 @@ mod tests {
     use super::*;
     use crate::run::RunOutcome;
 
-    fn run(key: &str) -> BackgroundRun {
-        BackgroundRun { key: key.to_owned(), session: "s".to_owned(), ..BackgroundRun::default() }
+    fn run(key: &str) -> RunRecord {
+        RunRecord { key: key.to_owned(), session: "s".to_owned(), ..RunRecord::default() }
     }
 
-    fn over(key: &str) -> BackgroundRun {
+    fn over(key: &str) -> RunRecord {
         let mut run = run(key);
         run.outcome = Some(RunOutcome::Completed);
         run.archive_at_ms = Some(1);
@@ -449,7 +446,7 @@ mod tests {
         assert_eq!((runs.len(), &runs[0].key, is_kept), (1, &"one".to_owned(), true));
         repository.release(&["one".to_owned(), "two".to_owned()]);
         assert_eq!(ids(&repository), ["two"], "what was delivered stays so");
-        let archived = BackgroundRun { archived_ms: Some(5), ..over("one") };
+        let archived = RunRecord { archived_ms: Some(5), ..over("one") };
         assert_eq!(repository.amend(&archived), Some(true));
         assert_eq!(repository.amend(&over("one")), Some(false), "it was archived meanwhile");
         repository.forget("two");
@@ -462,7 +459,7 @@ mod tests {
     fn runs_in_memory_take_precedence_until_the_store_works_again() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let repository = RunRepository::new(agent_dir.path());
-        repository.put(&BackgroundRun { task: "older".to_owned(), ..run("one") });
+        repository.put(&RunRecord { task: "older".to_owned(), ..run("one") });
         // The state after a failed write.
         let fallback = Store::in_memory().expect("there is memory");
         fallback.put_run(&stored(&run("one"), &fallback)).expect("kept");
@@ -482,11 +479,11 @@ mod tests {
     fn an_end_is_resumed_once_also_when_the_run_has_ended_again_before_the_second_claim() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let repository = RunRepository::new(agent_dir.path());
-        let ended = BackgroundRun { ended_ms: Some(10), ..over("one") };
+        let ended = RunRecord { ended_ms: Some(10), ..over("one") };
         repository.put(&ended);
         assert!(repository.claim(&run("one"), ended.ended_ms));
         assert!(!repository.claim(&run("one"), ended.ended_ms), "it is under way");
-        let again = BackgroundRun { ended_ms: Some(20), times_resumed: 1, ..over("one") };
+        let again = RunRecord { ended_ms: Some(20), times_resumed: 1, ..over("one") };
         repository.put(&again);
         assert!(!repository.claim(&run("one"), ended.ended_ms), "its second end was not seen");
         assert_eq!(repository.run("one"), Some(again.clone()));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::service::BackgroundService;
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 
 const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; another one was begun with \
                         what this pi still knows of them";
@@ -33,7 +33,7 @@ fn restore_ended(service: &BackgroundService) {
     for view in service.conversations.all() {
         // What was last shown may be newer, but lacks the long texts.
         let shown = view.runs().into_iter().filter(|run| !run.is_live() && !run.is_foreground);
-        for run in &view.ended().into_iter().chain(shown).collect::<Vec<BackgroundRun>>() {
+        for run in &view.ended().into_iter().chain(shown).collect::<Vec<RunRecord>>() {
             service.repository.put_missing(run);
         }
         for delivery in view.outbox.waiting() {

@@ -11,7 +11,7 @@ use crate::archive::{
     ArchiveError, Candidate, RunPlace, archive, keep_within, prune_snapshots, transcript_now,
 };
 use crate::files::layout;
-use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config, sweep_leftovers};
+use crate::run::{Cleanup, HostContext, RunOutcome, RunRecord, load_config, sweep_leftovers};
 use crate::store::{StoredDirectory, now_ms};
 use crate::text::chain;
 use crate::text::figures::millis;
@@ -43,10 +43,10 @@ impl Retention {
     }
 
     /// Archives the transcript of an ended run now.
-    pub(super) fn archive(&self, run: &BackgroundRun) {
+    pub(super) fn archive(&self, run: &RunRecord) {
         let now = now_ms();
         // Recorded before the files move, so that nobody resumes a run without its transcript.
-        let archived = BackgroundRun { archived_ms: Some(now), ..run.clone() };
+        let archived = RunRecord { archived_ms: Some(now), ..run.clone() };
         if self.repository.amend(&archived) != Some(true) {
             return;
         }
@@ -61,12 +61,12 @@ impl Retention {
         // Whoever reads the record finds the file under its new name.
         let transcript = run.transcript.as_deref().and_then(transcript_now);
         if transcript != run.transcript {
-            self.repository.amend(&BackgroundRun { transcript, ..archived });
+            self.repository.amend(&RunRecord { transcript, ..archived });
         }
     }
 
     /// Decides what happens to the transcript of a run whose end was delivered.
-    pub(super) fn after_delivery(&self, run: BackgroundRun, context: &HostContext) {
+    pub(super) fn after_delivery(&self, run: RunRecord, context: &HostContext) {
         if run.is_live() || run.archived_ms.is_some() {
             return;
         }
@@ -80,7 +80,7 @@ impl Retention {
         let after = load_config(&run.cwd, context).ok().and_then(|loaded| loaded.config.archive_after);
         if let Some(after) = after {
             let at = now_ms().saturating_add_unsigned(millis(after));
-            self.repository.amend(&BackgroundRun { archive_at_ms: Some(at), ..run });
+            self.repository.amend(&RunRecord { archive_at_ms: Some(at), ..run });
         }
     }
 
@@ -117,7 +117,7 @@ impl Retention {
             let Some(key) = &runs[at].key else { return true };
             self.repository.run(key).is_some_and(|run| {
                 let archived_ms = run.archived_ms.or_else(|| Some(now_ms()));
-                self.repository.amend(&BackgroundRun { archived_ms, ..run }) == Some(true)
+                self.repository.amend(&RunRecord { archived_ms, ..run }) == Some(true)
             })
         };
         let known: HashSet<&OsStr> =
@@ -126,7 +126,7 @@ impl Retention {
         let removed = keep_within(quota, &candidates, goes);
         let known = removed.iter().filter_map(|&at| runs[at].key.as_ref());
         for run in known.filter_map(|key| self.repository.run(key)) {
-            self.repository.amend(&BackgroundRun { directory: None, transcript: None, ..run });
+            self.repository.amend(&RunRecord { directory: None, transcript: None, ..run });
         }
         let forgotten = removed.iter().map(|&at| &runs[at]).filter(|run| run.key.is_none());
         self.repository.drop_forgotten(&forgotten.map(|run| &*run.directory).collect::<Vec<_>>());
@@ -182,7 +182,7 @@ mod tests {
             fs::create_dir_all(&directory).expect("a directory");
             fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("a file");
             let ended_ms = now - days * DAY_MS;
-            repository.put(&BackgroundRun {
+            repository.put(&RunRecord {
                 key: key.to_owned(),
                 directory: Some(directory.clone()),
                 transcript: Some(directory.join("session.jsonl")),
@@ -191,7 +191,7 @@ mod tests {
                 ended_ms: Some(ended_ms),
                 is_foreground,
                 archived_ms,
-                ..BackgroundRun::default()
+                ..RunRecord::default()
             });
             directory
         });
@@ -218,13 +218,13 @@ mod tests {
         let agent_dir = root.path().join("agent");
         let repository = Arc::new(RunRepository::new(&agent_dir));
         let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
-        repository.put(&BackgroundRun {
+        repository.put(&RunRecord {
             key: "key".to_owned(),
             directory: Some(layout::runs(&agent_dir, None).join("00000001")),
             outcome: Some(RunOutcome::Completed),
             ended_ms: Some(1),
             is_foreground: true,
-            ..BackgroundRun::default()
+            ..RunRecord::default()
         });
         assert_eq!(repository.directories().iter().map(|run| run.key.clone()).collect::<Vec<_>>(), [None]);
         assert!(!retention.keep_within_quota(root.path(), &context(&agent_dir, 1)));
@@ -243,12 +243,12 @@ mod tests {
             let directory = layout::runs(&agent_dir, None).join(format!("{:08x}", key.len()));
             fs::create_dir_all(&directory).expect("a directory");
             fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("a file");
-            let run = BackgroundRun {
+            let run = RunRecord {
                 key: key.to_owned(),
                 directory: Some(directory.clone()),
                 outcome: Some(RunOutcome::Completed),
                 ended_ms: Some(hour_ago),
-                ..BackgroundRun::default()
+                ..RunRecord::default()
             };
             let delivery = Delivery { id: key.to_owned(), key: key.to_owned(), ..Delivery::default() };
             repository.finish(&run, Some(&delivery).filter(|_| key != "silent"), false);

@@ -15,7 +15,7 @@ use super::registry::RunRegistry;
 use super::repository::{RunRepository, sort_newest_first};
 use super::retention::Retention;
 use crate::present::leaving_words;
-use crate::run::{BackgroundRun, blocking};
+use crate::run::{RunRecord, blocking};
 
 /// How long an ending host waits for its runs to end. Their children have two seconds to exit.
 const CLOSING: Duration = Duration::from_secs(20);
@@ -89,7 +89,7 @@ pub async fn close_all() -> Option<String> {
     let all = [ended, going_on];
     blocking(move || {
         let [ended, going_on] = all;
-        let is_saved = ended.iter().chain(&going_on).any(BackgroundRun::session_is_saved);
+        let is_saved = ended.iter().chain(&going_on).any(RunRecord::session_is_saved);
         leaving_words(&ended, &going_on, is_saved)
     })
     .await
@@ -112,27 +112,23 @@ pub async fn ended() {
 impl BackgroundService {
     /// The runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
     /// others. Ended runs of calls are included, so that a person and a model find whatever ran last.
-    pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
+    pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
         let runs = self.stored_runs(session.clone()).await;
         self.with_hosted(runs, session.as_deref())
     }
 
     /// The runs of a session, or of all, as stored, with the snapshots of their keepers.
-    pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
+    pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
         self.blocking(move |service| service.all_stored(session.as_deref())).await
     }
 
     /// The same. Blocks.
-    pub(super) fn all_stored(&self, session: Option<&str>) -> Vec<BackgroundRun> {
+    pub(super) fn all_stored(&self, session: Option<&str>) -> Vec<RunRecord> {
         self.snapshots.update(self.repository.runs(session))
     }
 
     /// Replaces the runs hosted by this process by their live state.
-    pub(super) fn with_hosted(
-        &self,
-        mut runs: Vec<BackgroundRun>,
-        session: Option<&str>,
-    ) -> Vec<BackgroundRun> {
+    pub(super) fn with_hosted(&self, mut runs: Vec<RunRecord>, session: Option<&str>) -> Vec<RunRecord> {
         let hosted: HashMap<_, _> = self
             .registry
             .listed(session)
@@ -147,7 +143,7 @@ impl BackgroundService {
     }
 
     /// One run: its live state if it is hosted here, otherwise its stored state.
-    pub(super) async fn run(self: &Arc<Self>, key: &str) -> Option<BackgroundRun> {
+    pub(super) async fn run(self: &Arc<Self>, key: &str) -> Option<RunRecord> {
         if let Some(live) = self.registry.get(key) {
             return Some(live.record());
         }
@@ -165,13 +161,13 @@ impl BackgroundService {
     }
 
     /// The runs that outlive this process, of the conversations that were open in it, newest first.
-    async fn going_on(self: &Arc<Self>) -> Vec<BackgroundRun> {
+    async fn going_on(self: &Arc<Self>) -> Vec<RunRecord> {
         let sessions = self.conversations.ever_open();
         if sessions.is_empty() {
             return Vec::new();
         }
         let mut runs = self.stored_runs(None).await;
-        runs.retain(|run| run.is_kept && run.is_live() && sessions.contains(&run.session));
+        runs.retain(|run| run.is_detached && run.is_live() && sessions.contains(&run.session));
         runs
     }
 

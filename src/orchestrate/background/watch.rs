@@ -11,7 +11,7 @@ use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
 use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
-use crate::run::{BackgroundRun, CallSettings, HostContext, load_config, recover_trees, spawn_task};
+use crate::run::{CallSettings, HostContext, RunRecord, load_config, recover_trees, spawn_task};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
@@ -81,11 +81,11 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     if version != before {
         schedule.version = version;
         service.invalidate(true);
-    } else if service.conversations.is_any(ConversationView::has_kept) {
+    } else if service.conversations.is_any(ConversationView::has_detached) {
         service.invalidate(false);
     }
     for request in &requests {
-        obey(service, request);
+        handle(service, request);
     }
     if is_due(&mut schedule.orphans, ORPHANS) && service.blocking(take_over_orphans).await {
         service.invalidate(true);
@@ -133,7 +133,7 @@ fn is_due(last: &mut Option<Instant>, interval: Duration) -> bool {
     is_due
 }
 
-fn obey(service: &BackgroundService, Request { key, action, text }: &Request) {
+fn handle(service: &BackgroundService, Request { key, action, text }: &Request) {
     let Some(live) = service.registry.get(key) else { return };
     tracing::info!(target: "run", run = key, action, "another process asks");
     match action.as_str() {
@@ -160,7 +160,7 @@ pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
     is_any
 }
 
-fn take_over(service: &BackgroundService, mut run: BackgroundRun, process: &str, context: &HostContext) {
+fn take_over(service: &BackgroundService, mut run: RunRecord, process: &str, context: &HostContext) {
     let settings = CallSettings::read(&run.cwd, context);
     let (config, sanitizer) = (settings.config(), settings.sanitizer());
     let partial =
@@ -168,7 +168,7 @@ fn take_over(service: &BackgroundService, mut run: BackgroundRun, process: &str,
     run.child_session_id =
         run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
     let Ending { run, delivery } = Ending::of_orphan(run, partial, &config);
-    if service.repository.adopt(&run, process, delivery.as_ref()) && run.is_kept {
+    if service.repository.adopt(&run, process, delivery.as_ref()) && run.is_detached {
         service.snapshots.remove(&run.key);
     }
 }

@@ -21,7 +21,9 @@ use crate::orchestrate::call_order::{Sequence, SequenceGuard};
 use crate::orchestrate::limits::request;
 use crate::orchestrate::queue::{EarlyPermit, Group, Queue};
 use crate::process::{Cancel, CancelReason};
-use crate::run::{Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, prepare};
+use crate::run::{
+    Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, SharedRunId, prepare,
+};
 
 /// Stands in for the task in the spec; the child is never told it.
 const NO_TASK: &str = "not known yet";
@@ -177,7 +179,7 @@ async fn boot(
     mut order: SequenceGuard,
     cancel: &Cancel,
 ) -> Option<(Booted, EarlyPermit)> {
-    let ready = prepare(spec, RunId::draw(), &NoUser, cancel).await.ok()?;
+    let ready = prepare(spec, SharedRunId::new(RunId::random()), &NoUser, cancel).await.ok()?;
     let config = ready.config();
     if config.early_boot == EarlyBoot::Off || !ready.may_boot_early().await {
         tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");

@@ -85,13 +85,13 @@ impl Ticket {
     /// after that it never resolves again.
     pub async fn admitted(&mut self) -> Permit {
         while !self.is_used {
-            let WaitStatus { position, held_until, .. } = self.status.borrow_and_update().clone();
+            let WaitStatus { position, rate_limited_until, .. } = self.status.borrow_and_update().clone();
             if position.is_none() {
                 self.is_used = true;
                 return Permit { queue: Arc::clone(&self.queue), id: self.id };
             }
             let end_of_pause = async {
-                match held_until {
+                match rate_limited_until {
                     Some(until) => sleep_until(until.into()).await,
                     None => pending().await,
                 }

@@ -59,9 +59,9 @@ pub struct WaitStatus {
     /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
     pub position: Option<usize>,
     /// When the pause of its provider ends; `None` when no pause holds it back.
-    pub held_until: Option<Instant>,
+    pub rate_limited_until: Option<Instant>,
     /// The run that writes to its work tree and has to end first.
-    pub behind: Option<Arc<str>>,
+    pub blocked_by: Option<Arc<str>>,
     /// What it waits for, in words.
     pub reason: &'static str,
     /// Whether it has a place in this process, and the store has not said yet whether the other processes leave it one. Until

@@ -182,9 +182,9 @@ impl State {
         // Before anything is admitted, so that runs further ahead find the places that are given back: a run cannot use
         // its place while its provider pauses.
         for (id, run) in &waiting {
-            let held_until = self.held_until(&run.request);
-            run.show(|status| status.held_until = held_until);
-            if held_until.is_some() {
+            let rate_limited_until = self.rate_limited_until(&run.request);
+            run.show(|status| status.rate_limited_until = rate_limited_until);
+            if rate_limited_until.is_some() {
                 self.release(*id);
             }
         }
@@ -205,12 +205,12 @@ impl State {
             let place = self.places.get(id);
             let is_unanswered =
                 place.and_then(|place| place.store).is_some_and(|store| !self.claims[store].has_ticket(*id));
-            let behind = self.writer_before(&run.request).filter(|_| place.is_none()).cloned();
+            let blocked_by = self.writer_before(&run.request).filter(|_| place.is_none()).cloned();
             let reason = self.reason(&run.request, is_unanswered, place.is_some());
             run.show(|status| {
                 status.reason = reason;
-                (status.position, status.behind, status.is_unanswered) =
-                    (Some(index + 1), behind, is_unanswered);
+                (status.position, status.blocked_by, status.is_unanswered) =
+                    (Some(index + 1), blocked_by, is_unanswered);
             });
         }
         self.waiting = waiting;
@@ -227,13 +227,13 @@ impl State {
         self.places.values().filter(|place| place.lane.as_ref() == lane).count()
     }
 
-    fn held_until(&self, request: &Request) -> Option<Instant> {
+    fn rate_limited_until(&self, request: &Request) -> Option<Instant> {
         self.pauses.get(request.provider.as_deref()?).copied()
     }
 
     /// Whether the child could start if the process had room.
     fn is_eligible(&self, request: &Request) -> bool {
-        self.held_until(request).is_none()
+        self.rate_limited_until(request).is_none()
             && self.group_has_room(request, 0)
             && self.writer_before(request).is_none()
     }
@@ -246,7 +246,7 @@ impl State {
 
     /// What a run waits for.
     fn reason(&self, request: &Request, is_unanswered: bool, has_place: bool) -> &'static str {
-        if self.held_until(request).is_some() {
+        if self.rate_limited_until(request).is_some() {
             "its provider has asked for a pause"
         } else if is_unanswered {
             "the store says whether other processes leave a slot"

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::stored::{Spent, read};
 use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, place, spent};
 use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
-use crate::present::{ANNOUNCEMENT, Mark, Standing, now_ms, state_words};
+use crate::present::{ANNOUNCEMENT, Mark, RunStatus, now_ms, state_label};
 
 /// What a mark and a name keep in a narrow terminal.
 const FEWEST_NAME_COLUMNS: u32 = 14;
@@ -51,7 +51,7 @@ struct AnnouncedRun {
     transcript: Option<String>,
     archive_at_ms: Option<f64>,
     started_ms: Option<f64>,
-    ran_before_ms: Option<f64>,
+    previous_run_ms: Option<f64>,
     ended_ms: Option<f64>,
     notes: Option<Vec<String>>,
 }
@@ -113,7 +113,7 @@ impl AskedQuestion {
 impl AnnouncedRun {
     fn head(&self) -> Row {
         let words =
-            state_words(&Standing { state: self.state().to_owned(), ..Standing::default() }, now_ms());
+            state_label(&RunStatus { state: self.state().to_owned(), ..RunStatus::default() }, now_ms());
         let name = name_of(self.label.as_deref(), self.task.as_deref());
         let mark = words.mark;
         let run = Part {
@@ -125,7 +125,7 @@ impl AnnouncedRun {
         };
         let time = match (self.started_ms, self.ended_ms) {
             (Some(started), Some(ended)) => {
-                super::tasks::clock(ended - started + self.ran_before_ms.unwrap_or_default(), false)
+                super::tasks::clock(ended - started + self.previous_run_ms.unwrap_or_default(), false)
             }
             _ => String::new(),
         };
@@ -139,8 +139,8 @@ impl AnnouncedRun {
 
     fn body(&self, limit: u32, all: bool) -> Drawing {
         let is_success = self.status.as_deref() == Some("success");
-        let standing = Standing { state: self.state().to_owned(), ..Standing::default() };
-        let is_alarm = state_words(&standing, now_ms()).mark == Mark::Error;
+        let standing = RunStatus { state: self.state().to_owned(), ..RunStatus::default() };
+        let is_alarm = state_label(&standing, now_ms()).mark == Mark::Error;
         let mut rows = Drawing::new();
         if let Some(error) = self.error.as_deref().filter(|error| !error.is_empty() && !is_success) {
             let color = if is_alarm { "error" } else { "warning" };
@@ -195,20 +195,20 @@ impl AnnouncedRun {
 mod tests {
     use super::*;
     use crate::present::announcement_details;
-    use crate::run::{BackgroundRun, Cleanup, RunOutcome};
+    use crate::run::{Cleanup, RunOutcome, RunRecord};
 
     #[test]
     fn the_transcript_is_named_until_it_is_archived_and_the_command_that_reads_it_after_that() {
-        let ended = BackgroundRun {
+        let ended = RunRecord {
             run_id: "1a2b3c4d".to_owned(),
             outcome: Some(RunOutcome::Completed),
             transcript: Some("/runs/session.jsonl".into()),
             ended_ms: Some(1),
-            ..BackgroundRun::default()
+            ..RunRecord::default()
         };
-        let deleted = BackgroundRun { cleanup: Cleanup::Delete, ..ended.clone() };
-        let due = BackgroundRun { archive_at_ms: Some(2), ..ended.clone() };
-        let kept = BackgroundRun { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
+        let deleted = RunRecord { cleanup: Cleanup::Delete, ..ended.clone() };
+        let due = RunRecord { archive_at_ms: Some(2), ..ended.clone() };
+        let kept = RunRecord { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
         for (run, is_there) in [(ended, true), (kept, true), (due, false), (deleted, false)] {
             let details = announcement_details(&["d".to_owned()], &[run]).to_string();
             let drawn = format!("{:?}", announcement_drawing(&details, true).expect("it is ours"));

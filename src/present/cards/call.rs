@@ -76,7 +76,8 @@ impl<'a> Card<'a> {
         let asked = call.plan.first();
         if call.mode == Mode::Single {
             let name = asked.map(|asked| asked.agent.as_str()).filter(|agent| !agent.is_empty());
-            let title = title(self.mark(), "subagent", name.unwrap_or(if self.is_over() { "" } else { "…" }));
+            let title =
+                title(self.mark(), "subagent", name.unwrap_or(if self.has_ended() { "" } else { "…" }));
             let note = list.views.first().filter(|_| call.phase != Phase::Pending);
             let note = Span::new(self.mark().color(), note.map(TaskView::note).unwrap_or_default());
             let clock = if self.is_high() { Span::default() } else { self.clock() };
@@ -85,11 +86,11 @@ impl<'a> Card<'a> {
             return rows;
         }
         // While the call goes on, the clock is in the last line: this one may be out of sight (see `most_rows`).
-        let clock = if self.is_over() { self.clock() } else { Span::default() };
+        let clock = if self.has_ended() { self.clock() } else { Span::default() };
         let progress = Span::new("muted", self.progress());
         let title = title(self.mark(), "subagent", call.mode.as_str());
         let mut rows = vec![Row::line([title, progress.into(), Part::from(clock).ranked(1)])];
-        if !self.is_over() && !self.is_live() {
+        if !self.has_ended() && !self.is_live() {
             rows.extend(list.rows());
         }
         rows
@@ -101,10 +102,10 @@ impl<'a> Card<'a> {
         let Some(view) = list.views.first() else {
             let failure = self.error().unwrap_or(text);
             let rows =
-                if self.is_over() { failure_rows(failure, None, "", self.all) } else { Drawing::new() };
+                if self.has_ended() { failure_rows(failure, None, "", self.all) } else { Drawing::new() };
             return indented(rows, INDENT);
         };
-        if !self.is_over() && !self.is_live() {
+        if !self.has_ended() && !self.is_live() {
             return Drawing::new();
         }
         if call.mode == Mode::Single {
@@ -186,16 +187,16 @@ impl<'a> Card<'a> {
         let views = &self.list.views;
         let states: Vec<&str> = views.iter().map(|view| view.state).collect();
         let mut spans = counts(&states, "");
-        if !self.is_over() {
+        if !self.has_ended() {
             spans.push(self.clock());
         }
         let usage: Usage = sum(views.iter().filter_map(|view| view.usage.as_ref()));
         spans.extend(figures(&usage, None, common_model(views)));
-        if self.is_over() && !self.all {
+        if self.has_ended() && !self.all {
             spans.push(expand_hint());
         }
         let parts = spans.into_iter().map(|span| vec![span]).collect();
-        Fit::Parts { parts, most: (!self.is_over()).then_some(SUMMARY_ROWS) }.into()
+        Fit::Parts { parts, most: (!self.has_ended()).then_some(SUMMARY_ROWS) }.into()
     }
 
     fn mark(&self) -> Mark {
@@ -224,10 +225,10 @@ impl<'a> Card<'a> {
         if self.call.has_failed || is_refused {
             return Mark::Error;
         }
-        let goes_on = shown.iter().any(TaskView::goes_on);
+        let continues = shown.iter().any(TaskView::continues);
         let is_whole =
-            self.error().is_none() && shown.iter().all(|view| view.is_completed() || view.goes_on());
-        match (is_whole, goes_on) {
+            self.error().is_none() && shown.iter().all(|view| view.is_completed() || view.continues());
+        match (is_whole, continues) {
             (true, true) => Mark::Info,
             (true, false) => Mark::Ok,
             (false, _) => Mark::Warning,
@@ -243,13 +244,13 @@ impl<'a> Card<'a> {
             return String::new();
         }
         if self.call.mode != Mode::Chain {
-            let is_short = self.is_over() && done < count;
+            let is_short = self.has_ended() && done < count;
             return if is_short { format!("{done} of {count} done") } else { counted(count, "task") };
         }
         match views.iter().position(|view| !view.is_completed()) {
-            Some(at) if views[at].goes_on() => format!("step {} of {count}", at + 1),
+            Some(at) if views[at].continues() => format!("step {} of {count}", at + 1),
             Some(at) if self.call.phase != Phase::Pending => {
-                let word = if self.is_over() { "stopped at step" } else { "step" };
+                let word = if self.has_ended() { "stopped at step" } else { "step" };
                 format!("{word} {} of {count}", at + 1)
             }
             _ => counted(count, "step"),
@@ -258,7 +259,7 @@ impl<'a> Card<'a> {
 
     fn task_row(&self, task: &str) -> Option<Row> {
         let row = work::task(task, self.all)?;
-        if !self.all || self.is_over() {
+        if !self.all || self.has_ended() {
             return Some(row);
         }
         Some(row.limited(self.share(0.3), remark("{rest} more lines of the task")))
@@ -266,7 +267,7 @@ impl<'a> Card<'a> {
 
     /// How long the call has taken, or took.
     fn clock(&self) -> Span {
-        let time = self.elapsed_ms.map(|elapsed| clock(elapsed, !self.is_over()));
+        let time = self.elapsed_ms.map(|elapsed| clock(elapsed, !self.has_ended()));
         Span::new("muted", time.unwrap_or_default())
     }
 
@@ -287,13 +288,13 @@ impl<'a> Card<'a> {
         self.all && self.is_live()
     }
 
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.call.phase == Phase::Done
     }
 
     /// Updates tell how it goes.
     fn is_live(&self) -> bool {
-        !self.is_over() && self.call.tasks.is_some()
+        !self.has_ended() && self.call.tasks.is_some()
     }
 
     fn error(&self) -> Option<Failure<'a>> {

@@ -3,12 +3,12 @@
 use super::stored::Item;
 use super::tasks::{TaskView, common_model};
 use super::work::{self, Failure, Room, call_spans, news};
-use crate::present::counts::{counts, is_active, is_over};
+use crate::present::counts::{counts, has_ended, is_active};
 use crate::present::drawing::{
     Cell, Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, first_line, folded, gist, indented,
     remark,
 };
-use crate::present::usage_words;
+use crate::present::usage_text;
 use crate::run::Mode;
 
 /// Columns of an agent's name at most, and the share of a narrow terminal that it may take.
@@ -144,7 +144,7 @@ impl<'a> TaskList<'a> {
 
     /// What stands behind the columns: how the task stands, what it does, what it has spent.
     fn details(&self, view: &TaskView<'a>, name: &str, task_from: u32, has_work_below: bool) -> Vec<Part> {
-        let note_color = if is_over(view.state) || view.is_retried { view.mark().color() } else { "muted" };
+        let note_color = if has_ended(view.state) || view.is_retried { view.mark().color() } else { "muted" };
         let mut parts = vec![Part::from(Span::new(note_color, view.note()))];
         // Where there is room for nothing else, it is the state that is most worth saying.
         if view.note().is_empty() {
@@ -169,7 +169,7 @@ impl<'a> TaskList<'a> {
         if has_work_below && view.result.is_some() {
             return parts;
         }
-        let words = view.usage.as_ref().map(usage_words).unwrap_or_default();
+        let words = view.usage.as_ref().map(usage_text).unwrap_or_default();
         let model = view.model.filter(|_| !self.has_one_model).map(folded);
         // The least telling goes first.
         for (rank, text) in [(3, words.turns), (4, words.tokens), (2, words.cost), (5, model)] {
@@ -180,7 +180,7 @@ impl<'a> TaskList<'a> {
 
     /// The step that a chain under way is at.
     fn current(&self) -> Option<usize> {
-        let step = self.views.iter().position(|view| !is_over(view.state))?;
+        let step = self.views.iter().position(|view| !has_ended(view.state))?;
         (self.mode == Mode::Chain && self.views[step].state != "planned").then_some(step)
     }
 
@@ -231,7 +231,7 @@ fn rank(view: &TaskView) -> u32 {
     match view.state {
         "completed" | "skipped" => 3,
         state if is_active(state) => 0,
-        state if is_over(state) => 1,
+        state if has_ended(state) => 1,
         _ => 2,
     }
 }

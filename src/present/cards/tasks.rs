@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::stored::{Context, EndedTask, Item, LiveTask, Retry, count};
 use crate::agent::{Tool, prepare_arguments};
 use crate::event::{ContextUse, Usage};
-use crate::present::counts::{is_active, is_over};
+use crate::present::counts::{has_ended, is_active};
 use crate::present::drawing::Span;
-use crate::present::{Mark, Standing, StateWords, state_words};
+use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, RunOutcome};
 use crate::text::figures;
 
@@ -56,7 +56,7 @@ pub(super) struct TaskView<'a> {
     /// A word of a task's state or outcome, or `planned`.
     pub state: &'a str,
     /// Its mark, and how it ended, or what it waits for.
-    pub words: StateWords,
+    pub words: StateLabel,
     /// Absent when the task has not started.
     pub elapsed_ms: Option<f64>,
     /// Since the child was last heard of; 0 when nothing is to be heard.
@@ -77,12 +77,12 @@ pub(super) struct TaskView<'a> {
 impl<'a> TaskView<'a> {
     pub(super) fn planned(plan: &'a PlannedTask, now_ms: i64) -> Self {
         let state = "planned";
-        let standing = Standing { state: state.to_owned(), ..Standing::default() };
+        let standing = RunStatus { state: state.to_owned(), ..RunStatus::default() };
         Self {
             agent: &plan.agent,
             task: &plan.task,
             state,
-            words: state_words(&standing, now_ms),
+            words: state_label(&standing, now_ms),
             elapsed_ms: None,
             silent_ms: 0.0,
             is_retried: false,
@@ -101,14 +101,14 @@ impl<'a> TaskView<'a> {
     pub(super) fn live(task: &'a LiveTask, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
         let LiveTask { agent, state, retry, .. } = task;
         let agent = agent.as_deref().unwrap_or_default();
-        let standing = Standing {
+        let standing = RunStatus {
             state: state.clone(),
             position: task.position.map(|place| usize::try_from(count(place)).unwrap_or(usize::MAX)),
-            held_for: task.held_for_ms.map(|held| duration_of(held - age)),
-            behind: task.behind.clone(),
-            attempt: (!is_over(state)).then_some(small(task.attempt)),
+            rate_limited_for: task.rate_limited_for_ms.map(|held| duration_of(held - age)),
+            blocked_by: task.blocked_by.clone(),
+            attempt: (!has_ended(state)).then_some(small(task.attempt)),
             retry: retry.as_ref().map(Retry::notice),
-            ..Standing::default()
+            ..RunStatus::default()
         };
         let elapsed = task.elapsed_ms + if is_active(state) { age } else { 0.0 };
         let is_heard = state == "running" && retry.is_none();
@@ -116,7 +116,7 @@ impl<'a> TaskView<'a> {
             agent: if agent.is_empty() { plan.map_or("", |plan| &plan.agent) } else { agent },
             task: plan.map_or("", |plan| &plan.task),
             state,
-            words: state_words(&standing, now_ms),
+            words: state_label(&standing, now_ms),
             elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
             silent_ms: if is_heard { task.since_event_ms + age } else { 0.0 },
             is_retried: retry.is_some(),
@@ -124,7 +124,7 @@ impl<'a> TaskView<'a> {
             context: task.context.as_ref().map(Context::of),
             model: task.model.as_deref(),
             error: task.error.as_deref(),
-            undo_note: task.undo_note.as_deref().filter(|_| !is_over(state)),
+            undo_note: task.undo_note.as_deref().filter(|_| !has_ended(state)),
             text: task.text.as_deref().unwrap_or_default(),
             items: task.display_items.as_deref().unwrap_or_default(),
             result: None,
@@ -132,12 +132,12 @@ impl<'a> TaskView<'a> {
     }
 
     pub(super) fn ended(result: &'a EndedTask, plan: Option<&'a PlannedTask>, now_ms: i64) -> Self {
-        let standing = Standing {
+        let standing = RunStatus {
             state: result.outcome.clone(),
             attempt: Some(small(result.attempts)),
             stop_reason: result.stop_reason.clone(),
             signal: result.signal.clone(),
-            ..Standing::default()
+            ..RunStatus::default()
         };
         // What was never started took no time.
         let has_run = result.attempts > 0.0 || result.duration_ms > 0.0;
@@ -146,7 +146,7 @@ impl<'a> TaskView<'a> {
             agent: &result.agent,
             task: planned.unwrap_or(&result.task),
             state: &result.outcome,
-            words: state_words(&standing, now_ms),
+            words: state_label(&standing, now_ms),
             elapsed_ms: has_run.then_some(result.duration_ms),
             silent_ms: 0.0,
             is_retried: false,
@@ -175,7 +175,7 @@ impl<'a> TaskView<'a> {
     }
 
     /// Whether it goes on in the background, without its call.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn continues(&self) -> bool {
         self.state == RunOutcome::Background.as_str()
     }
 
@@ -191,7 +191,7 @@ impl<'a> TaskView<'a> {
 
     /// How long it has taken, or took.
     pub(super) fn time(&self) -> String {
-        self.elapsed_ms.map(|elapsed| clock(elapsed, !is_over(self.state))).unwrap_or_default()
+        self.elapsed_ms.map(|elapsed| clock(elapsed, !has_ended(self.state))).unwrap_or_default()
     }
 }
 

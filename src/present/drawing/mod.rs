@@ -102,7 +102,7 @@ impl From<Span> for Part {
 
 /// How a text that begins like another one is told apart from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Apart {
+pub struct SharedPrefix {
     /// In so many characters they are alike.
     pub shared: u32,
     /// What is shown of it where there is no room for more than these.
@@ -125,7 +125,7 @@ pub struct Cell {
     /// Its text still grows and must not move the others.
     pub is_growing: bool,
     /// How it is told apart from the others of its column.
-    pub apart: Option<Apart>,
+    pub apart: Option<SharedPrefix>,
 }
 
 /// How a row fits a width.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::{name, standing};
-use crate::run::{ActionOutcome, BackgroundRun, RunOutcome, SingleResult};
+use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
 use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
 use crate::workspace::Undone;
 
@@ -21,7 +21,7 @@ const MAX_NAMED: usize = 3;
 
 /// Reports the result of an action.
 #[must_use]
-pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
+pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
     let name = name(run);
     let (mark, text) = match done {
         ActionOutcome::Stopped => (Mark::Ok, format!("stopped {name} and everything it had started")),
@@ -51,7 +51,7 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
 
 /// Reports what was brought back of what a run had changed.
 #[must_use]
-pub fn undone_report(run: &BackgroundRun, undone: &Undone) -> Report {
+pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
     let Undone { restored, changed_since, failed, kept } = undone;
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
@@ -103,7 +103,7 @@ pub(super) fn shown(path: &Path) -> String {
 /// is absent when another process hosts it already.
 #[must_use]
 pub fn started_report(
-    run: Option<&BackgroundRun>,
+    run: Option<&RunRecord>,
     run_id: &str,
     awaits_consent: bool,
     warnings: &[String],
@@ -126,7 +126,7 @@ pub fn started_report(
 
 /// Reports what was handed over, or why not.
 #[must_use]
-pub fn handed_over_report(runs: &[BackgroundRun], refused: &[String]) -> Report {
+pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
     let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
     let going_on = runs.iter().map(|run| {
         let notes = run.notes.iter().map(|note| ReportLine::new(Mark::Warning, "", one_line(note, MAX_WHY)));
@@ -174,11 +174,7 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
 
 /// What a user reads when pi ends: which runs ended with it, and which go on without it; `None` if there were none.
 /// With `is_saved` the session can be opened again: pi saves it with its first answer.
-pub(crate) fn leaving_words(
-    ended: &[BackgroundRun],
-    going_on: &[BackgroundRun],
-    is_saved: bool,
-) -> Option<String> {
+pub(crate) fn leaving_words(ended: &[RunRecord], going_on: &[RunRecord], is_saved: bool) -> Option<String> {
     let ended_words = ended.first().map(|first| {
         let place = if is_saved { "Open the session again, and" } else { "In any session" };
         format!(
@@ -207,7 +203,7 @@ pub(crate) fn leaving_words(
 }
 
 /// The first runs by name, and how many there are besides.
-fn named(runs: &[BackgroundRun]) -> String {
+fn named(runs: &[RunRecord]) -> String {
     let mut names: Vec<String> = runs.iter().take(MAX_NAMED).map(name).collect();
     names.extend(
         runs.len().checked_sub(MAX_NAMED).filter(|more| *more > 0).map(|more| format!("{more} more")),
@@ -217,7 +213,7 @@ fn named(runs: &[BackgroundRun]) -> String {
 
 /// Reports that there is nothing to stop.
 #[must_use]
-pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
+pub fn already_finished(run: &RunRecord, clock: &Clock) -> Report {
     let text = format!("{} has finished already: {}", name(run), standing(run, clock));
     let resume = format!("`/subagents resume {}` continues it", run.run_id);
     let report = Report::error(text);
@@ -226,7 +222,7 @@ pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
 
 /// Reports why something was not done: a run that cannot be `done`, such as `stopped`.
 #[must_use]
-pub fn refused_report(run: &BackgroundRun, done: &str, why: &str) -> Report {
+pub fn refused_report(run: &RunRecord, done: &str, why: &str) -> Report {
     Report::error(format!("{} cannot be {done}: {}", name(run), one_line(why, MAX_WHY)))
 }
 
@@ -236,11 +232,7 @@ mod tests {
 
     #[test]
     fn an_undo_names_the_files_that_stay_and_the_versions_that_were_kept() {
-        let run = BackgroundRun {
-            run_id: "1a2b".to_owned(),
-            agent: "worker".to_owned(),
-            ..BackgroundRun::default()
-        };
+        let run = RunRecord { run_id: "1a2b".to_owned(), agent: "worker".to_owned(), ..RunRecord::default() };
         let undone = Undone {
             restored: vec!["a".into()],
             changed_since: vec!["b\n\u{1b}[31m".into()],
@@ -260,10 +252,10 @@ mod tests {
 
     #[test]
     fn whoever_ends_pi_hears_which_runs_ended_which_go_on_and_what_finds_them_again() {
-        let run = |id: &str| BackgroundRun {
+        let run = |id: &str| RunRecord {
             run_id: id.to_owned(),
             agent: "explorer".to_owned(),
-            ..BackgroundRun::default()
+            ..RunRecord::default()
         };
         assert_eq!(leaving_words(&[], &[], true), None);
         let one = leaving_words(&[run("1a2b")], &[], true).expect("there is one");
@@ -275,10 +267,13 @@ mod tests {
         let five = leaving_words(&["1", "2", "3", "4", "5"].map(run), &[], true).expect("there are some");
         assert!(five.contains("3 (explorer), 2 more. "), "{five}");
         let both = leaving_words(&[run("1a2b")], &[run("3c4d")], true).expect("there are two");
-        let [ended, goes_on] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
+        let [ended, continues] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
         assert_eq!(ended, one);
-        assert!(goes_on.starts_with("1 background run goes on without pi: 3c4d (explorer). "), "{goes_on}");
-        assert!(goes_on.contains("`/subagents list all`") && goes_on.contains("`/subagents stop 3c4d`"));
+        assert!(
+            continues.starts_with("1 background run goes on without pi: 3c4d (explorer). "),
+            "{continues}"
+        );
+        assert!(continues.contains("`/subagents list all`") && continues.contains("`/subagents stop 3c4d`"));
         let two = leaving_words(&[], &["1", "2"].map(run), true).expect("there are two");
         assert!(two.starts_with("2 background runs go on without pi: 1 (explorer), 2 (explorer). "), "{two}");
     }

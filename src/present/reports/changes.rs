@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::action::{MAX_WHY, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_words::name;
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::text::{Visible, figures, one_line, quoted};
 use crate::workspace::{Applied, Difference, Discarded};
 
@@ -20,7 +20,7 @@ const TAB: &str = "    ";
 
 /// Shows what a run has changed, as git does.
 #[must_use]
-pub fn difference_report(run: &BackgroundRun, difference: &Difference) -> Report {
+pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
     let mut report = Report::new(format!(
         "Changes of {}{}",
         name(run),
@@ -70,7 +70,7 @@ fn visible(line: &[u8]) -> String {
 
 /// Reports what was taken over, and what a person has to decide.
 #[must_use]
-pub fn applied_report(run: &BackgroundRun, Applied { written, conflicts }: &Applied) -> Report {
+pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied) -> Report {
     let (name, id) = (name(run), &run.run_id);
     let mut report = Report::new(TITLE);
     if written.is_empty() {
@@ -106,7 +106,7 @@ pub fn applied_report(run: &BackgroundRun, Applied { written, conflicts }: &Appl
 
 /// Reports what was brought back.
 #[must_use]
-pub fn taken_back_report(run: &BackgroundRun, paths: &[PathBuf]) -> Report {
+pub fn taken_back_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
     let name = name(run);
     let text = if paths.is_empty() {
         format!("your tree is what it was before {name} was applied: nothing had been written")
@@ -118,7 +118,7 @@ pub fn taken_back_report(run: &BackgroundRun, paths: &[PathBuf]) -> Report {
 
 /// Reports what was deleted; asks, unless `is_done`.
 #[must_use]
-pub fn discarded_report(run: &BackgroundRun, discarded: &Discarded, is_done: bool) -> Report {
+pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -> Report {
     let id = &run.run_id;
     let left = match &discarded.branch {
         Some(branch) => format!("the branch {} and its patch", quoted(branch)),
@@ -162,7 +162,7 @@ mod tests {
             text,
             patch: PathBuf::from("/p/changes.patch"),
         };
-        let report = difference_report(&BackgroundRun::default(), &difference);
+        let report = difference_report(&RunRecord::default(), &difference);
         let first: Vec<_> = report.lines.iter().take(7).map(|line| (line.mark, line.text.as_str())).collect();
         assert_eq!(
             first,

@@ -3,7 +3,7 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_words::{WAITED_FOR, mark, name, standing};
-use crate::run::{BackgroundRun, BackgroundStatus, Cleanup};
+use crate::run::{BackgroundStatus, Cleanup, RunRecord};
 use crate::text::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the transcript has all of it.
@@ -13,7 +13,7 @@ const MAX_NOTES: usize = 20;
 
 /// Reports everything known about a run.
 #[must_use]
-pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
+pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
     let mut facts = Facts(Report::new(format!("Run {}", name(run))));
     facts.0.lines.push(ReportLine::new(mark(run), "state", standing(run, clock)));
     outcome(&mut facts, run);
@@ -65,7 +65,7 @@ impl Facts {
     }
 }
 
-fn outcome(facts: &mut Facts, run: &BackgroundRun) {
+fn outcome(facts: &mut Facts, run: &RunRecord) {
     if let Some(outcome) = run.outcome {
         facts.say("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
     }
@@ -75,17 +75,17 @@ fn outcome(facts: &mut Facts, run: &BackgroundRun) {
     facts.maybe("result", run.result.as_deref());
 }
 
-fn model(run: &BackgroundRun) -> String {
+fn model(run: &RunRecord) -> String {
     let model = run.model.as_deref().unwrap_or("pi's default");
     run.thinking.as_ref().map_or_else(|| model.to_owned(), |level| format!("{model}, thinking {level}"))
 }
 
-fn times(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
+fn times(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
     facts.say("accepted", &clock.at(run.created_ms));
     if let Some(started) = run.started_ms {
         facts.say("started", &clock.at(started));
         let last = figures::between(started, run.ended_ms.unwrap_or(clock.now_ms()));
-        let all = run.runtime(clock.now_ms()).filter(|_| run.ran_before_ms > 0);
+        let all = run.runtime(clock.now_ms()).filter(|_| run.previous_run_ms > 0);
         let runtime = all.map(|all| format!("{}, {last} of it since it was resumed", figures::duration(all)));
         facts.say("runtime", &runtime.unwrap_or(last));
     }
@@ -99,7 +99,7 @@ fn times(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
     }
 }
 
-fn usage(run: &BackgroundRun) -> String {
+fn usage(run: &RunRecord) -> String {
     let usage = &run.progress.usage;
     let tokens = figures::tokens;
     let sent = usage.sent();
@@ -118,12 +118,12 @@ fn usage(run: &BackgroundRun) -> String {
     )
 }
 
-fn processes(facts: &mut Facts, run: &BackgroundRun) {
+fn processes(facts: &mut Facts, run: &RunRecord) {
     let is_live = run.is_live();
     let mut parts = Vec::new();
     parts.extend(run.progress.pid.map(|pid| format!("child {pid}")));
     parts.extend(run.host_pid.filter(|_| is_live).map(|pid| {
-        let whose = if run.is_ours { "this pi" } else { "another process" };
+        let whose = if run.is_in_process { "this pi" } else { "another process" };
         format!("host {pid} ({whose})")
     }));
     parts.extend(run.progress.processes.map(|count| {
@@ -140,7 +140,7 @@ fn processes(facts: &mut Facts, run: &BackgroundRun) {
     }
 }
 
-fn kept(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
+fn kept(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
     let cleanup = match run.cleanup {
         Cleanup::Keep if !run.is_live() && run.archived_ms.is_none() && run.archive_at_ms.is_none() => "keep",
         Cleanup::Keep => "keep: archived a while after the end",
@@ -155,7 +155,7 @@ fn kept(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
     };
     facts.say("archive", &archive);
     if run.is_live() {
-        let exit = if run.is_kept { "it goes on" } else { "it ends, interrupted" };
+        let exit = if run.is_detached { "it goes on" } else { "it ends, interrupted" };
         facts.say("when pi exits", exit);
     }
 }

@@ -3,13 +3,13 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, mark, spent, standing, who};
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::text::{one_line, quoted_within};
 
 /// Lists the runs, newest first as given, and says how many older ones there are; `all` if they come from all sessions.
 /// Numbers count from 1.
 #[must_use]
-pub fn list_report(runs: &[BackgroundRun], older: usize, all: bool, clock: &Clock) -> Report {
+pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {
         let why = if all {
             "no session has a run that is still known"
@@ -38,7 +38,7 @@ pub fn list_report(runs: &[BackgroundRun], older: usize, all: bool, clock: &Cloc
     report
 }
 
-fn counts(runs: &[BackgroundRun]) -> String {
+fn counts(runs: &[RunRecord]) -> String {
     let ended = runs.iter().filter(|run| !run.is_live()).count();
     let queued = runs.iter().filter(|run| run.is_queued()).count();
     let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "finished")];
@@ -52,12 +52,13 @@ fn counts(runs: &[BackgroundRun]) -> String {
 
 /// ``1a2b3c4d · explorer "find the code" · running 5m12s · `$ cargo test` · 12.3k tokens · $0.04``; the task if there is no
 /// label, and the error of a run that has ended.
-fn what(run: &BackgroundRun, clock: &Clock) -> String {
+fn what(run: &RunRecord, clock: &Clock) -> String {
     let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
     let mut parts = vec![run.run_id.clone(), who(run)];
     parts.extend(task.map(|task| quoted_within(task, MAX_NAME)));
     parts.push(standing(run, clock));
-    let news = run.progress.asks.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
+    let news =
+        run.progress.pending_question.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
     parts.extend(news.map(|news| quoted_within(news, MAX_CELL)));
     parts.extend(spent(run));
     // An error may repeat what the child said, so nothing of ours follows it.

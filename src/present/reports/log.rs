@@ -5,7 +5,7 @@ use std::io;
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_words::{name, standing};
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry};
 
@@ -23,7 +23,7 @@ const MAX_RESULT: usize = 160;
 /// The newest `limit` lines of a conversation. A tool's result takes one line; a text takes all of its lines.
 #[must_use]
 pub fn log_report(
-    run: &BackgroundRun,
+    run: &RunRecord,
     transcript: &io::Result<Transcript>,
     limit: usize,
     clock: &Clock,
@@ -68,12 +68,12 @@ pub fn log_report(
 }
 
 /// ` ~/sessions/1a2b3c4d/session.jsonl`, to follow other words.
-fn path(run: &BackgroundRun) -> String {
+fn path(run: &RunRecord) -> String {
     let path = run.transcript.as_ref().map(|path| one_line(&path.to_string_lossy(), MAX_LINE));
     path.map(|path| format!(" {path}")).unwrap_or_default()
 }
 
-fn nothing(run: &BackgroundRun) -> &'static str {
+fn nothing(run: &RunRecord) -> &'static str {
     if run.has_lost_transcript() {
         TRANSCRIPT_DELETED
     } else if run.is_live() {

@@ -1,7 +1,7 @@
 //! The columns of a list of runs: what is compared from line to line.
 
 use super::view::ShownRun;
-use crate::present::drawing::{Apart, Cell, Fit, Part, Row, Span};
+use crate::present::drawing::{Cell, Fit, Part, Row, SharedPrefix, Span};
 
 const NAME: Column = Column { most: 28, share: Some(3), ..Column::NEW };
 const AGENT: Column = Column { most: 14, from: Some(60), ..Column::NEW };
@@ -47,7 +47,7 @@ impl Column {
 /// What the columns of these runs have in common.
 pub(super) struct Columns {
     /// Where each name differs from the others.
-    apart: Vec<Option<Apart>>,
+    apart: Vec<Option<SharedPrefix>>,
     has_tokens: bool,
     has_costs: bool,
 }
@@ -103,7 +103,7 @@ fn doing(spans: Vec<Span>) -> Part {
 }
 
 /// Where names that begin alike differ.
-fn told_apart(names: &[String]) -> Vec<Option<Apart>> {
+fn told_apart(names: &[String]) -> Vec<Option<SharedPrefix>> {
     // Sorted, each stands beside the one that it has most in common with.
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
@@ -118,7 +118,7 @@ fn told_apart(names: &[String]) -> Vec<Option<Apart>> {
         }
         let word = name[..shared].rfind([' ', '/', '\\']).map_or(0, |blank| blank + 1);
         let characters = name[..shared].chars().count();
-        Some(Apart {
+        Some(SharedPrefix {
             shared: u32::try_from(characters).unwrap_or(u32::MAX),
             end: format!("…{}", &name[word..]),
         })
@@ -140,8 +140,9 @@ mod tests {
     fn names_that_begin_alike_end_with_the_word_in_which_they_differ() {
         let names =
             ["Look in src/store/mod.rs", "Look in src/store/map.rs", "Look", "Tést"].map(str::to_owned);
-        let apart =
-            told_apart(&names).into_iter().map(|apart| apart.map(|Apart { shared, end }| (shared, end)));
+        let apart = told_apart(&names)
+            .into_iter()
+            .map(|apart| apart.map(|SharedPrefix { shared, end }| (shared, end)));
         let end = |end: &str| Some((19, end.to_owned()));
         assert_eq!(apart.collect::<Vec<_>>(), [end("…mod.rs"), end("…map.rs"), None, None]);
     }

@@ -3,9 +3,9 @@
 use super::columns::Columns;
 use super::view::{ShownRun, UNREAD, short};
 use crate::event::Usage;
-use crate::present::counts::{counts, is_over};
+use crate::present::counts::{counts, has_ended};
 use crate::present::drawing::{Drawing, Fit, Part, Row, Span};
-use crate::present::usage_words;
+use crate::present::usage_text;
 
 /// Characters of the name of a run that has ended, in the widget.
 const NAME_CHARS: usize = 40;
@@ -24,7 +24,7 @@ pub struct RunList {
 pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64) -> RunList {
     let runs: Vec<ShownRun> = read(runs);
     let states: Vec<_> = runs.iter().map(ShownRun::state).collect();
-    let (over, at_work): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| is_over(state));
+    let (over, at_work): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
     let mut head: Vec<_> = [at_work, over].iter().flat_map(|states| counts(states, "")).collect();
     for span in &mut head {
         span.color = Some("muted");
@@ -33,7 +33,7 @@ pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64
     for run in &runs {
         spent.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage() });
     }
-    let words = usage_words(&spent);
+    let words = usage_text(&spent);
     head.extend([words.tokens, words.cost].into_iter().flatten().map(|text| Span::new("dim", text)));
     let columns = Columns::of(&runs, true);
     let digits = runs.len().to_string().len();

@@ -65,14 +65,14 @@ pub struct PanelKey {
     /// Ours, as pi names keys.
     pub own: &'static [&'static str],
     /// What they do, in words.
-    pub does: &'static str,
+    pub description: &'static str,
 }
 
 /// All keys of the panel, in the order in which they are shown.
 #[must_use]
 pub fn panel_keys() -> Vec<PanelKey> {
     use PanelAction as A;
-    let key = |action, own, does| PanelKey { action, pi: None, own, does };
+    let key = |action, own, description| PanelKey { action, pi: None, own, description };
     let bound = |pi, key| PanelKey { pi: Some(pi), ..key };
     vec![
         bound("tui.select.up", key(A::Up, &["up", "k"], "the run above; scroll up")),
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(actions, PanelAction::TEXTS);
         let own: Vec<_> = keys.iter().flat_map(|key| key.own).collect();
         assert_eq!(own.iter().collect::<HashSet<_>>().len(), own.len());
-        assert!(keys.iter().all(|key| !key.own.is_empty() && !key.does.is_empty()));
+        assert!(keys.iter().all(|key| !key.own.is_empty() && !key.description.is_empty()));
     }
 
     #[test]

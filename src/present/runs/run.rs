@@ -23,30 +23,31 @@ pub struct RunDrawing {
     /// What it asks.
     pub question: Drawing,
     /// Below the list: what was asked of it, and its newest call.
-    pub above: Drawing,
+    pub task: Drawing,
     /// Below the list: what it is saying or has come to.
-    pub said: Drawing,
+    pub latest: Drawing,
     /// Below the list: what it has spent.
-    pub below: Drawing,
+    pub usage: Drawing,
     /// Below its transcript: how it has ended.
-    pub end: Drawing,
+    pub outcome: Drawing,
     /// Below its transcript: all that it is saying.
-    pub saying: Drawing,
+    pub current: Drawing,
 }
 
 /// Draws a run, given as JSON; nothing for what is no run.
 #[must_use]
 pub fn run_drawing(run: &str, now: i64) -> RunDrawing {
     let Ok(run) = serde_json::from_str::<ShownRun>(run) else { return RunDrawing::default() };
-    let question: Drawing = run.asks().map(|asked| question_row(&run, &asked)).into_iter().collect();
+    let question: Drawing =
+        run.pending_question().map(|asked| question_row(&run, &asked)).into_iter().collect();
     RunDrawing {
         name: run.name(),
         head: vec![head(&run, now)],
-        above: above(&run, &question),
-        said: said(&run, now),
-        below: vec![spent(&run).indented(INDENT)],
-        end: end(&run, now),
-        saying: indented(vec![Row::prose(run.text.as_deref().unwrap_or_default())], INDENT),
+        task: task(&run, &question),
+        latest: latest(&run, now),
+        usage: vec![spent(&run).indented(INDENT)],
+        outcome: outcome(&run, now),
+        current: indented(vec![Row::prose(run.text.as_deref().unwrap_or_default())], INDENT),
         question,
     }
 }
@@ -105,14 +106,14 @@ fn head(run: &ShownRun, now_ms: i64) -> Row {
     Row::line([Part::new(title)].into_iter().chain(parts.map(Part::from)))
 }
 
-fn above(run: &ShownRun, question: &Drawing) -> Drawing {
+fn task(run: &ShownRun, question: &Drawing) -> Drawing {
     let task = Row::text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)));
     let call = run.last_tool.as_deref().filter(|_| run.is_live()).map(|call| call_row(&folded(call)));
     let rows = [task.limited(TASK_LINES, Vec::new())].into_iter().chain(question.clone()).chain(call);
     indented(rows.collect(), INDENT)
 }
 
-fn said(run: &ShownRun, now_ms: i64) -> Drawing {
+fn latest(run: &ShownRun, now_ms: i64) -> Drawing {
     if run.is_live() {
         let end = Row::end_of_prose(run.text.as_deref().unwrap_or_default(), SAID_LINES);
         return vec![end.indented(INDENT)];
@@ -131,7 +132,7 @@ fn spent(run: &ShownRun) -> Row {
     Row::parts(parts.map(|text| Span::new("dim", text)))
 }
 
-fn end(run: &ShownRun, now_ms: i64) -> Drawing {
+fn outcome(run: &ShownRun, now_ms: i64) -> Drawing {
     if run.is_live() {
         return Drawing::new();
     }
@@ -158,8 +159,8 @@ fn question_row(run: &ShownRun, asked: &str) -> Row {
         [(None, Some(44), 10), (Some(44), Some(60), 20), (Some(60), Some(120), 28), (Some(120), None, 40)];
     Row::line(variants.map(|(from, until, chars)| {
         let who = Span::new("accent", format!("{}{agent}", short(&name, chars)));
-        let asks = [Span::new("muted", " asks: "), Span::new("toolOutput", asked)];
-        let spans = [Span::new("warning", "? "), who].into_iter().chain(asks).collect();
+        let pending_question = [Span::new("muted", " asks: "), Span::new("toolOutput", asked)];
+        let spans = [Span::new("warning", "? "), who].into_iter().chain(pending_question).collect();
         Part { from, until, ..Part::new(spans) }
     }))
 }

@@ -8,15 +8,15 @@ use crate::event::Usage;
 use crate::present::cards::{Context, Retry, Spent};
 use crate::present::counts::is_active;
 use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist};
-use crate::present::usage_words::context_words;
-use crate::present::{Mark, Standing, StateWords, UsageWords, state_words, usage_words};
+use crate::present::usage_text::context_words;
+use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::text::figures;
 
 /// Text looked at for one line; what is longer fits none.
 const LINE_CHARS: usize = 400;
 pub(super) const UNREAD: &str = "waiting to be read";
 
-/// What is drawn of a `BackgroundRun`. A field of another type makes the whole run one that is not drawn.
+/// What is drawn of a `RunRecord`. A field of another type makes the whole run one that is not drawn.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ShownRun {
@@ -28,7 +28,7 @@ pub(super) struct ShownRun {
     state: String,
     outcome: Option<String>,
     position: Option<f64>,
-    behind: Option<String>,
+    blocked_by: Option<String>,
     pub error: Option<String>,
     pub result: Option<String>,
     pub partial: Option<String>,
@@ -39,14 +39,14 @@ pub(super) struct ShownRun {
     ended_ms: Option<f64>,
     /// How long it had run when it was last resumed.
     #[serde(default)]
-    ran_before_ms: f64,
+    previous_run_ms: f64,
     usage: Spent,
     context: Option<Context>,
     retry: Option<Retry>,
     #[serde(default)]
     is_foreground: bool,
     /// What its child asks, and waits for.
-    asks: Option<String>,
+    pending_question: Option<String>,
 }
 
 impl ShownRun {
@@ -59,17 +59,17 @@ impl ShownRun {
         if self.is_live() { &self.state } else { self.outcome.as_deref().unwrap_or("interrupted") }
     }
 
-    pub(super) fn words(&self, now_ms: i64) -> StateWords {
-        let standing = Standing {
+    pub(super) fn words(&self, now_ms: i64) -> StateLabel {
+        let standing = RunStatus {
             state: self.state().to_owned(),
-            asks: self.asks(),
+            pending_question: self.pending_question(),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
             position: self.position.map(|position| position as usize),
-            behind: self.behind.clone(),
+            blocked_by: self.blocked_by.clone(),
             retry: self.retry.as_ref().map(Retry::notice),
-            ..Standing::default()
+            ..RunStatus::default()
         };
-        state_words(&standing, now_ms)
+        state_label(&standing, now_ms)
     }
 
     /// How it ended, or what it waits for; nothing for one that works or is done.
@@ -110,7 +110,7 @@ impl ShownRun {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
         let end = self.ended_ms.unwrap_or(now_ms as f64);
         let ms = match self.started_ms {
-            Some(started) => (end - started).max(0.0) + self.ran_before_ms,
+            Some(started) => (end - started).max(0.0) + self.previous_run_ms,
             None => (end - self.created_ms).max(0.0),
         };
         let time = Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or_default();
@@ -126,18 +126,18 @@ impl ShownRun {
         self.context.as_ref().map(|context| context_words(context.of()))
     }
 
-    pub(super) fn spent(&self) -> UsageWords {
-        usage_words(&self.usage())
+    pub(super) fn spent(&self) -> UsageText {
+        usage_text(&self.usage())
     }
 
     /// What was read and written, the cache left out.
     pub(super) fn tokens(&self) -> String {
         let usage = Usage { cache_read: 0, cache_write: 0, ..self.usage() };
-        usage_words(&usage).tokens.unwrap_or_default()
+        usage_text(&usage).tokens.unwrap_or_default()
     }
 
-    pub(super) fn asks(&self) -> Option<String> {
-        self.asks.as_deref().filter(|_| self.is_live()).map(brief)
+    pub(super) fn pending_question(&self) -> Option<String> {
+        self.pending_question.as_deref().filter(|_| self.is_live()).map(brief)
     }
 
     /// Why it failed.
@@ -147,7 +147,7 @@ impl ShownRun {
 
     /// What it does: words on how it stands, and the news.
     pub(super) fn doing(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
-        if self.asks().is_some() {
+        if self.pending_question().is_some() {
             return self.news();
         }
         let note = self.note(now_ms);
@@ -173,7 +173,7 @@ impl ShownRun {
         if self.is_retried() {
             return Vec::new();
         }
-        if let Some(title) = self.asks() {
+        if let Some(title) = self.pending_question() {
             return vec![Span::new("warning", format!("asks: {title}"))];
         }
         if !self.is_live() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::process::thread::spawn;
 
-const THREAD: &str = "subagent-keeper";
+const THREAD: &str = "subagent-host";
 
 /// The most bytes read of an answer. No program that is meant here says more.
 const MAX_ANSWER: u64 = 1024 * 1024;

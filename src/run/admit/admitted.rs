@@ -15,7 +15,7 @@ use crate::run::launch::private_files::TokenUse;
 use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
-use crate::run::spec::{RunId, RunSpec};
+use crate::run::spec::{RunSpec, SharedRunId};
 
 /// A run that may start: everything about it is decided, nothing is started or spent.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl AdmittedRun {
 
     /// The id of the run; it is drawn again when its directory already exists.
     #[must_use]
-    pub fn id(&self) -> &RunId {
+    pub fn id(&self) -> &SharedRunId {
         &self.builder.run_id
     }
 

@@ -19,7 +19,7 @@ use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::retry::EarlierAttempts;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
-use crate::run::spec::{RunId, RunSpec};
+use crate::run::spec::{RunSpec, SharedRunId};
 use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 
 /// Bytes of an agent's name that are shown before the agent is found; valid names fit.
@@ -41,7 +41,7 @@ static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 /// The result of a call that was refused or aborted.
 pub async fn prepare(
     spec: RunSpec,
-    id: RunId,
+    id: SharedRunId,
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
 ) -> Result<AdmittedRun, ToolResult> {
@@ -59,7 +59,7 @@ pub async fn prepare(
 pub async fn prepare_with(
     settings: CallSettings,
     spec: RunSpec,
-    id: RunId,
+    id: SharedRunId,
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
     asks: Option<&Notify>,
@@ -83,7 +83,7 @@ struct Call<'a> {
 impl<'a> Call<'a> {
     fn new(
         spec: RunSpec,
-        run_id: RunId,
+        run_id: SharedRunId,
         sanitizer: Arc<Sanitizer>,
         cancel: &'a Cancel,
         started: Instant,
@@ -208,7 +208,7 @@ impl<'a> Call<'a> {
     ) -> Result<Option<ConfirmRequest>, ToolResult> {
         let (spec, decided, plan) = (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(plan));
         let id = self.builder.run_id.get();
-        let question = blocking(move || decided.question(id, &plan, &spec.context, interactive));
+        let question = blocking(move || decided.question(id.into(), &plan, &spec.context, interactive));
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
     }
 

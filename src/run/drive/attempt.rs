@@ -119,12 +119,12 @@ impl ActiveRun<'_> {
         let checks = Checks { state: &check, tree: &tree };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
         updates.first(child.tree.id(), files);
-        let (stop, is_over) = (self.cancel.child(), AtomicBool::new(false));
+        let (stop, has_ended) = (self.cancel.child(), AtomicBool::new(false));
         let mut checking = pin!(self.run_checks(&checks, &child_control, &stop));
         let supervised = {
             let checking = async {
                 checking.as_mut().await;
-                is_over.store(true, Ordering::Relaxed);
+                has_ended.store(true, Ordering::Relaxed);
                 std::future::pending::<()>().await;
             };
             let drive =
@@ -138,7 +138,7 @@ impl ActiveRun<'_> {
                 () = self.watch_limits(&collector, &child_control, &deadline) => unreachable!("it watches until the end"),
             }
         };
-        if !is_over.load(Ordering::Relaxed) {
+        if !has_ended.load(Ordering::Relaxed) {
             // A check that runs has lost its child; nothing of it may be left.
             stop.cancel(CancelReason::Dropped);
             checking.await;

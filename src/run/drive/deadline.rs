@@ -44,9 +44,9 @@ impl Deadline {
     /// message may be its answer.
     pub(super) fn warn(&self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) {
         let Some(limit) = self.limit else { return };
-        let goes_on = live.stop_reason == Some(&StopReason::ToolUse) && !live.streaming;
+        let continues = live.stop_reason == Some(&StopReason::ToolUse) && !live.streaming;
         let is_due = self.warns_at().is_some_and(|at| at <= Instant::now());
-        if is_due && goes_on && !live.answered && !self.has_warned.swap(true, Ordering::Relaxed) {
+        if is_due && continues && !live.answered && !self.has_warned.swap(true, Ordering::Relaxed) {
             let used = format!("{} of {}", duration(self.started.elapsed()), duration(limit));
             steer(&wrap_up("the time for this run", &used));
         }

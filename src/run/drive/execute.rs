@@ -344,11 +344,11 @@ impl ActiveRun<'_> {
         if !resolved.is_isolated {
             return Ok(());
         }
-        let (id, goes_on) = (builder.run_id.get(), spec.overrides.resumes.is_some());
+        let (id, continues) = (builder.run_id.get(), spec.overrides.resumes.is_some());
         let (context, cwd, stop) = (Arc::clone(&spec.context), spec.cwd.clone(), self.stop.clone());
         let resolved = Arc::clone(resolved);
         if let Some(launcher) = resolved.launcher.elsewhere().map(str::to_owned) {
-            let making = Box::pin(Isolated::there(context, resolved, id, cwd, launcher, stop));
+            let making = Box::pin(Isolated::there(context, resolved, id.into(), cwd, launcher, stop));
             let (isolated, work) = self.unless_stopped(making).await?;
             isolated.begin().await;
             self.admitted.builder.diagnostics.extend(isolated.notices().iter().cloned());
@@ -356,7 +356,7 @@ impl ActiveRun<'_> {
             self.isolated = Some(isolated);
             return Ok(());
         }
-        let making = Box::pin(Isolated::create(context, resolved, id, cwd, goes_on, stop));
+        let making = Box::pin(Isolated::create(context, resolved, id.into(), cwd, continues, stop));
         let (isolated, cwd) = self.unless_stopped(making).await?;
         isolated.begin().await;
         tracing::info!(target: "tree", root = ?isolated.root(), "the run has a private tree");

@@ -62,7 +62,7 @@ impl ActiveRun<'_> {
             ..question
         };
         ChildQuestion {
-            run_id: self.admitted.builder.run_id.get(),
+            run_id: self.admitted.builder.run_id.get().into(),
             agent: self.admitted.resolved.agent.name.clone(),
             label: self.admitted.spec.label.clone(),
             is_for_conversation: false,

@@ -301,7 +301,7 @@ fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), Fi
         let directory = parent.join(&id);
         match private::create_dir(&directory) {
             Ok(()) => return Ok((directory, id)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = RunId::random(),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = RunId::random().into(),
             Err(error) => return Err(FileError::at(&directory)(error)),
         }
     }

@@ -17,7 +17,7 @@ const INCOMPLETE: &str = "Not all files were checked for code that runs later: "
 const CHECK_YOURSELF: &str = "Check the rest yourself, including the files that git ignores.";
 
 /// What became of the work of a run. Empty when it has neither a check nor changes. The texts of the result are sanitized.
-pub(crate) fn left_words(single: &SingleResult) -> String {
+pub(crate) fn changes_summary(single: &SingleResult) -> String {
     let check = single.check.as_ref().map(CheckReport::text);
     [check, files_words(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }

@@ -8,7 +8,7 @@ use super::announcement::announced;
 use super::changes::{MAX_CHANGES, listed, paths_of};
 use super::clean::clean;
 use super::flagged::of_branch;
-use super::left::left_words;
+use super::left::changes_summary;
 use super::retry::EarlierAttempts;
 use super::structured::Structured;
 use super::verdict::{AttemptReport, RunReport, Verdict};
@@ -23,7 +23,7 @@ use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{
     Announcement, CallError, ErrorCode, IsolationReport, RunDetails, SingleResult, ToolResult,
 };
-use crate::run::spec::RunId;
+use crate::run::spec::SharedRunId;
 use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
 use crate::text::{Sanitizer, TruncateLimits, chain, fenced, redacted_message, truncate, truncate_partial};
@@ -59,7 +59,7 @@ pub(in crate::run) struct ResultBuilder {
     /// The task as given.
     pub task: String,
     /// The run's id.
-    pub run_id: RunId,
+    pub run_id: SharedRunId,
     /// Sanitizes every string of the result.
     pub sanitizer: Arc<Sanitizer>,
     /// The model that was chosen for the child, `provider/id`.
@@ -173,14 +173,14 @@ impl ResultBuilder {
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
-        let mut remarks: Vec<String> =
+        let mut notes: Vec<String> =
             self.skipped_options.iter().map(|skipped| format!("[{skipped}.]")).collect();
         if is_completed && is_cut {
-            remarks.push("[The model reached its output limit; the answer ends here.]".to_owned());
+            notes.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }
         if !tried.is_empty() {
             let (tools, why) = (tried.join(", "), self.withheld.why);
-            remarks.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
+            notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
         }
         let is_held = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
         let is_confined = self.sandbox.as_ref().is_some_and(SandboxPlan::is_confined);
@@ -190,16 +190,16 @@ impl ResultBuilder {
             Some(Refusal::Denied) if is_confined => None,
             refusal => refusal.map(refused_in_shell),
         };
-        remarks.extend(refused.map(str::to_owned));
+        notes.extend(refused.map(str::to_owned));
         single.check = check;
-        remarks.extend(Some(left_words(&single)).filter(|left| !left.is_empty()));
-        single.remarks = self.sanitizer.sanitize(&remarks.join(PARAGRAPH)).into_string();
+        notes.extend(Some(changes_summary(&single)).filter(|left| !left.is_empty()));
+        single.notes = self.sanitizer.sanitize(&notes.join(PARAGRAPH)).into_string();
         let mut text = answer.unwrap_or_default();
         if !is_completed {
             text = failure_text(&single, &text);
-        } else if !single.remarks.is_empty() {
+        } else if !single.notes.is_empty() {
             text.push_str(PARAGRAPH);
-            text.push_str(&single.remarks);
+            text.push_str(&single.notes);
         }
         self.result(single, &verdict, text, Some(files))
     }
@@ -218,8 +218,8 @@ impl ResultBuilder {
         single.flagged = shown(flagged.paths);
         single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
         single.isolation = Some(self.left(report));
-        single.remarks = left_words(single);
-        result.text = format!("{}{PARAGRAPH}{}", result.text, single.remarks);
+        single.notes = changes_summary(single);
+        result.text = format!("{}{PARAGRAPH}{}", result.text, single.notes);
     }
 
     fn left(&self, left: IsolationReport) -> IsolationReport {
@@ -309,7 +309,7 @@ impl ResultBuilder {
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             announcement: None,
             next_step: verdict.next_step(),
-            remarks: String::new(),
+            notes: String::new(),
         }
     }
 
@@ -331,19 +331,19 @@ impl ResultBuilder {
     /// The text within the limits, and whether anything is left out. That is the child's first: the remarks that a text ends
     /// with are whole, unless they alone take up more than half of the room.
     fn shortened(&self, text: &str, single: &SingleResult) -> (String, bool) {
-        let (remarks, whole, lacks) = (&*single.remarks, single.full_text(), single.omitted_bytes);
+        let (notes, whole, lacks) = (&*single.notes, single.full_text(), single.omitted_bytes);
         let half = self.limits.half();
-        let has_room = remarks.len() <= half.max_bytes && remarks.lines().count() <= half.max_lines;
-        let answer = text.strip_suffix(remarks).and_then(|text| text.strip_suffix(PARAGRAPH));
-        let answer = answer.filter(|_| has_room && !remarks.is_empty());
+        let has_room = notes.len() <= half.max_bytes && notes.lines().count() <= half.max_lines;
+        let answer = text.strip_suffix(notes).and_then(|text| text.strip_suffix(PARAGRAPH));
+        let answer = answer.filter(|_| has_room && !notes.is_empty());
         let Some(answer) = answer else {
             let cut = truncate_partial(text, self.limits, whole, lacks);
             return (cut.text, cut.truncated);
         };
         // The answer may end with a line end of its own.
-        let room = self.limits.less(remarks.len() + PARAGRAPH.len(), remarks.lines().count() + 2);
+        let room = self.limits.less(notes.len() + PARAGRAPH.len(), notes.lines().count() + 2);
         let cut = truncate_partial(answer, room, whole, lacks);
-        (format!("{}{PARAGRAPH}{remarks}", cut.text), cut.truncated)
+        (format!("{}{PARAGRAPH}{notes}", cut.text), cut.truncated)
     }
 
     fn result(
@@ -405,7 +405,7 @@ fn failure_text(single: &SingleResult, partial: &str) -> String {
         (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
         single.error.as_ref().map(|error| format!("error: {}", indented(error))),
         (!partial.trim().is_empty()).then(|| format!("partial output:\n{}", fenced(partial))),
-        (!single.remarks.is_empty()).then(|| single.remarks.clone()),
+        (!single.notes.is_empty()).then(|| single.notes.clone()),
         single.session_file.as_ref().map(|path| format!("session: {path}")),
         single.next_step.map(|step| format!("next: {step}")),
     ];

@@ -393,10 +393,10 @@ fn a_child_starts_while_what_is_to_be_masked_goes() {
     for user in User::all() {
         let scene = Scene::new(user);
         let has_view = probe(&scene).mount_namespace.is_ok();
-        let is_over = AtomicBool::new(false);
+        let has_ended = AtomicBool::new(false);
         let come_and_go = |number: u32| {
             let server = PathBuf::from(format!("/tmp/ssh-{}-{number}", std::process::id()));
-            while !is_over.load(Ordering::Relaxed) {
+            while !has_ended.load(Ordering::Relaxed) {
                 let _ = std::fs::create_dir(&server);
                 let _ = std::fs::remove_dir(&server);
             }
@@ -415,7 +415,7 @@ fn a_child_starts_while_what_is_to_be_masked_goes() {
             // Side by side, so that each is interrupted at any point.
             let all: Vec<_> = (0..6).map(|_| scope.spawn(some)).collect();
             let wrong = all.into_iter().flat_map(|some| some.join().expect("it ends")).collect();
-            is_over.store(true, Ordering::Relaxed);
+            has_ended.store(true, Ordering::Relaxed);
             wrong
         });
         assert!(wrong.is_empty(), "{user:?}: {} of 240: {:?}", wrong.len(), wrong[0]);

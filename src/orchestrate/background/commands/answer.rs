@@ -21,7 +21,7 @@ use crate::present::{
 };
 use crate::process::Detached;
 use crate::run::{
-    BackgroundRun, CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
+    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, blocking, list_agents,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 
@@ -33,7 +33,7 @@ pub struct CommandHost {
     /// The host as it is now.
     pub context: HostContext,
     /// How to start a keeper for a run that outlives this process.
-    pub keeper: Option<Detached>,
+    pub host_process: Option<Detached>,
 }
 
 /// Carries out the command in the line after `/subagents`, and reports the result. `host` is what is known of the host by
@@ -109,7 +109,7 @@ pub async fn answer(
     }
 }
 
-fn moved(answer: Result<(Vec<BackgroundRun>, Vec<String>), String>) -> Report {
+fn moved(answer: Result<(Vec<RunRecord>, Vec<String>), String>) -> Report {
     let (runs, refused) = answer.unwrap_or_else(|why| (Vec::new(), vec![why]));
     handed_over_report(&runs, &refused)
 }
@@ -117,7 +117,7 @@ fn moved(answer: Result<(Vec<BackgroundRun>, Vec<String>), String>) -> Report {
 async fn answer_on(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
-    run: &BackgroundRun,
+    run: &RunRecord,
     command: RunCommand,
     clock: &Clock,
     callbacks: Arc<dyn HostCallbacks>,
@@ -151,7 +151,7 @@ async fn answer_on(
 
 /// The run with the id of its child's session, which a run under way has only in the file of that session, and without a
 /// transcript that was deleted.
-pub(in super::super) async fn with_child_session(run: &BackgroundRun) -> BackgroundRun {
+pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
         run.transcript = blocking(move || transcript_now(&path)).await;
@@ -182,7 +182,7 @@ async fn start(
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let ConversationScope { cwd, context, ends_with } = view.scope.clone();
-    let keeper = host.as_ref().and_then(|host| host.keeper.clone());
+    let host_process = host.as_ref().and_then(|host| host.host_process.clone());
     let context = match host {
         None => context,
         Some(CommandHost { context: now, .. }) => {
@@ -196,11 +196,11 @@ async fn start(
         blocking(move || CallSettings::read(&cwd, &context).config()).await
     };
     // A run that outlives its pi needs a hard limit, and nobody has named one.
-    let is_kept = config.background.on_exit == OnExit::Keep;
+    let is_detached = config.background.on_exit == OnExit::Keep;
     let request = SpawnRequest {
         agent: Some(agent),
-        keeper,
-        run_timeout_seconds: config.timeout.filter(|_| is_kept).map(|limit| limit.as_secs_f64()),
+        host_process,
+        run_timeout_seconds: config.timeout.filter(|_| is_detached).map(|limit| limit.as_secs_f64()),
         ends_with: Some(ends_with),
         ..SpawnRequest::new(task, cwd, context)
     };
@@ -254,7 +254,7 @@ async fn find(
     view: &ConversationView,
     target: &Target,
     live: bool,
-) -> Result<BackgroundRun, Report> {
+) -> Result<RunRecord, Report> {
     let listed = view.listed();
     let own = service.runs(Some(view.session().to_owned())).await;
     match resolve(target, &own, &listed, live) {
@@ -269,7 +269,7 @@ async fn elsewhere(
     service: &Arc<BackgroundService>,
     target: &Target,
     listed: &[String],
-) -> Option<BackgroundRun> {
+) -> Option<RunRecord> {
     if let Some(key) = target.key() {
         return service.run(key).await;
     }
@@ -291,7 +291,7 @@ async fn elsewhere(
 
 pub(in super::super) async fn read(
     view: &ConversationView,
-    run: &BackgroundRun,
+    run: &RunRecord,
     wanted: Wanted,
 ) -> io::Result<Transcript> {
     let Some(path) = run.transcript.clone() else {

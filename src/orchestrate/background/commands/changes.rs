@@ -10,7 +10,7 @@ use crate::present::{
     Report, applied_report, difference_report, discarded_report, refused_report, taken_back_report,
     undone_report,
 };
-use crate::run::{BackgroundRun, CallSettings, HostContext, RunOutcome, blocking, snapshot_store};
+use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, snapshot_store};
 use crate::text::chain;
 use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 
@@ -28,11 +28,7 @@ const NO_SNAPSHOT: &str =
 
 /// Shows, applies, takes back, undoes or discards what a run has changed. The person who asked decides on what the report
 /// shows, so nothing in it is redacted on their screen.
-pub(super) async fn taken_over(
-    run: &BackgroundRun,
-    command: RunCommand,
-    context: &Arc<HostContext>,
-) -> Report {
+pub(super) async fn taken_over(run: &RunRecord, command: RunCommand, context: &Arc<HostContext>) -> Report {
     let done = match command {
         RunCommand::Apply { .. } => "applied",
         RunCommand::AbortApply => "taken back",
@@ -74,7 +70,7 @@ pub(super) async fn taken_over(
     report.sanitized_for_storing(settings.sanitizer(), &format!("diff {id}"))
 }
 
-async fn undone(run: &BackgroundRun, store: &SnapshotStore) -> Result<Report, ApplyError> {
+async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyError> {
     let refused = |why: &str| Ok(refused_report(run, "undone", why));
     let snapshot = match store.open(&run.run_id).await {
         Err(SnapshotError::Unknown { .. }) => return refused(NO_SNAPSHOT),
@@ -96,8 +92,8 @@ async fn undone(run: &BackgroundRun, store: &SnapshotStore) -> Result<Report, Ap
 }
 
 /// Takes back what was applied last, of these runs.
-pub(super) async fn abort_last(runs: &[BackgroundRun], context: &Arc<HostContext>) -> Report {
-    let mut last: Option<(u64, &BackgroundRun)> = None;
+pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -> Report {
+    let mut last: Option<(u64, &RunRecord)> = None;
     if let Some(first) = runs.first()
         && let Ok((_, store)) = store_of(first, context).await
     {
@@ -116,14 +112,14 @@ pub(super) async fn abort_last(runs: &[BackgroundRun], context: &Arc<HostContext
 
 /// Finds a run that no store has by the snapshot of its tree: one of a program without a conversation, or one whose record
 /// was removed since. Its result has named its id all the same.
-pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> Option<BackgroundRun> {
-    let run = BackgroundRun { cwd: scope.cwd.clone(), ..BackgroundRun::default() };
+pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> Option<RunRecord> {
+    let run = RunRecord { cwd: scope.cwd.clone(), ..RunRecord::default() };
     let (_, store) = store_of(&run, &scope.context).await.ok()?;
     let snapshot = store.open(&target.0).await.ok()?;
     // Without an end its run may still work, in another process.
     let has_ended =
         if snapshot.is_of_private_tree() { snapshot.left.is_some() } else { snapshot.end.is_some() };
-    has_ended.then(|| BackgroundRun {
+    has_ended.then(|| RunRecord {
         run_id: snapshot.id,
         agent: UNKNOWN.to_owned(),
         cwd: snapshot.root,
@@ -133,7 +129,7 @@ pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> O
 }
 
 async fn store_of(
-    run: &BackgroundRun,
+    run: &RunRecord,
     context: &Arc<HostContext>,
 ) -> Result<(CallSettings, SnapshotStore), String> {
     let (cwd, here) = (run.cwd.clone(), Arc::clone(context));

@@ -2,7 +2,7 @@
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::present::{state, who};
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::text::one_line;
 
 /// Most ways offered.
@@ -22,7 +22,7 @@ pub struct Completion {
 /// Completions for `prefix`, everything typed after `/subagents `: subcommands, then the runs they apply to, newest
 /// first as given, or the agents, by name and purpose. A complete line gets no list, so that Enter runs it at once.
 #[must_use]
-pub fn complete(prefix: &str, runs: &[BackgroundRun], agents: &[(String, String)]) -> Vec<Completion> {
+pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -> Vec<Completion> {
     let typed = prefix.trim_start();
     let Some((name, rest)) = typed.split_once(char::is_whitespace) else {
         return subcommands(typed);
@@ -109,13 +109,13 @@ fn agents_of(before: &str, typed: &str, agents: &[(String, String)]) -> Vec<Comp
         .collect()
 }
 
-fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a BackgroundRun>) -> Vec<Completion> {
+fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a RunRecord>) -> Vec<Completion> {
     let lower = typed.trim_matches('"').to_lowercase();
     let runs: Vec<_> = runs.collect();
     // A word that already names one run is complete, so that Enter runs it at once.
     let is_number =
         !lower.is_empty() && lower.trim_start_matches('#').bytes().all(|byte| byte.is_ascii_digit());
-    let is_name = |run: &&BackgroundRun| {
+    let is_name = |run: &&RunRecord| {
         let label = run.label.as_deref().unwrap_or_default().to_lowercase();
         [run.run_id.as_str(), run.key.as_str(), run.session_key.as_str(), label.as_str()]
             .contains(&lower.as_str())
@@ -123,7 +123,7 @@ fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a Backgr
     if !lower.is_empty() && (lower == "last" || is_number || runs.iter().any(is_name)) {
         return Vec::new();
     }
-    let fits = |run: &&BackgroundRun| {
+    let fits = |run: &&RunRecord| {
         let label = run.label.as_deref().unwrap_or_default().to_lowercase();
         let names = [run.run_id.as_str(), label.as_str(), run.agent.as_str(), run.session_key.as_str()];
         names.iter().any(|name| name.starts_with(&lower))

@@ -2,7 +2,7 @@
 
 use super::parse::Target;
 use crate::present::{Mark, Report, ReportLine, mark, state, who};
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::text::{nearest, one_line, quoted, suggestion, without_controls};
 
 /// Most runs listed in an error.
@@ -18,10 +18,10 @@ const LEAST_OF_KEY: usize = 4;
 /// When no run matches, or several do. The report lists the candidates.
 pub fn resolve<'a>(
     target: &Target,
-    runs: &'a [BackgroundRun],
+    runs: &'a [RunRecord],
     shown: &[String],
     live: bool,
-) -> Result<&'a BackgroundRun, Report> {
+) -> Result<&'a RunRecord, Report> {
     let name = &target.0;
     if is_blank(name) {
         return Err(unnamed());
@@ -63,9 +63,9 @@ pub fn resolve<'a>(
 /// When no run matches, or several do. The report lists the candidates.
 pub(in super::super) fn named<'a>(
     name: &str,
-    runs: &'a [BackgroundRun],
+    runs: &'a [RunRecord],
     live: bool,
-) -> Result<&'a BackgroundRun, Report> {
+) -> Result<&'a RunRecord, Report> {
     if is_blank(name) {
         return Err(unnamed());
     }
@@ -93,10 +93,10 @@ fn unnamed() -> Report {
 }
 
 /// The runs that match a name, by the strictest kind of match that finds any.
-fn matching<'a>(name: &str, runs: &'a [BackgroundRun]) -> Vec<&'a BackgroundRun> {
+fn matching<'a>(name: &str, runs: &'a [RunRecord]) -> Vec<&'a RunRecord> {
     let lower = name.to_lowercase();
     let is_long = lower.len() >= LEAST_OF_KEY;
-    let ways: [&dyn Fn(&BackgroundRun) -> bool; 5] = [
+    let ways: [&dyn Fn(&RunRecord) -> bool; 5] = [
         &|run| run.run_id == lower || run.key == lower || run.session_key == name,
         &|run| run.child_session_id.as_deref() == Some(name),
         &|run| run.label.as_deref().is_some_and(|label| label.trim() == name),
@@ -107,14 +107,14 @@ fn matching<'a>(name: &str, runs: &'a [BackgroundRun]) -> Vec<&'a BackgroundRun>
     found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-fn unknown(name: &str, runs: &[BackgroundRun]) -> Report {
+fn unknown(name: &str, runs: &[RunRecord]) -> Report {
     let names = runs.iter().flat_map(|run| run.label.as_deref().into_iter().chain([run.run_id.as_str()]));
     let meant = suggestion(nearest(name, names));
     some_of(format!("there is no run {}{meant}", quoted(name)), runs.iter())
 }
 
 /// A report of why the name is not clear, with the candidates.
-fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a BackgroundRun>) -> Report {
+fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a RunRecord>) -> Report {
     let mut report = Report::error(why);
     let more = runs.len().saturating_sub(MAX_NAMED);
     for run in runs.take(MAX_NAMED) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::present::{RunQuestion, announcement_details, questions_details};
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::text::{floor_char_boundary, text_enum};
 
 /// Most bytes of a task in an event.
@@ -16,15 +16,15 @@ const TASK_BYTES: usize = 200;
 pub struct BackgroundEvent {
     /// All of its runs, newest first, without their long texts, those that a call waits for too; `None` if nothing has
     /// changed.
-    pub runs: Option<Vec<BackgroundRun>>,
+    pub runs: Option<Vec<RunRecord>>,
     /// New runs.
-    pub started: Vec<BackgroundRun>,
+    pub started: Vec<RunRecord>,
     /// Runs that have ended.
-    pub ended: Vec<BackgroundRun>,
+    pub ended: Vec<RunRecord>,
     /// Results or questions for the conversation.
     pub message: Option<DeliveryMessage>,
     /// What other extensions are told.
-    pub news: Vec<News>,
+    pub news: Vec<RunEvent>,
     /// Notices for the user.
     pub notices: Vec<String>,
 }
@@ -43,11 +43,11 @@ text_enum! {
 
 /// Something that happened to a run, as other extensions hear of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct News {
+pub struct RunEvent {
     /// What happened.
     pub happened: Happened,
     /// The run, with those fields alone that [`told`](super::news::told) keeps.
-    pub run: BackgroundRun,
+    pub run: RunRecord,
 }
 
 /// Results of runs, or their questions, combined into one message for the conversation.
@@ -56,7 +56,7 @@ pub struct DeliveryMessage {
     /// The ids of the deliveries in the message.
     pub delivery_ids: Vec<String>,
     /// The runs, with their long texts.
-    pub runs: Vec<BackgroundRun>,
+    pub runs: Vec<RunRecord>,
     /// What runs ask instead: a message has results or questions.
     pub questions: Vec<RunQuestion>,
     /// The message text for the model.
@@ -103,15 +103,15 @@ pub trait Listener: Send + 'static {
 
 /// Computes the changes since the previous event.
 #[derive(Debug, Default)]
-pub(in super::super) struct RunDiff(Option<HashMap<String, BackgroundRun>>);
+pub(in super::super) struct RunDiff(Option<HashMap<String, RunRecord>>);
 
 impl RunDiff {
     /// The changes since the last call. The first event reports no run as started or ended.
-    pub(in super::super) fn changes(&mut self, runs: Vec<BackgroundRun>) -> BackgroundEvent {
+    pub(in super::super) fn changes(&mut self, runs: Vec<RunRecord>) -> BackgroundEvent {
         let mut event = BackgroundEvent::default();
         if let Some(before) = &self.0 {
             for run in runs.iter().filter(|run| !run.is_foreground) {
-                let was_live = before.get(&run.key).map(BackgroundRun::is_live);
+                let was_live = before.get(&run.key).map(RunRecord::is_live);
                 if was_live.is_none() || (was_live == Some(false) && run.is_live()) {
                     event.started.push(run.clone());
                 }
@@ -130,7 +130,7 @@ impl RunDiff {
 }
 
 /// A run without its long texts.
-pub(in super::super) fn brief(mut run: BackgroundRun) -> BackgroundRun {
+pub(in super::super) fn brief(mut run: RunRecord) -> RunRecord {
     (run.result, run.partial) = (None, None);
     run.notes = Vec::new();
     if run.task.len() > TASK_BYTES {
@@ -144,8 +144,8 @@ mod tests {
     use super::*;
     use crate::run::{RunOutcome, RunState, TaskState};
 
-    fn run(state: TaskState) -> BackgroundRun {
-        let mut run = BackgroundRun { key: "k".to_owned(), ..BackgroundRun::default() };
+    fn run(state: TaskState) -> RunRecord {
+        let mut run = RunRecord { key: "k".to_owned(), ..RunRecord::default() };
         match state {
             TaskState::Waiting => {}
             TaskState::Live(state) => run.progress.state = state,
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn a_brief_run_has_no_long_texts_and_whole_characters() {
         let long =
-            BackgroundRun { task: "é".repeat(150), result: Some("x".to_owned()), ..run(TaskState::Waiting) };
-        let brief = brief(BackgroundRun { task: format!("x{}", long.task), ..long });
+            RunRecord { task: "é".repeat(150), result: Some("x".to_owned()), ..run(TaskState::Waiting) };
+        let brief = brief(RunRecord { task: format!("x{}", long.task), ..long });
         assert_eq!((brief.task.len(), brief.result), (199, None));
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::event::{BackgroundEvent, Happened, News};
-use crate::run::{BackgroundRun, LiveSnapshot};
+use super::event::{BackgroundEvent, Happened, RunEvent};
+use crate::run::{LiveSnapshot, RunRecord};
 
 /// A run is told about at most this often while it works.
 const UPDATE: Duration = Duration::from_secs(1);
@@ -17,19 +17,19 @@ const MAX_RESULT: usize = 4_000;
 
 /// Decides what is told when.
 #[derive(Debug, Default)]
-pub(in super::super) struct Newsroom {
+pub(in super::super) struct EventThrottle {
     /// What was said last of each run under way, and when.
-    told: HashMap<String, (BackgroundRun, Instant)>,
+    told: HashMap<String, (RunRecord, Instant)>,
     /// The runs under way that have changed since they were told about.
-    changed: HashMap<String, BackgroundRun>,
+    changed: HashMap<String, RunRecord>,
 }
 
-impl Newsroom {
+impl EventThrottle {
     /// The news of this event. A run that was not told about before was under way when its session was opened.
-    pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<News> {
+    pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
         let mut news = Vec::new();
         for run in &event.started {
-            news.push(News { happened: Happened::Started, run: told(run) });
+            news.push(RunEvent { happened: Happened::Started, run: told(run) });
             self.told.insert(run.key.clone(), (told(run), now));
         }
         if let Some(runs) = &event.runs {
@@ -39,12 +39,12 @@ impl Newsroom {
         self.changed.retain(|key, run| self.told.get(key).is_none_or(|(told, _)| told != run));
         let is_due = |key: &String| self.told.get(key).is_none_or(|(_, at)| now >= *at + UPDATE);
         for (key, run) in self.changed.extract_if(|key, _| is_due(key)).collect::<Vec<_>>() {
-            news.push(News { happened: Happened::Updated, run: run.clone() });
+            news.push(RunEvent { happened: Happened::Updated, run: run.clone() });
             self.told.insert(key, (run, now));
         }
         for run in &event.ended {
             self.told.remove(&run.key);
-            news.push(News { happened: Happened::Ended, run: told(run) });
+            news.push(RunEvent { happened: Happened::Ended, run: told(run) });
         }
         news
     }
@@ -57,13 +57,13 @@ impl Newsroom {
 
 /// What is told of a run: some of its fields, bounded; whether they are set tells a change from none.
 #[must_use]
-pub fn told(run: &BackgroundRun) -> BackgroundRun {
-    let LiveSnapshot { state, position, behind, last_tool, text, usage, .. } = run.progress.clone();
+pub fn told(run: &RunRecord) -> RunRecord {
+    let LiveSnapshot { state, position, blocked_by, last_tool, text, usage, .. } = run.progress.clone();
     let text = text.map(|text| {
         let skipped = text.chars().count().saturating_sub(MAX_TEXT);
         text.chars().skip(skipped).collect()
     });
-    BackgroundRun {
+    RunRecord {
         run_id: run.run_id.clone(),
         session_key: run.session_key.clone(),
         label: run.label.clone(),
@@ -77,8 +77,16 @@ pub fn told(run: &BackgroundRun) -> BackgroundRun {
         ended_ms: run.ended_ms,
         transcript: run.transcript.clone(),
         result: run.result.as_deref().map(|result| start(result, MAX_RESULT)),
-        progress: LiveSnapshot { state, position, behind, last_tool, text, usage, ..LiveSnapshot::default() },
-        ..BackgroundRun::default()
+        progress: LiveSnapshot {
+            state,
+            position,
+            blocked_by,
+            last_tool,
+            text,
+            usage,
+            ..LiveSnapshot::default()
+        },
+        ..RunRecord::default()
     }
 }
 
@@ -91,24 +99,24 @@ mod tests {
     use super::*;
     use crate::run::{RunOutcome, RunState};
 
-    fn working(turns: u64) -> BackgroundRun {
-        let mut run = BackgroundRun { key: "k".to_owned(), ..BackgroundRun::default() };
+    fn working(turns: u64) -> RunRecord {
+        let mut run = RunRecord { key: "k".to_owned(), ..RunRecord::default() };
         run.progress.state = RunState::Running;
         run.progress.usage.turns = turns;
         run
     }
 
-    fn over() -> BackgroundRun {
-        BackgroundRun { outcome: Some(RunOutcome::Completed), ..working(9) }
+    fn over() -> RunRecord {
+        RunRecord { outcome: Some(RunOutcome::Completed), ..working(9) }
     }
 
-    fn runs(run: BackgroundRun) -> BackgroundEvent {
+    fn runs(run: RunRecord) -> BackgroundEvent {
         BackgroundEvent { runs: Some(vec![run]), ..BackgroundEvent::default() }
     }
 
     #[test]
     fn the_life_of_a_run_is_told_an_update_at_most_once_a_second() {
-        let (mut newsroom, start) = (Newsroom::default(), Instant::now());
+        let (mut newsroom, start) = (EventThrottle::default(), Instant::now());
         let mut at = |ms, event: BackgroundEvent| {
             let news = newsroom.take(&event, start + Duration::from_millis(ms));
             let told: Vec<_> =
@@ -130,19 +138,19 @@ mod tests {
     #[test]
     fn a_run_from_before_is_told_as_an_update_and_one_of_a_call_never() {
         let now = Instant::now();
-        let mut newsroom = Newsroom::default();
-        let foreground = BackgroundRun { is_foreground: true, key: "f".to_owned(), ..working(1) };
+        let mut newsroom = EventThrottle::default();
+        let foreground = RunRecord { is_foreground: true, key: "f".to_owned(), ..working(1) };
         let event =
             BackgroundEvent { runs: Some(vec![working(1), foreground]), ..BackgroundEvent::default() };
         let news = newsroom.take(&event, now);
-        assert_eq!(news, [News { happened: Happened::Updated, run: told(&working(1)) }]);
+        assert_eq!(news, [RunEvent { happened: Happened::Updated, run: told(&working(1)) }]);
         assert_eq!((newsroom.take(&event, now), newsroom.next()), (vec![], None));
         assert_eq!(newsroom.take(&runs(over()), now), [], "it had ended before");
     }
 
     #[test]
     fn what_is_told_is_bounded() {
-        let mut run = BackgroundRun {
+        let mut run = RunRecord {
             task: "é".repeat(900),
             error: Some("e".repeat(900)),
             result: Some("r".repeat(9_000)),

@@ -39,8 +39,8 @@ pub(in super::super) struct Pending {
 
 impl Outbox {
     /// An outbox whose listener already has these deliveries.
-    pub(in super::super) fn with(in_flight: &[String]) -> Self {
-        let offered = in_flight.iter().cloned().collect();
+    pub(in super::super) fn with(sent: &[String]) -> Self {
+        let offered = sent.iter().cloned().collect();
         Self(Mutex::new(State { offered, ..State::default() }))
     }
 

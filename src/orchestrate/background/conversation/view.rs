@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::contained::contained_in;
 use super::outbox::Outbox;
 use crate::process::Cancel;
-use crate::run::{BackgroundRun, HostContext};
+use crate::run::{HostContext, RunRecord};
 use crate::store::Delivery;
 
 /// The surroundings of a conversation.
@@ -31,14 +31,14 @@ pub struct ConversationView {
     pub(in super::super) scope: ConversationScope,
     pub(in super::super) outbox: Outbox,
     /// The runs of the last event.
-    runs: Mutex<Vec<BackgroundRun>>,
+    runs: Mutex<Vec<RunRecord>>,
     /// The ended runs that the store had when it was last read, with all their texts: it may be lost.
-    ended: Mutex<Vec<BackgroundRun>>,
+    ended: Mutex<Vec<RunRecord>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
     /// The names and purposes of the agents there were when it was opened, to complete them.
     agents: Mutex<Vec<(String, String)>>,
-    has_kept: AtomicBool,
+    has_detached: AtomicBool,
     /// Runs handed over to a keeper that are not known to have ended. A pi that is about to end waits for them.
     handed_over: Mutex<HashSet<String>>,
     /// Ids of the deliveries that the conversation contained when it was opened.
@@ -56,17 +56,17 @@ impl ConversationView {
         session: String,
         scope: ConversationScope,
         contained: &[String],
-        in_flight: &[String],
+        sent: &[String],
     ) -> Self {
         Self {
             session,
             scope,
-            outbox: Outbox::with(in_flight),
+            outbox: Outbox::with(sent),
             runs: Mutex::default(),
             ended: Mutex::default(),
             listed: Mutex::default(),
             agents: Mutex::default(),
-            has_kept: AtomicBool::new(false),
+            has_detached: AtomicBool::new(false),
             handed_over: Mutex::default(),
             contained: contained.iter().cloned().collect(),
             is_stale: AtomicBool::new(true),
@@ -83,7 +83,7 @@ impl ConversationView {
 
     /// The runs of the last event, newest first.
     #[must_use]
-    pub fn runs(&self) -> Vec<BackgroundRun> {
+    pub fn runs(&self) -> Vec<RunRecord> {
         self.runs.lock().clone()
     }
 
@@ -106,16 +106,16 @@ impl ConversationView {
         *self.agents.lock() = agents;
     }
 
-    pub(in super::super) fn set_runs(&self, runs: &[BackgroundRun]) {
+    pub(in super::super) fn set_runs(&self, runs: &[RunRecord]) {
         runs.clone_into(&mut self.runs.lock());
     }
 
     /// The ended runs that the store had when it was last read, those that a call has waited for too.
-    pub(in super::super) fn ended(&self) -> Vec<BackgroundRun> {
+    pub(in super::super) fn ended(&self) -> Vec<RunRecord> {
         self.ended.lock().clone()
     }
 
-    pub(in super::super) fn set_ended<'a>(&self, runs: impl Iterator<Item = &'a BackgroundRun>) {
+    pub(in super::super) fn set_ended<'a>(&self, runs: impl Iterator<Item = &'a RunRecord>) {
         *self.ended.lock() = runs.cloned().collect();
     }
 
@@ -142,13 +142,13 @@ impl ConversationView {
     }
 
     /// Whether any of its live runs has a keeper, whose snapshots change without the store.
-    pub(in super::super) fn has_kept(&self) -> bool {
-        self.has_kept.load(Ordering::Relaxed)
+    pub(in super::super) fn has_detached(&self) -> bool {
+        self.has_detached.load(Ordering::Relaxed)
     }
 
     /// Records that a keeper has taken over a run.
     pub(in super::super) fn note_handed_over(&self, key: String) {
-        self.has_kept.store(true, Ordering::Relaxed);
+        self.has_detached.store(true, Ordering::Relaxed);
         self.handed_over.lock().insert(key);
     }
 
@@ -162,13 +162,13 @@ impl ConversationView {
         self.was_asked.swap(false, Ordering::Relaxed)
     }
 
-    pub(in super::super) fn waits_for_keepers(&self) -> bool {
+    pub(in super::super) fn waits_for_host_processes(&self) -> bool {
         !self.handed_over.lock().is_empty()
     }
 
     /// Records the runs that the store has.
-    pub(in super::super) fn note_stored(&self, runs: &[BackgroundRun]) {
-        self.has_kept.store(runs.iter().any(|run| run.is_live() && run.is_kept), Ordering::Relaxed);
+    pub(in super::super) fn note_stored(&self, runs: &[RunRecord]) {
+        self.has_detached.store(runs.iter().any(|run| run.is_live() && run.is_detached), Ordering::Relaxed);
         let mut handed_over = self.handed_over.lock();
         for run in runs.iter().filter(|run| !run.is_live()) {
             if handed_over.contains(&run.key) {
@@ -298,26 +298,26 @@ mod tests {
         Arc::new(ConversationView::new("s".into(), scope, &[], &[]))
     }
 
-    fn kept(outcome: Option<RunOutcome>) -> BackgroundRun {
-        BackgroundRun { key: "k".into(), is_kept: true, outcome, ..BackgroundRun::default() }
+    fn kept(outcome: Option<RunOutcome>) -> RunRecord {
+        RunRecord { key: "k".into(), is_detached: true, outcome, ..RunRecord::default() }
     }
 
     #[test]
-    fn a_run_with_a_keeper_is_waited_for_until_its_delivery_is_expected() {
+    fn a_run_with_a_host_process_is_waited_for_until_its_delivery_is_expected() {
         let view = view();
-        assert!(!view.has_kept() && !view.waits_for_keepers());
+        assert!(!view.has_detached() && !view.waits_for_host_processes());
         view.note_handed_over("k".into());
-        assert!(view.has_kept() && view.waits_for_keepers());
+        assert!(view.has_detached() && view.waits_for_host_processes());
         view.note_stored(&[kept(None)]);
-        assert!(view.has_kept() && view.waits_for_keepers(), "it is under way");
+        assert!(view.has_detached() && view.waits_for_host_processes(), "it is under way");
         assert!(view.outbox.pending().is_none());
         view.note_stored(&[kept(Some(RunOutcome::Completed))]);
-        assert!(!view.has_kept() && !view.waits_for_keepers());
+        assert!(!view.has_detached() && !view.waits_for_host_processes());
         assert!(view.outbox.pending().is_some());
     }
 
     #[test]
-    fn the_end_of_a_run_that_no_keeper_took_over_is_not_expected_again() {
+    fn the_end_of_a_run_that_no_host_process_took_over_is_not_expected_again() {
         let view = view();
         view.note_stored(&[kept(Some(RunOutcome::Completed))]);
         assert!(view.outbox.pending().is_none());
@@ -343,7 +343,7 @@ mod tests {
         assert!(conversations.is_open("s"), "an older view does not close it");
         assert!(conversations.is_any(|view| view.session() == "s"));
         assert!(!conversations.is_any(ConversationView::has_live));
-        new.set_runs(&[BackgroundRun::default()]);
+        new.set_runs(&[RunRecord::default()]);
         assert!(conversations.is_any(ConversationView::has_live));
         conversations.close(&new);
         assert!(!conversations.is_open("s") && conversations.any().is_none());

@@ -9,15 +9,15 @@ use crate::orchestrate::background::live_run::LiveRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::RunQuestion;
 use crate::run::{
-    Answer, BackgroundRun, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, spawn_task,
+    Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, RunRecord, spawn_task,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 
 /// Whether nobody waits for an answer any more: time is up, the run has ended, or this process hosts it and knows.
 pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
-    let is_over = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
-    is_over
+    let has_ended = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
+    has_ended
         || match service.registry.get(&delivery.key) {
             Some(live) => !live.question.is(&delivery.id),
             None => service.repository.run(&delivery.key).is_none_or(|run| !run.is_live()),
@@ -112,7 +112,7 @@ impl AsksConversation<'_> {
         }
     }
 
-    fn body(&self, run: &BackgroundRun, ChildQuestion { question, .. }: &ChildQuestion) -> RunQuestion {
+    fn body(&self, run: &RunRecord, ChildQuestion { question, .. }: &ChildQuestion) -> RunQuestion {
         let wait = question.timeout.unwrap_or_else(|| self.patience());
         RunQuestion {
             question: question.title.clone(),
@@ -124,7 +124,7 @@ impl AsksConversation<'_> {
     }
 
     /// Stores the question with the state of its run, and hands it to its conversation if that is open here.
-    async fn offer(&self, run: BackgroundRun, delivery: Delivery) {
+    async fn offer(&self, run: RunRecord, delivery: Delivery) {
         let service = self.service;
         let session = run.session.clone();
         let is_claimed = service.conversations.is_open(&session);
@@ -153,7 +153,7 @@ struct Asking<'a> {
 
 impl<'a> Asking<'a> {
     fn new(AsksConversation { service, live, .. }: &AsksConversation<'a>, title: &str) -> Self {
-        live.asks(title);
+        live.pending_question(title);
         service.registry.notify();
         Self { service, live, title: title.to_owned() }
     }

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use crate::run::BackgroundRun;
+use crate::run::RunRecord;
 use crate::store::Delivery;
 
 /// Most questions of one run. Each costs the conversation a turn.
@@ -55,11 +55,7 @@ impl OpenQuestion {
     }
 
     /// Opens one for a run. `None`: it has asked often enough.
-    pub(super) fn open(
-        &self,
-        run: &BackgroundRun,
-        words: &str,
-    ) -> Option<(String, oneshot::Receiver<String>)> {
+    pub(super) fn open(&self, run: &RunRecord, words: &str) -> Option<(String, oneshot::Receiver<String>)> {
         let mut state = self.0.lock();
         state.asked = state.asked.checked_add(1).filter(|asked| *asked <= MAX_QUESTIONS)?;
         let (answer, answered) = oneshot::channel();

@@ -13,7 +13,7 @@ use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT, with_child_s
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{Clock, TRANSCRIPT_DELETED, list_report, log_report, refused_report};
-use crate::run::{BackgroundRun, RunOutcome};
+use crate::run::{RunOutcome, RunRecord};
 use crate::text::{TruncateLimits, one_line, truncate};
 use crate::transcript::{TranscriptEntry, Wanted};
 
@@ -51,7 +51,7 @@ pub(super) async fn list(
 pub(super) async fn history(
     service: &BackgroundService,
     view: &ConversationView,
-    run: &BackgroundRun,
+    run: &RunRecord,
     wanted: &HistoryWanted,
     clock: &Clock,
 ) -> SessionAnswer {
@@ -91,12 +91,12 @@ pub(super) async fn history(
     SessionAnswer::new(some(value), report)
 }
 
-fn refused(run: &BackgroundRun, why: &str) -> SessionAnswer {
+fn refused(run: &RunRecord, why: &str) -> SessionAnswer {
     SessionAnswer::refused(refused_report(run, "read", why))
 }
 
 /// A run as a model reads it.
-fn described(service: &BackgroundService, run: &BackgroundRun, home: Option<&Path>) -> Value {
+fn described(service: &BackgroundService, run: &RunRecord, home: Option<&Path>) -> Value {
     let hosted = service.registry.get(&run.key);
     some(json!({
         "sessionKey": run.session_key,
@@ -116,7 +116,7 @@ fn described(service: &BackgroundService, run: &BackgroundRun, home: Option<&Pat
 }
 
 /// When something last happened to a run.
-fn updated(run: &BackgroundRun) -> i64 {
+fn updated(run: &RunRecord) -> i64 {
     run.ended_ms.or(run.progress.updated_ms).or(run.started_ms).unwrap_or(run.created_ms)
 }
 

@@ -6,7 +6,7 @@ use crate::orchestrate::background::commands::named;
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::Report;
-use crate::run::{BackgroundRun, blocking};
+use crate::run::{RunRecord, blocking};
 use crate::transcript::session_id;
 
 /// Finds a run of the conversation: by its session key, its id or the beginning of it, its label, or the id of its child's
@@ -19,7 +19,7 @@ pub(super) async fn find(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
     name: &str,
-) -> Result<BackgroundRun, Report> {
+) -> Result<RunRecord, Report> {
     let name = name.trim();
     let runs = service.runs(Some(view.session().to_owned())).await;
     let unknown = match named(name, &runs, false) {
@@ -27,9 +27,9 @@ pub(super) async fn find(
         Err(report) => report,
     };
     // A run under way keeps the id of its child's session only in the file.
-    let live: Vec<BackgroundRun> = runs.into_iter().filter(BackgroundRun::is_live).collect();
+    let live: Vec<RunRecord> = runs.into_iter().filter(RunRecord::is_live).collect();
     let wanted = name.to_owned();
-    let is_wanted = move |run: &BackgroundRun| {
+    let is_wanted = move |run: &RunRecord| {
         let id = run.transcript.as_deref().and_then(|path| session_id(path).ok().flatten());
         id.is_some_and(|id| id == wanted)
     };

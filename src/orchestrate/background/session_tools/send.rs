@@ -14,7 +14,7 @@ use crate::orchestrate::background::live_run::LiveRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{DeliveryBody, action_report, refused_report};
 use crate::process::Cancel;
-use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, HostCallbacks};
+use crate::run::{ActionOutcome, BackgroundStatus, HostCallbacks, RunRecord};
 use crate::store::Delivery;
 
 /// What is said when the result comes as a message.
@@ -29,7 +29,7 @@ const WAITED_FOR: &str = "its result is that of the call that waits for it";
 pub(super) async fn send(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
-    run: BackgroundRun,
+    run: RunRecord,
     Message { text, wait }: Message,
     callbacks: Arc<dyn HostCallbacks>,
     cancel: &Cancel,
@@ -80,7 +80,7 @@ async fn until_asking(service: &BackgroundService, live: &LiveRun) {
 }
 
 /// The end of a run as a reply; without a delivery its child has asked for no announcement.
-fn replied(run: &BackgroundRun, delivery: Option<&Delivery>) -> Value {
+fn replied(run: &RunRecord, delivery: Option<&Delivery>) -> Value {
     let body = delivery.map(DeliveryBody::read);
     if run.status() == Some(BackgroundStatus::Success) {
         let reply = body.and_then(|body| body.result_text());

@@ -14,8 +14,8 @@ use crate::orchestrate::background::repository::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
-    AdmittedRun, BackgroundRun, ErrorCode, HostCallbacks, RunId, ToolResult, blocking, look_up, prepare_with,
-    spawn_task,
+    AdmittedRun, ErrorCode, HostCallbacks, RunId, RunRecord, SharedRunId, ToolResult, blocking, look_up,
+    prepare_with, spawn_task,
 };
 
 /// What the model reads when a run was accepted.
@@ -58,7 +58,8 @@ async fn begin(
     callbacks: Arc<dyn HostCallbacks>,
     receipt: oneshot::Sender<Receipt>,
 ) {
-    let (id, cancel, asked) = (RunId::of_key(&live.key()), &live.control.cancel, Notify::new());
+    let (id, cancel, asked) =
+        (SharedRunId::new(RunId::of_key(&live.key())), &live.control.cancel, Notify::new());
     let mut preparing = Box::pin(prepare_with(settings, spec, id, &*callbacks, cancel, Some(&asked)));
     let prepared = tokio::select! {
         biased;
@@ -68,7 +69,7 @@ async fn begin(
     // The caller may be gone; an accepted run continues.
     let reply = |answer| drop(receipt.send(answer));
     let accepted = |awaits_consent: bool, undo_note: Option<&str>| {
-        let BackgroundRun { run_id, session_key, .. } = live.record();
+        let RunRecord { run_id, session_key, .. } = live.record();
         let warnings = warnings.into_iter().chain(undo_note.map(str::to_owned)).collect();
         let note = if awaits_consent { ASKED } else { NOTE }.to_owned();
         Receipt::Accepted { run_id, session_key, note, warnings, awaits_consent }
@@ -134,8 +135,8 @@ async fn accept(
     if !host(service, live, config).await {
         return Err(Receipt::Forbidden(too_many(config)));
     }
-    let (key, is_kept) = (live.key(), live.record().is_kept);
-    if is_kept && service.repository.is_in_memory(&key) {
+    let (key, is_detached) = (live.key(), live.record().is_detached);
+    if is_detached && service.repository.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
         service.repository.forget(&key);
         service.registry.remove(&key);
@@ -189,7 +190,7 @@ async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool
 }
 
 fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
-    let BackgroundRun { session, key, .. } = live.record();
+    let RunRecord { session, key, .. } = live.record();
     if let Some(view) = service.conversations.get(&session) {
         view.note_handed_over(key);
     }

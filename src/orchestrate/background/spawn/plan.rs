@@ -9,7 +9,7 @@ use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::{Config, OnExit};
 use crate::orchestrate::model_override::{known_model, known_thinking};
 use crate::run::{
-    BackgroundRun, CallSettings, HostModel, RunId, RunOverrides, RunSpec, Timeout, find_agents, is_allowed,
+    CallSettings, HostModel, RunId, RunOverrides, RunRecord, RunSpec, Timeout, find_agents, is_allowed,
     starts_another_pi,
 };
 use crate::text::figures::millis;
@@ -25,7 +25,7 @@ pub(super) struct SpawnPlan {
     /// Read once, to decide about the request and to prepare the run.
     pub settings: CallSettings,
     pub config: Config,
-    pub record: BackgroundRun,
+    pub record: RunRecord,
     pub warnings: Vec<String>,
     /// Present if the run is to outlive this process and has no keeper yet.
     pub handoff: Option<Handoff>,
@@ -74,21 +74,21 @@ pub(super) fn plan(
     let model = asked.and_then(|asked| known_model(asked, model, models, &sanitizer, &mut warnings));
     let thinking = request.thinking.as_deref();
     let thinking = thinking.and_then(|level| known_thinking(level, &sanitizer, &mut warnings));
-    let is_kept = request.kept.is_some() || config.background.on_exit == OnExit::Keep;
-    let needs_keeper = is_kept && request.kept.is_none();
-    if needs_keeper && let Some(refusal) = keep_refusal(&config, timeout) {
+    let is_detached = request.kept.is_some() || config.background.on_exit == OnExit::Keep;
+    let needs_host_process = is_detached && request.kept.is_none();
+    if needs_host_process && let Some(refusal) = keep_refusal(&config, timeout) {
         return Err(forbidden(refusal));
     }
-    if needs_keeper && request.keeper.is_none() {
+    if needs_host_process && request.host_process.is_none() {
         return Err(error(
             "it is not known how to start a process in which the run could go on (`background.onExit` is `keep`)"
                 .to_owned(),
         ));
     }
     let key = request.kept.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
-    let record = BackgroundRun {
-        run_id: RunId::of_key(&key).get(),
-        session_key: BackgroundRun::session_key(&agent, &key),
+    let record = RunRecord {
+        run_id: RunId::of_key(&key).into(),
+        session_key: RunRecord::session_key(&agent, &key),
         key,
         session: session.to_owned(),
         session_file: request.context.host.session_file.clone(),
@@ -102,11 +102,11 @@ pub(super) fn plan(
             Timeout::Never | Timeout::AsConfigured | Timeout::AsBefore(_) => None,
         },
         output_schema: request.output_schema.clone(),
-        is_kept,
+        is_detached,
         created_ms: request.created_ms,
         host_pid: Some(std::process::id()),
-        is_ours: true,
-        ..BackgroundRun::default()
+        is_in_process: true,
+        ..RunRecord::default()
     };
     let overrides = RunOverrides {
         model,
@@ -126,8 +126,8 @@ pub(super) fn plan(
         siblings: 1,
         overrides,
     };
-    let keeper = request.keeper.clone().filter(|_| needs_keeper);
-    let handoff = keeper.map(|keeper| Handoff { request, keeper });
+    let host_process = request.host_process.clone().filter(|_| needs_host_process);
+    let handoff = host_process.map(|host_process| Handoff { request, host_process });
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::orchestrate::{CallOrder, HandOverAnswer};
 use crate::present::RESULT_ARRIVES;
 use crate::process::{Cancel, Detached};
-use crate::run::{BackgroundRun, HostContext, blocking};
+use crate::run::{HostContext, RunRecord, blocking};
 use crate::store::now_ms;
 use crate::text::{chain, text_enum};
 
@@ -57,7 +57,7 @@ pub struct SpawnRequest {
     pub ends_with: Option<Cancel>,
     /// How to start a keeper for a run that outlives this process; without it, such runs are refused.
     #[serde(skip)]
-    pub keeper: Option<Detached>,
+    pub host_process: Option<Detached>,
     /// The key of a run that another process hands over to this one, its keeper.
     pub kept: Option<String>,
 }
@@ -81,7 +81,7 @@ impl SpawnRequest {
             created_ms: Self::moment(),
             order: ordered_now(),
             ends_with: None,
-            keeper: None,
+            host_process: None,
             kept: None,
         }
     }
@@ -105,21 +105,21 @@ fn ordered_now() -> Arc<CallOrder> {
 /// A run to hand over to a keeper.
 pub(super) struct Handoff {
     pub request: SpawnRequest,
-    pub keeper: Detached,
+    pub host_process: Detached,
 }
 
 impl Handoff {
     /// Starts the keeper. Its receipt says whether it has accepted the run.
     pub(super) async fn hand_over(self, key: &str) -> Receipt {
-        let Self { request, keeper } = self;
+        let Self { request, host_process } = self;
         let request = SpawnRequest { kept: Some(key.to_owned()), ..request };
         let handed = blocking(move || {
             let request = serde_json::to_vec(&request).map_err(io::Error::other)?;
-            let answer = keeper.hand_over(request, ACCEPTING)?;
+            let answer = host_process.hand_over(request, ACCEPTING)?;
             serde_json::from_slice(&answer).map_err(|_| io::Error::other("it ended without an answer"))
         });
         let failed = |error: io::Error| {
-            Receipt::Error(format!("the keeper of the run could not be started: {}", chain(&error)))
+            Receipt::Error(format!("the host process of the run could not be started: {}", chain(&error)))
         };
         handed.await.unwrap_or_else(failed)
     }
@@ -130,9 +130,9 @@ impl Handoff {
 pub enum Receipt {
     /// The run was accepted.
     Accepted {
-        /// As in [`BackgroundRun`](crate::orchestrate::background::BackgroundRun).
+        /// As in [`RunRecord`](crate::orchestrate::background::RunRecord).
         run_id: String,
-        /// As in [`BackgroundRun`](crate::orchestrate::background::BackgroundRun).
+        /// As in [`RunRecord`](crate::orchestrate::background::RunRecord).
         session_key: String,
         /// What the model reads.
         note: String,
@@ -151,7 +151,7 @@ pub enum Receipt {
 /// The receipts for the runs of a call that was handed over.
 #[must_use]
 pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
-    let accepted = |run: BackgroundRun| Receipt::Accepted {
+    let accepted = |run: RunRecord| Receipt::Accepted {
         run_id: run.run_id,
         session_key: run.session_key,
         note: RESULT_ARRIVES.to_owned(),

@@ -72,17 +72,17 @@ mod tests {
         fs::write(project.join(NAME), "Use just.").expect("written");
         fs::write(root.join("key"), "secret").expect("written");
         symlink(root.join("key"), project.join("link")).expect("a link");
-        let is_over = AtomicBool::new(false);
+        let has_ended = AtomicBool::new(false);
         let notes = std::thread::scope(|scope| {
             scope.spawn(|| {
                 let (file, link) = (project.join(NAME), project.join("link"));
                 for _ in 0..EXCHANGES {
                     renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE).expect("both are there");
                 }
-                is_over.store(true, Ordering::Relaxed);
+                has_ended.store(true, Ordering::Relaxed);
             });
             let mut notes = Vec::new();
-            while !is_over.load(Ordering::Relaxed) {
+            while !has_ended.load(Ordering::Relaxed) {
                 notes.extend(note(&project, &project, true));
             }
             notes

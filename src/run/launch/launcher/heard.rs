@@ -118,14 +118,14 @@ impl Heard {
         } else if is_whole {
             let text = String::from_utf8_lossy(&line[known..]).trim().to_owned();
             self.line = Some(Vec::new());
-            self.obey(&text);
+            self.handle(&text);
         } else {
             self.line = Some(line);
         }
         rest
     }
 
-    fn obey(&mut self, line: &str) {
+    fn handle(&mut self, line: &str) {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "at" => self.directory = Some(rest.to_owned()),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::spec::{RunId, RunOverrides, Timeout};
+use crate::run::spec::{RunId, RunOverrides, SharedRunId, Timeout};
 
 /// Stands in for the task in the spec; the child is never told it.
 const NO_TASK: &str = "not known yet";
@@ -50,7 +50,7 @@ impl AdmittedRun {
     pub fn successor(&self) -> Option<Self> {
         self.spare_wish()?;
         let mut next = self.clone();
-        next.builder.run_id = RunId::draw();
+        next.builder.run_id = SharedRunId::new(RunId::random());
         next.builder.diagnostics.clear();
         next.builder.skipped_options.clear();
         next.set_task(NO_TASK.to_owned());

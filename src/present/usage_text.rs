@@ -5,7 +5,7 @@ use crate::text::figures;
 
 /// Each part only where there is something to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UsageWords {
+pub struct UsageText {
     /// `3 turns`.
     pub turns: Option<String>,
     /// `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it.
@@ -16,7 +16,7 @@ pub struct UsageWords {
 
 /// The words for what was used.
 #[must_use]
-pub fn usage_words(usage: &Usage) -> UsageWords {
+pub fn usage_text(usage: &Usage) -> UsageText {
     let Usage { input, output, cache_read, cache_write, turns, cost, .. } = usage;
     let flow = [("↑", *input), ("↓", *output), ("R", *cache_read), ("W", *cache_write)];
     let flow: Vec<String> = flow
@@ -27,7 +27,7 @@ pub fn usage_words(usage: &Usage) -> UsageWords {
     let has_spent = cost.total > 0.0;
     // A request that failed counts as a turn, but is no news where the model has neither read nor said a word.
     let has_turned = *turns > 0 && (!flow.is_empty() || has_spent);
-    UsageWords {
+    UsageText {
         turns: has_turned.then(|| figures::counted(usize::try_from(*turns).unwrap_or(usize::MAX), "turn")),
         tokens: (!flow.is_empty()).then(|| flow.join(" ")),
         cost: has_spent.then(|| figures::money(cost.total)),
@@ -56,7 +56,7 @@ mod tests {
     fn only_what_was_used_is_said() {
         let words = |input, cache_read, turns, total| {
             let cost = Cost { total, ..Cost::default() };
-            let words = usage_words(&Usage { input, cache_read, cost, turns, ..Usage::default() });
+            let words = usage_text(&Usage { input, cache_read, cost, turns, ..Usage::default() });
             [words.turns, words.tokens, words.cost].map(Option::unwrap_or_default).join("|")
         };
         assert_eq!(words(12_340, 999_600, 1, 0.045), "1 turn|↑12.3k R1.0M|$0.04");

@@ -13,15 +13,15 @@ use crate::orchestrate::background;
 use crate::process::Detached;
 
 /// The script of a keeper: it loads this addon, outlives its terminal, and ends its run on SIGTERM.
-const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title = 'pi-subagent-keeper'; \
+const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title = 'pi-subagent-host'; \
      for (const signal of ['SIGHUP', 'SIGINT']) process.on(signal, () => {}); \
      process.on('SIGTERM', () => addon.endBackground().finally(() => process.exit(0))); \
      const alive = setInterval(() => {}, 1 << 30); \
-     addon.keepRun().finally(() => clearInterval(alive));";
+     addon.hostRun().finally(() => clearInterval(alive));";
 
 /// How a keeper is started: with the program that runs this process, also where that is Bun or Electron. `None` where
 /// the addon's own file is not known.
-pub(in crate::node) fn keeper() -> Option<Detached> {
+pub(in crate::node) fn host_process() -> Option<Detached> {
     let program = std::env::current_exe().ok()?;
     let args = ["-e".into(), SCRIPT.into(), addon()?.as_os_str().to_owned()].into();
     // Options for Node are meant for the host: an inspector would stop the keeper before it begins.
@@ -35,12 +35,12 @@ pub(in crate::node) fn keeper() -> Option<Detached> {
 ///
 /// @example
 /// ```ts
-/// import { keepRun } from "pi-subagent-native";
+/// import { hostRun } from "pi-subagent-native";
 ///
-/// await keepRun();
+/// await hostRun();
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-pub fn keep_run(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
+pub fn host_run(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
     promise(env, async move {
         background::keep(Arc::new(HostCallbacks::default()), answer)
             .await

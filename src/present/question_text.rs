@@ -5,7 +5,7 @@ use crate::text::{Visible, quoted_if_odd};
 
 /// What stands around a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QuestionWords {
+pub struct QuestionText {
     /// Who asks: `cleanup (explorer) asks`.
     pub heading: String,
     /// The question on one line, with who asks it.
@@ -47,7 +47,7 @@ pub enum AnswerKind<'a> {
 
 /// The words around a question of a child. `label` is the name of its run.
 #[must_use]
-pub fn question_words(label: Option<&str>, agent: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
+pub fn question_text(label: Option<&str>, agent: &str, title: &str, kind: AnswerKind<'_>) -> QuestionText {
     words(&format!("{} asks", asker(label, agent)), title, kind)
 }
 
@@ -58,11 +58,11 @@ pub fn conversation_question_words(
     agent: &str,
     title: &str,
     kind: AnswerKind<'_>,
-) -> QuestionWords {
+) -> QuestionText {
     words(&format!("{} asks the conversation", asker(label, agent)), title, kind)
 }
 
-fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
+fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionText {
     let none = Choice { label: "No answer".to_owned(), answer: Some(ChosenAnswer::None) };
     let choices = match kind {
         AnswerKind::Confirm => yes_or_no("No", "Yes"),
@@ -75,13 +75,13 @@ fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionWords {
         }
         AnswerKind::Written => vec![none, Choice { label: "Write an answer".to_owned(), answer: None }],
     };
-    QuestionWords { sentence: format!("{heading}: {}", folded(title)), heading: heading.to_owned(), choices }
+    QuestionText { sentence: format!("{heading}: {}", folded(title)), heading: heading.to_owned(), choices }
 }
 
 /// The words around our own question, whether a project's agent may run.
 #[must_use]
-pub fn consent_words(title: &str) -> QuestionWords {
-    QuestionWords {
+pub fn consent_words(title: &str) -> QuestionText {
+    QuestionText {
         heading: "sub-agent".to_owned(),
         sentence: folded(title),
         choices: yes_or_no("No, do not run it", "Yes, run it"),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn who_asks_is_the_run_and_its_agent() {
-        let heading = |label| question_words(label, "explorer", "", AnswerKind::Written).heading;
+        let heading = |label| question_text(label, "explorer", "", AnswerKind::Written).heading;
         assert_eq!(heading(Some("cleanup")), "cleanup (explorer) asks");
         assert_eq!(heading(Some("explorer")), "explorer asks");
         assert_eq!(heading(Some(" \n ")), "explorer asks");
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_question_of_several_lines_is_one_sentence() {
-        let words = question_words(Some("cleanup"), "explorer", "Remove\n\tthis?", AnswerKind::Confirm);
+        let words = question_text(Some("cleanup"), "explorer", "Remove\n\tthis?", AnswerKind::Confirm);
         assert_eq!(words.sentence, "cleanup (explorer) asks: Remove this?");
         assert_eq!(consent_words("Run\nit?").sentence, "Run it?");
     }
@@ -130,7 +130,7 @@ mod tests {
     fn the_first_choice_changes_nothing() {
         let options = ["All", "Two\nlines"].map(Visible::words);
         for kind in [AnswerKind::Confirm, AnswerKind::Select(&options), AnswerKind::Written] {
-            let first = question_words(None, "explorer", "Which?", kind).choices.swap_remove(0);
+            let first = question_text(None, "explorer", "Which?", kind).choices.swap_remove(0);
             assert!(
                 matches!(first.answer, Some(ChosenAnswer::None | ChosenAnswer::Confirmed(false))),
                 "{kind:?}"
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn an_option_is_shown_exactly_on_one_line() {
         let options = ["Two  \n\u{200b}lines"].map(Visible::words);
-        let choices = question_words(None, "explorer", "Which?", AnswerKind::Select(&options)).choices;
+        let choices = question_text(None, "explorer", "Which?", AnswerKind::Select(&options)).choices;
         let expected = Choice {
             label: "Two  <U+000A><U+200B>lines".to_owned(),
             answer: Some(ChosenAnswer::Value("Two  <U+000A><U+200B>lines".to_owned())),

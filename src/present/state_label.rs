@@ -12,17 +12,17 @@ const MAX_WORD: usize = 40;
 
 /// What words are found for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct RunStatus {
     /// A [`TaskState`] as text, or `planned` for a call that is not under way yet.
     pub state: String,
     /// What it asks, and waits for.
-    pub asks: Option<String>,
+    pub pending_question: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<usize>,
     /// How long a rate limit holds it back.
-    pub held_for: Option<Duration>,
+    pub rate_limited_for: Option<Duration>,
     /// The run that writes to the same work tree and has to end first.
-    pub behind: Option<String>,
+    pub blocked_by: Option<String>,
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
     /// What is about to be tried again.
@@ -35,7 +35,7 @@ pub struct Standing {
 
 /// How a state is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StateWords {
+pub struct StateLabel {
     /// Its mark, which has to do where there is no room for a word.
     pub mark: Mark,
     /// The state in a word or two.
@@ -46,13 +46,23 @@ pub struct StateWords {
 
 /// The words for a state. `now_ms` is the time, in milliseconds since 1970.
 #[must_use]
-pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
-    let Standing { state, asks, position, held_for, behind, attempt, retry, stop_reason, signal } = standing;
-    let said = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: Some(word.to_owned()) };
-    let plain = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: None };
-    let noted = |mark, word: &str, note: String| StateWords { mark, word: word.to_owned(), note: Some(note) };
+pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
+    let RunStatus {
+        state,
+        pending_question,
+        position,
+        rate_limited_for,
+        blocked_by,
+        attempt,
+        retry,
+        stop_reason,
+        signal,
+    } = standing;
+    let said = |mark, word: &str| StateLabel { mark, word: word.to_owned(), note: Some(word.to_owned()) };
+    let plain = |mark, word: &str| StateLabel { mark, word: word.to_owned(), note: None };
+    let noted = |mark, word: &str, note: String| StateLabel { mark, word: word.to_owned(), note: Some(note) };
     let parsed = TaskState::parse(state);
-    if let (Some(title), Some(TaskState::Live(_))) = (asks, parsed) {
+    if let (Some(title), Some(TaskState::Live(_))) = (pending_question, parsed) {
         return noted(Mark::Asking, "asking", format!("asks: {title}"));
     }
     match parsed {
@@ -60,7 +70,7 @@ pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
         None => said(Mark::Warning, &one_line(state, MAX_WORD).into_string()),
         Some(TaskState::Waiting) => said(Mark::Queued, "waiting"),
         Some(TaskState::Live(RunState::Queued)) => {
-            let note = match (held_for, behind, position) {
+            let note = match (rate_limited_for, blocked_by, position) {
                 (Some(held), ..) if !held.is_zero() => {
                     format!("rate limit, {} left", figures::ticking(*held))
                 }
@@ -154,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_state_has_a_mark_a_word_and_a_note_only_where_there_is_news() {
-        let of = |state: &str| Standing { state: state.to_owned(), ..Standing::default() };
+        let of = |state: &str| RunStatus { state: state.to_owned(), ..RunStatus::default() };
         let retry = |at_ms, error: Option<&str>| RetryNotice {
             attempt: 2,
             max_attempts: Some(3),
@@ -165,71 +175,80 @@ mod tests {
             (of("planned"), Mark::Queued, "planned", None),
             (of("waiting"), Mark::Queued, "waiting", Some("waiting")),
             (of("queued"), Mark::Queued, "queued", Some("queued")),
-            (Standing { position: Some(3), ..of("queued") }, Mark::Queued, "queued", Some("queued #3")),
+            (RunStatus { position: Some(3), ..of("queued") }, Mark::Queued, "queued", Some("queued #3")),
             (
-                Standing { asks: Some("Which colour?".into()), ..of("starting") },
+                RunStatus { pending_question: Some("Which colour?".into()), ..of("starting") },
                 Mark::Asking,
                 "asking",
                 Some("asks: Which colour?"),
             ),
-            (Standing { asks: Some("Which?".into()), ..of("failed") }, Mark::Error, "failed", Some("failed")),
             (
-                Standing { behind: Some("worker (1a2b3c4d)".into()), position: Some(1), ..of("queued") },
+                RunStatus { pending_question: Some("Which?".into()), ..of("failed") },
+                Mark::Error,
+                "failed",
+                Some("failed"),
+            ),
+            (
+                RunStatus { blocked_by: Some("worker (1a2b3c4d)".into()), position: Some(1), ..of("queued") },
                 Mark::Queued,
                 "queued",
                 Some("waits for worker (1a2b3c4d) to finish writing here"),
             ),
             (
-                Standing { position: Some(3), held_for: Some(Duration::from_millis(9_900)), ..of("queued") },
+                RunStatus {
+                    position: Some(3),
+                    rate_limited_for: Some(Duration::from_millis(9_900)),
+                    ..of("queued")
+                },
                 Mark::Queued,
                 "queued",
                 Some("rate limit, 9s left"),
             ),
             (
-                Standing { held_for: Some(Duration::ZERO), ..of("queued") },
+                RunStatus { rate_limited_for: Some(Duration::ZERO), ..of("queued") },
                 Mark::Queued,
                 "queued",
                 Some("queued"),
             ),
             (of("starting"), Mark::Starting, "starting", Some("starting")),
             (of("running"), Mark::Running, "running", None),
-            (Standing { attempt: Some(1), ..of("running") }, Mark::Running, "running", None),
-            (Standing { attempt: Some(2), ..of("running") }, Mark::Running, "running", Some("attempt 2")),
+            (RunStatus { attempt: Some(1), ..of("running") }, Mark::Running, "running", None),
+            (RunStatus { attempt: Some(2), ..of("running") }, Mark::Running, "running", Some("attempt 2")),
             (
-                Standing { retry: Some(retry(14_000, Some("overloaded"))), ..of("running") },
+                RunStatus { retry: Some(retry(14_000, Some("overloaded"))), ..of("running") },
                 Mark::Retrying,
                 "retrying",
                 Some("retry 2 of 3 in 4s · overloaded"),
             ),
             (
-                Standing { retry: Some(retry(9_000, None)), ..of("running") },
+                RunStatus { retry: Some(retry(9_000, None)), ..of("running") },
                 Mark::Retrying,
                 "retrying",
                 Some("retry 2 of 3"),
             ),
             (
-                Standing { attempt: Some(2), ..of("retrying") },
+                RunStatus { attempt: Some(2), ..of("retrying") },
                 Mark::Retrying,
                 "retrying",
                 Some("retrying, attempt 2"),
             ),
             (of("completed"), Mark::Ok, "done", None),
             (
-                Standing { stop_reason: Some("length".into()), ..of("completed") },
+                RunStatus { stop_reason: Some("length".into()), ..of("completed") },
                 Mark::Warning,
                 "done",
                 Some("cut at the output limit"),
             ),
             (of("failed"), Mark::Error, "failed", Some("failed")),
             (
-                Standing { signal: Some("SIGKILL".into()), ..of("failed") },
+                RunStatus { signal: Some("SIGKILL".into()), ..of("failed") },
                 Mark::Error,
                 "killed",
                 Some("killed by SIGKILL"),
             ),
             (of("aborted"), Mark::Warning, "stopped", Some("stopped")),
             (
-                Standing { attempt: Some(0), ..of("aborted") },
+                RunStatus { attempt: Some(0), ..of("aborted") },
                 Mark::Warning,
                 "stopped",
                 Some("stopped before it started"),
@@ -238,8 +257,8 @@ mod tests {
             (of("skipped"), Mark::Skipped, "skipped", Some("skipped")),
             (of("of\na later release"), Mark::Warning, "of a later release", Some("of a later release")),
         ] {
-            let expected = StateWords { mark, word: word.to_owned(), note: note.map(str::to_owned) };
-            assert_eq!(state_words(&standing, 10_000), expected, "{standing:?}");
+            let expected = StateLabel { mark, word: word.to_owned(), note: note.map(str::to_owned) };
+            assert_eq!(state_label(&standing, 10_000), expected, "{standing:?}");
         }
     }
 }
