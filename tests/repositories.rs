@@ -1,4 +1,4 @@
-//! Repositories as people have them: hooks, branches in the way, rewritten history, and files with flags.
+//! Real repositories: hooks, branches in the way, rewritten history, and files with flags.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use pi_subagent_native::workspace::{Git, Imported, PrivateTree, SnapshotStore};
 use repository::{ID, LIMITS, Scene};
 
-/// A run in a tree of its own.
+/// A run in a private tree.
 struct Run {
     store: SnapshotStore,
     tree: PrivateTree,
@@ -82,7 +82,7 @@ const HOOKS: [&str; 28] = [
 ];
 
 #[tokio::test]
-async fn no_program_that_a_repository_names_runs_for_us() {
+async fn no_hook_or_program_of_a_repository_runs() {
     for (sandboxed, in_files) in [(false, true), (false, false), (true, true)] {
         let scene = Scene::committed();
         let (mark, script) = (scene.at("mark"), scene.at("script"));
@@ -132,7 +132,7 @@ async fn no_program_that_a_repository_names_runs_for_us() {
         for (setting, value) in [("commit.gpgSign", "true"), ("tag.gpgSign", "true"), ("gc.auto", "1")] {
             scene.git(&["config", setting, value]);
         }
-        // The commands above have run some of them.
+        // The commands above have run some hooks.
         let _ = fs::remove_file(&mark);
 
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
@@ -167,7 +167,7 @@ async fn no_program_that_a_repository_names_runs_for_us() {
 
 /// Each row has an obstacle and the branch that the run gets.
 #[tokio::test]
-async fn a_run_gets_another_branch_where_its_name_is_in_use() {
+async fn a_run_gets_another_branch_if_its_name_is_in_use() {
     type Prepare<'a> = &'a dyn Fn(&Scene);
     let lock = |scene: &Scene, name: &str| {
         let path = scene.root().join(format!(".git/refs/heads/{name}.lock"));
@@ -248,9 +248,9 @@ async fn a_run_gets_another_branch_where_its_name_is_in_use() {
     }
 }
 
-/// A run that is continued moves the branch of its other name, too.
+/// A continued run moves its branch even if the branch has another name.
 #[tokio::test]
-async fn a_continued_run_keeps_the_branch_that_it_got() {
+async fn a_continued_run_keeps_its_branch() {
     let scene = Scene::committed();
     scene.git(&["branch", "subagent"]);
     let run = Run::of(&scene).await;
@@ -269,7 +269,7 @@ async fn a_continued_run_keeps_the_branch_that_it_got() {
     assert_eq!(scene.git(&["show", "subagent-0badcafe:kept.txt"]), "second");
 }
 
-/// A person rewrites the whole history and removes all that it was.
+/// Rewrites the whole history, as a person does, and removes the old one.
 fn rewrite(scene: &Scene) {
     scene.git(&["checkout", "-q", "--orphan", "fresh"]);
     scene.git(&["rm", "-qrf", "--cached", "."]);
@@ -282,7 +282,7 @@ fn rewrite(scene: &Scene) {
     fs::remove_file(scene.root().join("fresh.txt")).expect("removed");
 }
 
-/// pi's directory is on the file system of the project, or on another one, where files cannot get second names.
+/// pi's directory is on the project's file system, or on another one, where files cannot get hard links.
 fn agent_dirs() -> Vec<(Option<PathBuf>, Option<tempfile::TempDir>)> {
     let memory = tempfile::tempdir_in("/dev/shm").ok();
     let other = memory.map(|memory| (Some(memory.path().join("agent")), Some(memory)));
@@ -290,7 +290,7 @@ fn agent_dirs() -> Vec<(Option<PathBuf>, Option<tempfile::TempDir>)> {
 }
 
 #[tokio::test]
-async fn an_undo_needs_nothing_of_a_history_that_was_rewritten() {
+async fn an_undo_works_after_the_history_was_rewritten() {
     for packed in [false, true] {
         for (place, _memory) in agent_dirs() {
             let scene = Scene::committed();
@@ -321,7 +321,7 @@ async fn an_undo_needs_nothing_of_a_history_that_was_rewritten() {
 }
 
 #[tokio::test]
-async fn an_import_needs_nothing_of_a_history_that_was_rewritten() {
+async fn an_import_works_after_the_history_was_rewritten() {
     for (packed, sandboxed) in [(false, false), (true, false), (true, true)] {
         let scene = Scene::committed();
         scene.write("kept.txt", "second");
@@ -349,9 +349,9 @@ async fn an_import_needs_nothing_of_a_history_that_was_rewritten() {
     }
 }
 
-/// Second names take up no space, so they neither use up the quota of runs nor show in the repository.
+/// Hard links take up no space. They neither use up the quota of runs nor show in the repository.
 #[tokio::test]
-async fn kept_objects_cost_no_space_and_the_repository_keeps_its_files() {
+async fn kept_objects_take_no_space_and_the_repository_keeps_its_files() {
     let scene = Scene::committed();
     scene.git(&["gc", "-q"]);
     let pack = fs::read_dir(scene.root().join(".git/objects/pack")).expect("readable").flatten();
@@ -380,7 +380,7 @@ async fn kept_objects_cost_no_space_and_the_repository_keeps_its_files() {
 const FLAGS: [[&str; 2]; 2] = [["--skip-worktree", "S"], ["--assume-unchanged", "h"]];
 
 #[tokio::test]
-async fn files_that_git_was_told_not_to_look_at_are_undone_like_others() {
+async fn files_with_skip_worktree_or_assume_unchanged_are_undone_like_others() {
     for [flag, letter] in FLAGS {
         let scene = Scene::committed();
         scene.git(&["update-index", flag, "kept.txt", "dir/inner.txt"]);
@@ -407,7 +407,7 @@ async fn files_that_git_was_told_not_to_look_at_are_undone_like_others() {
 }
 
 #[tokio::test]
-async fn changes_of_files_that_git_was_told_not_to_look_at_are_applied_and_taken_back() {
+async fn changes_of_files_with_skip_worktree_or_assume_unchanged_are_applied_and_undone() {
     for [flag, _] in FLAGS {
         let scene = Scene::committed();
         scene.git(&["update-index", flag, "kept.txt"]);
@@ -420,7 +420,7 @@ async fn changes_of_files_that_git_was_told_not_to_look_at_are_applied_and_taken
         run.write("kept.txt", "the person's own\n\n\n\nend of the run\n");
         let imported = run.import().await;
         assert_eq!((imported.notices.len(), imported.changes.len()), (0, 1), "{flag}");
-        // Both have changed it now.
+        // Both runs have changed the file now.
         scene.write("kept.txt", "the person's own, later\n\n\n\nend\n");
         let applied = run.store.apply(ID, false).await.expect(flag);
         assert_eq!((applied.written, applied.conflicts), (vec![PathBuf::from("kept.txt")], vec![]), "{flag}");
@@ -430,9 +430,9 @@ async fn changes_of_files_that_git_was_told_not_to_look_at_are_applied_and_taken
     }
 }
 
-/// In a sparse tree such files are not there.
+/// In a sparse tree such files do not exist.
 #[tokio::test]
-async fn a_file_that_a_sparse_tree_does_not_have_is_not_there_after_an_undo_or_an_abort() {
+async fn a_file_missing_in_a_sparse_tree_is_missing_after_an_undo_or_an_abort() {
     let scene = Scene::committed();
     scene.git(&["sparse-checkout", "set", "--no-cone", "kept.txt"]);
     assert!(!scene.root().join("dir").exists());
@@ -462,7 +462,7 @@ async fn a_file_that_a_sparse_tree_does_not_have_is_not_there_after_an_undo_or_a
     assert_eq!(applied.written, [PathBuf::from("kept.txt")]);
 }
 
-/// Returns kind, permissions and content of every entry of a tree, except its repository.
+/// Returns the kind, permissions and content of every entry of a tree, except its repository.
 fn listing(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     let (mut found, mut waiting) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(directory) = waiting.pop() {
@@ -547,7 +547,7 @@ async fn an_undo_restores_a_tree_exactly() {
         fs::remove_dir_all(at("dir")).expect("removed");
         scene.write("dir", "a file where a directory was");
         fs::remove_dir_all(at("untracked")).expect("removed");
-        // As `cp -a` does, and as a package manager removes them.
+        // The same as `cp -a` does, and as a package manager removes files.
         let copied = std::process::Command::new("cp").arg("-a").arg(at("modules")).arg(at("copied")).status();
         assert!(copied.expect("cp runs").success());
         fs::remove_dir_all(at("modules/.bin")).expect("removed");
@@ -567,9 +567,9 @@ async fn an_undo_restores_a_tree_exactly() {
     }
 }
 
-/// git does not see such a change: `core.fileMode` is false, or only others may do more or less.
+/// git does not see such a change: `core.fileMode` is false, or only the permissions of others change.
 #[tokio::test]
-async fn permissions_that_a_run_has_changed_are_listed_and_restored_unless_somebody_changes_them_later() {
+async fn permissions_changed_by_a_run_are_listed_and_restored_unless_another_program_changes_them_later() {
     for (has_modes, old, new) in [(false, 0o644, 0o755), (true, 0o600, 0o644)] {
         for is_changed_later in [false, true] {
             let scene = Scene::committed();

@@ -1,4 +1,4 @@
-//! The rules that `ARCHITECTURE.md` has for the sources: which file may use which, and what a room holds and says of itself.
+//! The rules of `ARCHITECTURE.md` for the sources: the allowed imports, the size of a room, and its documentation.
 
 #[path = "support/sources.rs"]
 mod sources;
@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sources::{MAPS, Uses, pattern, sources};
 
-/// The folders of sources.
+/// The folders with sources.
 const SOURCES: [&str; 2] = ["src", "warden/src"];
-/// More files than that beside each other are more than one room.
+/// The largest number of files in one room.
 const MOST_FILES: usize = 16;
-/// A room with more files than that has a map.
+/// A room with more files than this has a map.
 const WITHOUT_MAP: usize = 7;
-/// What stands behind the name of a file that another system has in its place.
+/// The endings of files that replace another file on other systems.
 const ELSEWHERE: [&str; 2] = ["_elsewhere", "_windows"];
-/// The layers, the lowest first. Those on one line do not know each other.
+/// The layers, the lowest first. Layers on one line do not use each other.
 const LAYERS: [&[&str]; 9] = [
     &["text"],
     &["files"],
@@ -27,9 +27,9 @@ const LAYERS: [&[&str]; 9] = [
     &["orchestrate"],
     &["node"],
 ];
-/// Who knows another one of the same line.
+/// Exceptions: imports between layers of one line.
 const BESIDE: [(&str, &str); 2] = [("config", "agent"), ("transcript", "event")];
-/// Words of the code, and where alone they may stand.
+/// Words of the code, and the only files that may use each word.
 const ONLY_IN: [(&str, &[&str]); 6] = [
     (r"\bCommand::new\b", &["src/process/", "warden/src/"]),
     (r"\bposix_spawn", &["src/process/", "warden/src/"]),
@@ -40,14 +40,14 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
 ];
 
 #[test]
-fn no_file_imports_one_that_imports_it() {
+fn no_two_files_import_each_other() {
     let mut circles = Vec::new();
     for folder in SOURCES {
         let uses = Uses::of(folder);
         let graph: BTreeMap<_, _> = uses.sources.keys().map(|file| (file, uses.used_by(file))).collect();
         let mut told = BTreeSet::new();
         for start in graph.keys() {
-            // The shortest way from a file to itself.
+            // The shortest path from a file to itself.
             let mut ways = VecDeque::from([vec![*start]]);
             let mut seen = BTreeSet::new();
             while let Some(way) = ways.pop_front() {
@@ -93,7 +93,7 @@ fn a_layer_uses_those_below_it() {
 }
 
 #[test]
-fn a_room_has_a_bounded_number_of_files_and_its_map_names_each() {
+fn a_room_has_a_limited_number_of_files_and_its_map_names_each() {
     let mut wrong = Vec::new();
     for folder in SOURCES {
         let sources = sources(folder);
@@ -114,7 +114,7 @@ fn a_room_has_a_bounded_number_of_files_and_its_map_names_each() {
             let docs: String = maps.iter().map(|map| &*sources[&format!("{room}/{map}.rs")].docs).collect();
             for file in files {
                 let name = ELSEWHERE.iter().fold(file, |name, ending| name.trim_end_matches(ending));
-                // A folder of the same name may stand for it.
+                // A folder of the same name counts as the file.
                 if !["`", "/`", "/"].iter().any(|end| docs.contains(&format!("`{name}{end}"))) {
                     let maps = maps.join(".rs, ");
                     wrong.push(format!("the map of {room} ({maps}.rs) does not say what `{file}` answers"));
@@ -126,7 +126,7 @@ fn a_room_has_a_bounded_number_of_files_and_its_map_names_each() {
 }
 
 #[test]
-fn only_their_rooms_start_programs_and_name_what_they_hide() {
+fn only_the_listed_files_start_programs_and_name_hidden_crates() {
     let mut wrong = Vec::new();
     for (file, source) in SOURCES.iter().flat_map(|folder| sources(folder)) {
         for (word, rooms) in ONLY_IN {

@@ -1,4 +1,4 @@
-//! The situation table: what a caller gets for each way in which a run can go.
+//! The situation table: the caller's result for each way in which a run can end.
 #![cfg(unix)]
 
 #[path = "support/pids.rs"]
@@ -28,17 +28,17 @@ use stage::User;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// pi itself has tried to get around an error, in vain.
+/// pi itself has retried an error without success.
 const GIVES_UP: &str = r#"gives_up() {
     said '' error ",\"errorMessage\":\"$1\""
     printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"%s"}\n' "$1"; settled
 }"#;
 
-/// What is said of the explorer, which has a shell where the sandbox holds it.
+/// The description of the explorer, which has a shell if the sandbox enforces readonly.
 const NO_SHELL: &str =
     "`bash` was dropped: a shell is only safe in a read-only sandbox, and none is enforced here";
 
-/// A run whose child reads its task to the end, as pi does in its `json` mode, and then does this.
+/// A run whose child reads its task to the end, as pi does in `json` mode, and then runs this script.
 fn scene(script: &str) -> Scene {
     let script = format!("{GIVES_UP}\ncat > \"$home/task\"\n{script}");
     Scene::new(&script, json!({ "protocol": "json" }))
@@ -72,7 +72,7 @@ fn context(spec: &mut RunSpec) -> &mut HostContext {
     Arc::make_mut(&mut spec.context)
 }
 
-/// A control by which the run is cancelled.
+/// A control that cancels the run.
 fn control(cancel: &Cancel) -> Control {
     Control { cancel: cancel.clone(), ..Control::default() }
 }
@@ -85,14 +85,14 @@ fn message(result: &ToolResult) -> &str {
     result.details.error.as_ref().map_or("", |error| &error.message)
 }
 
-/// Everything about a result that a machine does not change.
+/// All parts of a result that do not depend on the machine.
 fn shape(result: &ToolResult) -> (Option<ErrorCode>, i32, RunOutcome, bool) {
     let single = &result.details.results[0];
     (code(result), single.exit_code, single.outcome, result.is_error)
 }
 
 #[tokio::test]
-async fn an_answer_is_a_success_with_its_usage_session_and_model() {
+async fn an_answer_is_a_success_with_usage_session_and_model() {
     let scene = scene("begin; said 'The answer.'; settled");
     let result = scene.run().await;
     let single = &result.details.results[0];
@@ -112,7 +112,7 @@ async fn an_answer_is_a_success_with_its_usage_session_and_model() {
 async fn each_failure_has_its_code_and_keeps_the_partial_output() {
     use ErrorCode::{SubagentFailed, SubagentTimeout};
     use RunOutcome::{Failed, HardTimeout, IdleTimeout};
-    // Longer than a loaded machine takes until the child has spoken.
+    // Longer than a loaded machine takes until the child's first output.
     let hard = json!({ "timeoutMs": 3000, "graceMs": 200 });
     let idle = json!({ "idleTimeoutMs": 3000, "graceMs": 200 });
     let tool = json!({ "idleTimeoutMs": 3000, "toolTimeoutMs": 500, "graceMs": 200 });
@@ -248,7 +248,7 @@ async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
 }
 
 #[tokio::test]
-async fn a_child_gets_the_credentials_of_its_agent_unless_a_project_wrote_the_agent() {
+async fn a_child_gets_its_agents_credentials_unless_the_project_defines_the_agent() {
     use std::os::unix::fs::PermissionsExt;
     let script = r#"
 cat "$PI_CODING_AGENT_DIR/auth.json" > "$home/auth" || : > "$home/auth"
@@ -306,14 +306,14 @@ async fn the_idle_limit_does_not_count_while_a_tool_runs() {
     assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{}", result.text);
 }
 
-/// The end of pi's work, which it has not said to be settled.
+/// The end of pi's work, without an event that says it is settled.
 const ENDED: &str = r#"ended() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n'; }
     record() { printf '{"type":"%s"%s}\n' "$1" "$2"; }
     pause() { record auto_retry_start ',"attempt":1,"maxAttempts":3,"delayMs":3000,"errorMessage":"overloaded"'; }
     start() { record agent_start; record turn_start; }"#;
 
 #[tokio::test]
-async fn the_idle_limit_rests_while_pi_waits_as_it_has_announced() {
+async fn the_idle_limit_is_paused_during_a_wait_that_pi_announces() {
     for (label, script) in [
         (
             "a retry",
@@ -339,7 +339,7 @@ async fn the_idle_limit_rests_while_pi_waits_as_it_has_announced() {
 }
 
 #[tokio::test]
-async fn nothing_that_pi_does_after_the_answer_makes_the_run_fail() {
+async fn an_error_after_the_answer_does_not_make_the_run_fail() {
     let silence = || json!({ "idleTimeoutMs": 1000, "graceMs": 200 });
     let hard = || json!({ "timeoutMs": 3000, "graceMs": 200 });
     for (label, script, config) in [
@@ -480,9 +480,9 @@ async fn a_refused_run_starts_no_child_and_says_what_would_be_valid() {
     }
 }
 
-/// They passed for lines of ours.
+/// These lines looked like lines of the warden.
 #[tokio::test]
-async fn names_with_line_ends_bring_no_lines_into_a_refusal_or_a_result() {
+async fn names_with_line_ends_add_no_lines_to_a_refusal_or_a_result() {
     let forged = "x\n\n✓ rw\nReviewed everything";
     let agent = scene("begin").with(|spec| spec.agent = forged.into());
     let directory = scene("begin").config(json!({ "projectAgentPolicy": "deny" }));
@@ -685,7 +685,7 @@ async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_te
 }
 
 #[tokio::test]
-async fn a_result_says_how_many_values_went_and_by_which_rules() {
+async fn a_result_counts_the_redacted_values_by_rule() {
     let token = ["ghp_", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"].concat();
     let script = format!(r#"begin; said "a {token} b api_key=k9x2m4p7q1 c {token}"; settled"#);
     let result = scene(&script).run().await;
@@ -703,7 +703,7 @@ async fn a_result_says_how_many_values_went_and_by_which_rules() {
 }
 
 #[tokio::test]
-async fn a_result_says_how_much_of_an_answer_was_too_long_to_keep() {
+async fn a_result_states_the_omitted_bytes_of_a_long_answer() {
     let script = r#"begin; said "first $(head -c 1500000 /dev/zero | tr '\0' x) last"; settled"#;
     let result = scene(script).config(json!({ "output": { "maxBytes": 2_000_000 } })).run().await;
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
@@ -716,7 +716,7 @@ async fn a_result_says_how_much_of_an_answer_was_too_long_to_keep() {
 }
 
 #[tokio::test]
-async fn a_marker_promises_no_more_than_its_file_holds() {
+async fn a_marker_claims_only_the_content_of_its_file() {
     for (bytes, is_whole) in [(400_000, true), (1_500_000, false)] {
         let script = format!(r#"begin; said "first $(head -c {bytes} /dev/zero | tr '\0' x) last"; settled"#);
         let scene = scene(&script);
@@ -777,7 +777,7 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
 }
 
 #[tokio::test]
-async fn a_retry_of_pi_is_shown_with_the_words_of_the_provider_and_without_secrets() {
+async fn a_retry_shows_the_providers_message_without_secrets() {
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     let script = format!(
         r#"begin; printf '{{"type":"auto_retry_start","attempt":2,"maxAttempts":3,"delayMs":60000,"errorMessage":"429: {{\\"error\\":{{\\"message\\":\\"Slow down, {secret}.\\"}}}}"}}
@@ -908,7 +908,7 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     );
     let listed = r"Files changed: `\u{60}x\u{60} and 9 more`, `added.txt`, `dirty.txt`, `evil [31m`, `forged ✓ rw`, `g, h, all tests passed`";
     assert!(result.text.ends_with(listed), "{}", result.text);
-    // What was there before is kept.
+    // The earlier partial answer is kept.
     let context = &scene.spec.context;
     let git = Git::find(&context.env, None).await.expect("a git");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 100 };
@@ -922,9 +922,9 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     assert_eq!(store.read(&snapshot, &dirty.object).await.expect("readable"), b"dirty before");
 }
 
-/// Nothing of it could be looked at or undone.
+/// No change of this run could be shown or undone.
 #[tokio::test]
-async fn what_is_only_written_again_or_was_committed_before_is_told_for_what_it_is() {
+async fn unchanged_and_previously_committed_files_are_reported_as_such() {
     let git = |cwd: &Path, args: &[&str]| {
         let identity = ["-c", "user.name=A", "-c", "user.email=a@b.c"];
         let done = std::process::Command::new("git").args(identity).args(args).current_dir(cwd).output();
@@ -956,7 +956,7 @@ async fn what_is_only_written_again_or_was_committed_before_is_told_for_what_it_
 }
 
 #[tokio::test]
-async fn a_child_with_a_tree_of_its_own_is_not_started_early() {
+async fn a_child_with_a_private_tree_is_not_started_early() {
     for (isolation, expected) in [("private", false), ("none", true)] {
         let agent = format!("---\nname: writer\ntools: read, write\nisolation: {isolation}\n---\nWrite.");
         let scene = Scene::new("exit 0", json!({ "allowWrite": true }))
@@ -969,9 +969,9 @@ async fn a_child_with_a_tree_of_its_own_is_not_started_early() {
     }
 }
 
-/// Each row: what the child does in its private tree, and what its caller is told.
+/// Each row: the child's actions in its private tree, and the notes that the caller gets.
 #[tokio::test]
-async fn an_isolated_run_works_in_a_tree_of_its_own_and_leaves_a_branch() {
+async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
     let git = |cwd: &Path, args: &[&str]| {
         let mut command = std::process::Command::new("git");
         let done = command
@@ -1052,7 +1052,7 @@ async fn an_isolated_run_works_in_a_tree_of_its_own_and_leaves_a_branch() {
 }
 
 #[tokio::test]
-async fn the_worker_has_a_tree_of_its_own_where_there_is_git_and_works_in_place_elsewhere() {
+async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_without_git() {
     for has_git in [true, false] {
         let scene = scene("echo new > made.txt; begin; said 'Done.'; settled")
             .config(json!({ "allowWrite": true }))
@@ -1080,7 +1080,7 @@ async fn the_worker_has_a_tree_of_its_own_where_there_is_git_and_works_in_place_
 }
 
 #[tokio::test]
-async fn the_snapshot_of_a_run_that_changes_nothing_goes_and_one_that_is_too_large_is_said() {
+async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_reported() {
     let writer = "---\nname: writer\ntools: read, write\n---\nWrite.";
     let run = async |config: Value| {
         let scene = scene("begin; said 'Done.'; settled")
@@ -1109,7 +1109,7 @@ async fn the_snapshot_of_a_run_that_changes_nothing_goes_and_one_that_is_too_lar
             .any(|notice| notice.contains("takes up 13 B, more than `snapshot.maxBytes` allows, 5 B")),
         "{notices:?}"
     );
-    // Its child cannot be started: what was kept before that goes, too.
+    // The child cannot be started, so the artifacts that were kept before are removed, too.
     let broken = tempfile::tempdir().expect("a directory");
     let program = broken.path().join("pi");
     fs::write(&program, "\u{7f}ELF and nothing else").expect("written");
@@ -1201,7 +1201,7 @@ async fn a_run_makes_as_many_attempts_as_configured() {
 }
 
 #[tokio::test]
-async fn each_attempt_gets_the_token_that_the_one_before_has_refreshed_and_the_user_the_last() {
+async fn each_attempt_gets_the_token_refreshed_by_the_previous_attempt_and_the_user_gets_the_last() {
     let script = r#"
 auth="$PI_CODING_AGENT_DIR/auth.json"
 refresh() {
@@ -1218,12 +1218,12 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
     };
     let script =
         script.replace("AFTER_4_M", &after(4).to_string()).replace("AFTER_3_H", &after(180).to_string());
-    // All but the last are due: pi refreshes in the last five minutes.
+    // All except the last are due: pi refreshes in the last five minutes.
     let token = json!({"type": "oauth", "access": "a", "refresh": "first", "expires": after(3)});
     let scene = scene(&script)
         .config(json!({ "retry": { "backoffMs": 1 } }))
         .write("agent/auth.json", &json!({ "fake": token }).to_string())
-        // With credentials of its own the child has a directory of its own.
+        // With its own credentials the child has a private agent directory.
         .write(
             "agent/subagents/auth/explorer.json",
             &json!({"p": {"type": "api_key", "key": "k"}}).to_string(),
@@ -1251,7 +1251,7 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
 }
 
 #[tokio::test]
-async fn a_run_that_is_aborted_between_two_attempts_keeps_what_the_first_has_used() {
+async fn a_run_aborted_between_two_attempts_keeps_the_usage_of_the_first() {
     let scene =
         scene("begin; gives_up '500: overloaded'").config(json!({ "retry": { "backoffMs": 60_000 } }));
     let (progress, mut receiver) = watch::channel(Progress::default());
@@ -1274,7 +1274,7 @@ async fn a_run_that_is_aborted_between_two_attempts_keeps_what_the_first_has_use
 }
 
 #[tokio::test]
-async fn what_a_session_has_spent_is_kept_in_the_store() {
+async fn the_cost_of_a_session_is_kept_in_the_store() {
     let scene = scene("begin; said 'Done.'; settled")
         .config(json!({ "sessionBudget": { "maxCost": 0.5 } }))
         .with(|spec| context(spec).host.session_id = Some("what_a_session_has_spent".into()));
@@ -1288,14 +1288,14 @@ async fn what_a_session_has_spent_is_kept_in_the_store() {
     assert!(message(&refused).contains("sessionBudget.maxCost"), "{}", refused.text);
 }
 
-/// How a run goes whose provider asks for a pause: `true` when it waits for it, in which case it is aborted there.
+/// Runs a task whose provider asks for a pause. Returns `true` if the run waits for the pause, and aborts it then.
 async fn waits(seconds: u64, config: Value) -> bool {
     let script = format!("begin; gives_up '429: try again in {seconds}s'");
     let scene = scene(&script).config(config);
     let (progress, mut receiver) = watch::channel(Progress::default());
     let cancel = Cancel::new();
     let retries = async {
-        // The sender is gone once the run has ended.
+        // The sender is dropped once the run has ended.
         let is_retrying = receiver.wait_for(|progress| progress.state == RunState::Retrying).await.is_ok();
         cancel.cancel(CancelReason::Caller(None));
         is_retrying
@@ -1329,7 +1329,7 @@ async fn a_run_does_not_wait_for_a_pause_beyond_its_hard_limit() {
 }
 
 #[tokio::test]
-async fn a_run_waits_for_the_provider_s_pause_when_the_configured_one_is_shorter() {
+async fn a_run_waits_for_the_providers_pause_if_the_configured_pause_is_shorter() {
     let script = r#"begin; mkdir "$home/second" 2> /dev/null && gives_up '429: try again in 600ms' || { said 'Done.'; settled; }"#;
     let result = scene(script).config(json!({ "retry": { "backoffMs": 1 } })).run().await;
     let single = &result.details.results[0];

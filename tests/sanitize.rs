@@ -1,4 +1,4 @@
-//! What the sanitizer removes, and what it leaves alone.
+//! The text that the sanitizer removes, and the text that it keeps.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pi_subagent_native::text::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// The processor time that `work` takes: what else the machine does is not in it.
+/// Returns the processor time that `work` takes. Other programs on the machine do not count.
 #[cfg(unix)]
 fn processor_time(work: impl FnOnce()) -> Duration {
     use rustix::time::{ClockId, clock_gettime};
@@ -41,7 +41,7 @@ fn knowing() -> Sanitizer {
 }
 
 #[test]
-fn what_is_decided_of_a_text_that_grows_is_shown_at_once() {
+fn the_decided_part_of_a_growing_text_is_shown_at_once() {
     let github = ["gh", "p_", "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0AeBu"].concat();
     let jwt = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "c2lnbmF0dXJlLW9mLXRoaXM"].join(".");
     for secret in [&github, &jwt] {
@@ -54,11 +54,11 @@ fn what_is_decided_of_a_text_that_grows_is_shown_at_once() {
     }
 }
 
-/// A known value and a vendor's whole token directly behind a letter, at every byte of their arrival. What is behind the
-/// prefix of a token is secret, and of a value of one's own all of it.
+/// A known value and a vendor's whole token directly after a letter, for every position of a chunk boundary. A token is secret
+/// after its prefix, a known value from its first byte.
 #[test]
-fn a_letter_before_a_secret_hides_nothing_of_it() {
-    /// So few characters in a row give nothing away.
+fn a_letter_before_a_secret_does_not_prevent_its_redaction() {
+    /// This number of characters in a row reveals nothing.
     const PART: usize = 6;
     let body = "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0AeBu4";
     let anthropic = [body, body, &body[..23]].concat();
@@ -77,14 +77,14 @@ fn a_letter_before_a_secret_hides_nothing_of_it() {
             assert!(knowing().sanitize(&text).ends_with("REDACTED] and more\n"), "{text}");
         }
     }
-    // A name that only ends like a prefix stays, and so does what is shorter than a token.
+    // A name that only ends like a prefix stays, and so does a text that is shorter than a token.
     for name in ["weighp_of_the_whole_team_and_more", "laughp_x9Kq2Lm7Vb4Tn8Rw3Yp"] {
         assert_eq!(&*plain().sanitize(name), name);
     }
 }
 
 #[test]
-fn names_stay_and_values_go() {
+fn names_stay_and_values_are_redacted() {
     let sanitizer = knowing();
     let github = ["gh", "p_", "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0AeBu"].concat();
     for (label, input, expected) in [
@@ -132,7 +132,7 @@ fn names_stay_and_values_go() {
 }
 
 #[test]
-fn a_name_that_begins_like_a_token_of_a_vendor_is_a_name() {
+fn a_name_that_begins_like_a_vendors_token_stays() {
     for (input, expected) in [
         ("secret_value=k9x2m4p7q1", "secret_value=[REDACTED]"),
         ("SECRET_VALUE=k9x2m4p7q1", "SECRET_VALUE=[REDACTED]"),
@@ -162,7 +162,7 @@ fn a_value_is_found_whatever_sign_or_word_follows_its_name() {
 }
 
 #[test]
-fn a_token_with_signs_of_base64_goes_whole() {
+fn a_token_with_base64_characters_is_redacted_whole() {
     let body = "lJPE+CAAAA/AAAAdKxxBCn8ZlWq0kP3xw8bN4cR7tY6uJ5hG2fD1sA0zX9vBcE+mQ3nL5k==";
     for (prefix, marker) in [("fm2_", "FLY_TOKEN"), ("glc_", "GRAFANA_TOKEN"), ("sntrys_", "SENTRY_TOKEN")] {
         let text = format!("use {prefix}{body} now");
@@ -171,7 +171,7 @@ fn a_token_with_signs_of_base64_goes_whole() {
 }
 
 #[test]
-fn a_value_goes_on_behind_a_semicolon_and_a_statement_does_not() {
+fn a_value_continues_after_a_semicolon_and_a_statement_does_not() {
     for (input, expected) in [
         ("password=k9x2;m4p7q1", "password=[REDACTED]"),
         ("db.password=k9;x2;m4p7q1\nnext", "db.password=[REDACTED]\nnext"),
@@ -185,7 +185,7 @@ fn a_value_goes_on_behind_a_semicolon_and_a_statement_does_not() {
 }
 
 #[test]
-fn passwords_of_databases_go_where_their_programs_take_or_show_them() {
+fn database_passwords_are_redacted_in_commands_and_output() {
     for (input, expected) in [
         ("CREATE USER app IDENTIFIED BY 'k9x2m4p7';", "CREATE USER app IDENTIFIED BY '[REDACTED]';"),
         ("create user app identified by hunter2;", "create user app identified by [REDACTED];"),
@@ -234,7 +234,7 @@ fn passwords_of_databases_go_where_their_programs_take_or_show_them() {
 }
 
 #[test]
-fn every_value_of_a_kubernetes_secret_goes_and_those_of_other_manifests_stay() {
+fn every_value_of_a_kubernetes_secret_is_redacted_and_other_manifests_stay() {
     for (input, expected) in [
         (
             "apiVersion: v1\ndata:\n  a.conf: YWRtaW4=\n  b: \"c\"\nkind: Secret\n",
@@ -263,7 +263,7 @@ fn every_value_of_a_kubernetes_secret_goes_and_those_of_other_manifests_stay() {
 }
 
 #[test]
-fn a_block_is_shown_once_its_end_or_enough_of_it_has_come() {
+fn a_block_is_shown_once_its_end_or_enough_of_it_has_arrived() {
     let prose = "the new password must be at least eight characters long, and it is\n  ";
     let text = format!("password: |\n  {}", prose.repeat(40));
     assert_eq!(&*plain().sanitize(&text), text);
@@ -274,7 +274,7 @@ fn a_block_is_shown_once_its_end_or_enough_of_it_has_come() {
 }
 
 #[test]
-fn a_header_with_a_scheme_that_nobody_knows_goes_and_prose_about_it_stays() {
+fn a_header_with_an_unknown_scheme_is_redacted_and_prose_about_it_stays() {
     for value in
         ["Zoho-oauthtoken k9x2m4p7q1Zz77Qw", "GoogleLogin auth=k9x2m4p7q1Zz77Qw", "Custom k9x2m4p7q1"]
     {
@@ -286,7 +286,7 @@ fn a_header_with_a_scheme_that_nobody_knows_goes_and_prose_about_it_stays() {
 }
 
 #[test]
-fn a_value_that_was_redacted_goes_wherever_else_it_stands() {
+fn a_redacted_value_is_redacted_in_all_other_places() {
     let value = "k9x2m4p7q1Zz77Qw";
     for (input, expected) in [
         (
@@ -305,7 +305,7 @@ fn a_value_that_was_redacted_goes_wherever_else_it_stands() {
 }
 
 #[test]
-fn code_and_what_stands_for_a_secret_stay() {
+fn code_and_placeholders_stay() {
     for text in [
         "--- PASS: TestX509KeyPair (0.00s)",
         "    token = tokens[0];",
@@ -491,7 +491,7 @@ fn homes_are_own_all_or_off() {
     }
 }
 
-/// A value that the test allows, and one that it does not.
+/// A value on the test's list of allowed values, and a value that is not on it.
 const MINE: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 const OTHER: &str = "ghp_ZyXwVuTsRqPoNmLkJiHgFeDcBa9876543210";
 
@@ -505,7 +505,7 @@ fn allowing(entries: &[&str]) -> Sanitizer {
 }
 
 #[test]
-fn what_is_allowed_stays_also_while_it_arrives_and_nothing_else_does() {
+fn only_allowed_values_stay_also_while_they_arrive() {
     let text =
         format!("token: {MINE}, api_key=k9x2m4p7q1 and {OTHER}; Kn0wn-Value-77 password=hunter22x\nend");
     let other = "[GITHUB_TOKEN_REDACTED]";
@@ -554,9 +554,9 @@ fn an_allowed_name_of_json_stays_and_an_allowed_rule_costs_no_more_than_one_that
     assert!(off < on * 20 + Duration::from_secs(1), "{off:?}, {on:?} with the rule");
 }
 
-/// The name has a closing quote only, and nothing before it.
+/// The name has only a closing quote, and nothing before it.
 #[test]
-fn a_text_may_start_with_a_name_that_only_a_closing_quote_surrounds() {
+fn a_text_may_start_with_a_name_that_has_only_a_closing_quote() {
     for text in ["password\\u0022: |", "password\\u0022: |\n  k9x2m4p7q1\n"] {
         let sanitizer = Sanitizer::new(SanitizerOptions::default());
         assert_eq!(sanitizer.sanitize(&sanitizer.sanitize(text)), sanitizer.sanitize(text));
@@ -564,7 +564,7 @@ fn a_text_may_start_with_a_name_that_only_a_closing_quote_surrounds() {
 }
 
 #[test]
-fn what_may_be_allowed_is_checked() {
+fn the_list_of_allowed_values_is_checked() {
     assert_eq!(check_allowed("rule:github_token"), Ok(()));
     assert_eq!(check_allowed("rule:stack_frames"), Ok(()));
     assert_eq!(check_allowed("hunter22x"), Ok(()));
@@ -596,7 +596,7 @@ fn redacted_values_are_counted_once_each_and_by_rule() {
 }
 
 #[test]
-fn private_keys_go_whole_or_cut() {
+fn private_keys_are_redacted_whole_or_cut_off() {
     let line = "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfnygWyF8PbnGy0AHB7MaC0Q3n5v1kTz9Lx2";
     let begin = ["-----BEGIN ", "RSA PRIVATE KEY-----"].concat();
     let end = ["-----END ", "RSA PRIVATE KEY-----"].concat();
@@ -748,9 +748,9 @@ fn a_trace_of_more_than_five_frames_is_folded() {
     assert_eq!(&*plain().sanitize(&text), expected);
 }
 
-/// Of a huge text as much is looked at as of one that is a thousandth of it.
+/// The scanned part of a huge text is as long as the scanned part of a text that is a thousandth of it.
 #[test]
-fn a_line_of_a_huge_text_costs_what_its_beginning_costs() {
+fn a_line_of_a_huge_text_costs_as_much_as_its_beginning() {
     let sanitizer = plain();
     let piece = "word ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\n";
     let (short, huge) = (piece.repeat(1 << 10), piece.repeat(1 << 20));
@@ -862,8 +862,8 @@ const HOSTILE: &[&str] = &[
     "password: |\\n  a1\\n",
 ];
 
-/// A long text takes as long as eight that are an eighth of it, where a quadratic rule takes eight times as long. A busy machine
-/// has cold caches, so the least times count, and what looks bad is measured again.
+/// A long text takes as long as eight texts of an eighth of its length. With a quadratic rule it takes eight times as long. A busy
+/// machine has cold caches, so the smallest time counts, and a bad result is measured again.
 #[test]
 fn hostile_text_is_settled_at_once() {
     let sanitizer = plain();
@@ -1036,7 +1036,7 @@ proptest! {
 }
 
 #[test]
-fn many_values_that_begin_alike_are_looked_for_in_linear_time() {
+fn many_values_with_the_same_beginning_are_searched_in_linear_time() {
     let lines =
         (0..4000).map(|number| format!("api_key=k9x2m4p7q1Zz77Qw{number}\nk9x2m4p7q1Zz77Qv{number}\n"));
     let text: String = lines.collect();

@@ -1,4 +1,4 @@
-//! What the model of a conversation can ask about its runs, and do with them. Their children are scripted.
+//! The tools with which a conversation's model queries and controls its runs. The children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -33,9 +33,9 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
-/// Says what it was asked, at once, and announces it.
+/// Repeats the task at once, and announces it.
 const ANSWERS: &str = "works; asked; said 'In short.'; settled; leave";
-/// Works until it has heard a second command, and says so.
+/// Works until it receives a second command, and repeats that command.
 const LISTENS: &str =
     "hear; begin; hear; said 'Heard you.'; settled; asked; said 'In short.'; settled; leave";
 
@@ -61,7 +61,7 @@ impl Scene {
         Self { root, service, view, ear }
     }
 
-    /// Writes messages into the transcript of the only run, one below the other.
+    /// Writes messages into the transcript of the only run, one line each.
     async fn write_transcript(&self, messages: impl IntoIterator<Item = Value>) {
         let run = self.service.runs(Some(SESSION.into())).await.remove(0);
         let file = run.transcript.expect("a session file");
@@ -92,7 +92,7 @@ impl Scene {
         }
     }
 
-    /// A call that waits for its run.
+    /// A foreground call.
     async fn call(&self) -> ToolResult {
         self.call_with(RunOverrides::default()).await
     }
@@ -140,7 +140,7 @@ impl Scene {
         .await;
     }
 
-    /// The texts of the messages that the conversation was told.
+    /// The texts of the messages that the conversation received.
     fn messages(&self) -> Vec<String> {
         let events = self.ear.0.lock();
         events.iter().filter_map(|event| event.message.as_ref()).map(|message| message.text.clone()).collect()
@@ -166,7 +166,7 @@ fn texts(value: &Value, list: &str, field: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn runs_of_calls_and_of_the_background_are_listed_alike() {
+async fn foreground_and_background_runs_are_listed_alike() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
@@ -194,7 +194,7 @@ async fn runs_of_calls_and_of_the_background_are_listed_alike() {
 }
 
 #[tokio::test]
-async fn the_last_run_is_the_one_that_began_last_whether_a_call_waited_for_it_or_not() {
+async fn last_names_the_newest_run_in_foreground_or_background() {
     let scene = Scene::new(ANSWERS).await;
     let says = async |line: &str| {
         let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
@@ -221,7 +221,7 @@ async fn the_last_run_is_the_one_that_began_last_whether_a_call_waited_for_it_or
             scene.settled().await;
         }
     }
-    // The list of an open conversation follows with its next event.
+    // The list of an open conversation is updated with its next event.
     for command in ["info", "log", "undo", "diff", "apply", "apply --abort", "discard", "resume", "send"] {
         eventually("the call can be completed", || {
             let offered = commands::complete(&format!("{command} "), &scene.view.runs(), &[]);
@@ -233,7 +233,7 @@ async fn the_last_run_is_the_one_that_began_last_whether_a_call_waited_for_it_or
 
 /// The first run in the list may have ended.
 #[tokio::test]
-async fn stop_last_stops_the_last_run_that_works() {
+async fn stop_last_stops_the_newest_active_run() {
     let scene = Scene::new(LISTENS).await;
     let key = scene.spawn("map").await;
     scene.until_heard(1).await;
@@ -254,7 +254,7 @@ async fn stop_last_stops_the_last_run_that_works() {
 }
 
 #[tokio::test]
-async fn a_run_is_named_by_key_id_beginning_label_or_session_and_others_are_out_of_reach() {
+async fn a_run_is_found_by_key_id_prefix_label_or_session_within_its_session_only() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
@@ -304,7 +304,7 @@ async fn an_empty_name_matches_no_run() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_waited_for_is_not_announced_as_well() {
+async fn a_reply_with_a_waiting_caller_is_not_announced() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.until_told(1).await;
@@ -322,7 +322,7 @@ async fn a_reply_that_is_waited_for_is_not_announced_as_well() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_not_confirmed_is_offered_when_the_conversation_opens_again() {
+async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.until_told(1).await;
@@ -351,7 +351,7 @@ async fn a_reply_that_is_not_confirmed_is_offered_when_the_conversation_opens_ag
 }
 
 #[tokio::test]
-async fn who_waits_no_longer_is_told_by_a_message() {
+async fn a_caller_that_stopped_waiting_gets_a_message() {
     let scene = Scene::new(LISTENS).await;
     let key = scene.spawn("map").await;
     scene.until_heard(1).await;
@@ -365,7 +365,7 @@ async fn who_waits_no_longer_is_told_by_a_message() {
 }
 
 #[tokio::test]
-async fn a_wait_has_an_end_and_the_run_goes_on() {
+async fn a_wait_ends_and_the_run_continues() {
     let scene = Scene::new(
         "hear; begin; hear; gate go; said 'Late.'; settled; asked; said 'In short.'; settled; leave",
     )
@@ -385,7 +385,7 @@ async fn a_wait_has_an_end_and_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_over_goes_on_in_the_background() {
+async fn an_ended_call_continues_in_the_background() {
     let scene = Scene::new(ANSWERS).await;
     let run_id = scene.call().await.details.run_id.expect("a run");
     let sent =
@@ -398,7 +398,7 @@ async fn a_call_that_is_over_goes_on_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_with_the_schema_of_its_call() {
+async fn a_continued_run_keeps_the_schema_of_its_call() {
     let scene = Scene::new(ANSWERS).await;
     let overrides =
         RunOverrides { output_schema: Some(json!({ "type": "object" })), ..RunOverrides::default() };
@@ -410,7 +410,7 @@ async fn a_run_goes_on_with_the_schema_of_its_call() {
 }
 
 #[tokio::test]
-async fn history_tells_what_was_cut() {
+async fn the_history_states_the_omitted_part() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
@@ -436,9 +436,9 @@ async fn history_tells_what_was_cut() {
     assert_eq!(two["messages"][0]["text"], "question 28");
 }
 
-/// The names were not counted: a child's model could fill the conversation with them.
+/// The names did not count towards the limit, so a child's model could fill the conversation with them.
 #[tokio::test]
-async fn names_of_tools_that_a_child_makes_up_are_bounded_too() {
+async fn invented_tool_names_are_limited_too() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
@@ -453,7 +453,7 @@ async fn names_of_tools_that_a_child_makes_up_are_bounded_too() {
 }
 
 #[tokio::test]
-async fn what_a_model_reads_of_its_runs_has_nothing_hidden() {
+async fn texts_for_the_model_have_no_hidden_characters() {
     let hidden = with_hidden("word");
     let says = format!("hear; begin; said '{hidden}'; settled; asked; said '{hidden}'; settled; leave");
     let scene = Scene::new(&says).await;
@@ -501,7 +501,7 @@ async fn a_run_is_stopped_once() {
 }
 
 #[tokio::test]
-async fn a_person_reaches_a_call_that_is_over_by_its_id() {
+async fn an_ended_call_is_found_by_its_id() {
     let scene = Scene::new(ANSWERS).await;
     let run_id = scene.call().await.details.run_id.expect("a run");
     let command = |line: String| {
@@ -516,7 +516,7 @@ async fn a_person_reaches_a_call_that_is_over_by_its_id() {
 }
 
 #[tokio::test]
-async fn an_isolated_run_goes_on_with_its_branch() {
+async fn an_isolated_run_continues_with_its_branch() {
     let scene = Scene::new("cat made.txt > \"$home/seen\" 2>&1; echo more >> made.txt; works; asked; said 'In short.'; settled; leave").await;
     let root = scene.root.path();
     let git = |args: &[&str]| {
@@ -547,7 +547,7 @@ async fn an_isolated_run_goes_on_with_its_branch() {
     close_conversation(&scene.service, &scene.view).await;
 }
 
-/// The transcript is renamed as soon as the end was delivered.
+/// The transcript is renamed as soon as the result has been delivered.
 #[tokio::test]
 async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     let scene = Scene::new(ANSWERS).await;

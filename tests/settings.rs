@@ -1,4 +1,4 @@
-//! One call, one reading of the configuration: whoever edits the files meanwhile changes the next call.
+//! One call reads the configuration once: an edit during a call affects only the next call.
 #![cfg(unix)]
 
 #[path = "support/call.rs"]
@@ -26,7 +26,7 @@ use tokio::time::timeout;
 const BEFORE: &str = "value-that-was-there-before";
 const AFTER: &str = "value-that-came-meanwhile";
 
-/// Says what the environment gives it, and keeps the same in a file of its own.
+/// Prints its environment, and saves it in a file of its own.
 const SCRIPT: &str = r#"
 cat > /dev/null
 printf '%s' "$DEPLOY_TOKEN" > "$0.$PI_SUBAGENT_RUN_ID"
@@ -38,7 +38,7 @@ fn configure(file: &Path, token: &str) {
         .expect("written");
 }
 
-/// A project with an agent that the user must allow, and the settings that its runs begin with.
+/// A project with an agent that the user must allow, and the settings at the start.
 fn scene() -> (TempDir, PathBuf, Arc<HostContext>) {
     let root = stage(SCRIPT);
     let project = root.path().join("project");
@@ -66,7 +66,7 @@ fn editor(root: &Path) -> Arc<User<'static>> {
     Arc::new(User { confirms: Some(Box::new(confirms)), ..User::default() })
 }
 
-/// What the children were given.
+/// The values that the children received.
 fn given(root: &Path) -> Vec<String> {
     let edited = fs::read_to_string(settings(root)).expect("readable");
     assert!(edited.contains(AFTER), "somebody was asked");
@@ -76,7 +76,7 @@ fn given(root: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_edit_while_a_person_is_asked_does_not_reach_the_runs_of_the_call() {
+async fn an_edit_during_a_question_does_not_affect_the_runs_of_the_call() {
     for tasks in [1, 3] {
         let (root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), task: "look around".into(), ..TaskSpec::default() };
@@ -99,7 +99,7 @@ impl Listener for Silent {
 }
 
 #[tokio::test]
-async fn an_edit_while_a_person_is_asked_does_not_reach_a_background_run() {
+async fn an_edit_during_a_question_does_not_affect_a_background_run() {
     let (root, cwd, context) = scene();
     let service = background(&context.agent_dir);
     let scope =
@@ -117,7 +117,7 @@ async fn an_edit_while_a_person_is_asked_does_not_reach_a_background_run() {
     close_conversation(&service, &view).await;
 }
 
-/// A file system that hangs occupies the thread that reads.
+/// A file system that hangs blocks the reading thread.
 #[test]
 fn an_abort_does_not_wait_for_the_configuration() {
     let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build();
@@ -140,7 +140,7 @@ fn an_abort_does_not_wait_for_the_configuration() {
             timeout(Duration::from_secs(5), run).await
         });
         let result = result.unwrap_or_else(|_| panic!("`{asked}` ends, chain: {is_chain}"));
-        // A first step that names one before it is refused, whatever the configuration says.
+        // A first step that refers to a previous step is refused, regardless of the configuration.
         assert_eq!(result.details.results.len(), tasks, "{}", result.text);
         assert!(result.details.results.iter().all(|single| single.outcome == RunOutcome::Aborted));
     }

@@ -1,4 +1,4 @@
-//! Snapshots of real work trees: what is in them, and that nothing else happens.
+//! Snapshots of real work trees: their content, and the absence of side effects.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -62,8 +62,8 @@ fn texts(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 
 type State = BTreeMap<PathBuf, (u32, SystemTime, i64, Vec<u8>)>;
 
-/// Every file below a directory: mode, times and content. A file with objects gets a second name, which counts as a change of its
-/// status and of nothing else.
+/// Every file below a directory: mode, times and content. A file with objects gets a hard link, which changes only its status
+/// time.
 fn state(directory: &Path) -> State {
     let mut found = BTreeMap::new();
     let mut waiting = vec![directory.to_owned()];
@@ -83,7 +83,7 @@ fn state(directory: &Path) -> State {
 }
 
 #[tokio::test]
-async fn a_snapshot_holds_what_lies_in_the_tree_and_not_what_is_ignored() {
+async fn a_snapshot_holds_the_files_of_the_tree_without_ignored_files() {
     let scene = Scene::committed();
     scene.write("dir/gone.txt", "gone");
     scene.write("tracked.log", "ignored, but tracked");
@@ -120,12 +120,12 @@ async fn a_snapshot_holds_what_lies_in_the_tree_and_not_what_is_ignored() {
 }
 
 #[tokio::test]
-async fn tree_and_repository_stay_as_they_are_down_to_the_times_of_packs() {
+async fn a_snapshot_changes_neither_tree_nor_repository_except_the_times_of_packs() {
     let scene = Scene::committed();
     scene.write("kept.txt", "second");
     scene.commit();
     scene.git(&["gc", "-q"]);
-    // What is hashed lies in a pack already; its time is what git changes then.
+    // A hashed object may already be in a pack. git then changes only the pack's time.
     scene.write("kept.txt", "kept");
     scene.write("copy.txt", "inner");
     for store in [scene.store().await, scene.sandboxed().await] {
@@ -142,9 +142,9 @@ async fn tree_and_repository_stay_as_they_are_down_to_the_times_of_packs() {
 }
 
 #[tokio::test]
-async fn nothing_that_a_repository_names_is_run() {
+async fn a_snapshot_runs_no_program_of_the_repository() {
     let scene = Scene::committed();
-    // A submodule that gets the same settings: `git status` in it would run them.
+    // A submodule with the same settings: `git status` in it would run them.
     let inner = scene.root().join("inner");
     fs::create_dir_all(&inner).expect("made");
     scene.git_in(&inner, &["init", "-q"]);
@@ -208,14 +208,14 @@ async fn nothing_that_a_repository_names_is_run() {
         assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
         scene.write("kept.txt", "changed");
     }
-    // What an ordinary git makes of it.
+    // The tree that an ordinary git creates from it.
     let ordinary = Command::new("git").arg("status").current_dir(scene.root()).output();
     ordinary.expect("git runs");
     assert!(mark.exists());
 }
 
 #[tokio::test]
-async fn files_are_kept_as_they_lie_on_the_disk_whatever_is_converted() {
+async fn files_are_kept_as_on_disk_regardless_of_conversions() {
     let scene = Scene::new();
     scene.git(&["config", "core.autocrlf", "true"]);
     scene.write(
@@ -249,7 +249,7 @@ async fn files_are_kept_as_they_lie_on_the_disk_whatever_is_converted() {
 }
 
 #[tokio::test]
-async fn what_git_was_told_not_to_look_at_is_looked_at() {
+async fn files_that_git_was_told_to_ignore_are_included() {
     let scene = Scene::committed();
     scene.git(&["update-index", "--assume-unchanged", "kept.txt"]);
     scene.write("kept.txt", "changed");
@@ -260,7 +260,7 @@ async fn what_git_was_told_not_to_look_at_is_looked_at() {
     assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected));
 }
 
-/// Each row: what is done to a repository, and the files of its snapshot.
+/// Each row: a change to a repository, and the files of its snapshot.
 #[tokio::test]
 async fn a_repository_in_any_state_has_a_snapshot() {
     type Row = (&'static str, fn(&Scene), &'static [(&'static str, &'static str)]);
@@ -342,11 +342,11 @@ fn fifo(path: &Path) {
 }
 
 #[tokio::test]
-async fn a_file_that_would_hold_git_for_ever_is_named_at_once() {
+async fn a_file_that_would_block_git_forever_is_named_at_once() {
     let refused = async |path: &str, sandboxed: bool| {
         let scene = Scene::committed();
         fifo(&scene.root().join(path));
-        // Attributes are read for what is taken in.
+        // git reads attributes for every file that it adds.
         scene.write("dir/inner.txt", "changed");
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
         let refused = store.take(ID, &scene.root()).await.expect_err("git would wait");
@@ -365,12 +365,12 @@ async fn a_file_that_would_hold_git_for_ever_is_named_at_once() {
     assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
 }
 
-/// Much less than git is waited for.
+/// Much less than the time that we wait for git.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Each row: a special file that git does not wait for.
+/// Each row: a special file for which git does not wait.
 #[tokio::test]
-async fn special_files_that_hold_nobody_are_passed_over() {
+async fn special_files_that_do_not_block_are_skipped() {
     for (path, make) in [
         (".gitignore", socket as fn(&Path)),
         ("dir/.gitattributes", socket),
@@ -395,7 +395,7 @@ fn socket(path: &Path) {
 }
 
 #[tokio::test]
-async fn no_commit_yet_another_hash_and_a_linked_tree_are_as_good() {
+async fn a_repository_without_commits_with_another_hash_or_as_a_linked_tree_has_a_snapshot() {
     let unborn = Scene::new();
     unborn.write("first.txt", "first");
     let (store, snapshot) = unborn.take().await;
@@ -424,7 +424,7 @@ async fn no_commit_yet_another_hash_and_a_linked_tree_are_as_good() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_refused_with_its_size_and_leaves_nothing() {
+async fn a_tree_that_is_too_large_is_refused_with_its_size_and_leaves_nothing() {
     let scene = Scene::committed();
     scene.write("large", &"x".repeat(2 << 20));
     let store = scene.store().await;
@@ -433,7 +433,7 @@ async fn what_is_too_large_is_refused_with_its_size_and_leaves_nothing() {
     let expected = "takes up 2.0 MiB, more than `snapshot.maxBytes` allows, 1.0 MiB";
     assert!(said.ends_with(expected), "{said}");
     assert!(!store.directory(ID).exists());
-    // What is committed does not count.
+    // Committed files do not count.
     scene.commit();
     store.take(ID, &scene.root()).await.expect("a snapshot");
     for number in 0..=LIMITS.files {
@@ -444,7 +444,7 @@ async fn what_is_too_large_is_refused_with_its_size_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_has_changed_since_is_told_and_can_be_read() {
+async fn later_changes_are_listed_and_readable() {
     let scene = Scene::committed();
     scene.write("dirty.txt", "before");
     let (store, snapshot) = scene.take().await;
@@ -471,7 +471,7 @@ async fn what_has_changed_since_is_told_and_can_be_read() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_is_said() {
+async fn an_unreadable_file_is_reported() {
     let scene = Scene::committed();
     let store = scene.store().await;
     fs::create_dir_all(scene.at("plain")).expect("made");
@@ -502,7 +502,7 @@ async fn a_snapshot_is_private() {
 
 /// A newer git may have more of them.
 #[test]
-fn the_variables_that_no_child_gets_are_those_that_git_calls_local() {
+fn the_removed_variables_are_the_local_variables_of_git() {
     let said = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().expect("git runs");
     let said = String::from_utf8(said.stdout).expect("text");
     let missing: Vec<_> = said.lines().filter(|name| !GIT_VARIABLES.contains(name)).collect();

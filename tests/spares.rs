@@ -1,5 +1,5 @@
-//! Children that wait for the next call: taken by a call that would start exactly the same, and by no other, and gone without
-//! a trace where none comes. The children are scripted.
+//! Spare children that wait for the next call. Only a call that would start exactly the same child takes one, and an unused spare
+//! leaves no trace. The children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -27,10 +27,10 @@ use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Says at once that it is up, and with its answer who it is.
+/// Announces its start at once, and its identity with its answer.
 const TELLS: &str = r#"echo $$ >> "$home/up"; hear; begin; said "by $$"; settled; leave"#;
 
-/// Longer than a test has patience.
+/// Longer than any test waits.
 const LONG: u32 = 600_000;
 
 const AGENT: &str = "---\nname: local\ndescription: Looks around.\n---\nLook.\n";
@@ -84,24 +84,24 @@ impl Scene {
         timeout(PATIENCE, single(spec, call(Control::default()))).await.expect("the run ends")
     }
 
-    /// Runs a task, and says which child has done it.
+    /// Runs a task, and returns the child that has done it.
     async fn served_by(&self, task: &str) -> i32 {
         by(&self.run(self.spec(task)).await)
     }
 
-    /// The children that have come up so far, in that order.
+    /// The started children, in the order of their starts.
     fn up(&self) -> Vec<i32> {
         let text = fs::read_to_string(self.path("up")).unwrap_or_default();
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// The child with this number of all that come up, once it is up.
+    /// Returns the child with this number, once it has started.
     async fn nth(&self, number: usize) -> i32 {
         eventually("another child", || self.up().len() >= number).await;
         self.up()[number - 1]
     }
 
-    /// Runs a first task, and waits for the child that waits afterwards.
+    /// Runs a first task, and waits for the spare child that follows it.
     async fn waiting(&self) -> i32 {
         let first = self.served_by("first").await;
         assert_eq!(self.up()[0], first);
@@ -114,12 +114,12 @@ impl Scene {
         pids.gone("a child that nobody needs").await;
     }
 
-    /// What the children were told, a line each.
+    /// The tasks of the children, one per line.
     fn heard(&self) -> String {
         fs::read_to_string(self.path("heard")).unwrap_or_default()
     }
 
-    /// What lies in the directories of runs, by run.
+    /// The content of the directories of runs, by run.
     fn runs(&self) -> Vec<Vec<OsString>> {
         let names =
             |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -127,7 +127,7 @@ impl Scene {
         names(runs.clone()).map(|run| names(runs.join(run)).collect()).collect()
     }
 
-    /// Ends what waits. Afterwards so many runs have left their session each, and nothing else.
+    /// Ends the spare children. Afterwards each of `runs` runs has left its session, and nothing else remains.
     async fn leaves(self, sessions: usize) {
         timeout(PATIENCE, end_spares()).await.expect("they end");
         assert_eq!(self.runs(), vec![vec![OsString::from("session.jsonl")]; sessions]);
@@ -142,12 +142,12 @@ fn call(control: Control) -> Call {
     Call { control, ..call::call(Arc::new(User::default())) }
 }
 
-/// The child that has given this result.
+/// The child that has returned this result.
 fn by(result: &ToolResult) -> i32 {
     by_each(result)[0]
 }
 
-/// The children that have given these results.
+/// The children that have returned these results.
 fn by_each(result: &ToolResult) -> Vec<i32> {
     let by = |answer: &str| answer.strip_prefix("by ")?.trim().parse().ok();
     let each = result.details.results.iter().map(|single| single.output.as_deref().and_then(by));
@@ -155,7 +155,7 @@ fn by_each(result: &ToolResult) -> Vec<i32> {
 }
 
 #[tokio::test]
-async fn a_child_waits_after_a_run_and_serves_the_next_call_once() {
+async fn a_spare_child_waits_after_a_run_and_serves_the_next_call_once() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     assert!(!scene.heard().contains("not known"), "{}", scene.heard());
@@ -171,7 +171,7 @@ async fn a_child_waits_after_a_run_and_serves_the_next_call_once() {
 }
 
 #[tokio::test]
-async fn none_waits_unless_it_is_asked_for() {
+async fn no_spare_child_waits_by_default() {
     let scene = Scene::with(TELLS, json!({}));
     scene.served_by("first").await;
     scene.served_by("second").await;
@@ -180,7 +180,7 @@ async fn none_waits_unless_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn the_successor_of_a_run_of_which_its_call_changed_only_limits_is_the_same() {
+async fn the_spare_after_a_run_with_other_limits_is_the_same() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let overrides =
@@ -191,7 +191,7 @@ async fn the_successor_of_a_run_of_which_its_call_changed_only_limits_is_the_sam
 }
 
 #[tokio::test]
-async fn a_child_that_dies_while_it_waits_is_not_missed() {
+async fn a_spare_child_that_dies_does_no_harm() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let mut pids = Pids::default();
@@ -204,8 +204,8 @@ async fn a_child_that_dies_while_it_waits_is_not_missed() {
 }
 
 #[tokio::test]
-async fn a_call_gets_a_child_that_still_boots() {
-    // The second one needs what the test gives it.
+async fn a_call_gets_a_spare_child_that_is_still_booting() {
+    // The second child needs a value from the test.
     let boots = r#"echo $$ >> "$home/up"; test "$(wc -l < "$home/up")" -lt 2 || gate booted; "#;
     let scene = Scene::new(&format!("{boots}{TELLS}").replacen(r#"echo $$ >> "$home/up"; hear"#, "hear", 1));
     let spare = scene.waiting().await;
@@ -223,7 +223,7 @@ async fn a_call_gets_a_child_that_still_boots() {
 }
 
 #[tokio::test]
-async fn of_two_calls_at_once_one_gets_the_child_that_waits() {
+async fn only_one_of_two_simultaneous_calls_gets_the_spare_child() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let (one, other) = tokio::join!(scene.served_by("second"), scene.served_by("third"));
@@ -233,7 +233,7 @@ async fn of_two_calls_at_once_one_gets_the_child_that_waits() {
 }
 
 #[tokio::test]
-async fn several_wait_and_serve_several_tasks_of_a_call_as_many_as_it_runs_at_once() {
+async fn several_spare_children_serve_as_many_tasks_of_a_call_as_run_at_once() {
     let config = json!({ "spare": { "count": 3, "idleMs": LONG }, "parallelConcurrency": 2 });
     let scene = Scene::with(TELLS, config);
     let tasks = |tasks: &[&str]| TasksSpec {
@@ -257,10 +257,10 @@ async fn several_wait_and_serve_several_tasks_of_a_call_as_many_as_it_runs_at_on
     scene.leaves(6).await;
 }
 
-/// What a call changes before it comes, or what is changed on the disk.
+/// A difference in the call, or a change on the disk.
 type Change = fn(&Scene, &mut RunSpec);
 
-/// Changes after which a child that waits would be another one than the call needs.
+/// Changes after which a spare child would differ from the child that the call needs.
 const CHANGES: [(&str, Change); 15] = [
     ("the agent file", |scene, _| {
         scene.write("agent/agents/local.md", &AGENT.replace("Look.", "Look well."));
@@ -294,7 +294,7 @@ const CHANGES: [(&str, Change); 15] = [
 ];
 
 #[tokio::test]
-async fn a_child_is_ended_and_not_used_once_anything_has_changed_that_it_was_booted_with() {
+async fn a_spare_child_is_ended_once_one_of_its_inputs_has_changed() {
     for (what, change) in CHANGES {
         let scene = Scene::new(TELLS);
         let spare = scene.waiting().await;
@@ -303,7 +303,7 @@ async fn a_child_is_ended_and_not_used_once_anything_has_changed_that_it_was_boo
         let served = by(&scene.run(spec.clone()).await);
         assert_ne!(served, spare, "{what}");
         scene.gone(spare).await;
-        // Its successor is up to date.
+        // The next spare is up to date.
         let next = scene.nth(4).await;
         assert_eq!(by(&scene.run(spec).await), next, "{what}");
         scene.leaves(3).await;
@@ -311,11 +311,11 @@ async fn a_child_is_ended_and_not_used_once_anything_has_changed_that_it_was_boo
 }
 
 #[tokio::test]
-async fn a_child_waits_for_runs_of_its_own_conversation_only() {
+async fn a_spare_child_serves_only_its_own_conversation() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let mut spec = scene.spec("second");
-    // Its directory would lie with those of the other one.
+    // Its directory would be next to the directories of the first child.
     Arc::make_mut(&mut spec.context).host.session_file = Some(scene.path("sessions/other.jsonl"));
     assert_ne!(by(&scene.run(spec.clone()).await), spare);
     scene.gone(spare).await;
@@ -327,7 +327,7 @@ async fn a_child_waits_for_runs_of_its_own_conversation_only() {
 }
 
 #[tokio::test]
-async fn who_ends_all_that_wait_ends_the_child_of_a_run_that_has_just_ended() {
+async fn ending_all_spares_ends_the_spare_of_a_run_that_has_just_ended() {
     for _ in 0..5 {
         let scene = Scene::new(TELLS);
         scene.served_by("first").await;
@@ -339,7 +339,7 @@ async fn who_ends_all_that_wait_ends_the_child_of_a_run_that_has_just_ended() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_written_again_as_it_was_outdates_no_child() {
+async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
     let scene = Scene::new(TELLS);
     scene.write("agent/auth.json", "{}");
     scene.write("project/AGENTS.md", "Be brief.");
@@ -355,7 +355,7 @@ async fn a_file_that_is_written_again_as_it_was_outdates_no_child() {
 }
 
 #[tokio::test]
-async fn a_run_that_gets_a_private_tree_and_one_whose_tree_is_removed_outdate_no_child() {
+async fn creating_or_removing_a_private_tree_outdates_no_spare() {
     let scene = Scene::new(TELLS);
     let trees = layout::private_trees(&scene.path("agent"));
     fs::create_dir_all(trees.join("earlier")).expect("made");
@@ -367,7 +367,7 @@ async fn a_run_that_gets_a_private_tree_and_one_whose_tree_is_removed_outdate_no
 }
 
 #[tokio::test]
-async fn a_call_for_something_else_leaves_the_child_alone_until_it_has_a_successor_itself() {
+async fn a_different_call_keeps_the_spare_until_it_has_its_own() {
     for (what, change) in [
         ("another directory", (|scene, spec| spec.cwd = scene.path("sessions")) as Change),
         ("another model", |_, spec| spec.overrides.model = Some("a/b".into())),
@@ -381,7 +381,7 @@ async fn a_call_for_something_else_leaves_the_child_alone_until_it_has_a_success
         let other = scene.nth(4).await;
         assert_eq!(scene.served_by("third").await, spare, "{what}");
         let third = scene.nth(5).await;
-        // There may be two: the one that has waited longest for other calls makes way.
+        // There may be two spares. The spare that has waited longest for other calls is ended.
         let spec = RunSpec { cwd: scene.path("home"), ..scene.spec("fourth") };
         fs::create_dir(scene.path("home")).expect("made");
         scene.run(spec).await;
@@ -393,7 +393,7 @@ async fn a_call_for_something_else_leaves_the_child_alone_until_it_has_a_success
 }
 
 #[tokio::test]
-async fn a_run_that_waits_gets_the_place_of_the_child() {
+async fn a_queued_run_gets_the_slot_of_the_spare_child() {
     let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": LONG }, "maxConcurrent": 1 }));
     let spare = scene.waiting().await;
     let served = by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("second") }).await);
@@ -405,7 +405,7 @@ async fn a_run_that_waits_gets_the_place_of_the_child() {
 }
 
 #[tokio::test]
-async fn a_child_ends_when_nobody_has_come_in_time() {
+async fn an_unused_spare_child_is_ended_in_time() {
     let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": 1000 } }));
     let spare = scene.waiting().await;
     scene.gone(spare).await;
@@ -415,7 +415,7 @@ async fn a_child_ends_when_nobody_has_come_in_time() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_dropped_or_aborted_while_it_takes_the_child_leaves_nothing() {
+async fn a_call_dropped_or_aborted_while_it_takes_the_spare_leaves_nothing() {
     for polls in 0..40 {
         let scene = Scene::new(TELLS);
         scene.waiting().await;
@@ -447,7 +447,7 @@ async fn a_call_that_is_dropped_or_aborted_while_it_takes_the_child_leaves_nothi
 }
 
 #[tokio::test]
-async fn limits_count_from_the_task() {
+async fn limits_of_a_spare_child_count_from_its_task() {
     let config = json!({ "spare": { "count": 1, "idleMs": LONG }, "timeoutMs": 4000, "idleTimeoutMs": 4000 });
     let scene = Scene::with(TELLS, config);
     let spare = scene.waiting().await;
@@ -460,7 +460,7 @@ async fn limits_count_from_the_task() {
 }
 
 #[tokio::test]
-async fn a_run_that_fails_has_no_successor() {
+async fn a_failed_run_leaves_no_spare() {
     let script = r#"echo $$ >> "$home/up"; hear; begin
 case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
     let scene = Scene::with(
@@ -478,7 +478,7 @@ case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
 }
 
 #[tokio::test]
-async fn a_call_that_still_arrives_gets_the_child_that_waits_and_boots_no_other() {
+async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let early =

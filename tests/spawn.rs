@@ -1,4 +1,4 @@
-//! What keeps a child from starting, in words that name the culprit.
+//! Errors that prevent a child's start. Each message names the cause.
 #![cfg(target_os = "linux")]
 
 #[path = "support/fixture.rs"]
@@ -31,7 +31,7 @@ async fn each_cause_is_named_with_its_stage_and_the_system_error() {
         start(&|c| c.cwd = scratch.path().join("gone")),
         start(&|c| c.cwd = programs.join("garbage")),
         start(&|c| c.cwd = programs.join("garbage/below")),
-        // Both are missing: the directory comes first.
+        // Both are missing: the directory is checked first.
         start(&|c| (c.cwd, c.program) = (scratch.path().join("gone"), "gone".into())),
         start(&|c| c.program = "no-such-program".into()),
         start(&|c| (c.program, c.env) = ("sh".into(), vec![])),

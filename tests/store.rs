@@ -1,4 +1,4 @@
-//! What the processes of one user share, and what becomes of it when one of them, or the disk, fails.
+//! The data that one user's processes share, and its fate when a process or the disk fails.
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, fcntl_lock, flock, inotify, mknodat};
 use tempfile::TempDir;
 
-/// The second process takes turns as it is told.
+/// The second process acts on the commands of the test.
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
@@ -45,7 +45,7 @@ fn a_second_process_ends_with_its_test() {
                     store = None;
                     "closed".into()
                 }
-                // Opens and closes the store again and again, which sweeps what others have left.
+                // Opens and closes the store repeatedly, which sweeps the remains of other processes.
                 ["open", times] => {
                     let times: u32 = times.parse().expect("a number");
                     let all: Result<Vec<_>, _> =
@@ -99,7 +99,7 @@ fn processes(agent_dir: &Path) -> PathBuf {
     agent_dir.join("subagents/processes")
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("the directory is there");
     let mut names: Vec<_> = entries
@@ -120,7 +120,7 @@ fn requests<const N: usize>(cap: usize, when_full: WhenFull) -> [TicketRequest; 
 #[test]
 fn the_database_is_private_shared_and_has_a_version() {
     let dir = agent_dir();
-    // A careless hand had made it before.
+    // Another program had created it before, with the wrong permissions.
     fs::create_dir(dir.path().join("subagents")).expect("a directory");
     fs::write(database(dir.path()), "").expect("a file");
     fs::set_permissions(database(dir.path()), fs::Permissions::from_mode(0o644)).expect("our file");
@@ -139,7 +139,7 @@ fn the_database_is_private_shared_and_has_a_version() {
 }
 
 #[test]
-fn turns_are_taken_in_order_within_one_process() {
+fn tickets_are_granted_in_order_within_one_process() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let mut all: [TicketRequest; 4] = requests(2, WhenFull::Wait);
@@ -148,7 +148,7 @@ fn turns_are_taken_in_order_within_one_process() {
     let second = all[1].ticket.expect("it has one");
     assert_eq!(store.take_turn(&[second], &mut all[2..], 0).expect("a turn"), 0);
     assert_eq!(states(&all[2..]), "+.");
-    // The call that waited leaves without having started.
+    // The waiting call leaves without having started.
     let places = [all[0].ticket, all[2].ticket, all[3].ticket].map(|place| place.expect("it has one"));
     assert_eq!(store.take_turn(&places, &mut [], 0).expect("a turn"), 0);
     let mut next: [TicketRequest; 3] = requests(2, WhenFull::Wait);
@@ -170,7 +170,7 @@ fn early_requests_are_refused_while_a_run_waits_and_existing_children_always_cou
     let mut queued: [TicketRequest; 1] = requests(3, WhenFull::Wait);
     store.take_turn(&[], &mut queued, 0).expect("a turn");
     assert_eq!(states(&queued), ".", "the certain one is counted");
-    // Two leave: there would be room, but the queued one needs it.
+    // Two leave. There is room now, but the queued call needs it.
     let leaving = [early[0].ticket, early[1].ticket].map(|place| place.expect("it has one"));
     let mut late: [TicketRequest; 1] = requests(2, WhenFull::Refuse);
     store.take_turn(&leaving, &mut late, 0).expect("a turn");
@@ -178,7 +178,7 @@ fn early_requests_are_refused_while_a_run_waits_and_existing_children_always_cou
 }
 
 #[test]
-fn processes_take_turns_in_the_order_in_which_they_came() {
+fn processes_get_tickets_in_the_order_of_their_arrival() {
     let dir = agent_dir();
     let [mut one, mut two, mut three] = std::array::from_fn(|_| Actor::start(dir.path()));
     for actor in [&mut one, &mut two, &mut three] {
@@ -214,7 +214,7 @@ fn a_process_with_a_smaller_cap_waits_without_blocking_others() {
 }
 
 #[test]
-fn the_tickets_of_a_killed_process_are_free_whether_it_ran_or_waited() {
+fn the_tickets_of_a_killed_process_are_released_running_or_waiting() {
     let dir = agent_dir();
     let [mut running, mut waiting, mut last] = std::array::from_fn(|_| Actor::start(dir.path()));
     for actor in [&mut running, &mut waiting, &mut last] {
@@ -227,16 +227,16 @@ fn the_tickets_of_a_killed_process_are_free_whether_it_ran_or_waited() {
     assert_eq!(last.ask("turn"), ".", "somebody still runs");
     running.kill();
     assert_eq!(last.ask("turn"), "+");
-    // Two files of the process that is left: that it is alive, and that it is the only copy.
+    // Two files of the remaining process: its presence, and its lock on the only copy.
     assert_eq!(names(&processes(dir.path())).len(), 2 + 2, "of the dead, what nobody had to look at");
     assert_eq!(Actor::start(dir.path()).ask("open"), "open");
     let left = names(&processes(dir.path()));
     assert_eq!(left.iter().filter(|name| name.starts_with("process-")).count(), 2, "{left:?}");
 }
 
-/// It kept them until somebody continued it.
+/// The process kept its entries until another process resumed it.
 #[test]
-fn a_stopped_process_does_not_keep_the_places_of_children_that_have_ended() {
+fn a_stopped_process_does_not_keep_the_slots_of_ended_children() {
     let dir = agent_dir();
     let mut other = Actor::start(dir.path());
     assert_eq!((other.ask("open"), other.ask("request 1")), ("open".into(), "+".into()));
@@ -284,7 +284,7 @@ fn only_a_lock_shows_that_a_process_is_alive() {
 }
 
 #[test]
-fn files_of_dead_processes_are_swept_and_those_of_living_ones_kept() {
+fn files_of_dead_processes_are_removed_and_files_of_living_processes_kept() {
     let dir = agent_dir();
     let mut alive = Actor::start(dir.path());
     assert_eq!(alive.ask("open"), "open");
@@ -306,7 +306,7 @@ fn files_of_dead_processes_are_swept_and_those_of_living_ones_kept() {
 fn processes_that_open_and_sweep_at_the_same_time_do_not_disturb_each_other() {
     let dir = agent_dir();
     let mut actors: [_; 6] = std::array::from_fn(|_| Actor::start(dir.path()));
-    // All at once, and the first time nothing is there yet.
+    // All processes start at once, and at first no file exists.
     for actor in &mut actors {
         actor.say("open 20");
     }
@@ -331,7 +331,7 @@ fn opening_waits_for_a_process_that_is_sweeping() {
     let own = names(&processes(dir.path())).into_iter().find(|name| name.starts_with("process-"));
     let own = own.expect("the sign of the only copy");
     drop(store);
-    // A sweep locks each file that it finds, to see whether somebody holds it: here one that was just made.
+    // A sweep locks each file that it finds, to see whether a process holds it. This file was just created.
     let held = ["opening.lock".to_owned(), own].map(|name| {
         let path = processes(dir.path()).join(name);
         let file = fs::File::create(&path).expect("a file");
@@ -342,7 +342,7 @@ fn opening_waits_for_a_process_that_is_sweeping() {
     inotify::add_watch(&watch, &held[0].0, inotify::WatchFlags::OPEN).expect("the file is there");
     let agent_dir = dir.path().to_owned();
     let opening = std::thread::spawn(move || Store::open(&agent_dir).map(drop));
-    // It has tried to take the lock, and has to try again.
+    // It has failed to take the lock once, and must try again.
     let timeout = Timespec { tv_sec: 20, tv_nsec: 0 };
     let tried = poll(&mut [PollFd::new(&watch, PollFlags::IN)], Some(&timeout)).expect("a watch");
     assert_eq!(tried, 1, "it did not try in time");
@@ -385,7 +385,7 @@ fn processes_whose_files_were_removed_find_each_other_again() {
 }
 
 #[test]
-fn a_process_that_waits_counts_up_seldom_and_one_that_does_not_writes_nothing() {
+fn a_waiting_process_writes_seldom_and_an_idle_process_never() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let reader = Connection::open(database(dir.path())).expect("a database");
@@ -441,7 +441,7 @@ fn spending_of_a_session_adds_up_over_processes() {
 }
 
 #[test]
-fn a_damaged_file_is_kept_under_another_name_and_a_new_one_begun() {
+fn a_damaged_file_is_kept_under_another_name_and_replaced() {
     let dir = agent_dir();
     let beside = dir.path().join("subagents");
     fs::create_dir(&beside).expect("a directory");
@@ -500,7 +500,7 @@ fn the_file_of_a_newer_release_is_left_alone() {
 }
 
 #[test]
-fn tables_that_are_not_ours_are_not_touched() {
+fn foreign_tables_are_not_changed() {
     let dir = agent_dir();
     fs::create_dir(dir.path().join("subagents")).expect("a directory");
     let other = Connection::open(database(dir.path())).expect("a database");
@@ -515,7 +515,7 @@ fn tables_that_are_not_ours_are_not_touched() {
 }
 
 #[test]
-fn a_held_database_is_busy_and_usable_again_afterwards() {
+fn a_locked_database_is_busy_and_usable_again_afterwards() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let holder = Connection::open(database(dir.path())).expect("a database");
@@ -531,10 +531,10 @@ fn a_held_database_is_busy_and_usable_again_afterwards() {
 }
 
 #[test]
-fn where_nothing_can_be_written_there_is_no_store_and_one_notice() {
+fn an_unwritable_directory_has_no_store_and_causes_one_notice() {
     let dir = agent_dir();
     fs::write(dir.path().join("file"), "").expect("a file");
-    // A file where a directory should be, and a file system that takes no files: root is not stopped by permissions.
+    // A file in place of a directory, and a file system that accepts no files. Permissions do not stop root.
     for place in [dir.path().join("file"), PathBuf::from("/proc/self/agent")] {
         let first = attach(&place);
         assert!(first.store.is_none());
@@ -550,14 +550,14 @@ fn where_nothing_can_be_written_there_is_no_store_and_one_notice() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_no_damage() {
+fn a_full_disk_is_an_error_and_does_no_damage() {
     let dir = agent_dir();
     // From the start: not even an empty database fits.
     let mut full = Actor::limited(dir.path(), "ulimit -f 1");
     let answer = full.ask("attach");
     assert!(answer.starts_with("none `maxConcurrentPerUser` is not in force"), "{answer}");
     drop(full);
-    // Later: the log grows until it meets the limit.
+    // Later: the log grows until it reaches the limit.
     let mut filling = Actor::limited(dir.path(), "ulimit -f 200");
     assert_eq!(filling.ask("open"), "open");
     let mut spent = 0;
@@ -580,7 +580,7 @@ fn a_full_disk_is_an_error_and_no_damage() {
 }
 
 #[test]
-fn a_second_copy_of_the_addon_in_the_process_is_kept_out() {
+fn a_second_copy_of_the_addon_in_the_process_is_refused() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let own = names(&processes(dir.path()));
@@ -589,20 +589,20 @@ fn a_second_copy_of_the_addon_in_the_process_is_kept_out() {
     let error = Store::open(dir.path()).expect_err("the second one");
     assert!(matches!(error, StoreError::SecondCopy { .. }), "{error}");
     drop(store);
-    // What the other copy would hold.
+    // The entry that the other copy would hold.
     let held = fs::File::create(processes(dir.path()).join(own)).expect("a file");
     assert!(try_lock(&held).expect("it can be locked"), "nobody has it");
     let error = Store::open(dir.path()).expect_err("the second one");
     assert!(matches!(error, StoreError::SecondCopy { .. }), "{error}");
-    // Another process has no part in that.
+    // Another process is not affected.
     assert_eq!(Actor::start(dir.path()).ask("open"), "open");
     drop(held);
     Store::open(dir.path()).expect("the only one");
 }
 
-/// Each of them was written to, given another mode, or waited for without an end.
+/// Each of these files was written to, given another mode, or waited for without an end.
 #[test]
-fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
+fn a_foreign_file_is_refused_unchanged_and_named() {
     for name in ["runs.db", "runs.db-wal", "runs.db-shm", "processes/opening.lock"] {
         for (kind, reason) in [
             ("link", "it is a link, which is not followed here"),
@@ -624,7 +624,7 @@ fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
                 "another user's" => {
                     fs::write(&file, "").expect("a file");
                     if std::os::unix::fs::chown(&file, Some(4242), None).is_err() {
-                        // Only root can give a file away.
+                        // Only root can change a file's owner.
                         continue;
                     }
                 }
@@ -642,9 +642,9 @@ fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
     }
 }
 
-/// Who may only read cannot even open what processes wait for.
+/// A process without write access cannot even open the files of waiting processes.
 #[test]
-fn the_lock_files_are_readable_by_nobody() {
+fn the_lock_files_are_unreadable() {
     let dir = agent_dir();
     let _store = Store::open(dir.path()).expect("a store");
     for name in names(&processes(dir.path())) {
@@ -654,7 +654,7 @@ fn the_lock_files_are_readable_by_nobody() {
 }
 
 #[test]
-fn one_agent_directory_has_one_store_in_all_its_spellings() {
+fn all_paths_to_an_agent_directory_share_one_store() {
     let dir = agent_dir();
     let agent = dir.path().join("agent");
     let first = attach(&agent);
@@ -672,9 +672,9 @@ fn one_agent_directory_has_one_store_in_all_its_spellings() {
     assert!(attach(&agent).store.is_some(), "it can be opened again");
 }
 
-/// They stayed open for good, five for each agent directory.
+/// The descriptors stayed open for good, five for each agent directory.
 #[test]
-fn stores_that_nothing_here_belongs_to_keep_no_files_open() {
+fn unused_stores_keep_no_files_open() {
     let dir = agent_dir();
     let open = || {
         let descriptors = fs::read_dir("/proc/self/fd").expect("there is one");
@@ -684,7 +684,7 @@ fn stores_that_nothing_here_belongs_to_keep_no_files_open() {
     let place = |number: usize| dir.path().join(number.to_string());
     let stores: Vec<_> = (0..12).map(|number| attach(&place(number)).store.expect("a store")).collect();
     assert!(open() <= 4 * 5, "{}", open());
-    // They work as before, and one with a ticket stays open: it shows that its process is alive.
+    // They still work, and the database with a ticket stays open: it shows that its process is alive.
     let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
     stores[0].take_turn(&[], &mut mine, 0).expect("a turn");
     for (number, store) in stores.iter().enumerate() {
@@ -699,7 +699,7 @@ fn stores_that_nothing_here_belongs_to_keep_no_files_open() {
 }
 
 #[test]
-fn nothing_but_the_database_is_left_behind() {
+fn only_the_database_remains() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     store.take_turn(&[], &mut requests::<3>(1, WhenFull::Wait), 0).expect("a turn");
@@ -716,7 +716,7 @@ fn tickets_of_a_removed_database_match_no_ticket_of_the_next_one() {
     store.take_turn(&[], &mut old, 0).expect("a turn");
     assert_eq!(states(&old), "++.");
     fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
-    // The one that ran first has left, so the others begin a new database with its number.
+    // The call that ran first has left, so the others begin a new database with its number.
     let first = old[0].ticket.expect("it has one");
     store.take_turn(&[first], &mut old[1..], 0).expect("a turn");
     assert_eq!(states(&old[1..]), "++");

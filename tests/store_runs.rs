@@ -1,4 +1,4 @@
-//! What is kept of runs in the background, and what becomes of it when processes, or the disk, fail.
+//! The stored records of background runs, and their fate when a process or the disk fails.
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The second process works on runs as it is told.
+/// The second process changes runs as the test commands.
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
@@ -27,7 +27,7 @@ fn a_second_process_ends_with_its_test() {
         for line in script {
             let words: Vec<_> = line.split(' ').collect();
             if words == ["hold"] {
-                // All that somebody can do who may only read.
+                // All operations of a process without write access.
                 let index = fs::File::open(database(agent_dir).with_extension("db-shm"));
                 held.push(index.expect("it can be read"));
                 fcntl_lock(&held[0], FlockOperation::NonBlockingLockShared).expect("nobody writes");
@@ -41,15 +41,15 @@ fn a_second_process_ends_with_its_test() {
     });
 }
 
-/// What both processes do when they are told so, and what comes of it in one line.
+/// The commands of both processes, each with a one-line answer.
 fn act(store: &Store, words: &[&str]) -> String {
     match *words {
-        // A live run, with its session and when it was asked for.
+        // A live run, with its session and its creation time.
         ["start", key, session, created] => {
             let run = StoredRun { created_ms: number(created), ..live(key, session) };
             answer(store.put_run(&run), |()| "started".into())
         }
-        // Its end: with its delivery, or without.
+        // Its end, with or without a delivery.
         ["settle", key, session, ref deliveries @ ..] => {
             let delivery = deliveries.first().map(|id| delivery(id, session, key));
             answer(store.settle_run(&ended(key, session), delivery.as_ref(), false), |()| "settled".into())
@@ -97,7 +97,7 @@ fn act(store: &Store, words: &[&str]) -> String {
             requests.into_iter().map(one).collect::<Vec<_>>().join(" ")
         }),
         ["prune", now] => answer(store.prune(number(now)), |removed| removed.to_string()),
-        // One after the other until one of them fails: how many were kept.
+        // Stores one run after the other until one fails. Returns the number of stored runs.
         ["fill", session] => {
             let big = "x".repeat(4000);
             let kept = (0..).take_while(|number| {
@@ -182,7 +182,7 @@ fn actors<const N: usize>(agent_dir: &Path) -> [Actor; N] {
 }
 
 #[test]
-fn a_run_is_read_as_it_was_kept_and_the_newest_comes_first() {
+fn a_stored_run_is_read_unchanged_newest_first() {
     let dir = agent_dir();
     let store = open(&dir);
     let run = StoredRun { created_ms: 5, body: "ü \" \u{0} {}".into(), ..live("a", "s") };
@@ -207,7 +207,7 @@ fn a_run_is_read_as_it_was_kept_and_the_newest_comes_first() {
 }
 
 #[test]
-fn a_run_of_a_killed_process_is_adopted_once_and_one_of_a_living_process_never() {
+fn a_run_of_a_killed_process_is_adopted_once_and_of_a_living_process_never() {
     let dir = agent_dir();
     let [mut owner, mut first, mut second] = actors(dir.path());
     for key in ["a", "b", "c"] {
@@ -227,7 +227,7 @@ fn a_run_of_a_killed_process_is_adopted_once_and_one_of_a_living_process_never()
     assert_eq!(second.ask("orphans of"), format!("{owner_id} {owner_id}"));
     assert_eq!(second.ask("adopt a s somebody da"), "false", "not theirs");
     assert_eq!(second.ask(&format!("adopt c s {owner_id} again")), "false", "it has ended");
-    // Both at once, each with a delivery of its own: of each run one wins.
+    // Both processes end both runs at once, each with its own delivery. For each run one process wins.
     let mut won = [0, 0];
     for key in ["a", "b"] {
         first.say(&format!("adopt {key} s {owner_id} {key}1"));
@@ -244,7 +244,7 @@ fn a_run_of_a_killed_process_is_adopted_once_and_one_of_a_living_process_never()
 }
 
 #[test]
-fn of_processes_that_offer_at_once_each_delivery_reaches_one() {
+fn simultaneous_offers_give_each_delivery_to_one_process() {
     let dir = agent_dir();
     let mut all: [Actor; 4] = actors(dir.path());
     let mut expected = BTreeSet::new();
@@ -286,12 +286,12 @@ fn pending_deliveries_of_a_killed_process_are_offered_again_and_delivered_ones_a
     assert_eq!(one.ask("delivered d1"), "delivered");
     one.kill();
     assert_eq!(three.ask("offer s"), "d2");
-    // A session knows best what it was told; saying it again, or of the unknown, is nothing.
+    // The session knows best which results it has received. Repeating a result, or naming an unknown one, does nothing.
     for _ in 0..2 {
         assert_eq!(three.ask("delivered d3 d1 unknown"), "delivered");
     }
     assert_eq!(two.ask("release d3"), "released", "too late");
-    // Its end was settled twice, as after a failure that was none.
+    // Its end was stored twice, as after a failure that was reported by mistake.
     assert_eq!(three.ask("settle kd3 s d3"), "settled");
     two.kill();
     three.kill();
@@ -324,13 +324,13 @@ fn requests_reach_only_the_process_of_the_run_and_in_order() {
     assert_ne!(store.data_version().expect("readable"), looked, "others have done something");
     assert_eq!(two.ask("settle c s"), "settled", "before it has looked");
     assert!(!store.ask("c", "stop", "").expect("readable"), "it is over");
-    // What was asked before the end is not asked of whoever goes on with the run.
+    // Requests from before the end do not reach the process that resumes the run.
     assert_eq!(two.ask("start c s 1"), "started");
     assert_eq!(two.ask("requests"), "");
 }
 
 #[test]
-fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
+fn a_process_keeps_its_runs_and_deliveries_if_its_files_are_removed() {
     let dir = agent_dir();
     let store = open(&dir);
     let [mut other] = actors(dir.path());
@@ -339,7 +339,7 @@ fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
     assert_eq!(act(&store, &["offer", "s"]), "db");
     let before = store.process();
     fs::remove_dir_all(dir.path().join("subagents/processes")).expect("a careless hand");
-    // A process name that we held before still means us.
+    // A process name of an earlier process still means this process.
     store.put_run(&StoredRun { process: Some(before.clone()), ..live("c", "s") }).expect("kept");
     assert_ne!(store.process(), before);
     assert_eq!(other.ask("orphans"), "");
@@ -349,7 +349,7 @@ fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
     assert_eq!(act(&store, &["requests"]), "a:stop:- c:stop:-");
     assert_eq!(act(&store, &["release", "db"]), "released");
     assert_eq!(other.ask("offer s"), "db");
-    // The database itself: everything goes on in a new one, with what is kept from then on.
+    // The database itself: a new database continues, with everything that is stored from then on.
     let looked = store.data_version().expect("readable");
     fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
     assert_eq!(act(&store, &["run", "a"]), "none");
@@ -370,7 +370,7 @@ fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
 fn old_rows_are_removed_and_pending_deliveries_kept() {
     let dir = agent_dir();
     let store = open(&dir);
-    // Long after today, so that what is removed on the way is none of it.
+    // Far in the future, so that the retention removes none of the test's data.
     let now = i64::MAX / 2;
     let archived =
         |key: &str, days: i64| StoredRun { archived_ms: Some(now - days * DAY_MS), ..ended(key, "s") };
@@ -391,7 +391,7 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
     assert_eq!(prune(today + 29 * DAY_MS), "0");
     assert_eq!(prune(today + 31 * DAY_MS), "1", "the delivery");
     assert!((store.spent("s").expect("a sum") - 1.5).abs() < f64::EPSILON);
-    // A release before this one says nothing of the time: it counts from when that is seen.
+    // An earlier release stores no time. Its time counts from the first reading.
     database.execute("INSERT INTO spending (session, cost) VALUES ('old', 2)", ()).expect("it is ours");
     assert_eq!(prune(today + 91 * DAY_MS), "1");
     assert!(store.spent("s").expect("a sum").abs() < f64::EPSILON);
@@ -400,7 +400,7 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
     assert_eq!(prune(now), "1", "it waits no more");
     assert_eq!(prune(now + 2 * DAY_MS), "1");
     assert_eq!(act(&store, &["runs"]), "resumed never");
-    // Very many go in parts, so that nobody waits for long.
+    // Large numbers are archived in parts, so that no call waits long.
     let many = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1200)
                 INSERT INTO spending SELECT 'many-' || x, 1.0, 5 FROM n";
     database.execute(many, ()).expect("it is ours");
@@ -409,9 +409,9 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
     }
 }
 
-/// They are archived never, and each call leaves one.
+/// Such runs are never archived, and each call leaves one.
 #[test]
-fn runs_that_a_call_has_waited_for_are_forgotten_by_their_end_and_their_directories_stay_known() {
+fn ended_foreground_runs_are_removed_by_age_and_their_directories_stay_known() {
     let dir = agent_dir();
     let store = open(&dir);
     let now = i64::MAX / 2;
@@ -438,7 +438,7 @@ fn runs_that_a_call_has_waited_for_are_forgotten_by_their_end_and_their_director
 }
 
 #[test]
-fn the_time_since_which_an_end_is_known_stands_with_the_directory_of_the_run() {
+fn the_time_of_an_end_is_stored_with_the_directory_of_the_run() {
     let dir = agent_dir();
     let store = open(&dir);
     for (key, created_ms) in [("silent", 1), ("waits", 2), ("told", 3), ("resumed", 4)] {
@@ -495,7 +495,7 @@ fn a_change_to_an_ended_run_is_stored_unless_the_run_was_resumed() {
 }
 
 #[test]
-fn a_full_disk_keeps_a_run_and_its_delivery_or_neither() {
+fn on_a_full_disk_a_run_and_its_delivery_are_stored_together_or_not_at_all() {
     let dir = agent_dir();
     let mut filling = Actor::limited(dir.path(), "ulimit -f 400");
     assert_eq!(filling.ask("open"), "open");
@@ -523,11 +523,11 @@ fn after_a_damaged_database_new_runs_are_stored() {
 }
 
 #[test]
-fn a_file_of_the_first_version_is_brought_up_to_date_while_its_release_still_uses_it() {
+fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
     let dir = agent_dir();
     fs::create_dir(dir.path().join("subagents")).expect("a directory");
     let old = Connection::open(database(dir.path())).expect("a database");
-    // As the first release made it.
+    // The schema of the first release.
     old.execute_batch(
         "PRAGMA journal_mode = WAL;
          CREATE TABLE place (seq INTEGER PRIMARY KEY, process TEXT NOT NULL, started INTEGER NOT NULL,
@@ -551,11 +551,11 @@ fn a_file_of_the_first_version_is_brought_up_to_date_while_its_release_still_use
 }
 
 #[test]
-fn a_file_of_the_second_version_learns_which_runs_a_call_has_waited_for() {
+fn a_file_of_the_second_version_is_migrated_with_its_foreground_runs() {
     let dir = agent_dir();
     drop(open(&dir));
     let old = Connection::open(database(dir.path())).expect("a database");
-    // As the release before left it.
+    // The schema of the previous release.
     old.execute_batch(
         r#"DROP TABLE forgotten;
            DROP INDEX run_waited_for;
@@ -576,7 +576,7 @@ fn a_file_of_the_second_version_learns_which_runs_a_call_has_waited_for() {
 }
 
 #[test]
-fn runs_that_a_call_has_waited_for_leave_the_places_of_others_alone() {
+fn foreground_runs_do_not_use_up_the_limit_of_background_runs() {
     let dir = agent_dir();
     let store = open(&dir);
     for (created_ms, is_foreground) in [(1, false), (2, false), (3, true), (4, true), (5, true), (6, true)] {
@@ -597,7 +597,7 @@ fn a_write_waits_for_the_holder_of_the_database() {
         let store = store.clone();
         move || act(&store, &["settle", "a", "s", "d"])
     });
-    // Reading has its turn meanwhile.
+    // A reader gets its turn in between.
     assert_eq!(act(&store, &["runs"]), "");
     assert!(!settling.is_finished());
     holder.execute_batch("ROLLBACK").expect("it is ours");
@@ -606,7 +606,7 @@ fn a_write_waits_for_the_holder_of_the_database() {
 
 /// Each write waited for five seconds, and each run writes several times.
 #[test]
-fn a_reader_that_holds_the_database_for_good_costs_one_wait_and_not_one_for_each_write() {
+fn a_permanent_reader_delays_one_write_and_not_each_write() {
     let dir = agent_dir();
     let store = open(&dir);
     assert_eq!(act(&store, &["start", "a", "s", "1"]), "started");

@@ -1,11 +1,11 @@
-//! What is shown while a text arrives, and what it comes to: split anywhere, nothing of a secret is seen that the whole
-//! text would not show.
+//! The visible text while a text arrives, and at its end. For every split it shows no part of a secret that the whole text would
+//! not show.
 
 use pi_subagent_native::event::{Collected, Collector};
 use pi_subagent_native::text::{Sanitizer, SanitizerOptions, settled_length};
 use serde_json::{Value, json};
 
-/// So much of a secret in a row gives something away.
+/// This number of characters of a secret in a row reveals something.
 const PART: usize = 8;
 
 const CORPUS: [&str; 4] = [
@@ -20,7 +20,7 @@ fn sanitizer(secrets: &[&str]) -> Sanitizer {
     Sanitizer::new(SanitizerOptions { secrets, ..SanitizerOptions::default() })
 }
 
-/// Every text of the corpus with its secret, which is empty for an innocent one.
+/// Every text of the corpus with its secret, which is empty for an innocent text.
 fn corpus() -> impl Iterator<Item = (String, String)> {
     let lines = CORPUS.iter().flat_map(|part| part.lines());
     let cases = lines.filter(|line| !line.is_empty() && !line.starts_with("# "));
@@ -57,11 +57,11 @@ fn collect(chunks: &[&[u8]]) -> Collected {
     collector.into_collected()
 }
 
-/// The first part of the secret in what is shown, unless the whole text shows it as well.
+/// Returns the first part of the secret that is shown, unless the whole text shows it as well.
 fn shown_part<'a>(shown: &str, secret: &'a [char], whole: &str) -> Option<&'a [char]> {
     secret.windows(PART).find(|part| {
         let part: String = part.iter().collect();
-        // Dashes and blanks are no part of anything.
+        // Dashes and blanks are not part of a secret.
         part.chars().filter(|character| character.is_alphanumeric()).count() >= 4
             && shown.contains(&part)
             && !whole.contains(&part)
@@ -85,11 +85,11 @@ fn first_leak(sanitizer: &Sanitizer, text: &str, secret: &str, deltas: &[&str]) 
 }
 
 #[test]
-fn no_update_shows_part_of_a_secret_wherever_a_text_is_split() {
+fn no_update_shows_part_of_a_secret_for_any_split() {
     let sanitizer = sanitizer(&[]);
     let mut leaks = Vec::new();
     for (text, secret) in corpus().filter(|(_, secret)| !secret.is_empty()) {
-        // One character after the other: the views are those of all splits in two.
+        // One character after the other: the views are the same as for all splits in two.
         let ends = text.char_indices().map(|(at, character)| &text[at..at + character.len_utf8()]);
         leaks.extend(first_leak(&sanitizer, &text, &secret, &ends.collect::<Vec<_>>()));
     }
@@ -142,7 +142,7 @@ fn prose_and_code_do_not_wait_for_their_line_to_end() {
 }
 
 #[test]
-fn an_update_of_innocent_text_is_its_beginning() {
+fn an_update_of_a_text_without_secrets_is_its_beginning() {
     let sanitizer = sanitizer(&[]);
     let mut hidden = 0;
     for (text, _) in corpus().filter(|(_, secret)| secret.is_empty()) {
@@ -157,7 +157,7 @@ fn an_update_of_innocent_text_is_its_beginning() {
     assert!(hidden < 200, "{hidden} bytes wait");
 }
 
-/// What a text shows of a secret while it arrives, at most, in characters in a row.
+/// The largest number of characters of a secret in a row that a text shows while it arrives.
 fn longest_shown(text: &str, secret: &str, sanitizer: &Sanitizer) -> (usize, String) {
     let views = (0..=text.len()).map(|end| &text[..end]);
     let views = views.map(|view| sanitizer.sanitize_growing(&view[..settled_length(view)]).into_string());
@@ -172,7 +172,7 @@ fn longest_shown(text: &str, secret: &str, sanitizer: &Sanitizer) -> (usize, Str
 }
 
 #[test]
-fn nothing_of_a_key_or_behind_a_prefix_is_shown_wherever_a_text_ends() {
+fn no_part_of_a_key_or_token_is_shown_for_any_end_of_a_text() {
     let line = "9zQ3VS5JJ7ds3xfnygWyF8PbnGy0qvHL7wZC0Q3n5v1kTz9Lx2Uu4hXoPb6mW1r0";
     let pem = |kind: &str| ["-----", kind, " RSA PRIVATE KEY-----"].concat();
     let (begin, end) = (pem("BEGIN"), pem("END"));
@@ -200,7 +200,7 @@ fn nothing_of_a_key_or_behind_a_prefix_is_shown_wherever_a_text_ends() {
 }
 
 #[test]
-fn a_value_that_stands_again_is_not_shown_again_while_it_arrives() {
+fn a_repeated_secret_is_not_shown_while_it_arrives() {
     let value = "k9x2m4p7q1Zz77Qw";
     let text = format!("API_KEY={value}\ngot {value} and x{value}y, then {value}");
     assert!(longest_shown(&text, value, &sanitizer(&[])).0 < PART);

@@ -1,4 +1,4 @@
-//! Results that a child has to submit in a shape of its caller's choice.
+//! Structured results: a child submits a value that matches its caller's schema.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -13,7 +13,7 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-/// `call` has the model say something and call a tool, `submit` ends such a call with what the guard keeps of it.
+/// `call` lets the model say something and call a tool. `submit` ends such a call with the value that the guard keeps.
 const SUBMITS: &str = r#"
 call() { # words tool
     printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"},{"type":"toolCall","id":"c1","name":"%s","arguments":{}}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n' "$1" "$2"
@@ -47,7 +47,7 @@ fn object() -> Value {
 }
 
 #[tokio::test]
-async fn what_is_submitted_is_the_result_and_stands_in_the_text() {
+async fn the_submitted_value_is_the_result_and_part_of_the_text() {
     let table: &[(&str, &str, Value, Value)] = &[
         (
             "an object",
@@ -93,7 +93,7 @@ async fn what_is_submitted_is_the_result_and_stands_in_the_text() {
     }
 }
 
-/// They differ each time, so the limits of repetition do not end such a run.
+/// The values differ, so the limits of repetition do not end such a run.
 #[tokio::test]
 async fn the_tenth_refused_result_ends_the_run_with_its_reason() {
     let refuse = r#"refuse() { # number
@@ -111,7 +111,7 @@ async fn the_tenth_refused_result_ends_the_run_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_child_that_submits_nothing_fails_and_its_words_are_kept() {
+async fn a_child_that_submits_nothing_fails_and_its_text_is_kept() {
     let never = "the child has not submitted a result: it never called `submit_result` with success";
     let refused = format!("{never}; pi refused 1, the last for this reason: `Submitted.`");
     for (label, script) in [
@@ -137,7 +137,7 @@ async fn a_child_that_submits_nothing_fails_and_its_words_are_kept() {
 }
 
 #[tokio::test]
-async fn a_large_result_lies_whole_in_a_file() {
+async fn a_large_result_is_stored_whole_in_a_file() {
     let filler = "x".repeat(50_000);
     for (count, is_inline) in [(1, true), (20, false)] {
         let items = vec![filler.as_str(); count].join("\",\"");
@@ -157,7 +157,7 @@ async fn a_large_result_lies_whole_in_a_file() {
         assert_eq!(single(&result).structured.is_some(), is_inline);
         assert_eq!(result.details.error, None, "it was not cut");
     }
-    // More than is kept is a failure, not half a value.
+    // A value above the size limit is a failure, not half a value.
     let scene = scene(
         "submit '' \"{\\\"files\\\":[\\\"$(head -c 3000000 /dev/zero | tr '\\0' x)\\\"]}\"; settled",
         &object(),
@@ -168,7 +168,7 @@ async fn a_large_result_lies_whole_in_a_file() {
 }
 
 #[tokio::test]
-async fn secrets_go_from_a_result_too() {
+async fn secrets_in_a_structured_result_are_redacted() {
     let key = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
     let script = format!(r#"submit '' '{{"files":["{key}"],"password":"hunter2hunter2"}}'; settled"#);
     let result = run(&scene(&script, &object())).await;
@@ -180,7 +180,7 @@ async fn secrets_go_from_a_result_too() {
 }
 
 #[tokio::test]
-async fn what_is_no_schema_is_refused_before_anything_starts() {
+async fn an_invalid_schema_is_refused_before_the_start() {
     for (schema, why) in [
         (json!([]), "expected a JSON Schema"),
         (json!({}), "it is empty"),

@@ -1,4 +1,4 @@
-//! What a supervised child does, and what comes of it. The fixtures are named after what they do.
+//! The behaviour of supervised children, and the outcome of each. The fixtures are named after their behaviour.
 #![cfg(target_os = "linux")]
 
 #[path = "support/fixture.rs"]
@@ -24,12 +24,12 @@ use warden::warden;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Longer than any run here takes, unless something waits for it in vain.
+/// Longer than any run here takes, unless a test waits in vain.
 const FOREVER: Duration = Duration::from_secs(30);
 
-/// Understands the fixtures: `pid N`, `alive`, `pause`, `resume`, `settled`; anything else is noise.
+/// Understands the fixtures: `pid N`, `alive`, `pause`, `resume`, `settled`. Anything else is noise.
 ///
-/// Silence is limited from the first `pid` on, so that it does not matter how long a fixture takes to begin.
+/// The idle limit counts from the first `pid`, so that the start time of a fixture does not matter.
 struct Recorder {
     silence: Option<Duration>,
     paused: bool,
@@ -179,7 +179,7 @@ impl Case {
     }
 }
 
-/// The outcome in words, with the status in a form that can be read.
+/// Returns the outcome in words, with a readable status.
 fn words(ended: &Supervised) -> String {
     let status = ended.status.map_or("unknown".into(), |status| exit_code(status).to_string());
     match &ended.outcome {
@@ -195,9 +195,9 @@ fn words(ended: &Supervised) -> String {
     }
 }
 
-/// Each row: what the child does under which limits, the outcome with its exit code, and output that must have arrived.
+/// Each row: the child's behaviour and limits, the outcome with its exit code, and the output that must have arrived.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn each_behaviour_has_its_outcome() {
+async fn each_behaviour_has_the_expected_outcome() {
     let table = vec![
         (Case::new("exits", &["0"]), "exited 0", ""),
         (Case::new("exits", &["3"]).label("exits with a code"), "exited 3", ""),
@@ -241,8 +241,8 @@ async fn each_behaviour_has_its_outcome() {
             "1000",
         ),
     ];
-    // All at once would make the limits of each meaningless on a small machine. Those of the whole run are so long that
-    // a fixture has begun by then.
+    // All at once would make each limit meaningless on a small machine. The limits of the whole run are long enough for a fixture
+    // to start.
     let places = Arc::new(Semaphore::new(4));
     let mut rows = JoinSet::new();
     for (case, outcome, output) in table {
@@ -262,7 +262,7 @@ async fn each_behaviour_has_its_outcome() {
     }
 }
 
-/// Runs a case until what it said satisfies `when`, then does `then` with what there is, the run going on.
+/// Runs a case until its output satisfies `when`, then calls `then` with the output while the run continues.
 async fn run_until(case: Case, when: impl Fn(&Seen) -> bool, then: impl FnOnce()) -> (Supervised, Seen) {
     let label = case.label;
     let (run, mut seen) = case.start();
@@ -300,7 +300,7 @@ async fn a_cancel_ends_the_tree_and_keeps_its_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_cause_stands_when_a_cancel_comes_during_the_grace() {
+async fn a_cancel_during_the_grace_period_does_not_replace_the_first_cause() {
     let case = Case::new("stubborn", &[]).silence(200);
     let cancel = case.cancel.clone();
     let (ended, seen) =
@@ -321,7 +321,7 @@ async fn a_cancel_while_lingering_is_still_a_cancel() {
 }
 
 #[tokio::test]
-async fn already_cancelled_starts_nothing() {
+async fn a_cancelled_run_starts_no_process() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let trace = directory.path().join("trace");
     let mut case = Case::new("silent", &[]);
@@ -375,7 +375,7 @@ async fn a_run_dropped_while_it_starts_leaves_nothing() {
         let (run, _) = case.start();
         drop(tokio::time::timeout(Duration::from_micros(100 * round), run).await);
     }
-    // A child may still be on its way, so its absence has to last.
+    // A child may still be starting, so its absence must last.
     let mut quiet = 0;
     eventually("the end of all that was started", || {
         quiet = if is_marked_process_there(&mark) { 0 } else { quiet + 1 };
@@ -385,7 +385,7 @@ async fn a_run_dropped_while_it_starts_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_start_that_is_cancelled_has_left_nothing_when_it_says_so() {
+async fn a_cancelled_start_leaves_nothing_once_it_returns() {
     let mark = format!("MARK={}-{}", std::process::id(), line!());
     let mut never_started = 0;
     for round in 0..100 {
@@ -416,7 +416,7 @@ fn is_marked_process_there(mark: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_gibibyte_of_complaints_is_folded() {
+async fn a_gibibyte_of_stderr_is_folded() {
     let (ended, seen) = Case::new("complains", &["1024"]).run().await;
     assert_eq!(words(&ended), "exited 0");
     assert_eq!(seen.text, "alive\n");
@@ -430,7 +430,7 @@ async fn a_gibibyte_of_complaints_is_folded() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pipe_held_out_of_reach_is_not_awaited_for_ever() {
+async fn a_pipe_held_by_an_unreachable_process_is_not_awaited_forever() {
     for name in ["escapes", "trickles"] {
         let (ended, seen) = Case::new(name, &[]).drain(200).run().await;
         assert_eq!(words(&ended), "exited 0", "{name}");
@@ -441,8 +441,8 @@ async fn a_pipe_held_out_of_reach_is_not_awaited_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_child_has_written_is_read_however_long_that_takes() {
-    // The child is gone long before a busy host has read what lies in the pipe.
+async fn all_output_is_read_however_long_that_takes() {
+    // The child has ended long before a busy host has read the pipe.
     let (ended, seen) = Case::new("says_much", &[]).observed_slowly(40).drain(1).run().await;
     assert_eq!(words(&ended), "exited 0");
     assert!(ended.complete, "{} bytes", seen.bytes);
@@ -470,7 +470,7 @@ async fn a_child_is_given_exactly_its_directory_environment_and_arguments() {
     assert_eq!(arguments, "-x\n@y\na b\n$HOME `id`\n");
 }
 
-/// A host may have been started with SIGCHLD ignored; then the kernel reaps, and the status is nowhere to be had.
+/// A host may have been started with SIGCHLD ignored. The kernel then reaps its children, and their status is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_ignores_sigchld_sees_the_end_without_the_status() {
     const INSIDE: &str = "SUPERVISE_TEST_INSIDE";
@@ -491,11 +491,11 @@ async fn a_host_that_ignores_sigchld_sees_the_end_without_the_status() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_child_that_is_ended_may_hand_over_what_it_has_before_it_gets_a_signal() {
+async fn a_child_may_finish_its_output_before_it_gets_a_signal() {
     for (leave, reason, expected) in [
         (FOREVER, CancelReason::Dropped, "cancelled 0"),
         (Duration::ZERO, CancelReason::Dropped, "cancelled 9"),
-        // Nobody is left to take it.
+        // No process is left to take it.
         (FOREVER, CancelReason::Shutdown, "cancelled 9"),
     ] {
         let mut case = Case::new("hands_over", &[]);

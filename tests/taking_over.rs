@@ -1,4 +1,4 @@
-//! What a person types about runs that have written: in any order, at any time, and while another run writes to the tree.
+//! A person's commands for runs that have written: in any order, at any time, and while another run writes to the tree.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -33,7 +33,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
-/// Writes a file with the name of its task; one whose task is `gated` stays until the gate is open.
+/// Writes a file with the name of its task. If the task is `gated`, the child stays until the gate is open.
 const WRITES: &str = r#"hear
 for name in branch placed gated secret; do case "$line" in *$name*) task=$name ;; esac; done
 case "$task" in secret) words='API_KEY=abcd1234efgh5678ijkl;./x.sh npm test' ;; *) words="of $task" ;; esac
@@ -50,7 +50,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let root = stage(WRITES);
-        // git, which notes what it does and waits where a test says so.
+        // A git that logs its calls and waits where a test says so.
         let git = "#!/bin/sh\nhere=${0%/*}/..\ncase \"$*\" in *read-tree*) echo x >> \"$here/checking-out\"\n\
             while test -e \"$here/held\"; do sleep 0.02; done ;; esac\nPATH=${PATH#*:} exec git \"$@\"\n";
         fs::create_dir(root.path().join("bin")).expect("made");
@@ -104,7 +104,7 @@ impl Scene {
         run_id
     }
 
-    /// The entries of a directory of pi's.
+    /// Returns the entries of one of pi's directories.
     fn entries(&self, name: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root.path().join("agent").join(name)).into_iter().flatten().flatten();
         let mut names: Vec<_> =
@@ -126,14 +126,14 @@ impl Scene {
         timeout(PATIENCE, settled).await.expect("it settles");
     }
 
-    /// A run that is over.
+    /// A run that has ended.
     async fn done(&self, agent: &str, task: &str) -> String {
         let id = self.start(agent, task).await;
         self.settled().await;
         id
     }
 
-    /// A call that waits for its run.
+    /// A foreground call.
     async fn call(&self, agent: &str, task: &str, context: Arc<HostContext>) -> ToolResult {
         let spec = RunSpec {
             agent: agent.into(),
@@ -172,9 +172,9 @@ fn context(root: &TempDir) -> Arc<HostContext> {
     Arc::new(context)
 }
 
-/// What is applied, taken back or undone meanwhile would pass for the work of the run, and go with its undo.
+/// Files that are applied or undone during a run would count as the run's work, and its undo would remove them.
 #[tokio::test]
-async fn while_a_run_writes_here_nothing_else_changes_the_tree() {
+async fn no_command_changes_the_tree_while_a_run_writes_to_it() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
     let placed = scene.done("writer", "placed").await;
@@ -200,9 +200,9 @@ async fn while_a_run_writes_here_nothing_else_changes_the_tree() {
     assert!(said.contains("placed.txt") && scene.text("placed.txt").is_none(), "{said}");
 }
 
-/// What the person applies, and what a session keeps of it.
+/// The applied changes, and the session's record of them.
 #[tokio::test]
-async fn a_difference_is_exact_on_the_screen_and_sanitized_where_it_is_stored() {
+async fn a_diff_is_exact_on_the_screen_and_stored_sanitized() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "secret").await;
     let report = scene.answer(&format!("diff {branch}")).await;
@@ -219,7 +219,7 @@ async fn a_difference_is_exact_on_the_screen_and_sanitized_where_it_is_stored() 
 }
 
 #[tokio::test]
-async fn every_order_of_commands_has_an_answer_that_leads_on() {
+async fn every_order_of_commands_has_an_answer_with_a_next_step() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
     for (line, expected) in [
@@ -245,9 +245,9 @@ async fn every_order_of_commands_has_an_answer_that_leads_on() {
     assert_eq!(scene.text("branch.txt"), None);
 }
 
-/// What an interrupted apply has to know to go back is kept until it was taken back, whatever else is asked for.
+/// The data for going back after an interrupted apply is kept until the apply was aborted, regardless of other commands.
 #[tokio::test]
-async fn a_run_whose_apply_was_interrupted_does_not_go_on_before_that_was_taken_back() {
+async fn a_run_with_an_interrupted_apply_continues_only_after_the_abort() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
     scene.says(&format!("apply {branch}")).await;
@@ -262,9 +262,9 @@ async fn a_run_whose_apply_was_interrupted_does_not_go_on_before_that_was_taken_
     assert!(said.contains("took back") && scene.text("branch.txt").is_none(), "{said}");
 }
 
-/// A run that cannot go on leaves what its earlier part has left.
+/// A run that cannot be continued keeps the artifacts of its earlier part.
 #[tokio::test]
-async fn a_run_that_cannot_go_on_is_still_what_it_was() {
+async fn a_run_that_cannot_be_continued_stays_unchanged() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
     let large = fs::File::create(scene.path("large")).expect("made");
@@ -282,7 +282,7 @@ async fn a_run_that_cannot_go_on_is_still_what_it_was() {
 
 /// The checkout of a large tree takes a while, in which a person stops the run.
 #[tokio::test]
-async fn a_run_that_is_stopped_while_its_tree_is_made_leaves_nothing() {
+async fn a_run_stopped_during_the_checkout_of_its_tree_leaves_nothing() {
     let scene = Scene::new().await;
     let at = |name: &str| scene.root.path().join(name);
     let held = || fs::write(at("held"), "").expect("written");
@@ -297,7 +297,7 @@ async fn a_run_that_is_stopped_while_its_tree_is_made_leaves_nothing() {
         || scene.entries("subagent-trees").is_empty() && scene.entries("subagents/snapshots").is_empty();
     eventually("nothing is left", gone).await;
 
-    // One that was to go on has what it had.
+    // The run that was to be continued still has its artifacts.
     let id = scene.done("brancher", "branch").await;
     fs::remove_file(at("checking-out")).expect("removed");
     held();
@@ -312,13 +312,13 @@ async fn a_run_that_is_stopped_while_its_tree_is_made_leaves_nothing() {
     assert!(said.contains("applied"), "{said}");
 }
 
-/// The commands for a person that a text names.
+/// Returns the commands for a person that a text names.
 fn commands_in(text: &str) -> Vec<&str> {
     text.split("`/subagents ").skip(1).filter_map(|rest| rest.split('`').next()).collect()
 }
 
 #[tokio::test]
-async fn what_the_result_of_a_call_names_is_found_by_that_name() {
+async fn every_id_in_a_result_is_found_by_the_commands() {
     let scene = Scene::new().await;
     let with = |change: &dyn Fn(&mut HostContext)| {
         let mut changed = (*context(&scene.root)).clone();
@@ -375,7 +375,7 @@ async fn what_the_result_of_a_call_names_is_found_by_that_name() {
 }
 
 #[tokio::test]
-async fn undo_last_takes_back_the_call_that_ended_last_and_no_older_run() {
+async fn undo_last_undoes_the_call_that_ended_last_and_no_older_run() {
     let scene = Scene::new().await;
     scene.done("writer", "placed").await;
     let result = scene.call("writer", "secret", context(&scene.root)).await;

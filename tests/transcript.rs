@@ -1,4 +1,4 @@
-//! What is read of a session file: the newest of any file, and nothing that must not be shown.
+//! Reading a session file: the newest entries of any file, and no text that must stay hidden.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
@@ -45,7 +45,7 @@ impl Session {
     }
 }
 
-/// Each entry in one line.
+/// Returns each entry in one line.
 fn told(transcript: &Transcript) -> Vec<String> {
     transcript.entries.iter().map(line).collect()
 }
@@ -69,7 +69,7 @@ fn header() -> String {
     json!({ "type": "session", "version": 3, "id": "abc", "timestamp": "t", "cwd": "/x" }).to_string() + "\n"
 }
 
-/// An entry with a message; ids are numbers, and the parent is the one before.
+/// Returns an entry with a message. Ids are numbers, and the parent is the previous entry.
 fn message(id: u32, message: &Value) -> String {
     let parent = (id > 1).then(|| (id - 1).to_string());
     let entry = json!({
@@ -91,7 +91,7 @@ fn says(id: u32, text: &str) -> String {
 }
 
 #[test]
-fn sessions_that_pi_has_written_read_as_conversations() {
+fn session_files_of_pi_read_as_conversations() {
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/sessions");
     let mut versions: Vec<PathBuf> = fs::read_dir(sessions)
         .expect("recorded sessions")
@@ -111,7 +111,7 @@ fn sessions_that_pi_has_written_read_as_conversations() {
 }
 
 #[test]
-fn the_newest_entries_are_read_with_whether_there_are_more() {
+fn the_newest_entries_are_read_and_older_ones_announced() {
     let mut text = header();
     for id in (1..=2_000).step_by(2) {
         text += &user(id, &format!("question {id}"));
@@ -129,7 +129,7 @@ fn the_newest_entries_are_read_with_whether_there_are_more() {
 }
 
 #[test]
-fn tool_calls_stand_where_they_were_made_and_can_be_left_out() {
+fn tool_calls_keep_their_order_and_can_be_omitted() {
     let content = json!([
         { "type": "thinking", "thinking": "hm" },
         { "type": "text", "text": "Now" },
@@ -247,7 +247,7 @@ fn a_growing_file_shows_its_complete_lines() {
         let mut bytes = (header() + &user(1, "first")).into_bytes();
         bytes.extend_from_slice(&next.as_bytes()[..end]);
         fs::write(session.path(), &bytes).expect("room on the disk");
-        // All but the last bracket is enough for nobody.
+        // Without the last bracket no reader can parse it.
         assert_eq!(told(&session.read(ALL)), ["user: first"], "{end} bytes of the next line");
     }
     session.append(&next[next.len() - 2..]);
@@ -302,7 +302,7 @@ fn texts_are_clean_and_bounded() {
     assert!(read.entries.len() <= 257 && read.has_more, "{} entries", read.entries.len());
 }
 
-/// The most memory that this process ever had.
+/// Returns the peak memory of this process.
 #[cfg(target_os = "linux")]
 fn peak_kib() -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
@@ -313,7 +313,7 @@ fn peak_kib() -> usize {
 #[cfg(target_os = "linux")]
 #[test]
 fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
-    // The other tests need memory too, so this one needs a process of its own.
+    // The other tests need memory too, so this test needs a process of its own.
     const ALONE: &str = "TRANSCRIPT_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let name = "neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory";
@@ -360,7 +360,7 @@ fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
 }
 
 #[test]
-fn the_first_line_tells_the_id_of_a_session() {
+fn the_first_line_holds_the_id_of_a_session() {
     let long = format!("{{\"type\":\"session\",\"id\":\"{}\"}}\n", "x".repeat(1000));
     for (label, text, expected) in [
         ("pi's", header(), Some("abc")),
@@ -385,7 +385,7 @@ fn only_a_regular_file_is_opened() {
     assert_eq!(error(&missing), std::io::ErrorKind::NotFound);
     #[cfg(unix)]
     {
-        // A child may put there what nobody must wait for, or what is none of its business.
+        // A child may put files there that must not block a reader, or that it must not read.
         let fifo = session.directory.path().join("fifo");
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
             .expect("a FIFO");

@@ -18,12 +18,12 @@ fn count_lines(text: &str) -> usize {
 }
 
 #[test]
-fn the_defaults_are_those_of_pi() {
+fn the_default_limits_equal_the_limits_of_pi() {
     assert_eq!(TruncateLimits::default(), limits(51_200, 2000));
 }
 
 #[test]
-fn what_is_left_of_limits_is_never_nothing() {
+fn the_remaining_limits_are_never_zero() {
     for (label, left, expected) in [
         ("a part was used", limits(100, 10).less(30, 4), limits(70, 6)),
         ("all was used", limits(100, 10).less(100, 10), limits(1, 1)),
@@ -37,7 +37,7 @@ fn what_is_left_of_limits_is_never_nothing() {
 }
 
 #[test]
-fn head_and_tail_stay_and_the_marker_says_what_is_missing() {
+fn head_and_tail_stay_and_the_marker_counts_the_omitted_part() {
     let text = "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\nline 9\n";
     for ((label, form), expected) in FORMS.into_iter().zip([
         "line 1\nline 2\n[truncated: kept 4 of 9 lines, 28 of 63 bytes; full text: /x]\nline 8\nline 9\n",
@@ -112,8 +112,8 @@ fn one_line_end(length: usize, at: usize) -> String {
 }
 
 #[test]
-fn a_line_end_is_where_a_head_is_cut_only_when_that_costs_less_than_half_of_it() {
-    // Too little room for any marker, so all ten bytes are the head's.
+fn a_head_is_cut_at_a_line_end_only_if_that_costs_less_than_half_of_it() {
+    // There is too little room for any marker, so the head gets all ten bytes.
     let head = |at| truncate_head(&one_line_end(100, at), limits(10, 9), None);
     for (label, at, kept) in [
         ("at once", 0, 10),
@@ -135,8 +135,8 @@ fn a_line_end_is_where_a_head_is_cut_only_when_that_costs_less_than_half_of_it()
 }
 
 #[test]
-fn a_line_end_is_where_a_tail_begins_only_when_that_costs_less_than_half_of_it() {
-    // The line end stands `from_end` bytes before the end.
+fn a_tail_begins_at_a_line_end_only_if_that_costs_less_than_half_of_it() {
+    // The line end is `from_end` bytes before the end.
     let tail = |from_end: usize| truncate_tail(&one_line_end(100, 100 - from_end), limits(10, 9), None);
     for (label, from_end, kept) in [
         ("the last byte", 1, 10),
@@ -161,7 +161,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_over_the_limits_and_nothing_is_lost_within_them(
+    fn a_text_never_exceeds_the_limits_and_is_complete_within_them(
         text in "([a-c漢é🎉 ]{0,12}(\n|\r\n|\r)?){0,12}",
         max_bytes in 0_usize..160,
         max_lines in 0_usize..14,
@@ -180,9 +180,9 @@ proptest! {
             prop_assert!(cut.text.len() <= max_bytes, "{} {:?}", label, cut);
             prop_assert!(count_lines(&cut.text) <= max_lines, "{} {:?}", label, cut);
             prop_assert!(cut.kept_bytes <= cut.text.len() && cut.kept_lines <= cut.total_lines, "{} {:?}", label, cut);
-            // Whatever stays is a head and a tail of the text, and no CRLF is split.
+            // The remaining text is a head and a tail of the text, and no CRLF is split.
             let (head, tail) = match cut.text.split_once("[truncated") {
-                // A line end or blank stands between the marker and the tail, and where it is needed before it.
+                // A line end or blank separates the marker from the tail, and from the head if needed.
                 Some((head, rest)) => {
                     let tail = rest.split_once(']').and_then(|(_, tail)| tail.get(1..)).unwrap_or("");
                     (&head[..cut.kept_bytes - tail.len()], tail)

@@ -1,4 +1,4 @@
-//! What a run has changed in a real work tree is brought back, and nothing else is touched.
+//! Undo in a real work tree: the run's changes are reverted, and no other file is touched.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -42,7 +42,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn everything_that_a_run_changed_is_as_before_it() {
+async fn an_undo_restores_every_change_of_a_run() {
     let scene = Scene::committed();
     let root = scene.root();
     scene.write("kept.txt", "not committed");
@@ -85,7 +85,7 @@ async fn everything_that_a_run_changed_is_as_before_it() {
 }
 
 #[tokio::test]
-async fn what_has_changed_since_is_named_and_left_alone() {
+async fn files_changed_after_the_run_are_named_and_kept() {
     let scene = Scene::committed();
     let store = scene.take().await;
     scene.write("kept.txt", "the run's");
@@ -107,9 +107,9 @@ async fn what_has_changed_since_is_named_and_left_alone() {
     }
 }
 
-/// Its host was killed: the times of the files have to do.
+/// Its host was killed, so only the times of the files are known.
 #[tokio::test]
-async fn where_nobody_noted_the_end_what_is_newer_stays() {
+async fn if_the_end_was_not_recorded_newer_files_stay() {
     let scene = Scene::committed();
     let store = scene.take().await;
     scene.write("kept.txt", "the run's");
@@ -122,12 +122,12 @@ async fn where_nobody_noted_the_end_what_is_newer_stays() {
     let (seconds, part) = changed("kept.txt");
     let since = Duration::new(seconds.try_into().expect("positive"), part.try_into().expect("positive"));
     for name in ["dir/inner.txt", "moved.txt"] {
-        // The clock of a file system goes on in steps.
+        // The clock of a file system advances in steps.
         while changed(name) <= (seconds, part) {
             scene.write(name, "somebody's");
         }
     }
-    // It was moved there, and keeps the time of its content.
+    // The file was moved there, and keeps the time of its content.
     let moved = fs::File::options().write(true).open(scene.root().join("moved.txt")).expect("there");
     moved.set_modified(SystemTime::UNIX_EPOCH + since - Duration::from_secs(60)).expect("set");
     let undone = store.undo(&kept(&store).await, SystemTime::UNIX_EPOCH + since).await.expect("git works");
@@ -135,9 +135,9 @@ async fn where_nobody_noted_the_end_what_is_newer_stays() {
     assert_eq!(undone.changed_since, paths(&["dir/inner.txt", "moved.txt"]));
 }
 
-/// More than git's output may take up: the limit of a snapshot counts what is not committed only.
+/// More than the limit for git's output. The limit of a snapshot counts only uncommitted files.
 #[tokio::test]
-async fn large_files_that_a_run_has_removed_come_back() {
+async fn large_files_removed_by_a_run_are_restored() {
     const BYTES: u64 = 90 * 1024 * 1024;
     let scene = Scene::committed();
     let large = ["a", "b", "c"].map(|name| scene.root().join(name));
@@ -156,7 +156,7 @@ async fn large_files_that_a_run_has_removed_come_back() {
     assert!(large.iter().all(|path| fs::metadata(path).expect("there").len() == BYTES));
 }
 
-/// A reader, or a crash, meanwhile finds the old record or the new one.
+/// A concurrent reader, or a crash, finds the old record or the new one.
 #[tokio::test]
 async fn the_record_of_a_snapshot_is_replaced_in_one_step() {
     use std::io::Read as _;
@@ -172,7 +172,7 @@ async fn the_record_of_a_snapshot_is_replaced_in_one_step() {
 }
 
 #[tokio::test]
-async fn a_file_that_others_cannot_read_stays_so() {
+async fn a_private_file_stays_private() {
     let scene = Scene::committed();
     let path = scene.root().join("kept.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
@@ -184,7 +184,7 @@ async fn a_file_that_others_cannot_read_stays_so() {
 }
 
 #[tokio::test]
-async fn a_link_in_the_place_of_a_directory_leads_nobody_out_of_the_tree() {
+async fn a_link_in_place_of_a_directory_does_not_lead_out_of_the_tree() {
     let scene = Scene::committed();
     let (root, outside) = (scene.root(), scene.at("outside"));
     fs::create_dir(&outside).expect("made");
@@ -193,7 +193,7 @@ async fn a_link_in_the_place_of_a_directory_leads_nobody_out_of_the_tree() {
     scene.write("dir/inner.txt", "the run's");
     scene.write("dir/new.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git works"));
-    // It stands where git looks for a directory, and shows as a change of its own.
+    // git looks for a directory at its place, so it shows as a change of its own.
     fs::rename(root.join("dir"), root.join("moved")).expect("moved");
     symlink(&outside, root.join("dir")).expect("linked");
     fs::write(outside.join("new.txt"), "outside").expect("written");
@@ -206,7 +206,7 @@ async fn a_link_in_the_place_of_a_directory_leads_nobody_out_of_the_tree() {
 }
 
 #[tokio::test]
-async fn what_changes_here_while_a_run_works_in_a_tree_of_its_own_is_not_its_doing() {
+async fn changes_here_during_an_isolated_run_are_not_attributed_to_it() {
     let scene = Scene::committed();
     let store = scene.take().await;
     store.note_elsewhere(&kept(&store).await).await.expect("written");
@@ -216,7 +216,7 @@ async fn what_changes_here_while_a_run_works_in_a_tree_of_its_own_is_not_its_doi
 }
 
 #[tokio::test]
-async fn a_run_that_changed_nothing_says_so() {
+async fn a_run_without_changes_says_so() {
     let scene = Scene::committed();
     let store = scene.take().await;
     assert!(!store.note_end(&kept(&store).await).await.expect("git works"));
@@ -224,7 +224,7 @@ async fn a_run_that_changed_nothing_says_so() {
 
 /// Some file systems show every file as executable.
 #[tokio::test]
-async fn files_are_brought_back_where_git_does_not_trust_their_modes() {
+async fn files_are_restored_if_git_does_not_trust_their_modes() {
     let scene = Scene::committed();
     scene.git(&["config", "core.fileMode", "false"]);
     let path = scene.root().join("kept.txt");
@@ -238,7 +238,7 @@ async fn files_are_brought_back_where_git_does_not_trust_their_modes() {
 
 /// A killed undo leaves temporary files.
 #[tokio::test]
-async fn an_undo_that_was_killed_is_finished_by_the_next_one() {
+async fn a_killed_undo_is_completed_by_the_next_undo() {
     let scene = Scene::committed();
     let root = scene.root();
     let store = scene.take().await;
@@ -264,9 +264,9 @@ const GROUP: usize = 8;
 /// The minimum number of saves in the race.
 const SAVES: usize = 10_000;
 
-/// The saver follows the undo from file to file, so that each save is close to the moment when its file is brought back.
+/// The saver follows the undo from file to file, so that each save is close to the moment when its file is restored.
 #[tokio::test]
-async fn no_save_is_lost_while_an_undo_works() {
+async fn no_save_is_lost_during_an_undo() {
     let scene = Scene::in_memory();
     let root = scene.root();
     let files = |kind: &'static str, count| (0..count).map(move |number| format!("{kind}{number:05}"));
@@ -322,7 +322,7 @@ async fn no_save_is_lost_while_an_undo_works() {
 
 /// A later line of that program must not be lost.
 #[tokio::test]
-async fn a_file_that_a_program_has_open_for_writing_stays_until_it_is_closed() {
+async fn a_file_open_for_writing_stays_until_it_is_closed() {
     let scene = Scene::committed();
     let root = scene.root();
     let store = scene.take().await;

@@ -1,4 +1,4 @@
-//! Runs that write to one work tree, which wait for each other. Their children are scripted.
+//! Runs that write to one work tree and wait for each other. Their children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
@@ -36,7 +36,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Notes when it starts and ends, and the trees that it is told of; ends when the gate with the name of its task is open.
+/// Logs its start, its end and the trees in its environment. Ends when the gate with the name of its task is open.
 const WRITES: &str = r#"hear
 for name in alpha beta gamma; do case "$line" in *$name*) task=$name ;; esac; done
 printf %s "$PI_SUBAGENT_WRITES" > "$home/writes-$task"
@@ -67,7 +67,7 @@ impl Scene {
         fs::write(self.0.path().join(name), text).expect("written");
     }
 
-    /// What has started and ended, in order.
+    /// The starts and ends, in order.
     fn order(&self) -> Vec<String> {
         let text = fs::read_to_string(self.0.path().join("order")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -151,7 +151,7 @@ async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
     timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic")
 }
 
-/// What a call of one run waits for, once it waits for a writer.
+/// Returns the reason for which a call of one run waits, once it waits for a writer.
 async fn writer_before(updates: &mut Updates) -> (String, String) {
     let is_behind = |update: &Option<ToolResult>| {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
@@ -164,7 +164,7 @@ async fn writer_before(updates: &mut Updates) -> (String, String) {
 }
 
 #[tokio::test]
-async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
+async fn writers_of_one_tree_run_one_after_the_other_and_readers_in_parallel() {
     let scene = Scene::new();
     let spec = tasks(
         &scene,
@@ -201,7 +201,7 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_beside_them() {
 }
 
 #[tokio::test]
-async fn who_is_waited_for_has_the_id_of_the_child_that_was_booted_for_it() {
+async fn a_blocking_run_has_the_id_of_its_early_child() {
     let scene = Scene::with(&format!("echo boot >> \"$home/order\"; {WRITES}"));
     let root = scene.0.path();
     let arriving = HostContext::clone(&context(root, &json!({}), None));
@@ -228,12 +228,12 @@ async fn who_is_waited_for_has_the_id_of_the_child_that_was_booted_for_it() {
 }
 
 #[tokio::test]
-async fn a_run_waits_for_that_of_another_process_and_goes_on_when_that_is_killed() {
+async fn a_run_waits_for_a_writer_of_another_process_and_continues_once_it_is_killed() {
     let scene = Scene::new();
     let mut other = Actor::start(&scene.0.path().join("agent"));
     other.say("alpha");
     scene.until(&["start alpha"]).await;
-    // What a writer starts itself does not wait for it.
+    // A run that the writer itself starts does not wait for the writer.
     let writes = fs::read_to_string(scene.0.path().join("writes-alpha")).expect("it was told");
     assert!(!writes.is_empty());
     let (below, _) = one(scene.0.path(), "gamma", Some(&writes), &Cancel::new());
@@ -254,7 +254,7 @@ async fn a_run_waits_for_that_of_another_process_and_goes_on_when_that_is_killed
     assert_eq!(locks, 0, "nothing is left of the order");
 }
 
-/// The first child is deaf and stays as long as its warden lets it; the next says whether it has met it.
+/// The first child ignores signals and stays as long as its warden lets it. The next child reports whether it has met the first.
 const STAYS: &str = r#"trap '' TERM
 hear
 case "$line" in *alpha*) task=alpha ;; *) task=beta ;; esac
@@ -308,10 +308,10 @@ async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is
     assert!(recovered[0].1.branch.is_some(), "{recovered:?}");
 }
 
-/// Says to the second process that its run gets a tree of its own.
+/// Tells the second process that its run gets a private tree.
 const ISOLATED: &str = "isolated ";
 
-/// Says to the second process that its child is to have a warden.
+/// Tells the second process that its child gets a warden.
 const GUARDED: &str = "guarded ";
 
 /// A call of one writer whose child has a warden.
@@ -341,7 +341,7 @@ fn a_second_process_ends_with_its_test() {
 }
 
 #[tokio::test]
-async fn one_that_is_aborted_while_it_waits_never_starts_and_holds_up_nobody() {
+async fn a_run_aborted_while_it_waits_never_starts_and_blocks_no_other() {
     let scene = Scene::new();
     let mut other = Actor::start(&scene.0.path().join("agent"));
     other.say("alpha");
@@ -360,7 +360,7 @@ async fn one_that_is_aborted_while_it_waits_never_starts_and_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn runs_with_a_tree_of_their_own_do_not_wait() {
+async fn runs_with_private_trees_do_not_wait() {
     let scene = Scene::new();
     let isolated = json!({ "agents": { "writer": { "isolation": "private" } } });
     let spec = tasks(&scene, &isolated, &[("writer", "project", "alpha"), ("writer", "project", "beta")]);
@@ -386,7 +386,7 @@ async fn steps_of_a_chain_and_a_tree_without_git_write_as_well() {
 }
 
 #[tokio::test]
-async fn where_the_order_cannot_be_kept_a_run_goes_on_and_says_so() {
+async fn a_run_without_a_write_lock_continues_and_says_so() {
     let scene = Scene::new();
     scene.write("alpha", "");
     fs::create_dir_all(scene.0.path().join("agent/subagents")).expect("made");
@@ -398,7 +398,7 @@ async fn where_the_order_cannot_be_kept_a_run_goes_on_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_receipt_of_a_run_without_git_says_that_nothing_can_be_undone() {
+async fn the_receipt_of_a_run_without_git_says_that_undo_is_unavailable() {
     let scene = Scene::new();
     let root = scene.0.path();
     scene.write("alpha", "");
@@ -414,7 +414,7 @@ async fn the_receipt_of_a_run_without_git_says_that_nothing_can_be_undone() {
 }
 
 #[tokio::test]
-async fn a_chain_names_what_each_of_its_steps_has_left() {
+async fn a_chain_names_the_artifacts_of_each_step() {
     let script = WRITES.replace("said \"$task is done.\"", "echo run > .envrc; said \"$task is done.\"");
     for (fails, expected) in [(false, "gamma is done."), (true, "Stopped at step 3 of 3")] {
         let script = if fails {

@@ -1,5 +1,5 @@
-//! Children that a launcher starts elsewhere and that may write: each has a private tree there, and what it did comes back as a
-//! branch. The launcher is a stand-in, the children are scripted.
+//! Remote children that may write: each has a private tree on the remote machine, and its changes come back as a branch. The
+//! launcher is a stand-in, the children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/ear.rs"]
@@ -39,7 +39,7 @@ use tokio::time::timeout;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
 
-/// How the launchers of these scenes read their words.
+/// The way in which the launchers of these scenes parse their arguments.
 fn launchers() -> Vec<&'static str> {
     if engine().is_some() { vec!["engine"] } else { vec!["words", "sh"] }
 }
@@ -57,12 +57,12 @@ fn git_in(directory: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
-/// A project with a commit and more, and a writer whose children run elsewhere.
+/// A project with a commit and uncommitted changes, and a writer whose children run remotely.
 struct Far(Scene);
 
 impl Far {
     fn new(how: &str, script: &str, config: &Value) -> Self {
-        // Commits need a name there.
+        // Commits need a name on the remote machine.
         let words = "commit() { git -c user.name=n -c user.email=n@localhost commit -qm \"$@\"; }\npwd >\"$home/pwd\"\n";
         let mut scene = Scene::new(&format!("{words}{script}"), json!({}));
         let far = scene.path("far");
@@ -134,7 +134,7 @@ impl Far {
         self.run_watched(control, &watch::channel(Progress::default()).0).await
     }
 
-    /// Runs it. The user's own tree and branches stay as they are, whatever becomes of the run, and nothing is left there.
+    /// Runs the child. The user's own tree and branches never change, and nothing remains on the remote machine.
     async fn run_watched(&self, control: &Control, progress: &watch::Sender<Progress>) -> ToolResult {
         let look = || (self.git(&["status", "--porcelain"]), self.git(&["rev-parse", "main", "HEAD"]));
         let before = look();
@@ -161,7 +161,7 @@ printf '#!/bin/sh\n' >run.sh; chmod +x run.sh; ln -s kept.txt link; echo x >igno
 "#;
 
 #[tokio::test]
-async fn what_a_writer_there_did_comes_back_as_a_branch() {
+async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
     for how in launchers() {
         for (protocol, hear) in [("rpc", "hear; "), ("json", "cat >/dev/null; ")] {
             let script = format!("{hear}begin; {WORKS} said 'Done.'; settled; leave");
@@ -205,7 +205,7 @@ async fn what_a_writer_there_did_comes_back_as_a_branch() {
 }
 
 #[tokio::test]
-async fn a_writer_there_that_changes_nothing_leaves_nothing() {
+async fn a_remote_writer_without_changes_leaves_nothing() {
     for how in launchers() {
         let mut far = Far::new(how, "hear; begin; echo x >x.log; said 'Done.'; settled; leave", &json!({}));
         far.0.spec.cwd = far.0.path("project").join("it's");
@@ -220,9 +220,9 @@ async fn a_writer_there_that_changes_nothing_leaves_nothing() {
     }
 }
 
-/// What the configuration has done to private trees here is not done there, and the result says so.
+/// A setting for local private trees has no effect on a remote one, and the result says so.
 #[tokio::test]
-async fn what_does_not_prepare_a_tree_there_is_named() {
+async fn settings_without_effect_on_a_remote_tree_are_named() {
     let config = json!({ "isolation": { "copy": [".env"], "setup": "echo prepared >>\"$home/prepared\"" } });
     for how in launchers() {
         let far = Far::new(how, "hear; begin; said 'Done.'; settled; leave", &config);
@@ -232,7 +232,7 @@ async fn what_does_not_prepare_a_tree_there_is_named() {
                         `isolation.setup` did not prepare the private tree: `far` makes it elsewhere";
         assert_eq!(notices(&result), expected);
         assert_eq!(far.read("prepared"), "");
-        // An agent that asks for it may not work without it, also where it would work in the launcher's directory.
+        // An agent that requires isolation may not run without it, not even in the launcher's directory.
         for isolation in ["private", "auto"] {
             let agent = format!(
                 "---\nname: explorer\nreadonly: false\nisolation: {isolation}\nsetup: make\n---\nWrite.\n"
@@ -249,12 +249,12 @@ async fn what_does_not_prepare_a_tree_there_is_named() {
 }
 
 #[tokio::test]
-async fn what_was_done_until_a_run_was_ended_comes_back() {
+async fn the_changes_of_an_ended_run_come_back() {
     for how in launchers() {
         for (label, protocol) in [("abort", "rpc"), ("abort", "json"), ("limit", "rpc"), ("silence", "json")]
         {
             let hear = if protocol == "rpc" { "hear; " } else { "" };
-            // A child that does not leave by itself.
+            // A child that ignores the end of its input.
             let script =
                 format!("{hear}begin; echo half >half.txt; said 'So far.'; : >\"$home/started\"; gate never");
             let case = format!("{how} {label} {protocol}");
@@ -291,7 +291,7 @@ async fn what_was_done_until_a_run_was_ended_comes_back() {
 }
 
 #[tokio::test]
-async fn what_is_doubtful_is_not_taken_over_and_named() {
+async fn doubtful_changes_are_named_and_not_imported() {
     let alone = "hear; begin; SCRIPT; said 'Done.'; settled; leave";
     for (label, script, expected, has_branch, is_kept) in [
         (
@@ -353,7 +353,7 @@ async fn what_is_doubtful_is_not_taken_over_and_named() {
             false,
             true,
         ),
-        // What the child's repository says has no part in how its files are read.
+        // The configuration of the child's repository does not affect how its files are read.
         (
             "a filter",
             "git config filter.f.clean 'sed s/a/x/'; echo '* filter=f eol=crlf' >.git/info/attributes; echo a >a",
@@ -392,7 +392,7 @@ async fn what_is_doubtful_is_not_taken_over_and_named() {
 }
 
 #[tokio::test]
-async fn a_place_without_git_and_a_project_without_it_are_refused_by_name() {
+async fn a_machine_or_project_without_git_is_refused_by_name() {
     let far = Far::new("words", "exit 0", &json!({}));
     let mut scene = far.0;
     let bin = scene.path("bin");
@@ -432,7 +432,7 @@ async fn a_place_without_git_and_a_project_without_it_are_refused_by_name() {
     assert!(!far.0.path("far/launches").exists(), "nothing was started");
 }
 
-/// What is known and kept of a run: its snapshot and its patch, file by file.
+/// The artifacts of a run: its snapshot and its patch, file by file.
 fn kept(far: &Far, id: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut places = vec![far.0.path("agent/subagents/snapshots").join(id)];
@@ -451,11 +451,11 @@ fn kept(far: &Far, id: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn a_run_there_that_cannot_go_on_is_refused_before_anything_of_it_is_lost() {
+async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_lost() {
     const SESSION: &str = "conversation";
     const REFUSED: &str = "launcher: a run cannot be continued with `far`, which starts the child elsewhere; `launcher: local` keeps it here";
     if engine().is_some() {
-        // It is about what is kept here, and the home directory there is the stand-in's.
+        // The test is about local artifacts, and the remote home directory is the stand-in's.
         return;
     }
     let script = r#"for word; do [ "$last" = --session ] && printf '{"type":"session"}\n' >"$word"; last=$word; done
@@ -504,11 +504,11 @@ async fn a_run_there_that_cannot_go_on_is_refused_before_anything_of_it_is_lost(
     assert_eq!(far.read("far/launches").lines().count(), 1);
 }
 
-/// As `ssh` does: its children are no descendants of its group.
+/// Behaves like `ssh`: its children are not in its process group.
 const RELAY: &str = r#"echo $$ >"$0"; cat | setsid "$@" | cat"#;
 
 #[tokio::test]
-async fn a_lost_connection_leaves_no_tree_there_and_is_named() {
+async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
     for protocol in ["rpc", "json"] {
         let hear = if protocol == "rpc" { "hear; " } else { "" };
         let script = format!(

@@ -1,7 +1,7 @@
-//! A second process that does what a test tells it: the test program itself, started again.
+//! A second process that acts on the commands of a test: the test program itself, started again.
 //!
-//! A test program can only be started at one of its tests, so a file that uses it has one whose name is [`ENTRY`] and whose
-//! body is [`play`]: in the second process it plays the role, in the first it checks that such a process never outlives
+//! A test program can only be started at one of its tests. A file that uses an actor therefore has a test whose name is [`ENTRY`]
+//! and whose body is [`play`]. In the second process it plays the role. In the first it checks that such a process never outlives
 //! its test.
 
 use std::io::{BufRead, BufReader, Write};
@@ -10,19 +10,19 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Names the agent directory, and thereby says that this is the second process.
+/// Names the agent directory. Its presence marks the second process.
 const SWITCH: &str = "TEST_ACTOR_AGENT_DIR";
 /// The test at which the second process begins.
 const ENTRY: &str = "a_second_process_ends_with_its_test";
-/// Marks the lines that are answers; the test harness prints others.
+/// Marks the lines that are answers. The test harness prints other lines.
 const MARK: &str = "@ ";
 /// More than any machine needs, less than a stuck test may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A second process. It is killed when this is dropped.
+/// A second process. Dropping it kills the process.
 pub(crate) struct Actor {
     child: Child,
-    /// `None` once it is told nothing any more.
+    /// The commands. `None` once the test sends no more.
     stdin: Option<ChildStdin>,
     answers: Receiver<String>,
 }
@@ -33,10 +33,10 @@ impl Actor {
         Self::run(Command::new(program).args(ARGUMENTS), agent_dir)
     }
 
-    /// Starts it under a limit of the shell, such as `ulimit -f 0`.
+    /// Starts the process under a limit of the shell, such as `ulimit -f 0`.
     pub(crate) fn limited(agent_dir: &Path, limit: &str) -> Self {
         let program = std::env::current_exe().expect("the test program has a path");
-        // Beyond the size of a file the process would be killed instead of told.
+        // Beyond the file size limit the process would be killed instead of getting an error.
         let script = format!("trap '' XFSZ; {limit} && exec \"$0\" \"$@\"");
         Self::run(Command::new("/bin/sh").args(["-c", &script]).arg(program).args(ARGUMENTS), agent_dir)
     }
@@ -63,13 +63,13 @@ impl Actor {
         Self { child, stdin, answers }
     }
 
-    /// Says something and does not wait for an answer.
+    /// Sends a command and does not wait for an answer.
     pub(crate) fn say(&mut self, words: &str) {
         let stdin = self.stdin.as_mut().expect("it is still told something");
         writeln!(stdin, "{words}").expect("the actor listens");
     }
 
-    /// The next answer.
+    /// Returns the next answer.
     pub(crate) fn answer(&self) -> String {
         self.answers.recv_timeout(PATIENCE).expect("the actor answers")
     }
@@ -79,7 +79,7 @@ impl Actor {
         self.answer()
     }
 
-    /// Stops talking to it, as a test that has died does, and checks that it ends by itself.
+    /// Closes the connection, as a test that has died does, and checks that the process ends by itself.
     fn ends_unheard(&mut self) {
         self.stdin = None;
         // Its output ends with it.
@@ -90,7 +90,7 @@ impl Actor {
         assert!(status.success(), "{status}");
     }
 
-    /// Stops it, as Ctrl-Z does, and waits until it stands still.
+    /// Stops the process, as Ctrl-Z does, and waits until it is stopped.
     pub(crate) fn stop(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("it is our child");
@@ -103,7 +103,7 @@ impl Actor {
         }
     }
 
-    /// Ends it as nothing can be prepared for, and waits until it is gone.
+    /// Kills the process without warning, and waits until it has ended.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it is our child");
         self.child.wait().expect("it is our child");
@@ -119,8 +119,7 @@ impl Drop for Actor {
 
 const ARGUMENTS: [&str; 4] = ["--exact", ENTRY, "--nocapture", "--test-threads=1"];
 
-/// The body of the test [`ENTRY`]. `role` gets the agent directory and what the process is told, until nobody tells it
-/// anything any more.
+/// The body of the test [`ENTRY`]. `role` gets the agent directory and each command, until the test sends no more.
 pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
     if let Some(agent_dir) = std::env::var_os(SWITCH) {
         return role(Path::new(&agent_dir), &mut std::io::stdin().lines().map_while(Result::ok));
@@ -129,7 +128,7 @@ pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
     Actor::start(dir.path()).ends_unheard();
 }
 
-/// In the second process: answers.
+/// Answers, in the second process.
 pub(crate) fn reply(words: &str) {
     let mut stdout = std::io::stdout().lock();
     // A closed pipe means that the test has ended.

@@ -7,7 +7,7 @@ use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Control, HostCallbacks, RunId, SharedRunId};
 use tokio::sync::watch;
 
-/// The next call of this process. Nobody hears of its progress, nothing cancels it, and no child was booted for it.
+/// Returns the next call of this process. It has no update callback, no cancellation and no early child.
 pub(crate) fn call(callbacks: Arc<dyn HostCallbacks>) -> Call {
     Call {
         id: SharedRunId::new(RunId::random()),

@@ -1,11 +1,11 @@
-//! A conversation that hears everything.
+//! A conversation that records every event.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{Ack, BackgroundEvent, Listener};
 
-/// Keeps what it hears.
+/// Records the events that it receives.
 #[derive(Clone, Default)]
 pub(crate) struct Ear(pub(crate) Arc<Mutex<Vec<BackgroundEvent>>>);
 

@@ -1,4 +1,4 @@
-//! Scenes whose children a launcher starts: a stand-in, or an engine where one is set up.
+//! Scenes whose children a launcher starts: a stand-in, or an engine that is set up.
 
 use std::fs;
 use std::path::Path;
@@ -10,22 +10,22 @@ use crate::engine::{engine, through};
 use crate::scene::Scene;
 
 pub(crate) const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
-/// A task that a shell would take apart.
+/// A task that a shell would split.
 pub(crate) const TASK: &str = "look 'around' $HOME \"and\" `tell`\n\\ é /quit";
 
-/// Where a child runs.
+/// The place where a child runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Place {
     Here,
-    /// As `srun` starts it.
+    /// Starts the child as `srun` does.
     Words,
-    /// As `ssh` does.
+    /// Starts the child as `ssh` does.
     Shell,
-    /// By the program that `npm run test:engines` has set up, in place of the stand-ins.
+    /// Starts the child by the program that `npm run test:engines` has set up, in place of the stand-ins.
     Engine,
 }
 
-/// Where a scene is played.
+/// The place of a scene.
 pub(crate) fn places() -> Vec<Place> {
     match engine() {
         Some(_) => vec![Place::Here, Place::Engine],
@@ -72,5 +72,5 @@ pub(crate) fn read(scene: &Scene, name: &str) -> String {
     fs::read_to_string(scene.path(name)).unwrap_or_default()
 }
 
-/// Leaves its number, works, and goes on for as long as its host is there.
+/// Prints its number, works, and continues as long as its host exists.
 pub(crate) const GOES_ON: &str = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate never"#;

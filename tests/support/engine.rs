@@ -1,4 +1,4 @@
-//! A program that really starts children elsewhere, as `npm run test:engines` sets it up.
+//! A program that really starts remote children, set up by `npm run test:engines`.
 
 use std::path::Path;
 
@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 /// Names a file with the launcher of an engine. Its children see the files of this machine.
 const ENGINE: &str = "PI_SUBAGENT_TEST_ENGINE";
 
-/// The launcher, as a configuration has it, if an engine is there.
+/// Returns the launcher, in the form of a configuration, if an engine is set up.
 pub(crate) fn engine() -> Option<Value> {
     let path = std::env::var_os(ENGINE)?;
     let text = std::fs::read_to_string(path).expect("the file of an engine");
     Some(serde_json::from_str(&text).expect("a launcher"))
 }
 
-/// How many processes here have a path among their words. A child in a container has another number there, but the same words.
+/// Returns the number of local processes with a path among their arguments. A child in a container has another PID here, but the
+/// same arguments.
 pub(crate) fn naming(path: &Path) -> usize {
     let path = path.as_os_str().as_encoded_bytes();
     let names = |entry: std::fs::DirEntry| {
@@ -24,7 +25,7 @@ pub(crate) fn naming(path: &Path) -> usize {
     std::fs::read_dir("/proc").expect("processes").flatten().map(names).filter(|named| *named).count()
 }
 
-/// Puts the engine's own fields over those of a stand-in. Its `cancel` leaves a line with the run's id in `note`, too.
+/// Overrides the fields of a stand-in with the engine's own. Its `cancel` leaves a line with the run's id in `note`, too.
 pub(crate) fn through(engine: &Value, settings: &mut Value, note: &Path) {
     let settings = settings.as_object_mut().expect("an object");
     settings.remove("quote");

@@ -1,10 +1,10 @@
-//! Tiny programs that are named after what they do.
+//! Tiny programs that are named after their behaviour.
 
 use std::path::PathBuf;
 
 use pi_subagent_native::process::ChildCommand;
 
-/// A program from `children/`, which are named after what they do.
+/// Returns a program from `children/`, which are named after their behaviour.
 pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
     let script = support().join("children").join(format!("{name}.sh"));
     assert!(script.is_file(), "no fixture {name}");

@@ -1,7 +1,7 @@
-//! What nobody sees and a model reads.
+//! Invisible characters that a model reads.
 
-/// A few of each kind: fillers, vowel signs without a sign, a separator of Mongolian, spaces without width, marks of
-/// direction, selectors, annotations, notes without a head, tags.
+/// A few of each kind: fillers, vowel signs without a sign, a Mongolian separator, zero-width spaces, direction marks, selectors,
+/// annotations, notes without a head, tags.
 const HIDDEN: [char; 20] = [
     '\u{ad}',
     '\u{34f}',
@@ -25,7 +25,7 @@ const HIDDEN: [char; 20] = [
     '\u{e0100}',
 ];
 
-/// The text with hidden characters between its letters.
+/// Returns the text with hidden characters between its letters.
 pub(crate) fn with_hidden(text: &str) -> String {
     let mut hidden = HIDDEN.into_iter().cycle();
     let mut whole: String = text.chars().flat_map(|letter| [Some(letter), hidden.next()]).flatten().collect();
@@ -33,7 +33,7 @@ pub(crate) fn with_hidden(text: &str) -> String {
     whole
 }
 
-/// Panics if a text, or what `Debug` or JSON makes of it, has any of them.
+/// Panics if a text, or its `Debug` or JSON form, has any of them.
 pub(crate) fn assert_all_seen(label: &str, text: &str) {
     for hidden in HIDDEN {
         let code = format!("{:x}", u32::from(hidden));

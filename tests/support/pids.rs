@@ -1,4 +1,4 @@
-//! What became of processes.
+//! Checks on processes.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal};
 /// Longer than any machine needs, shorter than a person waits for a stuck test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until `condition` holds, and fails when it does not in time.
+/// Waits until `condition` holds. Panics if it does not hold in time.
 pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !condition() {
@@ -16,7 +16,7 @@ pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) 
     }
 }
 
-/// Processes that a fixture said it consists of. Those that a failed test leaves behind are killed by number.
+/// The processes that a fixture has reported. Processes that a failed test leaves behind are killed by PID.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pids(Vec<i32>);
 
@@ -29,14 +29,14 @@ impl Pids {
         self.0.len()
     }
 
-    /// Waits until none of them is left, a zombie of ours included.
+    /// Waits until no process is left, not even a zombie of this process.
     pub(crate) async fn gone(&self, label: &str) {
         for pid in &self.0 {
             eventually(&format!("{label}: the end of process {pid}"), || !is_there(*pid)).await;
         }
     }
 
-    /// Ends those that are there, and says how many that were.
+    /// Ends the remaining processes, and returns their number.
     pub(crate) fn kill(&self) -> usize {
         let there = self.0.iter().filter(|pid| is_there(**pid)).filter_map(|pid| Pid::from_raw(*pid));
         there.filter(|pid| rustix::process::kill_process(*pid, Signal::KILL).is_ok()).count()
@@ -51,7 +51,7 @@ impl Drop for Pids {
     }
 }
 
-/// Whether a process is there. One that is dead and only waits for a parent other than us to notice is not.
+/// Returns true if a process exists. A dead process that only waits for another parent does not count.
 fn is_there(pid: i32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);

@@ -9,17 +9,17 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 use rustix::net::sockopt::set_socket_linger;
 
-/// What happens to bytes now.
+/// The treatment of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Network {
     Works,
-    /// Nothing arrives, and nobody is told, not even of an end.
+    /// No byte arrives, and no end is reported.
     Stalls,
-    /// All connections are reset, and nobody can connect.
+    /// All connections are reset, and no client can connect.
     Broken,
 }
 
-/// Breaks when it is dropped, and its threads end.
+/// The relay. Dropping it breaks the connections and ends its threads.
 pub(crate) struct Relay {
     pub(crate) port: u16,
     wire: Arc<Wire>,
@@ -76,7 +76,7 @@ impl Wire {
     fn join(self: &Arc<Self>, client: TcpStream, server: SocketAddr, delay: Duration) {
         let Ok(server) = TcpStream::connect(server) else { return };
         for stream in [&client, &server] {
-            // An end is a reset, as where a machine has lost its network.
+            // An end is a reset, as after the loss of a machine's network.
             set_socket_linger(stream, Some(Duration::ZERO)).expect("a setting");
             stream.set_nodelay(true).expect("a setting");
         }
@@ -102,7 +102,7 @@ impl Wire {
                 break;
             }
         }
-        // What ends one side ends the other, once that may be known.
+        // The end of one side ends the other side, once the relay reports ends.
         let _ = to.shutdown(Shutdown::Write);
     }
 }

@@ -1,4 +1,4 @@
-//! A repository of a project, and pi's directory beside it.
+//! A project's repository, and pi's directory next to it.
 
 #[path = "warden.rs"]
 mod warden;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub(crate) const ID: &str = "0badcafe";
 pub(crate) const LIMITS: SnapshotLimits = SnapshotLimits { bytes: 1 << 20, files: 1000 };
 
-/// A project and pi's directory beside it.
+/// A project, and pi's directory next to it.
 pub(crate) struct Scene(pub(crate) TempDir);
 
 impl Scene {
@@ -26,7 +26,7 @@ impl Scene {
         this
     }
 
-    /// One whose files lie in memory, where this machine has such a place: for many files.
+    /// A project whose files are in memory, if this machine has such a place: for many files.
     pub(crate) fn in_memory() -> Self {
         let place = Some("/dev/shm").filter(|place| Path::new(place).is_dir());
         let made = place.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
@@ -36,7 +36,7 @@ impl Scene {
         this
     }
 
-    /// With one commit.
+    /// A project with one commit.
     pub(crate) fn committed() -> Self {
         let this = Self::new();
         this.write("kept.txt", "kept");
@@ -91,7 +91,7 @@ impl Scene {
         SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
     }
 
-    /// A store whose git runs in the sandbox, where this machine has one.
+    /// A store whose git runs in the sandbox, if this machine has one.
     pub(crate) async fn sandboxed(&self) -> SnapshotStore {
         let warden = warden::warden();
         let abilities = probe(&warden).await.expect("it can be asked");

@@ -1,4 +1,4 @@
-//! A program that saves files while another one writes into the same tree.
+//! A program that saves files while another program writes to the same tree.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 /// A way in which editors save a file.
 #[derive(Clone, Copy)]
 enum Style {
-    /// Opens the file, truncates it and writes into it.
+    /// Opens the file, truncates it and writes to it.
     InPlace,
     /// Writes a new file and renames it over the old one.
     Renamed,

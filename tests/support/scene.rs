@@ -53,7 +53,7 @@ impl Scene {
         tokio::time::timeout(PATIENCE, run).await.expect("the run ends")
     }
 
-    /// The result, and every update that was there to be seen: the last one always is.
+    /// Returns the result and every observed update. The last update is always observed.
     pub(crate) async fn run_with(&self, user: &User<'_>, control: &Control) -> (ToolResult, Vec<Progress>) {
         let (progress, mut receiver) = watch::channel(Progress::default());
         let updates = tokio::spawn(async move {

@@ -1,5 +1,4 @@
-//! Sources of Rust, and which file uses which. Reads what `rustfmt` has formatted, and no more of Rust than `use` and paths.
-//! What tests use does not count.
+//! Rust sources and their imports. Reads only `rustfmt` output, and of Rust only `use` and paths. Imports of tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,15 +10,15 @@ use regex::Regex;
 /// The files that hold the map of a folder.
 pub(crate) const MAPS: [&str; 3] = ["mod", "lib", "main"];
 
-/// A path in the code, by its parts.
+/// A path in the code, split into its parts.
 pub(crate) type Words = Vec<String>;
 
-/// A file of sources, without comments, tests and `use`.
+/// A source file, without comments, tests and `use`.
 pub(crate) struct Source {
     module: Words,
     pub(crate) code: String,
     pub(crate) docs: String,
-    /// What each name stands for that it has by `use`, and whether it hands that on.
+    /// The path of each imported name, and whether the file re-exports it.
     pub(crate) names: BTreeMap<String, (Words, bool)>,
 }
 
@@ -37,7 +36,7 @@ fn files_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// All sources below a folder, by their paths from the root of the repository.
+/// Returns all sources below a folder, by their paths from the root of the repository.
 pub(crate) fn sources(folder: &str) -> BTreeMap<String, Source> {
     let mut files = BTreeSet::new();
     files_below(&root().join(folder), &mut files);
@@ -58,7 +57,7 @@ pub(crate) fn pattern(text: &str) -> Regex {
 }
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)(^|\s)//.*$"));
-/// An item that is only there for tests. It ends at its own indentation, or in its first line.
+/// Returns the end of an item that exists only for tests: at its own indentation, or in its first line.
 static TEST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?ms)^#\[cfg\((all\()?test\b[^\n]*\n(#\[[^\n]*\n)*([^\n]*;$|[^\n]*\{\n.*?^\};?$)")
 });
@@ -80,7 +79,7 @@ impl Source {
     }
 }
 
-/// Takes `a::{b, c as d}` apart, and says which name stands for which path.
+/// Splits `a::{b, c as d}` into names and their paths.
 fn expand(before: &[String], tree: &str, add: &mut impl FnMut(String, Words)) {
     let (path, inner) = tree.split_once('{').unwrap_or((tree, ""));
     let (path, alias) = path.split_once(" as ").unwrap_or((path, ""));
@@ -88,7 +87,7 @@ fn expand(before: &[String], tree: &str, add: &mut impl FnMut(String, Words)) {
     words.retain(|word| !word.is_empty());
     if inner.is_empty() {
         words.pop_if(|last| last == "self");
-        // A trait without a name is used, too, and so is all that a room hands on.
+        // A trait without a name is used, too, and so are all re-exports of a room.
         let name = if alias == "_" || words.last().is_some_and(|last| last == "*") {
             words.join("::")
         } else {
@@ -114,7 +113,7 @@ fn expand(before: &[String], tree: &str, add: &mut impl FnMut(String, Words)) {
     }
 }
 
-/// Which file uses which, with the files of one folder of sources.
+/// The imports between the files of one folder of sources.
 pub(crate) struct Uses {
     pub(crate) sources: BTreeMap<String, Source>,
     modules: BTreeMap<Words, String>,
@@ -127,7 +126,7 @@ impl Uses {
         Self { sources, modules }
     }
 
-    /// A path as it is from the root of the crate. `None` if it leads out of it.
+    /// Returns a path as seen from the root of the crate. `None` if it leads out of the crate.
     fn absolute(&self, from: &Source, path: &[String]) -> Option<Words> {
         let (first, rest) = path.split_first()?;
         let module = &from.module;
@@ -150,7 +149,7 @@ impl Uses {
         Some([start.as_slice(), rest].concat())
     }
 
-    /// The file that defines what a path means. What is handed on is followed; of a room as such there is none.
+    /// Returns the file that defines the item of a path. Follows re-exports. A room as such has no file.
     fn target(&self, path: &[String]) -> Option<&String> {
         let (length, file) =
             (0..=path.len()).rev().find_map(|length| Some((length, self.modules.get(&path[..length])?)))?;
@@ -160,7 +159,7 @@ impl Uses {
         };
         let source = &self.sources[file];
         let Some((known, _)) = source.names.get(item) else { return Some(file) };
-        // What comes from another crate is of no file here.
+        // An item of another crate has no file here.
         let known = self.absolute(source, known)?;
         if known == path {
             Some(file)
@@ -169,7 +168,7 @@ impl Uses {
         }
     }
 
-    /// The files that this one uses. One that it only hands on is none of them.
+    /// Returns the files that this file uses. Files that it only re-exports do not count.
     pub(crate) fn used_by(&self, file: &str) -> BTreeSet<&String> {
         let source = &self.sources[file];
         let inline = PATH.find_iter(&source.code);

@@ -1,4 +1,4 @@
-//! Where scripted children run: the directories, a shell that speaks pi's event stream, and the user of the host.
+//! The stage of scripted children: the directories, a shell that writes pi's event stream, and the user of the host.
 
 use std::fs;
 use std::future::{pending, ready};
@@ -14,8 +14,8 @@ use tempfile::TempDir;
 /// Longer than any machine needs, shorter than a person waits for a stuck test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What pi writes. `hear` reads the next command and fails once the host is gone, `works` does the task, `asked` waits for
-/// the request for an announcement, `leave` waits for the end of the commands. `gate` waits until the test has written a file.
+/// pi's events. `hear` reads the next command and fails once the host has ended, `works` does the task, `asked` waits for the
+/// request for an announcement, `leave` waits for the end of the commands. `gate` waits until the test has written a file.
 const WORDS: &str = r#"
 home=${0%/*}
 begin() { printf '{"type":"agent_start"}\n'; }
@@ -54,14 +54,14 @@ pub(crate) fn context(root: &Path, config: Value) -> HostContext {
     }
 }
 
-/// The user of a host, who reacts as told. Without a reaction nobody is there.
+/// The user of a host, with a fixed reaction. Without a reaction there is no user.
 #[derive(Default)]
 pub(crate) struct User<'a> {
     pub(crate) confirms: Option<Box<dyn Fn(ConfirmRequest) -> bool + Send + Sync + 'a>>,
     pub(crate) answers: Option<Box<dyn Fn(ChildQuestion) -> Answer + Send + Sync + 'a>>,
-    /// Somebody is there who never answers; as long is waited.
+    /// A user who never answers. The test waits as long.
     pub(crate) patience: Option<Duration>,
-    /// What pi says about any model.
+    /// pi's description of any model.
     pub(crate) model: Option<HostModel>,
 }
 

@@ -3,7 +3,7 @@
 use std::env::current_exe;
 use std::path::PathBuf;
 
-/// Where cargo puts it: beside the folder of the test programs. Cargo does not build it for the tests of this package alone.
+/// Returns its path, next to the folder of the test programs. Cargo does not build it for the tests of this package alone.
 pub(crate) fn warden() -> PathBuf {
     let test = current_exe().expect("a path");
     let path = test.ancestors().nth(2).expect("a folder of this profile").join("pi-subagent-warden");
