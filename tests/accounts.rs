@@ -1,10 +1,11 @@
-//! How long the spending of a session is remembered. Alone in its file, because all tests of one program share the accounts.
+//! How long this process remembers the cost of a session. The test has its own file, because all tests of one program share the
+//! accounts.
 
 #![expect(clippy::float_cmp, reason = "the sums are promised to be exact")]
 
 use pi_subagent_native::run::account_of;
 
-/// What this process knows of a session: 1 when it has been asked for before, 2 when somebody had to be asked again.
+/// Asks for a session's cost. Returns 1 if this process knew it, and 2 if the store was asked.
 fn known(session: &str) -> f64 {
     account_of(session, || 2.0).spent()
 }
@@ -20,7 +21,7 @@ fn a_session_is_forgotten_after_64_others_and_not_before() {
     account_of("idle", || 1.0);
     ask_for(0..63);
     assert_eq!(known("idle"), 1.0, "after 63 others");
-    // To be asked for is to be the newest.
+    // Each request makes its session the newest.
     ask_for(100..163);
     assert_eq!(known("idle"), 1.0, "after 63 more");
     ask_for(200..264);

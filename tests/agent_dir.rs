@@ -1,4 +1,4 @@
-//! The private agent directory of a sandboxed child: what is in it, and that nothing of it stays.
+//! The private agent directory of a sandboxed child: its content, and its removal.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use pi_subagent_native::credentials::{PrivateAgentDir, remove_tree};
 use rustix::fs::{CWD, Mode, mkdirat};
 use serde_json::{Value, json};
 
-/// A user's agent directory, and a place for a private one beside it.
+/// A user's agent directory, and a place for a private one next to it.
 struct Scene {
     root: tempfile::TempDir,
 }
@@ -182,7 +182,7 @@ fn dropping_the_copy_removes_it_and_nothing_behind_its_links() {
     let scene = Scene::new();
     scene.write("extensions/mine.ts", "mine");
     let private = scene.create();
-    // What a child may leave.
+    // Files that a child may leave.
     symlink(scene.real(), private.path().join("elsewhere")).expect("linked");
     fs::create_dir_all(private.path().join("sessions/closed/inner")).expect("made");
     fs::write(private.path().join("sessions/closed/inner/x"), "x").expect("written");

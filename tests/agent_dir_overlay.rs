@@ -1,4 +1,4 @@
-//! The credentials of one agent: they lie over the user's own, and a refreshed token goes back to where it came from.
+//! The credentials of one agent: they replace the user's own, and a refreshed token is written back to its source.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, has_en
 use pi_subagent_native::files::layout::credentials_of;
 use serde_json::{Value, json};
 
-/// How long these tests wait for a lock that is free.
+/// How long these tests wait for a free lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Scene {
@@ -161,7 +161,7 @@ fn keys_of_a_session_replace_the_users_logins_and_an_agents_own_replace_them() {
     let scene = Scene::new(&main.to_string(), &own.to_string());
     let (real, at) = (scene.root.path().join("real"), scene.root.path().join("keyed"));
     let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
-    // What pi would take for a command or a variable in a file.
+    // Texts that pi would read as a command or a variable in a file.
     let keys = [("a", "!key-$HOME"), ("b", "session-b"), ("c", "plain")];
     private.add_keys(keys.into_iter()).expect("written");
     private.lay_over(&scene.own()).expect("written");

@@ -1,4 +1,4 @@
-//! A token is refreshed before it is copied: when, and how often.
+//! When, and how often, a token is refreshed before it is copied.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Stands for the host's pi.
+/// Plays the host's pi.
 struct Pi {
     real: PathBuf,
-    /// How long the tokens live that it gets; none when it gets none.
+    /// The lifetimes of the tokens that it gets. Empty if it gets none.
     life: Option<Duration>,
     asked: AtomicUsize,
 }
@@ -53,7 +53,7 @@ impl Scene {
         Self { _root: root, pi }
     }
 
-    /// Whether the token outlives the run after that.
+    /// Returns true if the token outlives the run afterwards.
     async fn refresh(&self, run: Duration) -> bool {
         let until = SystemTime::now() + run;
         refresh_before_copy(&self.pi.real, "p", until, |left| self.pi.refresh(left)).await;
@@ -122,7 +122,7 @@ async fn a_refused_refresh_is_not_asked_for_again_for_the_same_token() {
         assert!(!scene.refresh(MINUTE * 10).await);
     }
     assert_eq!(scene.asked(), 1);
-    // Another token is another question.
+    // Another token is a separate request.
     write(&scene.pi.real, &entry(MINUTE * 6));
     assert!(!scene.refresh(MINUTE * 10).await);
     assert_eq!(scene.asked(), 2);

@@ -1,4 +1,4 @@
-//! What comes back from a sandboxed child: its refreshed token, under pi's lock, and nothing else.
+//! The refreshed token of a sandboxed child is written back under pi's lock, and nothing else is.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ use pi_subagent_native::credentials::{
 use rustix::fs::{CWD, Mode};
 use serde_json::{Value, json};
 
-/// How long these tests wait for a lock that is free.
+/// How long these tests wait for a free lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long these tests wait for a lock that stays taken.
 const SHORT: Duration = Duration::from_millis(150);
@@ -60,7 +60,7 @@ fn in_an_hour() -> u64 {
     millis(Duration::from_secs(3600))
 }
 
-/// The user's entry; it expires soon.
+/// The user's entry, which expires soon.
 fn entry() -> Value {
     json!({"type": "oauth", "access": "old-access", "refresh": "old-refresh", "expires": 1_000_000, "accountId": "me"})
 }
@@ -86,7 +86,7 @@ fn write_child(private: &PrivateAgentDir, auth: &Value) {
 
 #[test]
 fn giving_back_a_refreshed_token_changes_no_other_byte() {
-    // A mark, an order of keys, a number and an escape that another writer would change.
+    // A byte order mark, an order of keys, a number and an escape that another writer would change.
     let before = concat!(
         "\u{feff}{\n  \"z\": {\"type\":\"api_key\", \"key\": \"caf\\u00e9\", \"n\": 1.50},\n",
         "  \"p\": {\n    \"expires\": 1000000,\n    \"type\": \"oauth\",\n    \"refresh\": \"old-refresh\",\n",
@@ -274,7 +274,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
     assert!(!scene.auth().exists());
 }
 
-/// Puts something in the place of the child's credentials.
+/// Replaces the child's credentials.
 type Plant<'a> = &'a dyn Fn(&Path);
 
 #[test]
@@ -323,7 +323,7 @@ fn giving_back_keeps_links_owner_and_mode() {
     let dotfiles = scene.root.path().join("dotfiles.json");
     fs::rename(scene.auth(), &dotfiles).expect("moved");
     symlink(&dotfiles, scene.auth()).expect("linked");
-    // Only root can; anybody else's own file stays their own just as well.
+    // Only root can do this. For others a file of their own stays their own.
     let _ = chown(&dotfiles, Some(4711), Some(4712));
     fs::set_permissions(&dotfiles, fs::Permissions::from_mode(0o640)).expect("changed");
     let before = fs::metadata(&dotfiles).expect("there");
@@ -343,7 +343,7 @@ fn giving_back_keeps_hard_links() {
     let other = scene.root.path().join("other.json");
     fs::hard_link(scene.auth(), &other).expect("linked");
     let private = scene.create();
-    // Shorter than the old text, so that something of it could be left at the end.
+    // Shorter than the old text, so that a rest of the old text could remain.
     write_child(&private, &json!({"p": with(refreshed(), json!({"access": "a", "refresh": "r"}))}));
     assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
     assert_eq!(fs::read_to_string(&other).expect("readable"), scene.text());
@@ -361,13 +361,13 @@ fn a_live_lock_is_waited_for_and_never_stolen() {
     assert!(matches!(error, GiveBackError::Lock(LockError::Busy { .. })), "{error}");
     assert!(scene.lock().exists());
     assert_eq!(scene.text(), host().to_string());
-    // A time ahead of the clock is how pi finds out what the file system can tell.
+    // pi sets a time ahead of the clock to learn the resolution of the file system.
     age(&scene, Duration::from_secs(25));
     private.give_back("p", SHORT).expect_err("still held");
 
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| private.give_back("p", PATIENCE));
-        // Nothing can be seen of a thread that waits but that it does not end.
+        // A test can only observe that a waiting thread does not end.
         std::thread::sleep(SHORT);
         assert!(!waiting.is_finished(), "it is still held");
         fs::remove_dir(scene.lock()).expect("released");

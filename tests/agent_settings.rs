@@ -1,4 +1,4 @@
-//! What an agent has in the end: its file, the settings for it, the project's, the configuration, the session.
+//! The effective settings of an agent: from its file, its user and project settings, the configuration and the session.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -59,14 +59,14 @@ async fn listing(scene: &Scene) -> Listing {
     list_agents(&scene.spec.cwd, &context, &settings, &capabilities)
 }
 
-/// The values of an agent in words.
+/// Returns the values of an agent in words.
 async fn values(scene: &Scene, name: &str) -> String {
     let listing = listing(scene).await;
     let listed = listing.agents.iter().find(|listed| listed.agent.name == name).expect("it is listed");
     listed.values.all().join("\n")
 }
 
-/// A host whose pi answers like this.
+/// A host whose pi gives this answer.
 fn models(model: HostModel) -> User<'static> {
     User { model: Some(model), ..User::default() }
 }
@@ -257,7 +257,7 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
          `inherit` is your session's"
     );
 
-    // `agents` and `doctor` say so beforehand, in the same words.
+    // `agents` and `doctor` report it beforehand, in the same words.
     let problem = async |scene: &Scene, model: HostModel| {
         let mut listing = listing(scene).await;
         let config = CallSettings::read(&scene.spec.cwd, &scene.spec.context).config();
@@ -274,7 +274,7 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
     };
     assert_eq!(problem(&asks("sonnet"), no_login.clone()).await, Some(result.text));
 
-    // The child has what the host lacks, or is not the host's pi.
+    // The child has a model that the host lacks, or it is not the host's pi.
     let login = HostModel { has_login: true, ..no_login.clone() };
     let env = json!({ "env": { "ANTHROPIC_API_KEY": "k" }, "agents": { "own": { "model": "sonnet" } } });
     let with_file = asks("sonnet");
@@ -286,7 +286,7 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
         let (args, result) = run(&scene, &models(model)).await;
         assert!(args.contains("--model sonnet "), "{args}{}", result.text);
     }
-    // The session's own model works already.
+    // The session's own model already works.
     let (args, _) =
         run(&scene(&json!({ "agents": { "own": { "model": "inherit" } } })), &models(no_login)).await;
     assert!(args.contains("--model session/model "), "{args}");
@@ -338,12 +338,12 @@ async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent()
         told.iter().any(|told| told.contains("gone") && told.contains("`agentDirs` names it")),
         "{told:?}"
     );
-    // pi's own directory wins.
+    // pi's own directory has precedence.
     assert!(told.iter().any(|told| told.contains("agent `own` is already defined in")), "{told:?}");
     far.spec.agent = "theirs".into();
     let (args, result) = run(&far, &User::default()).await;
     assert!(args.is_empty() && result.text.contains("defined by the project"), "{}", result.text);
-    // Without the setting it is no agent at all.
+    // Without the setting there is no such agent.
     let plain = scene(&json!({}));
     write(&plain, "project/.claude/agents/theirs.md", &file("theirs"));
     assert_eq!(listing(&plain).await.agents.len(), 7);
@@ -398,7 +398,7 @@ said 'Done.'; settled"#;
     assert!(!result.text.contains("tried"), "{}", result.text);
 }
 
-/// What is asked about a project's agent with these lines in its file.
+/// Returns the question about a project's agent with these lines in its file.
 async fn question(settings: &Value, lines: &str) -> String {
     let mut scene = scene(settings);
     write(
@@ -517,7 +517,7 @@ async fn findings_about_files_leave_the_columns_of_agents_where_they_are() {
     assert_eq!(finding.map(|line| line.name.as_str()), Some(""), "{}", report.plain());
 }
 
-/// What start-up says about the files.
+/// Returns the notices at start-up about the files.
 async fn notices(scene: &Scene) -> Vec<String> {
     let context = Arc::clone(&scene.spec.context);
     let capabilities = HostCapabilities::look(&context).await;
@@ -659,8 +659,8 @@ async fn a_call_finds_an_agent_with_blanks_around_its_name_and_says_why_a_broken
     );
 }
 
-/// Each row: the settings, the files that the host has loaded, whether pi knows the model without them, and what is said or
-/// what stands in the command line.
+/// Each row: the settings, the files that the host has loaded, whether pi knows the model without them, and the message or the
+/// arguments of the child.
 #[tokio::test]
 async fn a_model_of_an_extension_is_loaded_with_all_that_the_host_loads_or_no_child_starts() {
     const THERE: &str = "there.ts";

@@ -1,4 +1,4 @@
-//! What a run is asked to announce once its work is done, against a scripted child in RPC mode.
+//! The request for an announcement after the work is done, against a scripted child in RPC mode.
 #![cfg(unix)]
 
 #[path = "support/pids.rs"]
@@ -25,13 +25,13 @@ const CALLS_A_TOOL: &str = r#"works; asked
     printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"read","args":{}}\n'
     leave"#;
 
-/// A run that is asked to announce its result.
+/// A run with a request for an announcement.
 fn announcing(script: &str, mut config: Value) -> Scene {
     config["announce"] = json!({ "mode": "ask" });
     told(script, config)
 }
 
-/// One that is announced as the configuration says.
+/// A run whose announcement follows the configuration.
 fn told(script: &str, config: Value) -> Scene {
     let mut scene = Scene::new(script, config);
     scene.spec.overrides.announces = true;
@@ -43,7 +43,7 @@ impl Scene {
         self.run_controlled(&Control::default()).await
     }
 
-    /// The user would answer any question.
+    /// This user would answer any question.
     async fn run_controlled(&self, control: &Control) -> ToolResult {
         let answers = |_| Answer::Value("from a person".into());
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
@@ -65,7 +65,7 @@ fn single(result: &ToolResult) -> &SingleResult {
     &result.details.results[0]
 }
 
-/// What nothing that happens to an announcement may change.
+/// The fields of a result that no announcement may change.
 fn is_the_answer(label: &str, result: &ToolResult) {
     let SingleResult { outcome, exit_code, error, output, stop_reason, .. } = single(result);
     assert_eq!((*outcome, *exit_code, error.as_ref()), (RunOutcome::Completed, 0, None), "{label}");
@@ -115,10 +115,10 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
 
 #[tokio::test]
 async fn an_announcement_never_changes_the_result_of_the_task() {
-    // Longer than a loaded machine takes for the task, which comes before.
+    // Longer than a loaded machine takes for the task, which comes first.
     let idle = || json!({ "graceMs": 200, "idleTimeoutMs": 5000 });
     let hard = || json!({ "graceMs": 200, "timeoutMs": 5000 });
-    // The child gets to hear of the abort.
+    // The child receives the abort.
     let patient = json!({ "graceMs": 30_000 });
     let table = [
         ("dies", "works; asked; delta 'Half'; kill -KILL $$", quick(), "the child ended before it"),
@@ -184,7 +184,7 @@ async fn a_question_is_called_off_while_it_announces() {
 
 #[tokio::test]
 async fn messages_go_through_while_a_child_works_and_none_while_it_announces() {
-    // The child listens all the time: what does not arrive was not sent.
+    // The child listens all the time, so a message that does not arrive was not sent.
     let script = "hear; begin; hear; said 'The whole answer.'; settled; asked
         gate go; said 'In short.'; settled; leave";
     let scene = announcing(script, quick());
@@ -300,7 +300,7 @@ async fn a_child_without_an_answer_is_asked_for_one() {
 
 #[tokio::test]
 async fn a_child_is_told_that_its_last_message_is_the_report() {
-    /// Keeps the system prompt, which lies in a file among its arguments.
+    /// Keeps the system prompt, which is in a file among the child's arguments.
     const SHOWS: &str = r#"
 for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; done
 works"#;

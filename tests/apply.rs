@@ -1,4 +1,4 @@
-//! What an isolated run has left is taken over into a real work tree, and nothing of the person's is lost.
+//! Applying the artifacts of an isolated run to a real work tree, without losing the person's work.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -26,7 +26,7 @@ const MANY: usize = 5_000;
 /// The attempts to apply while files are saved.
 const ROUNDS: usize = 8;
 
-/// A run that has worked in a tree of its own.
+/// A run that has worked in a private tree.
 struct Run {
     scene: Scene,
     store: SnapshotStore,
@@ -65,7 +65,7 @@ impl Run {
         fs::read_to_string(self.scene.root().join(name)).expect(name)
     }
 
-    /// Replaces the commit that the run has left by one with this tree, whatever git says of it.
+    /// Replaces the run's commit with a commit of this tree, without git's checks.
     fn forge(&self, entries: &[u8]) {
         let tree = self.pipe(&["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], entries);
         let commit = self.pipe(&["commit-tree", &tree, "-m", "forged"], b"");
@@ -113,7 +113,7 @@ async fn roomy(scene: &Scene) -> SnapshotStore {
     SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits)
 }
 
-/// Everything below a directory but the repository: kind, permissions and content of each path.
+/// Returns everything below a directory except the repository: kind, permissions and content of each path.
 fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -152,7 +152,7 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
 }
 
-/// A tree with much that can be lost.
+/// A tree with many files that could be lost.
 fn furnished() -> Scene {
     let scene = Scene::new();
     for name in ["kept.txt", "gone.txt", "dir/inner.txt", "dir/deep/two.txt", "plain", "script.sh"] {
@@ -289,7 +289,7 @@ async fn what_has_changed_since_an_apply_is_named_and_nothing_is_taken_back() {
     run.apply().await.expect("applied");
     run.scene.write("kept.txt", "mine\n");
     run.scene.write("gone.txt", "mine\n");
-    // What is already as it was before is no reason to refuse.
+    // A file that is already in its old state is no reason to refuse.
     fs::remove_file(run.scene.root().join("new/deep/file")).expect("removed");
     let now = everything(&run.scene.root());
     let Err(ApplyError::ChangedSince { paths: named }) = run.store.abort_apply(ID).await else {
@@ -319,7 +319,7 @@ async fn files_that_run_code_later_or_lead_out_need_a_yes() {
     assert_eq!(run.text(".pi/extensions/x.ts"), "the run's");
 }
 
-/// Nobody can make such a branch with git, but nothing that git checks is relied on.
+/// git refuses to create such a branch, but nothing here relies on git's checks.
 #[tokio::test]
 async fn names_that_lead_out_of_the_tree_or_into_the_repository_are_refused() {
     let run = Run::of(Scene::committed()).await;
@@ -362,7 +362,7 @@ async fn nothing_is_written_through_a_link() {
     assert_eq!(fs::read_dir(&outside).expect("readable").count(), 1);
 }
 
-/// The repository's own configuration, attributes and hooks are those of a hostile project.
+/// The repository's own configuration, attributes and hooks come from a hostile project.
 #[tokio::test]
 async fn no_filter_driver_or_hook_of_the_repository_runs() {
     let scene = furnished();
@@ -410,7 +410,7 @@ async fn an_apply_changes_nothing_while_a_program_has_one_of_the_files_open_for_
     run.end().await;
     let root = run.scene.root();
     let before = everything(&root);
-    // The last file that is replaced, and a file that is removed.
+    // The last replaced file, and a removed file.
     for name in ["untracked.txt", "gone.txt"] {
         let path = root.join(name);
         let mut opened = fs::File::options().append(true).open(&path).expect("it can be opened");
@@ -454,7 +454,7 @@ async fn changes_are_applied_and_taken_back_where_git_does_not_trust_the_modes_o
     assert_eq!(run.text("kept.txt"), "kept");
 }
 
-/// Each apply ends at the first file that was saved in the meantime. The saver continues while the others are taken back.
+/// Each apply ends at the first file that was saved in the meantime. The saver continues while the others are reverted.
 #[tokio::test]
 async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
     let scene = Scene::in_memory();
@@ -484,7 +484,7 @@ async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
     run.end().await;
     let root = run.scene.root();
     for round in 0..ROUNDS {
-        // The apply writes another number of files each time before the saver starts.
+        // Each apply writes a different number of files before the saver starts.
         let leader = root.join(&all[round * 37 % all.len()]);
         let plan = |(number, name): (usize, &String)| Plan {
             file: root.join(name),
@@ -568,7 +568,7 @@ async fn what_is_there_already_is_not_written_again() {
     assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
 }
 
-/// Applies in a process of its own, which [`an_apply_that_is_killed_can_be_taken_back`] ends.
+/// Applies in a separate process, which [`an_apply_that_is_killed_can_be_taken_back`] kills.
 #[tokio::test]
 #[ignore = "it is started by another test"]
 async fn apply_elsewhere() {
@@ -591,7 +591,7 @@ async fn an_apply_that_is_killed_can_be_taken_back() {
     run.end().await;
     let root = run.scene.root();
     let before = everything(&root);
-    // Killed when nothing is written yet, or little, and in the middle.
+    // Kills the process when no file is written yet, when few are, and in the middle.
     for seen in [".git/x", "many/25/25"] {
         let mut child = Command::new(std::env::current_exe().expect("it has a path"))
             .args(["--exact", "apply_elsewhere", "--ignored"])
@@ -621,7 +621,7 @@ async fn an_apply_that_is_killed_can_be_taken_back() {
     assert!(applied.written.len() > MANY);
 }
 
-/// What lies in memory on both sides has a bound, and whoever reaches it hears what to do instead.
+/// A diff held in memory on both sides has a limit, and its error names the alternative.
 #[tokio::test]
 async fn a_run_that_has_changed_too_much_to_be_merged_here_says_so_before_anything_is_written() {
     let scene = Scene::committed();
@@ -650,7 +650,7 @@ async fn apply_on_a_full_disk() {
     run.end().await;
     let (root, filler) = (run.scene.root(), run.scene.at("filler"));
     let before = everything(&root);
-    // The first leaves room for no byte, the others for a part of what is to be written.
+    // The first leaves room for no byte, the others for a part of the files.
     for room in [0, 256, 1024, 2048] {
         let mut file = fs::File::create(&filler).expect("made");
         let block = [1; 4096];
@@ -691,7 +691,7 @@ TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
     assert!(done.status.success() && said.contains("1 passed"), "{said}");
 }
 
-/// The names say nothing: the tree makes these files run code.
+/// The names look harmless, but the tree makes these files run code.
 #[tokio::test]
 async fn a_file_that_the_tree_makes_run_code_needs_a_yes_of_its_own() {
     let scene = Scene::committed();

@@ -1,4 +1,4 @@
-//! What becomes of the directories of past runs, and that nothing else is touched, whatever a store says.
+//! Archiving and removing the directories of past runs without touching other files, even if the store is wrong.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const NOW_MS: i64 = 1_763_797_752_345;
 const STAMP: &str = "2025-11-22T07-49-12.345Z";
 
-/// An agent directory, and a conversation with a session file beside which its runs are.
+/// An agent directory, and a conversation whose session file is next to the directories of its runs.
 struct Home {
     root: TempDir,
     agent_dir: PathBuf,
@@ -34,12 +34,12 @@ impl Home {
         Self { root, agent_dir, session_file }
     }
 
-    /// The directory of a run of the conversation.
+    /// Returns the directory of a run of the conversation.
     fn run(&self, id: &str) -> PathBuf {
         run_directory(&self.root.path().join("sessions/conversation").join(id))
     }
 
-    /// The directory of a run of no conversation.
+    /// Returns the directory of a run without a conversation.
     fn homeless(&self, id: &str) -> PathBuf {
         run_directory(&self.agent_dir.join("subagents/runs").join(id))
     }
@@ -52,7 +52,7 @@ impl Home {
         RunPlace { directory, agent_dir: &self.agent_dir, session_file: None }
     }
 
-    /// Everything below, by path, with the text of files.
+    /// Returns everything below a directory, by path, with the text of files.
     fn everything(&self) -> BTreeMap<PathBuf, String> {
         let (mut pending, mut all) = (vec![self.root.path().to_owned()], BTreeMap::new());
         while let Some(directory) = pending.pop() {
@@ -81,7 +81,7 @@ fn run_directory(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// What a file takes up, as the system counts it.
+/// Returns the space of a file, as the system counts it.
 fn space(file: &Path) -> u64 {
     fs::metadata(file).expect("it is there").blocks() * 512
 }
@@ -105,7 +105,7 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         fs::write(run.join("prompt.md"), "{}").expect("a file");
         archive(&place(&home, &run), NOW_MS).expect("put aside");
         let aside = |name: &str| format!("{name}.deleted.{STAMP}");
-        // A result names its output by path, so that one keeps its name.
+        // A result names its output by path, so that file keeps its name.
         let kept = ["output.md", "prompt.md"].map(str::to_owned);
         let expected = [kept.as_slice(), &["session-2.jsonl", "session.jsonl"].map(aside)].concat();
         assert_eq!(names(&run), expected);
@@ -114,7 +114,7 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
         archive(&place(&home, &run), NOW_MS + 1).expect("nothing to do");
         assert_eq!(names(&run), expected);
-        // It went on meanwhile, in the same millisecond even: what was put aside first is not lost.
+        // The run continued in the meantime, even in the same millisecond. The first archive is not lost.
         fs::write(&session, "third").expect("a file");
         assert_eq!(transcript_now(&session).as_ref(), Some(&session));
         archive(&place(&home, &run), NOW_MS).expect("put aside");
@@ -160,7 +160,7 @@ fn a_directory_that_is_not_of_a_run_is_refused() {
     let home = Home::new();
     let run = home.run("0badcafe");
     let root = home.root.path();
-    // Looks like one, elsewhere.
+    // A directory with a similar name, in another place.
     let elsewhere = run_directory(&root.join("project/conversation/0badcafe"));
     let unknown = run_directory(&root.join("sessions/another/0badcafe"));
     let upper = run_directory(&root.join("sessions/conversation/0BADCAFE"));
@@ -169,7 +169,7 @@ fn a_directory_that_is_not_of_a_run_is_refused() {
     let homeless = home.homeless("0badcafe");
     let file = root.join("sessions/conversation/0badf11e");
     fs::write(&file, "a file").expect("a file");
-    // Links on the way, to a run even.
+    // Links on the path, even to a run.
     symlink(&elsewhere, root.join("sessions/conversation/11111111")).expect("a link");
     symlink(&run, root.join("sessions/conversation/22222222")).expect("a link");
     symlink(root.join("nowhere"), root.join("sessions/conversation/33333333")).expect("a link");
@@ -205,7 +205,7 @@ fn a_directory_that_is_not_of_a_run_is_refused() {
     let odd = odd.iter().map(|path| home.place(path));
     let linked = root.join("sessions/linked/0badcafe");
     let linked = RunPlace { session_file: Some(&linked_session), ..home.place(&linked) };
-    // What a row says of its conversation is not believed either.
+    // The conversation named by a row is not trusted either.
     let up = root.join("sessions/../sessions/conversation.jsonl");
     let [up, relative, empty] = [up.as_path(), Path::new("conversation.jsonl"), Path::new("")]
         .map(|session_file| RunPlace { session_file: Some(session_file), ..home.place(&run) });
@@ -234,7 +234,7 @@ fn links_below_the_agent_directory_are_not_followed_and_links_to_it_are() {
         assert!(matches!(result, Err(ArchiveError::Foreign { .. })));
     }
     assert_eq!(home.everything(), before);
-    // The agent directory itself may be a link, and named by either of its names.
+    // The agent directory itself may be a link, and be named by either path.
     fs::remove_file(home.agent_dir.join("subagents")).expect("our link");
     fs::rename(&moved, home.agent_dir.join("subagents")).expect("our directory");
     let link = home.root.path().join("link");
@@ -252,7 +252,7 @@ fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
     let ids = ["00000000", "00000001", "00000002", "00000003", "00000004"];
     let runs = ids.map(|id| home.run(id));
     let homeless = home.homeless("00000005");
-    // Each has three files; one was archived, one is under way.
+    // Each has three files. One was archived, one is running.
     let each = disk_use(&[runs[0].clone()]).bytes;
     assert!(each > 0, "a file system that counts nothing tells nothing here");
     archive(&home.place(&runs[2]), NOW_MS).expect("put aside");
@@ -266,20 +266,20 @@ fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
     let nothing: [usize; 0] = [];
     assert_eq!(keep_within(all, &candidates, |_| true), nothing);
     assert_eq!(keep_within(all - 1, &candidates, |_| true), [2], "the archived one");
-    // Foreign files take their room, and are not counted as what could go.
+    // Foreign files take up space, but do not count as removable.
     fs::write(runs[1].join("notes.md"), "x".repeat(1000)).expect("a file");
     assert_eq!(keep_within(all - 3 * each, &candidates, |_| true), [1, 3]);
     assert_eq!(names(&runs[1]), ["notes.md"]);
     assert_eq!(keep_within(all - 3 * each, &candidates, |_| true), nothing, "three remain");
     assert_eq!(keep_within(0, &candidates, |_| true), [4, 5], "what is under way stays");
     assert_eq!(names(&runs[0]), ["output.md", "session-2.jsonl", "session.jsonl"]);
-    // One that cannot be looked at holds up nobody.
+    // An unreadable run does not affect the others.
     let gone = home.root.path().join("elsewhere/0badcafe");
     let broken = Candidate { place: home.place(&gone), is_archived: false, may_go: true };
     assert_eq!(keep_within(0, &[broken, Candidate { may_go: true, ..candidates[0] }], |_| true), [1]);
 }
 
-/// A child said so of its session: all transcripts of all runs went, and at last its own.
+/// A child claimed this about its session. All transcripts of all runs were removed, its own last.
 #[test]
 fn a_file_that_only_claims_to_be_large_removes_nothing() {
     let home = Home::new();
@@ -331,7 +331,7 @@ fn disk_use_counts_each_file_once_and_follows_no_link() {
     assert!(run_directories(&parent.join("nothing")).is_empty());
 }
 
-/// What is kept of its tree belongs to a run, counts like its own files and goes with them.
+/// The artifacts of a run's tree count like its own files and are removed with them.
 #[test]
 fn the_snapshot_of_a_run_counts_towards_the_quota_and_goes_with_its_files() {
     let home = Home::new();
@@ -352,7 +352,7 @@ fn the_snapshot_of_a_run_counts_towards_the_quota_and_goes_with_its_files() {
     assert!(files < quota && files + disk_use(&kept).bytes > quota, "only the snapshots are too much");
     assert_eq!(keep_within(quota, &candidates, |_| true), [0], "the oldest makes room");
     assert_eq!(kept.each_ref().map(|path| path.exists()), [false, true]);
-    // One whose private tree was not taken over yet has work in it that is nowhere else.
+    // A private tree that was not imported yet holds work that exists nowhere else.
     fs::write(kept[1].join("private.json"), "{}").expect("written");
     let removed = keep_within(0, &candidates, |_| true);
     assert!(removed.contains(&2) && kept[1].exists(), "{removed:?}");

@@ -1,4 +1,4 @@
-//! Arguments of tool calls in the forms of other harnesses: one meaning is converted, and everything else is explained.
+//! Arguments of tool calls in the forms of other harnesses: unambiguous ones are converted, all others explained.
 
 use pi_subagent_native::agent::{Tool, prepare_arguments, prepare_json};
 use proptest::prelude::*;

@@ -1,5 +1,4 @@
-//! An agent with `ask: true`: its child has the tool, its questions reach the user, and no limit of silence counts while
-//! they wait.
+//! An agent with `ask: true`: its child has the tool, its questions reach the user, and the idle limit is paused while they wait.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -15,8 +14,8 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-/// What pi writes when the model calls the tool of our guard, which says its key at the start; the child ends once it is
-/// answered.
+/// pi's events when the model calls the tool of our guard, which prints its key at the start. The child ends once it gets an
+/// answer.
 const ASKS: &str = r#"
 key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
 printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
@@ -29,7 +28,7 @@ printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"ask","result"
 said 'Done.'; settled; leave
 "#;
 
-/// A child that loads no extension but our guard, of an agent that may ask or not.
+/// A child that loads no extension except our guard, of an agent that may ask or not.
 fn scene(script: &str, ask: bool, config: &Value) -> Scene {
     scene_of(script, if ask { "true" } else { "false" }, config)
 }
@@ -89,7 +88,7 @@ async fn an_agent_that_may_not_ask_has_no_tool_for_it_and_what_looks_like_its_qu
     assert!(read(&scene, "env").contains("PI_SUBAGENT_ASK=\n"));
 }
 
-/// No extension is there that could ask, so it was written by what a tool has started.
+/// No extension that could ask is loaded, so a program started by a tool has written it.
 #[tokio::test]
 async fn what_looks_like_a_question_of_the_agent_without_its_key_is_declined() {
     let forged = "pi-subagent-ask:00000000-0000-0000-0000-000000000000";
@@ -115,7 +114,7 @@ async fn where_nobody_is_the_question_is_declined_at_once() {
     assert!(read(&scene, "answer").contains(r#""cancelled":true"#));
 }
 
-/// Nobody answers for longer than either limit, and the question is declined by its own bound.
+/// No answer comes for longer than either limit, and the question is declined at its own limit.
 #[tokio::test]
 async fn no_limit_of_silence_counts_while_the_user_is_asked() {
     let limits = json!({ "idleTimeoutMs": 2000, "toolTimeoutMs": 2000 });
@@ -123,7 +122,7 @@ async fn no_limit_of_silence_counts_while_the_user_is_asked() {
     let result = run(&scene(ASKS, true, &limits), &away).await;
     assert_eq!(result.text, "Done.", "{:?}", result.details.results[0].error);
 
-    // Once it is answered, silence counts again.
+    // After the answer, silence counts again.
     let script = ASKS.replace("printf '%s' \"$line\" > \"$home/answer\"", "while hear; do :; done");
     let soon = User { patience: Some(Duration::from_millis(10)), ..User::default() };
     let result = run(&scene(&script, true, &limits), &soon).await;

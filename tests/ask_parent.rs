@@ -1,5 +1,5 @@
-//! A background run of an agent with `ask: parent` asks the conversation that started it: once, as a message, and the
-//! answer is sent like any other message. Its child is scripted.
+//! A background run of an agent with `ask: parent` asks the conversation that started it: once, as a message. The answer is sent
+//! like any other message. Its child is scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -36,7 +36,7 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 
-/// `key` says the key of our guard, `ask` asks as the tool does, `question` asks as anything else in the child does.
+/// `key` prints the key of our guard, `ask` asks as the tool does, `question` asks as any other program in the child does.
 const WORDS: &str = r#"
 key() {
     key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
@@ -46,13 +46,13 @@ key() {
 question() { printf '{"type":"extension_ui_request","id":"%s","method":"select","title":"%s","options":["red","green"]}\n' "$1" "$2"; }
 ask() { question "$1" "$key $2"; }
 "#;
-/// Asks, and says what it heard.
+/// Asks, and repeats the answer.
 const ASKS: &str = r#"
 key; ask q1 'Which ghp_0123456789abcdefghijABCDEFGHIJ012345 colour?'; hear; printf '%s' "$line" > "$home/answer"
 said 'Done.'; settled; leave
 "#;
 
-/// Keeps the messages that it hears, after it has failed so often.
+/// Keeps the received messages, after a number of failures.
 #[derive(Clone, Default)]
 struct Ear(Arc<Mutex<Vec<DeliveryMessage>>>, VecDeque<Ack>);
 
@@ -184,7 +184,8 @@ impl HostCallbacks for Person {
     }
 }
 
-/// A gate may repeat what the child's model has written; an answer by the model would be the model's permission.
+/// A permission question may repeat text of the child's model. An answer by the parent's model would then be the model's
+/// permission.
 #[tokio::test]
 async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers_it() {
     let script = r"
@@ -232,7 +233,7 @@ async fn a_question_that_the_listener_did_not_take_is_offered_again() {
     assert!(scene.until_told(2).await.text.contains("Done."));
 }
 
-/// As `/reload` does, or another session in between.
+/// The same happens on `/reload`, or with another session in between.
 #[tokio::test]
 async fn a_question_waits_for_a_conversation_that_is_closed_and_is_not_told_twice() {
     let scene = Scene::new(ASKS);
@@ -294,7 +295,7 @@ async fn who_waits_for_a_reply_hears_that_the_run_asks_again() {
     assert_eq!((&reply["status"], &reply["reply"]), (&json!("ok"), &json!("Done.")));
 }
 
-/// A pi that would end otherwise waits for its runs, and one of them waits for its model.
+/// A pi that would otherwise end waits for its runs, and one of them waits for its model.
 #[tokio::test]
 async fn waiting_for_the_runs_is_interrupted_once_for_each_question() {
     let scene = Scene::new(ASKS);
@@ -309,7 +310,7 @@ async fn waiting_for_the_runs_is_interrupted_once_for_each_question() {
     assert_eq!(scene.heard().len(), 2);
 }
 
-/// Before, the question would have been a person's.
+/// Before, the question went to a person.
 #[tokio::test]
 async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_on() {
     let scene = Scene::new(&ASKS.replacen("key; ", "key; gate moved; ", 1));

@@ -1,5 +1,4 @@
-//! Runs in the background: who is told of their ends, how often, and what becomes of what they leave. Their children are
-//! scripted.
+//! Background runs: who is notified of their ends, how often, and the fate of their artifacts. Their children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
@@ -40,15 +39,15 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-/// What takes longer waits for somebody.
+/// A longer wait means that a process is waiting for another.
 const MOMENT: Duration = Duration::from_millis(100);
 const SESSION: &str = "conversation";
 
 /// Does its work and announces it.
 const ENDS: &str = "works; asked; said 'In short.'; settled; leave";
-/// Works for as long as its host is there.
+/// Works as long as its host exists.
 const GOES_ON: &str = "hear; begin; leave";
-/// Has done its work, and announces nothing for as long as its host is there.
+/// Has done its work, and announces nothing as long as its host exists.
 const DALLIES: &str = "works; asked; leave";
 
 /// The second process accepts a run and waits for its own end.
@@ -70,14 +69,14 @@ fn a_second_process_ends_with_its_test() {
     });
 }
 
-/// Where one conversation delegates.
+/// The place of one delegating conversation.
 struct Scene {
     root: TempDir,
     service: Arc<BackgroundService>,
 }
 
 impl Scene {
-    /// Makes a repository of the project. Returns what asks git about it.
+    /// Creates a repository of the project. Returns a function that runs git in it.
     fn git_project(&self) -> impl Fn(&[&str]) -> String {
         let project = self.root.path().join("project");
         fs::remove_dir(project.join(".git")).expect("not a repository yet");
@@ -95,7 +94,7 @@ impl Scene {
         Self { root, service }
     }
 
-    /// One where nothing can be kept but in memory.
+    /// A place without a usable store, so that records stay in memory.
     fn without_store(script: &str) -> Self {
         let scene = Self::new(script);
         fs::create_dir_all(scene.agent_dir().join("subagents/runs.db")).expect("a directory");
@@ -111,7 +110,7 @@ impl Scene {
         ConversationScope { cwd: self.root.path().join("project"), context, ends_with: Cancel::new() }
     }
 
-    /// Opens the conversation to one who answers messages like this, and from then on with yes.
+    /// Opens the conversation with a user who answers messages like this, and from then on with yes.
     async fn open(&self, arrived: KnownDeliveries, answers: &[Ack]) -> Conversation {
         let (tell, events) = unbounded_channel();
         let told = Arc::default();
@@ -136,7 +135,7 @@ impl Scene {
         runs.remove(0)
     }
 
-    /// Waits until the children have read so many commands.
+    /// Waits until the children have read this number of commands.
     async fn until_heard(&self, count: usize) {
         let heard = self.root.path().join("heard");
         eventually(&format!("command {count}"), || {
@@ -145,20 +144,20 @@ impl Scene {
         .await;
     }
 
-    /// Waits until no run is live and all was told that there is to tell.
+    /// Waits until no run is active and everything has been delivered.
     async fn until_settled(&self, conversation: &Conversation) {
         let settled = until_settled(&self.service, &conversation.view, Some(PATIENCE));
         timeout(PATIENCE, settled).await.expect("it settles");
     }
 
-    /// Waits until something waits for the database, which somebody holds.
+    /// Waits until a process waits for the locked database.
     async fn until_writing(&self, conversation: &Conversation) {
         let one = || mark_delivered(&self.service, &conversation.view, vec!["unknown".into()]);
         let stuck = async { while timeout(MOMENT, one()).await.is_ok() {} };
         timeout(PATIENCE, stuck).await.expect("something is written");
     }
 
-    /// Another connection to what is kept.
+    /// Another connection to the store.
     fn database(&self) -> Connection {
         let database = Connection::open(self.agent_dir().join("subagents/runs.db")).expect("a database");
         database.busy_timeout(PATIENCE).expect("a number");
@@ -180,7 +179,7 @@ fn request(root: &Path) -> SpawnRequest {
     SpawnRequest { agent: Some("explorer".into()), ..request }
 }
 
-/// One of an agent with a tree of its own.
+/// A run of an agent with a private tree.
 fn isolated(root: &Path) -> SpawnRequest {
     let writer = root.join("agent/agents/writer.md");
     fs::create_dir_all(writer.parent().expect("it has one")).expect("made");
@@ -192,7 +191,7 @@ fn isolated(root: &Path) -> SpawnRequest {
     SpawnRequest { agent: Some("writer".into()), ..request }
 }
 
-/// One of an agent whose work this command checks, below the warden.
+/// A run of an agent whose work this command checks, below the warden.
 fn checked(root: &Path, check: &str) -> SpawnRequest {
     let builder = root.join("agent/agents/builder.md");
     fs::create_dir_all(builder.parent().expect("it has one")).expect("made");
@@ -208,7 +207,7 @@ fn checked(root: &Path, check: &str) -> SpawnRequest {
     SpawnRequest { agent: Some("builder".into()), ..request }
 }
 
-/// What marks the processes of a check. Their ids say nothing: they may have a namespace of their own.
+/// Marks the processes of a check. Their PIDs are useless: they may have their own namespace.
 fn mark(root: &Path) -> String {
     format!("CHECKS={}", root.display())
 }
@@ -218,7 +217,7 @@ fn endless_check(root: &Path) -> String {
     format!("export {}; setsid sleep 300 & : > ../begun; sleep 300", mark(root))
 }
 
-/// How many processes of that check are there.
+/// Returns the number of processes of that check.
 fn checking(root: &Path) -> usize {
     let mark = mark(root);
     let is_marked = |process: &Path| {
@@ -238,7 +237,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// The next message.
+    /// Returns the next message.
     async fn message(&mut self) -> DeliveryMessage {
         let message = async {
             loop {
@@ -257,13 +256,13 @@ impl Conversation {
         timeout(PATIENCE, event).await.expect("such an event comes");
     }
 
-    /// The ids of all deliveries that it was told so far, as often as it was.
+    /// The ids of all deliveries that it received so far, with repetitions.
     fn told(&self) -> Vec<String> {
         self.told.lock().clone()
     }
 }
 
-/// Takes messages, or fails to.
+/// Accepts messages, or rejects them.
 struct Ear {
     tell: UnboundedSender<BackgroundEvent>,
     told: Arc<Mutex<Vec<String>>>,
@@ -282,7 +281,7 @@ impl Listener for Ear {
     }
 }
 
-/// Fails of the first notices that it hears.
+/// Rejects the first notices that it gets.
 #[derive(Clone, Default)]
 struct HardOfHearing(Arc<Mutex<Vec<Vec<String>>>>);
 
@@ -296,7 +295,7 @@ impl Listener for HardOfHearing {
     }
 }
 
-/// Never says whether it has taken something.
+/// Never confirms a message.
 struct Stuck(UnboundedSender<BackgroundEvent>);
 
 impl Listener for Stuck {
@@ -370,10 +369,10 @@ async fn a_reopened_conversation_gets_no_delivery_that_it_contains() {
         let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
         let ids = first.message().await.delivery_ids;
-        // Told, but nobody has said that it stands there: it may have been lost on its way.
+        // Sent, but not confirmed: it may have been lost on its way.
         let mut again = scene.open(KnownDeliveries::default(), &[]).await;
         assert_eq!(again.message().await.delivery_ids, ids);
-        // The one before gives back what it was told; that it stands there by now counts for more.
+        // The previous session gives its message back. The session's own record of it counts for more.
         for arrived in [
             KnownDeliveries { delivered: ids.clone(), ..KnownDeliveries::default() },
             KnownDeliveries::default(),
@@ -400,7 +399,7 @@ async fn a_delivery_in_flight_is_not_repeated() {
             scene.open(KnownDeliveries { sent: sent.clone(), ..KnownDeliveries::default() }, &[]).await;
         scene.until_settled(&second).await;
         assert_eq!(second.told(), [""; 0]);
-        // It did not get there before the conversation was closed.
+        // The message had not arrived before the conversation was closed.
         close_conversation(&scene.service, &second.view).await;
         let mut third = scene.open(KnownDeliveries::default(), &[]).await;
         assert_eq!(third.message().await.delivery_ids, sent);
@@ -442,7 +441,7 @@ async fn nothing_of_a_check_is_left_when_its_host_is_killed() {
     close_conversation(&scene.service, &conversation.view).await;
 }
 
-/// However long the answer is.
+/// The length of the answer does not matter.
 #[tokio::test]
 async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
     let long = "hear; begin; said \"$(head -c 20000 /dev/zero | tr '\\0' x)\"; settled; leave";
@@ -464,7 +463,7 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
     }
 }
 
-/// Each row: what the child does, the announcements' mode, the status, and words of the message.
+/// Each row: the child's behaviour, the announcements' mode, the status, and words of the message.
 #[tokio::test]
 async fn what_a_run_has_left_is_told_whatever_its_child_says() {
     let short = "said 'Whole.'; settled; asked; said 'In short.'; settled; leave";
@@ -495,7 +494,7 @@ async fn what_a_run_has_left_is_told_whatever_its_child_says() {
         for words in expected.into_iter().chain([&*branch, flagged]) {
             assert_eq!(text.matches(words).count(), 1, "{ends}: {words}: {text}");
         }
-        // In the fence they could be the child's.
+        // In the fence they could be the child's words.
         let of_child: String = text.split("```").skip(1).step_by(2).collect();
         assert!(!of_child.contains(&branch) && !of_child.contains(flagged), "{ends}: {text}");
         let kept = &message.runs[0];
@@ -545,7 +544,7 @@ async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opene
 async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
     for (script, commands, outcome, error, status) in [
         (GOES_ON, 1, RunOutcome::Aborted, Some("stopped on request"), "Status: error"),
-        // It is asked for its announcement by then.
+        // By then the child has been asked for its announcement.
         (DALLIES, 2, RunOutcome::Completed, None, "Status: success"),
     ] {
         let scene = Scene::new(script);
@@ -558,14 +557,13 @@ async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
         assert_eq!((run.outcome, run.error.as_deref()), (Some(outcome), error));
         assert!(message.text.contains(status), "{}", message.text);
         assert_eq!(message.text.contains("The whole answer."), error.is_none(), "{}", message.text);
-        // A person who stops a run decides what comes next; finished work is announced as usual.
+        // A person who stops a run decides on the next step. Finished work is announced as usual.
         assert_eq!(message.triggers_turn, error.is_none());
         close_conversation(&scene.service, &conversation.view).await;
     }
 }
 
-/// Looks, whenever somebody is told that something has changed, whether the conversation is said to be settled while it
-/// has not heard of the end of its run.
+/// Checks on every change whether the conversation counts as settled although it has not received the end of its run.
 struct Watch {
     service: Arc<BackgroundService>,
     view: Arc<ConversationView>,
@@ -627,7 +625,7 @@ async fn a_run_is_live_until_its_end_is_stored() {
     let service = Arc::clone(&scene.service);
     let mut closing = tokio::spawn(async move { service.close().await });
     scene.until_writing(&conversation).await;
-    // Nothing can be seen of a task that waits but that it does not end.
+    // A test can only observe that a waiting task does not end.
     timeout(10 * MOMENT, &mut closing).await.expect_err("its end is not kept yet");
     let known = scene.service.runs(Some(SESSION.into())).await;
     assert!(known[0].is_live(), "an end that is told before it is kept is lost if this process is killed");
@@ -664,7 +662,7 @@ async fn the_snapshot_of_a_kept_run_is_private_and_removed_at_its_end() {
     eventually("the end of the snapshot", || !shown.exists()).await;
 }
 
-/// A run that was over long ago, with a transcript that is due to be put aside.
+/// A run that ended long ago, with a transcript that is due for archiving.
 fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
     let session_file = scene.root.path().join("sessions/conversation.jsonl");
     let directory = session_file.with_extension("").join(run_id);
@@ -703,10 +701,10 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
     }
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
-    // It finds both due, and waits to note that the first is put aside.
+    // It finds both due, and waits to record that the first is archived.
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_writing(&conversation).await;
-    // What a process does that resumes it.
+    // The same calls as of a process that resumes it.
     let progress = LiveSnapshot { state: RunState::Running, ..LiveSnapshot::default() };
     let body = serde_json::to_string(&RunRecord { progress, ..resumed.clone() });
     let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
@@ -722,7 +720,7 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
     close_conversation(&scene.service, &conversation.view).await;
 }
 
-/// An end as a process that died has left it: stored, and told to nobody.
+/// An end stored by a process that died, and delivered to no one.
 fn leave_end(scene: &Scene, number: i64) -> String {
     let key = format!("key-{number}");
     let run = RunRecord {
@@ -764,7 +762,7 @@ fn leave_end(scene: &Scene, number: i64) -> String {
     id
 }
 
-/// A run that a call has waited for.
+/// A foreground run.
 fn leave_call(scene: &Scene) {
     let run = RunRecord {
         key: "call".into(),
@@ -832,7 +830,7 @@ async fn a_run_behind_the_newest_hundred_is_listed_while_it_lives_and_its_end_is
     close_conversation(&scene.service, &conversation.view).await;
 }
 
-/// Two pi had the session open, and the one that told died before it could say so.
+/// Two pi had the session open, and the pi that received the message died before it could confirm it.
 #[tokio::test]
 async fn what_stands_in_the_file_of_the_session_is_not_told_again() {
     let scene = Scene::new(ENDS);
@@ -855,7 +853,7 @@ async fn what_stands_in_the_file_of_the_session_is_not_told_again() {
     assert_eq!(open, 0, "it counts as delivered");
 }
 
-/// The disk was full when it ended, so only the session knows how; then its process was killed.
+/// The disk was full when the run ended, so only the session knows its end. Then its process was killed.
 #[tokio::test]
 async fn an_end_that_was_told_and_could_not_be_stored_is_not_told_again_as_unknown() {
     let scene = Scene::new(GOES_ON);
@@ -873,7 +871,7 @@ async fn an_end_that_was_told_and_could_not_be_stored_is_not_told_again_as_unkno
     close_conversation(&scene.service, &conversation.view).await;
 }
 
-/// The list was lost without a word, and where the file was damaged nothing was kept or told any more.
+/// The list was lost without a message. In a damaged file nothing was stored or delivered any more.
 #[tokio::test]
 async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_what_is_known() {
     for is_damaged in [false, true] {
@@ -894,7 +892,7 @@ async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_wh
                 fs::write(&file, garbage).expect("a broken disk");
             }
         }
-        // Damage shows only to who has not read the pages yet: another process, which sets the file aside.
+        // Damage shows only to a process that has not read the pages yet. That process sets the file aside.
         let mut other = is_damaged.then(|| Actor::start(&scene.agent_dir()));
         if let Some(other) = &mut other {
             assert!(other.ask("run").starts_with("Accepted"));
@@ -930,7 +928,7 @@ async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_wh
     }
 }
 
-/// It waited for half a minute more than it was allowed to.
+/// It waited for half a minute more than its limit.
 #[tokio::test]
 async fn a_conversation_whose_store_cannot_be_read_settles() {
     let scene = Scene::new(GOES_ON);
@@ -967,7 +965,7 @@ async fn the_whole_report_of_a_child_is_told_and_nothing_that_asked_for_nothing(
     }
 }
 
-/// The reply to the request for an announcement is the only answer that such a child gives.
+/// The reply to the request for an announcement is the only answer of such a child.
 #[tokio::test]
 async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
     for (reply, status, words) in [
@@ -990,7 +988,7 @@ async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
     }
 }
 
-/// What is kept of a result is shorter than a result may be.
+/// The stored part of a result is shorter than a result may be.
 #[tokio::test]
 async fn what_is_kept_of_a_long_result_names_the_file_with_all_of_it() {
     let scene = Scene::new(&format!("works; asked; said '{}'; settled; leave", "word ".repeat(5_000)));

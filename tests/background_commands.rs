@@ -1,4 +1,4 @@
-//! What `/subagents …` understands and answers.
+//! The commands of `/subagents …` and their answers.
 
 use std::fmt::Write as _;
 use std::io;
@@ -64,7 +64,7 @@ fn ended(id: &str, agent: &str, outcome: RunOutcome) -> RunRecord {
     }
 }
 
-/// Newest first, as everywhere.
+/// Newest first, as in all lists.
 fn runs() -> Vec<RunRecord> {
     vec![
         RunRecord {
@@ -220,7 +220,7 @@ fn of_runs_with_the_same_name_stop_means_the_one_that_has_not_ended() {
 fn a_number_refers_to_the_list_that_was_shown() {
     let before = runs();
     let shown: Vec<String> = before.iter().map(|run| run.key.clone()).collect();
-    // A run that is newer than the list must not move what its numbers mean.
+    // A run that is newer than the list must not change the meaning of its numbers.
     let mut runs = before.clone();
     runs.insert(0, run("99999999", "explorer"));
     let found = |name: &str| resolve(&Target::new(name), &runs, &shown, false).map(|run| run.run_id.clone());

@@ -1,4 +1,4 @@
-//! What runs and sessions may spend: exact numbers, shared accounts, and nobody gets money back.
+//! The budgets of runs and sessions: exact numbers, shared accounts, and no refunds.
 
 #![expect(clippy::float_cmp, reason = "the sums are promised to be exact")]
 
@@ -21,7 +21,7 @@ fn shared(account: &SessionAccount, max: f64) -> Meter {
     Meter::new(Budget::default(), Some((account.clone(), max)), "scout")
 }
 
-/// What a stage is, in one word, with its numbers.
+/// Returns a stage in one word, with its numbers.
 fn told(meter: &Meter) -> String {
     match meter.stage() {
         Stage::Fine => "fine".to_owned(),
@@ -52,7 +52,7 @@ fn max_tokens(max: u64) -> Budget {
 /// Bounds of every kind.
 const ALL: Budget = Budget { max_cost: Some(1.0), max_tokens: Some(100), max_turns: Some(10) };
 
-/// Each row: what may be used, what was used, and what is told then.
+/// Each row: the limits, the usage, and the resulting stage.
 fn check(cases: &[(&str, Budget, Usage, &str)]) {
     for (label, budget, usage, expected) in cases {
         let mut meter = Meter::new(*budget, None, "scout");
@@ -199,7 +199,7 @@ fn the_first_bound_reached_is_reported_or_else_the_nearest() {
     ]);
 }
 
-/// Rounded to the nearest billionth, and shown with as many decimals as it takes.
+/// Rounded to the nearest billionth, and shown with as many decimals as needed.
 #[test]
 fn an_amount_above_zero_is_never_shown_as_zero() {
     for (spent, shown) in [
@@ -387,7 +387,7 @@ fn concurrent_charges_of_siblings_are_all_counted() {
     }
 }
 
-/// Whether somebody is told of a charge now; a future that is dropped loses nothing.
+/// Returns true if a charge is reported now. Dropping the future loses nothing.
 async fn is_told(spending: &mut Spending) -> bool {
     tokio::time::timeout(Duration::ZERO, spending.changed()).await.is_ok()
 }
@@ -474,7 +474,7 @@ fn accounts_of_unused_sessions_are_dropped_and_those_in_use_are_kept() {
     assert_eq!(again("idle").spent(), 7.0, "whoever keeps the books is asked again");
 }
 
-/// What follows when a run wants a turn, in one word, with the figures of the bound that ends it.
+/// Returns the answer to a request for a turn in one word, with the figures of the bound that ends it.
 fn next_turn(meter: &mut Meter) -> String {
     match meter.begin_turn() {
         NextTurn::Covered => "covered".to_owned(),
@@ -497,7 +497,7 @@ fn the_first_turn_of_a_session_goes_alone_and_the_next_ones_share_the_rest() {
     assert_eq!(next_turn(&mut runs[0]), "covered", "it has its turn");
     assert_eq!(next_turn(&mut runs[1]), "waits");
     end_turn(&mut runs[0], 1, 0.3);
-    // 0.7 dollars are left for turns that take 0.3.
+    // 0.7 dollars remain for turns that take 0.3.
     assert_eq!(next_turn(&mut runs[1]), "covered");
     assert_eq!(next_turn(&mut runs[2]), "covered");
     assert_eq!(next_turn(&mut runs[3]), "waits");

@@ -1,4 +1,4 @@
-//! Short helper programs: their output within bounds, and nothing left of them.
+//! Short helper programs: their output within limits, and no remaining process.
 #![cfg(target_os = "linux")]
 
 #[path = "support/fixture.rs"]
@@ -13,7 +13,7 @@ use pi_subagent_native::process::{Captured, Outcome, capture, exit_code};
 use pids::Pids;
 
 const LONG: Duration = Duration::from_secs(20);
-/// Long enough for a fixture to begin, also on a machine under load.
+/// Long enough for a fixture to begin, even on a machine under load.
 const SHORT: Duration = Duration::from_secs(2);
 
 fn pids_of(captured: &Captured) -> Pids {

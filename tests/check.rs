@@ -1,4 +1,4 @@
-//! Commands that prepare the tree of a child, and that check what it has done.
+//! Commands that prepare a child's tree, and commands that check its work.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -21,7 +21,7 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
 
-/// Finishes twice: the second time when it is told that the check failed.
+/// Finishes twice: the second time after the message that the check failed.
 const TWICE: &str = "works; hear || exit 0; touch \"$home/mended\"; begin; said 'Mended.'; settled; leave";
 
 /// A run of an agent that may write, whose work this command checks.
@@ -56,7 +56,7 @@ fn heard(scene: &Scene) -> String {
     fs::read_to_string(scene.path("heard")).unwrap_or_default()
 }
 
-/// Waits until a process is gone whose id the check has written.
+/// Waits until the process whose PID the check has written has ended.
 async fn is_gone(pid: &Path) {
     let pid = fs::read_to_string(pid).expect("it was written");
     let process = Path::new("/proc").join(pid.trim());
@@ -191,7 +191,7 @@ async fn nothing_of_a_check_is_left_when_its_run_ends() {
     }
 }
 
-/// Each row: how the run goes on after a check that failed, the bound, how it ends, how often the check ran, and the turns.
+/// Each row: how the run continues after a failed check, the bound, the outcome, the number of checks, and the turns.
 #[tokio::test]
 async fn what_follows_a_failed_check_counts_towards_the_bounds_of_the_run() {
     let mends = "works; hear; begin; said 'Mended.'; settled; leave";
@@ -226,16 +226,16 @@ async fn a_child_that_waits_for_its_check_is_not_idle() {
     assert!(check(&result).passed);
 }
 
-/// Each row: what the agent says of writing, the settings, and the command of its file that the question shows.
+/// Each row: the agent's write access, the settings, and the command of its file that the question shows.
 #[tokio::test]
 async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
-    // What was not shown was not agreed to.
+    // A command that was not shown is not allowed.
     let shown = &*format!("touch ../checked # {secret} {}to the end", "and so on, ".repeat(60));
     for (readonly, config, expected) in [
         (false, json!({}), Some(shown)),
         (false, json!({ "agents": { "local": { "check": "true" } } }), Some(shown)),
-        // The answer counts when writing is switched on later, too.
+        // The answer stays valid when writing is enabled later.
         (false, json!({ "allowWrite": false }), Some(shown)),
         (true, json!({}), None),
     ] {
@@ -270,7 +270,7 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
 async fn a_run_whose_end_cannot_be_noted_says_what_that_means_for_an_undo() {
     let scene = scene("works; rm -r \"$home/agent/subagents/snapshots\"; leave", "true", &json!({}));
     let project = scene.path("project");
-    // The stage's is empty.
+    // The stage's own command is empty.
     fs::remove_dir_all(project.join(".git")).expect("removed");
     let made = std::process::Command::new("git").args(["init", "-q"]).arg(&project).status();
     assert!(made.expect("git runs").success());
@@ -310,7 +310,7 @@ async fn the_user_sets_checks_and_no_project_sets_them_for_the_users_agents() {
     assert!(!scene.path("owned").exists());
 }
 
-/// A run in a private tree, which `setup` prepares; `PLACE` in it is the directory of the scene.
+/// A run in a private tree, which `setup` prepares. `PLACE` in it is the directory of the scene.
 fn isolated(script: &str, setup: &str, config: &Value) -> Scene {
     let scene = scene(script, "true", config);
     let setup = setup.replace("PLACE", &scene.path("").display().to_string());
@@ -329,10 +329,10 @@ fn isolated(script: &str, setup: &str, config: &Value) -> Scene {
     scene
 }
 
-/// The longest that a line about a command is.
+/// The maximum length of a line about a command.
 const LINE_CHARS: usize = 310;
 
-/// Each row: where the command has a secret, counted in characters. A cut through one would leave a half that nothing
+/// Each row: the position of a secret in the command, in characters. A cut through the secret would leave a half that no rule
 /// recognizes.
 #[tokio::test]
 async fn what_is_shown_of_a_command_has_no_secret_and_is_a_line() {
@@ -381,7 +381,7 @@ async fn a_private_tree_is_prepared_before_the_first_prompt() {
     assert_eq!(trees(&scene), 0);
 }
 
-/// Each row: a command, the settings, and the end of the error. The child hears nothing, and nothing is left.
+/// Each row: a command, the settings, and the end of the error. The child receives nothing, and nothing remains.
 #[tokio::test]
 async fn a_tree_that_cannot_be_prepared_is_a_run_that_was_not_begun() {
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
@@ -458,7 +458,7 @@ async fn the_limits_of_a_run_and_its_abort_end_what_prepares_its_tree() {
     assert_eq!(trees(&scene), 0);
 }
 
-/// The user's settings say it for an agent or for all; a project's say it for none; in place nothing is prepared.
+/// The user sets it for one agent or for all. A project cannot set it. A tree in place is not prepared.
 #[tokio::test]
 async fn the_user_says_how_trees_are_prepared() {
     let mark = |name: &str| format!("touch PLACE/{name}");
@@ -521,7 +521,7 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
     assert!(!scene.path("set-up").exists() && !scene.path("checked").exists());
 }
 
-/// As a hook of another repository has them, or `git rebase --exec` in one.
+/// The same happens in a hook of another repository, or in `git rebase --exec`.
 #[tokio::test]
 async fn no_git_variable_of_the_host_leads_a_child_or_its_commands_to_another_repository() {
     let script = "env > \"$home/env\"; echo x > made.txt; git add made.txt; \

@@ -1,4 +1,4 @@
-//! What a stream comes to, whatever its chunks, its sizes and its faults.
+//! The result of a stream, for all chunks, sizes and faults.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,10 +21,10 @@ use heap::held;
 #[path = "../fuzz/properties/heap.rs"]
 mod heap;
 
-/// One past the largest working set that the collector may reach.
+/// One more than the largest working set of the collector.
 const MEMORY_LIMIT: usize = 3 * 1024 * 1024;
 
-/// What is held before there is a collector, with the rules that all of them share.
+/// The memory used before there is a collector, with the rules that all collectors share.
 fn held_before() -> usize {
     let _ = settled_length("");
     held()
@@ -46,7 +46,7 @@ fn fed<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Collector {
     collector
 }
 
-/// All that can be had from a collector.
+/// All outputs of a collector.
 #[derive(Debug, PartialEq)]
 struct Everything {
     responses: Vec<Response>,
@@ -124,7 +124,7 @@ fn recorded() -> Vec<(String, Vec<u8>)> {
     streams
 }
 
-/// What a stream came to as a line of JSON.
+/// Returns the result of a stream as a line of JSON.
 fn json_line(collected: &Collected) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -367,7 +367,7 @@ fn the_epilogue_changes_nothing_of_the_work() {
     let alone = collect(&work);
     let mut collector = Collector::new();
     collector.push(work.as_bytes());
-    // What an extension says of itself takes nothing back.
+    // An extension's report about itself does not revoke anything.
     collector.push(stream(&[json!({"type": "extension_error"})]).as_bytes());
     assert!(collector.live().finished && collector.live().has_answer);
     collector.begin_epilogue();
@@ -451,10 +451,10 @@ fn tools_run_between_their_start_and_their_end() {
     assert_eq!(collected.tool_names.into_iter().collect::<Vec<_>>(), ["bash"]);
 }
 
-/// Cut into single bytes, too, and behind any amount of output.
+/// The stream is also cut into single bytes, and follows any amount of output.
 #[test]
 fn a_shell_command_that_failed_tells_what_it_was_refused_with() {
-    // In the order in which pi writes it.
+    // In pi's order.
     let end = |tool: &str, is_error: bool, text: &str| {
         let result =
             json!({ "content": [{ "type": "text", "text": text }], "details": "Read-only file system" });
@@ -769,7 +769,7 @@ fn a_faulty_line_does_not_affect_the_next() {
     let nested = format!("{{\"type\":\"x\",\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let nested_first =
         format!("{{\"a\":{}{},\"type\":\"x\"}}", "{\"a\":[".repeat(100_000), "]}".repeat(100_000));
-    // label, line, events and invalid lines it counts for
+    // label, line, events and invalid lines
     let cases: &[(&str, &[u8], u64, u64)] = &[
         ("noise", b"npm WARN something", 0, 1),
         ("blank", b" \t", 0, 0),
@@ -840,7 +840,7 @@ fn whole_run() -> Vec<Value> {
     ]
 }
 
-/// What a user notices of a run.
+/// The parts of a run that a user notices.
 fn gist(collected: &Collected) -> (Option<&str>, Option<&str>, Option<&StopReason>, bool, u64, &Usage) {
     (
         collected.text.as_deref(),
@@ -866,7 +866,7 @@ fn a_record_behind_other_output_on_its_line_counts() {
         "{\"type\":\"unheard_of\"}{\"a\":1} x",
         "\u{e9}",
     ] {
-        // Output that looks like a record is passed over as such; what follows it directly is found.
+        // Output that looks like a record is skipped. A record directly after it is found.
         let is_record = before.starts_with('{');
         for lost in 0..=run.len() {
             let noisy: String = run.iter().enumerate().fold(String::new(), |stream, (at, record)| {
@@ -896,7 +896,7 @@ fn records_without_a_line_end_between_them_count() {
     let run = whole_run();
     let expected = collect(written(&run, PLAIN));
     for before in ["", "\u{7}"] {
-        // Behind an update none is sought.
+        // After an update no record is searched for.
         let joined: String = run
             .iter()
             .filter(|record| record["type"] != "message_update")
@@ -1031,7 +1031,7 @@ fn a_stream_may_begin_with_a_mark_and_end_without_a_newline() {
 
 #[test]
 fn a_record_torn_by_the_end_of_the_stream_is_no_event() {
-    // Where it is read and where the rest of it is passed over.
+    // At the point where it is read, and where its rest is skipped.
     for torn in [
         r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"abc","partial":{"#,
         r#"{"type":"turn_end","message":{"#,
@@ -1093,7 +1093,7 @@ fn a_64_mib_answer_keeps_its_head_and_its_tail() {
     let large = "word ".repeat(10_000);
     let before = held_before();
     let mut collector = Collector::new();
-    // Nobody takes what waits to be taken.
+    // No reader takes the waiting items.
     for number in 0..2000 {
         let question = ask(number, &json!({"method": "select", "title": large, "options": vec![&large; 99]}));
         let answer =
@@ -1112,7 +1112,7 @@ fn a_64_mib_answer_keeps_its_head_and_its_tail() {
     }
     collector.push(b" LAST");
     collector.push(END_TAIL.as_bytes());
-    // A second one while the first is kept is the most there can be.
+    // A second one while the first is kept is the most that can occur.
     collector.push(END_HEAD.as_bytes());
     collector.push(&words);
     collector.push(&words);
@@ -1182,7 +1182,7 @@ fn kept_records_of_any_shape_stay_bounded() {
             let before = held_before();
             let mut collector = Collector::new();
             collector.push(head.as_bytes());
-            // Enough to exceed the limit of what the head begins.
+            // Enough to exceed the limit of the text that the head begins.
             for _ in 0..if head.ends_with(r#""text":""#) { 10 } else { 2 } {
                 collector.push(&filler);
                 assert!(held() - before < MEMORY_LIMIT, "{head}: {}", held() - before);
@@ -1251,7 +1251,7 @@ fn large_tool_results_take_no_memory() {
     assert_eq!((collected.tools_completed, collected.usage.turns), (200, 201));
 }
 
-/// A record as pi could write it, and the ways in which other writers would differ.
+/// A record as pi could write it, and the differences of other writers.
 fn record() -> impl Strategy<Value = Value> {
     let words = prop_oneof![
         "[a-z \"\\\\/\n\t\u{0}\u{1f}é€😀]{0,30}",
@@ -1310,16 +1310,16 @@ fn record() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// How a value is written.
+/// The notation of a value.
 #[derive(Debug, Clone, Copy)]
 struct Hand {
-    /// Rotates the keys of each object by so many; `None` writes pi's order.
+    /// Rotates the keys of each object by this number. `None` writes pi's order.
     rotate: Option<usize>,
     spaces: bool,
     escapes: bool,
 }
 
-/// The order in which pi writes the keys that the fast path looks at.
+/// pi's order of the keys that the fast path checks.
 const ORDER: [&str; 10] = [
     "type",
     "usage",
@@ -1387,7 +1387,7 @@ fn written(records: &[Value], hand: Hand) -> String {
 
 const PLAIN: Hand = Hand { rotate: None, spaces: false, escapes: false };
 
-/// What does not depend on how a stream is written.
+/// The parts of a result that do not depend on the notation.
 fn meaning<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Everything {
     let mut everything = everything(chunks);
     everything.collected.counts.bytes = 0;
@@ -1412,7 +1412,7 @@ proptest! {
         }
     }
 
-    /// A whole line may be recognised as it is; in pieces it never is. Damage must not tell the two apart.
+    /// A whole line may be recognized as it is. In pieces it never is. Damage must not separate the two.
     #[test]
     fn any_chunking_of_damaged_lines_gives_the_same_result(
         records in prop::collection::vec(record(), 1..6),
@@ -1442,7 +1442,7 @@ proptest! {
     }
 }
 
-/// Lines that nearly have pi's frame: recognised as a whole or read in pieces, they say the same.
+/// Lines that nearly have pi's frame. Recognized as a whole or read in pieces, they give the same result.
 #[test]
 fn lines_that_nearly_match_the_fast_path_are_read_alike() {
     let head = r#"{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0"#;

@@ -1,4 +1,4 @@
-//! What the configuration files may say, and what their author is told when they say something else.
+//! The configuration files, and the messages about their mistakes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -268,7 +268,7 @@ fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
     }
 }
 
-/// What a stranger's repository can do to the time of whoever opens it.
+/// A stranger's repository can delay anyone who opens it.
 #[test]
 fn a_file_of_a_hundred_thousand_keys_costs_nothing() {
     let keys = |count: usize| (0..count).map(|key| format!("\"{key:x}\":1")).collect::<Vec<_>>().join(",");
@@ -298,7 +298,7 @@ fn of_one_file_ten_problems_are_told() {
     assert_eq!((last.code, &*last.message), ("CONFIG_TOO_MANY_PROBLEMS", "490 more problems are not listed"));
 }
 
-/// A link may lead anywhere: to what never ends, blocks, or is gone once it was read.
+/// A link may lead anywhere: to an endless file, to one that blocks, or to one that is removed after reading.
 #[cfg(unix)]
 #[test]
 fn only_a_regular_file_is_read() {
@@ -310,20 +310,20 @@ fn only_a_regular_file_is_read() {
         std::thread::spawn(move || drop(sent.send(scene.load().broken)));
         let broken = received.recv_timeout(Duration::from_secs(10)).expect("it does not hang");
         let message = broken.expect("it is refused").message;
-        // The kernel may also keep an ordinary user from opening it.
+        // The kernel may also prevent an ordinary user from opening it.
         let refused = ["it is not a regular file", "denied", "not permitted"];
         assert!(refused.iter().any(|why| message.contains(why)), "{target}: {message}");
     }
 }
 
-/// A user who may write to a directory above, `/tmp` for instance, must not decide about others' runs.
+/// A user who can write to a directory above, `/tmp` for instance, must not control the runs of others.
 #[cfg(unix)]
 #[test]
 fn a_project_file_of_another_user_is_ignored_with_a_notice() {
     let scene = Scene::new().project("not JSON");
     let file = scene.root.path().join("project/.pi/subagents.json");
     if std::os::unix::fs::chown(&file, Some(4242), None).is_err() {
-        // Only root can give a file away.
+        // Only root can change a file's owner.
         return;
     }
     assert_eq!(
@@ -332,7 +332,7 @@ fn a_project_file_of_another_user_is_ignored_with_a_notice() {
     );
 }
 
-/// Each of them switched delegation off for everybody who worked below that directory.
+/// Each of them disabled delegation for everyone who worked below that directory.
 #[cfg(unix)]
 #[test]
 fn what_another_user_puts_above_is_ignored_whatever_it_is_and_hides_no_file_of_the_project() {
@@ -373,7 +373,7 @@ fn what_another_user_puts_above_is_ignored_whatever_it_is_and_hides_no_file_of_t
         }
         let given = if kind == "link to a directory" { at(theirs) } else { file };
         if std::os::unix::fs::lchown(&given, Some(4242), None).is_err() {
-            // Only root can give something away.
+            // Only root can change an owner.
             return;
         }
         let loaded = load(&scene.paths("project/shared/work"));

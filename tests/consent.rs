@@ -1,4 +1,4 @@
-//! The question whether a project's agent may run: it shows all that a yes allows, exactly.
+//! The question whether a project's agent may run shows exactly everything that a yes allows.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -17,7 +17,7 @@ use stage::User;
 /// The largest agent file.
 const MAX_FILE_BYTES: usize = 64 * 1024;
 
-/// A project with an agent of its own, and a user who is asked about it.
+/// A project with its own agent, and a user who is asked about it.
 struct Project(Scene);
 
 impl Project {
@@ -51,7 +51,7 @@ fn agent(fields: &str, prompt: &str) -> String {
     format!("---\nname: local\ndescription: Looks around\n{fields}---\n{prompt}")
 }
 
-/// The part of a question that begins with these words.
+/// Returns the part of a question that begins with these words.
 fn part<'a>(question: &'a str, words: &str) -> &'a str {
     question
         .split("\n\n")
@@ -160,14 +160,14 @@ async fn no_changed_line_is_left_out() {
     project.write(&text);
     let question = project.ask(true).await.expect("the user is asked again");
     assert_eq!(question.matches("\n+ Look at it.").count(), added);
-    // The longest file is kept, too.
+    // The longest file is stored, too.
     project.write(&text.replacen("Look at it.", "Look at me.", 1));
     let question = project.ask(false).await.expect("the user is asked again");
     let shown = part(&question, "The file has changed since you allowed it");
     assert_eq!(shown, "The file has changed since you allowed it:\n- Look at it.\n+ Look at me.");
 }
 
-/// Another process replaces the file all the time: a question without the file's text would hide what it allows.
+/// Another process replaces the file continuously. A question without the file's text would hide the consequences of a yes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_replaced_while_the_question_is_made_is_never_asked_about_without_its_text() {
     const ATTEMPTS: usize = 100;

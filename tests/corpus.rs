@@ -1,28 +1,28 @@
-//! How much of what is secret the sanitizer finds, and how much of what is not it leaves alone: the figures of the README.
+//! The shares of secrets that the sanitizer finds, and of innocent text that it keeps: the figures of the README.
 
 use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
 
-/// The corpus that the rules were tuned on, and the part that was written before they were.
+/// The corpus for tuning the rules, and the part that was written before the rules.
 const SECRETS: [&str; 2] = [include_str!("inputs/secrets.txt"), include_str!("inputs/held-out/secrets.txt")];
 const INNOCENT: [&str; 2] =
     [include_str!("inputs/innocent.txt"), include_str!("inputs/held-out/innocent.txt")];
 
-/// At most so many of a thousand secrets stay.
+/// The maximum number of remaining secrets per thousand.
 const MOST_MISSED: usize = 10;
-/// At most so many of a thousand innocent lines change.
+/// The maximum number of changed innocent lines per thousand.
 const MOST_CHANGED: usize = 5;
 
 fn plain() -> Sanitizer {
     Sanitizer::new(SanitizerOptions::default())
 }
 
-/// The cases of a file: comments and empty lines dropped, `¦` removed, `⏎` and `␛` made what they stand for.
+/// Returns the cases of a file: without comments and empty lines, with `¦` removed, and `⏎` and `␛` replaced by their characters.
 fn cases(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     lines.map(|line| line.replace('¦', "").replace('⏎', "\n").replace('␛', "\x1b")).collect()
 }
 
-/// Whether the marked part of a case goes and what surrounds it stays, apart from control sequences.
+/// Returns true if the marked part of a case is removed and the text around it stays, apart from control sequences.
 fn is_found(case: &str, sanitizer: &Sanitizer) -> Result<(), String> {
     let (before, rest) = case.split_once('«').expect("a case marks its secret");
     let (secret, after) = rest.split_once('»').expect("a case marks the end of its secret");
@@ -33,7 +33,7 @@ fn is_found(case: &str, sanitizer: &Sanitizer) -> Result<(), String> {
     if is_found { Ok(()) } else { Err(format!("{case}\n  -> {}", &*out)) }
 }
 
-/// Without the sequences that the corpus has: colours and titles.
+/// Removes the sequences of the corpus: colours and titles.
 fn without_sequences(text: &str) -> String {
     let mut parts = text.split('\x1b');
     let mut clean = parts.next().unwrap_or("").to_owned();
@@ -60,7 +60,7 @@ fn measure() -> ([Vec<String>; 2], [Vec<String>; 2]) {
     (missed, changed)
 }
 
-/// A share with one decimal, as the pages have it.
+/// Returns a share with one decimal, as the pages show it.
 fn percent(part: usize, whole: usize) -> String {
     let tenths = (part * 2000 + whole) / (whole * 2);
     format!("{}.{} %", tenths / 10, tenths % 10)

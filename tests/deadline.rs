@@ -1,4 +1,4 @@
-//! What a child does with the end of its time: it is warned, stopped, and asked for a report.
+//! The end of a child's time: it is warned, stopped, and asked for a report.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -13,7 +13,7 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-/// `works_on` calls a tool that does not end, `hear_stop` waits for the command to stop, after which nothing is under way.
+/// `works_on` calls a tool that does not end. `hear_stop` waits for the command to stop, after which no tool is running.
 const WORDS: &str = r#"
 works_on() {
     said "$1" toolUse; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'
@@ -30,7 +30,7 @@ async fn run(scene: &Scene) -> ToolResult {
     scene.run_with(&User::default(), &Control::default()).await.0
 }
 
-/// What the child was sent, without its task.
+/// The messages to the child, without its task.
 fn heard(scene: &Scene) -> Vec<Value> {
     let heard = fs::read_to_string(scene.path("heard")).unwrap_or_default();
     heard.lines().skip(1).map(|line| serde_json::from_str(line).expect("commands are JSON")).collect()
@@ -93,7 +93,7 @@ async fn a_child_whose_time_is_up_has_no_more_than_its_last_turn() {
         let result = run(&scene(script, 2000)).await;
         assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);
         let took = result.details.results[0].duration_ms;
-        // Two seconds, and what the end of the child takes.
+        // Two seconds, plus the time until the child has ended.
         assert!(took < 8000, "{label}: {took} ms");
         assert!(result.details.results[0].announcement.is_none(), "{label}");
     }

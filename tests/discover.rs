@@ -1,4 +1,4 @@
-//! Which agents exist, which of several with one name counts, and what is said about files that are none.
+//! The existing agents, the precedence of agents with the same name, and the messages about invalid files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ impl Scene {
         Self { root, home }
     }
 
-    /// Writes an agent of this name; the path is relative to the home.
+    /// Writes an agent with this name. The path is relative to the home.
     fn agent(&self, path: &str, name: &str) {
         self.file(path, &format!("---\nname: {name}\ndescription: from {path}\n---\nBody\n"));
     }
@@ -45,7 +45,7 @@ impl Scene {
         self.discover_in("code/project")
     }
 
-    /// Name and source of what is not builtin.
+    /// Returns the name and source of every agent that is not builtin.
     fn found_in(&self, cwd: &str) -> Vec<(String, Source)> {
         let catalog = self.discover_in(cwd);
         let own = catalog.agents.iter().filter(|agent| agent.source != Source::Builtin);
@@ -279,7 +279,7 @@ fn a_folder_of_another_user_in_a_project_is_ignored_with_a_notice() {
     scene.agent("code/project/.pi/agents/theirs/x.md", "theirs");
     let folder = scene.home.join("code/project/.pi/agents/theirs");
     if std::os::unix::fs::chown(&folder, Some(4242), None).is_err() {
-        // Only root can give a folder away.
+        // Only root can change a folder's owner.
         return;
     }
     assert_eq!(scene.found_in("code/project"), []);
@@ -353,7 +353,7 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
     insta::assert_snapshot!("discover_unreadable", scene.told(&catalog));
 }
 
-/// What a stranger's repository can do to the time of whoever opens it.
+/// A stranger's repository can delay anyone who opens it.
 #[test]
 fn agents_written_to_take_time_take_little() {
     let scene = Scene::new();
@@ -377,7 +377,7 @@ fn of_one_agent_file_ten_problems_are_told() {
     assert_eq!(scene.discover().diagnostics.len(), 10);
 }
 
-/// A link may lead anywhere: to what never ends, blocks, or is gone once it was read.
+/// A link may lead anywhere: to an endless file, to one that blocks, or to one that is removed after reading.
 #[cfg(unix)]
 #[test]
 fn only_regular_files_are_read() {
@@ -392,13 +392,13 @@ fn only_regular_files_are_read() {
     let told = received.recv_timeout(Duration::from_secs(10)).expect("it does not hang");
     assert_eq!(told.len(), 4, "{told:#?}");
     for found in told {
-        // The kernel may also keep an ordinary user from opening it.
+        // The kernel may also prevent an ordinary user from opening it.
         let refused = ["it is not a regular file", "denied", "not permitted"];
         assert!(refused.iter().any(|why| found.message.contains(why)), "{found}");
     }
 }
 
-/// A user who may write to a directory above, `/tmp` for instance, must not bring agents.
+/// A user who can write to a directory above, `/tmp` for instance, must not add agents.
 #[cfg(unix)]
 #[test]
 fn agents_of_another_user_are_ignored_with_a_notice() {
@@ -408,11 +408,11 @@ fn agents_of_another_user_are_ignored_with_a_notice() {
     scene.agent("code/project/a/.pi/agents/theirs.md", "other");
     let give = |path: &str| std::os::unix::fs::chown(scene.home.join(path), Some(4242), None);
     if give("code/project/.pi/agents/theirs.md").is_err() {
-        // Only root can give a file away.
+        // Only root can change a file's owner.
         return;
     }
     give("code/project/a/.pi/agents").expect("root may");
-    // Links of theirs to a directory and to a file of ours.
+    // Links of the other user to a directory and to a file of this user.
     let links =
         [("code/project/mine", "code/project/a/.agents"), ("agent/own.md", "code/project/.pi/agents/own.md")];
     scene.agent("code/project/mine/elsewhere.md", "elsewhere");

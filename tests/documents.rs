@@ -1,5 +1,4 @@
-//! Every configuration, agent file and line for `/subagents` that a page shows is read by what reads those of users, without
-//! a word of complaint.
+//! Every configuration, agent file and `/subagents` line of a page is accepted by the parser for users, without a warning.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ fn pages() -> Vec<(String, String)> {
     paths.into_iter().map(page).collect()
 }
 
-/// The text of each fenced block in this language, and what remains of the page without any block.
+/// Returns the text of each fenced block in this language, and the page without any block.
 fn blocks(page: &str, language: &str) -> (Vec<String>, String) {
     let (mut blocks, mut prose, mut fence): (Vec<String>, String, Option<(&str, bool)>) = Default::default();
     for line in page.lines() {
@@ -48,7 +47,7 @@ fn blocks(page: &str, language: &str) -> (Vec<String>, String) {
     (blocks, prose)
 }
 
-/// Whole configurations, in blocks and between the lines. One with `…` stands for any.
+/// Whole configurations, in blocks and in running text. A configuration with `…` stands for any.
 fn configurations(page: &str) -> Vec<String> {
     let (blocks, prose) = blocks(page, "json");
     let inline = prose.split('`').skip(1).step_by(2).map(str::to_owned);
@@ -73,7 +72,7 @@ fn every_configuration_of_a_page_is_valid() {
     assert!(count >= 8, "only {count} configurations were found");
 }
 
-/// Agent files, and fields of some that a page shows alone, with the rest around them.
+/// Agent files, and single fields of some, completed to whole files.
 fn agent_files(page: &str) -> Vec<String> {
     let whole = ["markdown", "yaml"].into_iter().flat_map(|language| blocks(page, language).0);
     let around = |fields: String| format!("---\nname: shown\ndescription: Shown.\n{fields}---\nWork.\n");
@@ -100,7 +99,7 @@ fn every_agent_file_of_a_page_is_an_agent() {
     assert!(count >= 6, "only {count} agent files were found");
 }
 
-/// What stands behind `/subagents` in a page, also where further subcommands follow: `` `/subagents list`, `log ID` ``.
+/// Returns the words after `/subagents` in a page, also in a list of subcommands: `` `/subagents list`, `log ID` ``.
 fn lines(page: &str) -> Vec<String> {
     let prose = page.replace("\\|", "|").replace('\n', " ");
     let mut parts = prose.split('`');
@@ -110,7 +109,7 @@ fn lines(page: &str) -> Vec<String> {
         lines.push(first.trim().to_owned());
         while let Some(", " | " and ") = parts.clone().next() {
             let code = parts.nth(1).unwrap_or_default();
-            // A key may stand in the same list.
+            // A key may be in the same list.
             if code.len() > 1 && !code.contains('+') {
                 lines.push(code.trim_start_matches("/subagents").trim().to_owned());
             }
@@ -119,15 +118,15 @@ fn lines(page: &str) -> Vec<String> {
     lines
 }
 
-/// The forms of a line: each `|` in `[…]` is an alternative, and what stands in `[…]` may be left out.
+/// Returns the forms of a line: each `|` in `[…]` is an alternative, and the content of `[…]` is optional.
 fn forms(line: &str) -> Vec<String> {
     let Some((before, rest)) = line.split_once('[') else { return vec![line.to_owned()] };
     let (inner, after) = rest.split_once(']').unwrap_or((rest, ""));
     inner.split('|').chain([""]).flat_map(|form| forms(&format!("{before}{form}{after}"))).collect()
 }
 
-/// Whether `/subagents` understands a line. Questions are opened by the extension, before a line is parsed. A subcommand
-/// that is only named has its arguments added.
+/// Returns true if `/subagents` understands a line. Questions are opened by the extension, before a line is parsed. A subcommand
+/// without arguments gets examples.
 fn is_understood(line: &str) -> bool {
     let line = line.replace("limit", "20");
     let is_name = !line.trim().contains(' ');

@@ -1,4 +1,4 @@
-//! Runs that a call waits for, as their conversation shows and reaches them. Their children are scripted.
+//! Foreground runs in their conversation: how it shows and controls them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -33,7 +33,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
-/// Works until it has heard a second command, and says what it was.
+/// Works until it receives a second command, and repeats that command.
 const LISTENS: &str = "hear; begin; hear; said 'Heard you.'; settled; leave";
 
 struct Scene {
@@ -58,7 +58,7 @@ impl Scene {
         ConversationScope { cwd, context: self.context(), ends_with: Cancel::new() }
     }
 
-    /// A call of two tasks.
+    /// A call with two tasks.
     fn call(&self) -> JoinHandle<ToolResult> {
         let task =
             |task: &str| TaskSpec { agent: "explorer".into(), task: task.into(), ..TaskSpec::default() };
@@ -75,7 +75,7 @@ impl Scene {
         self.service.runs(Some(SESSION.into())).await
     }
 
-    /// The two runs of a call, once both of their children work, by their tasks.
+    /// Returns the two runs of a call by their tasks, once both of their children work.
     async fn working(&self) -> Vec<RunRecord> {
         let heard = self.root.path().join("heard");
         eventually("both children", || {
@@ -136,7 +136,7 @@ async fn a_run_that_waits_for_nothing_but_the_disk_has_no_place_in_the_queue() {
     let call = scene.call();
     let listed = async { while scene.runs().await.len() < 2 {} };
     timeout(PATIENCE, listed).await.expect("both are listed");
-    // Longer than a wait takes to be shown. Nothing but time shows that it is not.
+    // Longer than a wait takes to be shown. A test can only wait to see that it is not shown.
     tokio::time::sleep(Duration::from_millis(500)).await;
     for run in scene.runs().await {
         assert_eq!((run.progress.state, run.progress.position), (RunState::Queued, None));

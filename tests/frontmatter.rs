@@ -1,4 +1,4 @@
-//! What an agent file may say, and what its author is told when it says something else.
+//! The fields of an agent file, and the messages about their mistakes.
 
 #[path = "support/hidden.rs"]
 mod hidden;
@@ -18,7 +18,7 @@ use pi_subagent_native::text::Severity;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-/// The catalog of a user directory with this one file in it.
+/// The catalog of a user directory with only this file.
 fn catalog_of(content: impl AsRef<[u8]>) -> (TempDir, Catalog) {
     let world = tempfile::tempdir().expect("a temporary directory");
     let agents = world.path().join("agent/agents");
@@ -36,7 +36,7 @@ fn agent_of(content: &str) -> AgentDefinition {
     found.unwrap_or_else(|| panic!("no agent: {:?}", catalog.diagnostics)).as_ref().clone()
 }
 
-/// Each diagnostic in one line, without the directory, and whether an agent came of the file all the same.
+/// Returns each diagnostic in one line, without the directory, and whether the file still defines an agent.
 fn told(content: impl AsRef<[u8]>) -> String {
     let (world, catalog) = catalog_of(content);
     let root = fs::canonicalize(world.path()).expect("it exists").display().to_string();
@@ -234,7 +234,7 @@ fn the_hash_is_that_of_the_file() {
     assert_eq!(agent_of("---\nname: a\n---\nabc").content_hash, expected);
 }
 
-/// The tools that a child of this agent gets where everything is allowed and every tool exists.
+/// Returns the tools of this agent's child if every tool exists and is allowed.
 fn tools_of(agent: &AgentDefinition) -> Vec<String> {
     let all = "read bash edit write grep find ls web_search fetch_content get_search_content lsp deploy";
     let available: BTreeSet<String> = all.split(' ').map(str::to_owned).collect();
@@ -248,7 +248,7 @@ fn tools_of(agent: &AgentDefinition) -> Vec<String> {
     plan_tools(agent, &policy, Some(&available)).map_or_else(|_| Vec::new(), |plan| plan.tools)
 }
 
-/// What becomes of a file: its agent with `readonly` and the child's tools, and the codes of what is said about it.
+/// Returns the result of a file: its agent with `readonly` and the child's tools, and the codes of its diagnostics.
 fn outcome(file: &str, content: &str) -> String {
     let parsed = parse(content.as_bytes(), Source::User, Some(Path::new(file)));
     let codes: BTreeSet<_> = parsed.diagnostics.iter().map(|found| found.code).collect();
@@ -315,7 +315,7 @@ fn files_that_were_written_for_other_harnesses_load() {
     assert_eq!(agent_of("---\nname: a\nmax_turns: 4\nTimeout-Ms: 5\n---\nx").max_turns, Some(4));
 }
 
-/// What people write when an agent must not do something.
+/// Common ways to say that an agent must not do something.
 const FORBIDDING: [(&str, &str); 170] = [
     ("read_paths: [src]", READS),
     ("write_paths: []", READS),
@@ -633,7 +633,7 @@ fn a_sentence_about_tools_is_refused() {
     }
 }
 
-/// Fields that choose or that say nothing about rights, to stand beside those that forbid.
+/// Fields that select something or do not affect rights, next to fields that forbid.
 const OTHERS: [&str; 12] = [
     "tools: Read, Bash, Write, deploy",
     "tools: \"*\"",

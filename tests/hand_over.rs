@@ -1,4 +1,4 @@
-//! Calls that are handed over: their runs go on in the background. Their children are scripted.
+//! Calls that are moved to the background. Their children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -32,7 +32,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
-/// Ends when the gate of the first word of its task is open; a task with `quick` at once, one with `fails` by failing.
+/// Ends when the gate of the first word of its task is open. A task with `quick` ends at once, a task with `fails` fails.
 const GATED: &str = r#"hear; begin; delta 'So far.'
 case "$line" in
     *quick*) said 'Quick answer.' ;;
@@ -121,7 +121,7 @@ impl Scene {
         fs::write(self.root.path().join(name), "").expect("a file");
     }
 
-    /// Waits until so many children have heard their task.
+    /// Waits until this number of children have received their task.
     async fn working(&self, children: usize) {
         let heard = self.root.path().join("heard");
         eventually("the children", || {
@@ -135,7 +135,7 @@ impl Scene {
         asked.expect("it is handed over")
     }
 
-    /// The one message, once nothing is live any more.
+    /// Returns the only message, once no run is active.
     async fn announced(&self, view: &Arc<ConversationView>) -> DeliveryMessage {
         timeout(PATIENCE, until_settled(&self.service, view, None)).await.expect("all is over");
         let heard = self.heard.clone();
@@ -167,7 +167,7 @@ async fn a_run_goes_on_after_its_call_and_an_abort_of_the_call_and_is_told_once(
     assert_eq!(outcomes(&receipt), [RunOutcome::Background]);
     assert!(receipt.text.contains(&format!("explorer (run {})", runs[0].run_id)), "{}", receipt.text);
     assert!(receipt.text.contains("The result will arrive as a message"), "{}", receipt.text);
-    // As Escape would, and as a handle does that nobody holds any more.
+    // The same as Escape does, or a handle that is dropped.
     scene.cancel.cancel(CancelReason::Caller(None));
     scene.cancel.cancel(CancelReason::Shutdown);
     assert_eq!(scene.handed_over().await[0].key, runs[0].key, "it is handed over once");
@@ -298,7 +298,7 @@ async fn a_chain_that_fails_in_the_background_tells_its_step_and_the_answer_befo
     close_conversation(&scene.service, &view).await;
 }
 
-/// The lines outside of fences.
+/// Returns the lines outside of fences.
 fn ours(text: &str) -> Vec<&str> {
     let (mut ours, mut fence) = (Vec::new(), None);
     for line in text.lines() {
@@ -312,8 +312,8 @@ fn ours(text: &str) -> Vec<&str> {
     ours
 }
 
-/// Each row: how the last step ends, and the status. A branch and a file that runs code later must be known, whichever step has
-/// left them.
+/// Each row: how the last step ends, and the status. A branch, and a file that runs code later, must be reported regardless of the
+/// step that left them.
 #[tokio::test]
 async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end() {
     for (last, status) in [
@@ -365,7 +365,7 @@ async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end(
     }
 }
 
-/// Each row: whether it was handed over before the limit ended it.
+/// Each row: whether the call was moved before the limit ended it.
 #[tokio::test]
 async fn a_call_that_is_resumed_has_the_time_limit_that_it_had() {
     for is_handed_over in [false, true] {
@@ -446,7 +446,7 @@ async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
     assert!(over.contains("has ended"), "{over}");
 }
 
-/// Of 32 places for runs in the background, those that calls wait for take none until they go on without their calls.
+/// Foreground runs take none of the 32 slots of background runs until their calls are moved.
 #[tokio::test]
 async fn only_what_is_in_the_background_takes_room_there() {
     let scene = Scene::new(json!({ "maxConcurrent": 1, "parallelConcurrency": 1 }));
@@ -473,7 +473,7 @@ async fn only_what_is_in_the_background_takes_room_there() {
     scene.open_gate("second");
     let ended = result(call).await;
     assert_eq!(outcomes(&ended), [RunOutcome::Completed; 2]);
-    // A run that was resumed is in the background, too.
+    // A resumed run is in the background, too.
     let run_id = ended.details.results[0].run_id.clone().expect("its conversation can continue it");
     let view = scene.open().await;
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
@@ -488,7 +488,7 @@ async fn only_what_is_in_the_background_takes_room_there() {
     close_conversation(&scene.service, &view).await;
 }
 
-/// A keeper cannot take over a child of this process.
+/// A host process cannot take over a child of this process.
 #[tokio::test]
 async fn a_run_that_ends_with_its_pi_where_others_do_not_says_so() {
     for (on_exit, expected) in [("keep", 1), ("end", 0)] {

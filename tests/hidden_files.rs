@@ -1,4 +1,4 @@
-//! Hidden files stay out of snapshots, private trees and messages, even while a writer exchanges files with links.
+//! Hidden files stay out of snapshots, private trees and messages, even while a writer replaces files with links.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -18,18 +18,17 @@ use pi_subagent_native::workspace::{PrivateTree, SnapshotStore};
 use repository::{ID, Scene};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// The content of the hidden file. It is longer than the files that links to it replace: git reads as many bytes as those have.
+/// The content of the hidden file. It is longer than the files that links replace: git reads only their number of bytes.
 const SECRET: &str = "THE-HIDDEN-KEY abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij\n";
 /// The part of it that no object may contain.
 const TELLING: &[u8] = b"THE-HIDDEN-KEY";
-/// Snapshots that are taken while files and links are exchanged. Without protection about one in five has the secret, and most
-/// others fail.
+/// Snapshots taken while files and links are exchanged. Without protection about one in five has the secret, and most others fail.
 const SNAPSHOTS: usize = 12;
 /// Snapshots for each speed at which the root of a tree is exchanged with a link.
 const ROOTS: usize = 6;
-/// Files that are exchanged. With more of them each one is exchanged less often.
+/// Files that are exchanged. With more files each one is exchanged less often.
 const FILES: usize = 5;
-/// Directories above these files. git walks through all of them between its look at a file and its `open`.
+/// Directories above these files. git walks through all of them between its `lstat` of a file and its `open`.
 const DEPTH: usize = 60;
 
 /// A thread that exchanges files and links until it is dropped.
@@ -43,7 +42,7 @@ impl Swapper {
     fn start(directory: &Path, target: &Path) -> Self {
         let links = directory.join(".links");
         fs::create_dir_all(&links).expect("made");
-        // git passes over the links.
+        // git skips the links.
         fs::write(links.join(".gitignore"), "*\n").expect("written");
         for number in 0..FILES {
             fs::write(directory.join(format!("f{number}")), ".".repeat(40 + number)).expect("written");
@@ -80,7 +79,7 @@ impl Drop for Swapper {
     }
 }
 
-/// A project in which files are exchanged deep down, and the path of a hidden key.
+/// A project in which deeply nested files are exchanged, and the path of a hidden key.
 fn scene() -> (Scene, PathBuf, PathBuf) {
     let scene = Scene::committed();
     let key = scene.at("home/.ssh/id_ed25519");
@@ -105,7 +104,7 @@ fn assert_no_object_has_secret(git_dir: &Path) {
     assert!(found.is_none(), "an object in {} has the secret", git_dir.display());
 }
 
-/// Panics if a file below a directory has the secret as it is.
+/// Panics if a file below a directory has the plain secret.
 fn assert_no_file_has_secret(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten() {
         let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))).expect("readable");
@@ -151,7 +150,7 @@ async fn a_root_that_is_exchanged_with_a_link_brings_no_hidden_file_into_a_snaps
             let names = vec![("inner".to_owned(), "link".to_owned())];
             let swapper = Swapper::exchange(&scene.root(), names, pause);
             for _ in 0..ROOTS {
-                // It may fail: at times there is no repository.
+                // The snapshot may fail: at times there is no repository.
                 if let Ok(snapshot) = store.take(ID, &inner).await {
                     taken += 1;
                     assert_no_object_has_secret(&store.directory(&snapshot.id));
@@ -170,7 +169,7 @@ async fn a_root_that_is_exchanged_with_a_link_brings_no_hidden_file_into_a_snaps
     }
 }
 
-/// The sandbox shows git the objects of a repository. Where they are a link, that must show it nothing that is hidden.
+/// The sandbox shows git the objects of a repository. If they are a link, it must not show git hidden files.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repository_whose_objects_lead_to_a_hidden_directory_is_refused() {
     let (scene, _, _) = scene();
@@ -197,7 +196,7 @@ async fn a_repository_whose_objects_lead_to_a_hidden_directory_is_refused() {
     }
 }
 
-/// A run whose directory is exchanged with a link after its admission begins in another place.
+/// A run whose directory is exchanged with a link after its admission starts in another place.
 #[tokio::test]
 async fn a_tree_in_a_hidden_directory_is_refused_unless_it_is_a_private_tree() {
     let scene = Scene::committed();
@@ -212,7 +211,7 @@ async fn a_tree_in_a_hidden_directory_is_refused_unless_it_is_a_private_tree() {
     assert!(store.take(ID, &tree).await.is_ok());
 }
 
-/// A child sees the lines of this file if no link is in its place.
+/// A child sees the lines of this file if no link replaces it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_that_is_exchanged_with_the_list_of_ignored_files_shows_a_child_nothing() {
     let (scene, key, _) = scene();
@@ -251,7 +250,7 @@ async fn a_hidden_file_of_the_tree_is_left_out_and_named() {
         let changes = store.changes(&snapshot, &head, &snapshot.tree).await.expect("listed");
         let paths: Vec<_> = changes.iter().map(|change| change.path.as_path()).collect();
         assert_eq!(paths, [Path::new("open")], "what is committed stays as it is");
-        // It is no change of a run either.
+        // The link is not a change of a run either.
         assert_eq!(store.tree_of_now(&snapshot).await.expect("a tree"), snapshot.tree);
         let tree =
             store.private_tree(&snapshot, &scene.at("agent/subagent-trees"), &[]).await.expect("a tree");
@@ -263,7 +262,7 @@ async fn a_hidden_file_of_the_tree_is_left_out_and_named() {
     }
 }
 
-/// Takes a snapshot, works in a private tree of it, and takes the work over. Returns all errors and notices.
+/// Takes a snapshot, works in a private tree of it, and imports the work. Returns all errors and notices.
 async fn work(scene: &Scene, store: &SnapshotStore) -> String {
     let made = async {
         let snapshot = store.take(ID, &scene.root()).await?;
@@ -322,7 +321,7 @@ async fn a_hidden_file_in_the_place_of_a_file_of_the_repository_is_in_no_message
     }
 }
 
-/// Everything next to a hidden file is allowed one by one.
+/// Everything next to a hidden file is allowed individually.
 #[tokio::test]
 async fn a_directory_that_is_too_full_to_hide_something_in_it_is_named_with_the_way_out() {
     /// More than the sandbox allows.

@@ -1,4 +1,4 @@
-//! Private trees of runs, made from real repositories, and what is taken over from them.
+//! Private trees of runs, made from real repositories, and the import of their changes.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -61,7 +61,7 @@ impl Isolated {
         imported
     }
 
-    /// What a branch adds to the tree that the run began with.
+    /// Returns the changes of a branch since the start of the run.
     fn told(&self, imported: &Imported) -> String {
         self.scene.git(&["diff", "--stat", &self.tree.base, imported.branch.as_deref().expect("a branch")])
     }
@@ -103,7 +103,7 @@ async fn what_a_child_leaves_becomes_a_branch_and_a_patch_and_the_tree_goes() {
         assert!(isolated.told(&imported).contains("3 files changed, 3 insertions(+), 2 deletions(-)"));
         assert!(imported.kept.is_none() && !isolated.tree.directory.exists());
         isolated.scene.git(&["fsck", "--strict"]);
-        // The patch makes the same of the user's tree.
+        // The patch makes the same changes in the user's tree.
         let patch = imported.patch.expect("a patch").display().to_string();
         isolated.scene.git(&["apply", &patch]);
         assert_eq!(fs::read_to_string(isolated.scene.root().join("kept.txt")).expect("there"), "changed");
@@ -143,11 +143,11 @@ async fn a_run_that_changes_nothing_leaves_nothing() {
     assert_eq!(isolated.scene.git(&["branch", "--list", "subagent/*"]), "");
 }
 
-/// The child has written every byte of the repository that is looked at.
+/// The child has written every byte of the inspected repository.
 #[tokio::test]
 async fn nothing_of_the_childs_repository_is_run_or_followed() {
     let scene = Scene::committed();
-    // Another repository of the user's, whose objects are none of the child's business.
+    // Another repository of the user, whose objects the child must not see.
     fs::create_dir_all(scene.at("other")).expect("made");
     scene.git_in(&scene.at("other"), &["init", "-q"]);
     fs::write(scene.at("other/secret"), "of another project").expect("written");
@@ -162,7 +162,7 @@ async fn nothing_of_the_childs_repository_is_run_or_followed() {
     let program = script.display().to_string();
     isolated.write("honest.txt", "honest");
     isolated.commit("honest");
-    // A commit whose tree lies in the other repository.
+    // A commit whose tree is in the other repository.
     let alternates = fs::read_to_string(git.join("objects/info/alternates")).expect("there");
     let other = isolated.scene.at("other/.git/objects").display().to_string();
     fs::write(git.join("objects/info/alternates"), format!("{alternates}{other}\n")).expect("written");
@@ -185,7 +185,7 @@ async fn nothing_of_the_childs_repository_is_run_or_followed() {
     }
     let imported = isolated.import().await;
     assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
-    // The files count; the commits are refused as a whole, and kept.
+    // The files are imported. The commits are refused as a whole, and kept.
     assert!(
         imported.notices[0].starts_with("the child's commits were not taken over: "),
         "{:?}",
@@ -199,7 +199,7 @@ async fn nothing_of_the_childs_repository_is_run_or_followed() {
     assert!(!known.expect("git runs").status.success(), "the other project's objects did not come along");
 }
 
-/// Leaves a file at a path that is longer than a system call takes.
+/// Leaves a file at a path that is longer than a system call accepts.
 fn too_deep(isolated: &Isolated) {
     let (outer, inner) = (["0".repeat(200).as_str(); 11].join("/"), isolated.scene.at("inner"));
     fs::create_dir_all(isolated.tree.root.join(&outer)).expect("made");
@@ -216,7 +216,7 @@ fn leave_a_branch(isolated: &Isolated) {
     isolated.write("kept.txt", "changed");
 }
 
-/// What is doubtful: a name, how it comes about, and words of the notice.
+/// A doubtful change: a name, its cause, and words of the notice.
 type Doubt = (&'static str, fn(&Isolated), &'static str);
 
 const DOUBTFUL: &[Doubt] = &[
@@ -325,7 +325,7 @@ const DOUBTFUL: &[Doubt] = &[
     ),
 ];
 
-/// Each row: what a child does to its repository, and what is said of it. Its files are taken over all the same.
+/// Each row: the child's change to its repository, and the notice. Its files are imported anyway.
 #[tokio::test]
 async fn what_is_doubtful_is_kept_and_named() {
     for (label, change, said) in DOUBTFUL {
@@ -344,8 +344,8 @@ async fn what_is_doubtful_is_kept_and_named() {
     }
 }
 
-/// The way that `doctor` and the documentation name, from one's own repository: a fetch asks no configuration of the other
-/// repository for programs.
+/// `doctor` and the documentation name this way, from one's own repository: a fetch does not run programs from the other
+/// repository's configuration.
 #[tokio::test]
 async fn commits_of_a_kept_tree_are_fetched_and_nothing_of_its_configuration_runs() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
@@ -381,7 +381,7 @@ async fn a_file_of_the_child_that_would_hold_git_is_named_and_everything_is_kept
     assert_eq!(imported.branch, None);
 }
 
-/// A full disk, say: the patch and the figures are missing then, and nothing of the work.
+/// After an error such as a full disk, the patch and the figures are missing, but no work is lost.
 #[tokio::test]
 async fn a_patch_that_cannot_be_written_costs_no_branch() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
@@ -398,7 +398,7 @@ async fn a_patch_that_cannot_be_written_costs_no_branch() {
     isolated.scene.git(&["fsck", "--strict"]);
 }
 
-/// Each row: how a repository leads to a file that children cannot read.
+/// Each row: how a repository refers to a file that children cannot read.
 #[tokio::test]
 async fn no_file_that_a_repository_names_is_shown_to_a_child() {
     type Row = (&'static str, fn(&Scene, &str));
@@ -456,7 +456,7 @@ async fn ignored_files_are_brought_along_and_never_through_a_link() {
     assert_eq!(imported, Imported::default(), "what was brought along is ignored here, too");
 }
 
-/// Each row: a repository, and what its private tree is like.
+/// Each row: a repository, and the state of its private tree.
 #[tokio::test]
 async fn repositories_in_any_state_have_private_trees() {
     let unborn = Scene::new();
@@ -494,7 +494,7 @@ async fn repositories_in_any_state_have_private_trees() {
     assert_eq!(isolated.import().await, Imported::default());
 }
 
-/// git looks into no directory of a submodule, so nothing of it is on the branch.
+/// git does not enter the directories of a submodule, so their changes are not on the branch.
 #[tokio::test]
 async fn what_a_child_puts_into_a_submodule_is_not_lost() {
     type Row = (&'static str, fn(&Isolated));
@@ -541,7 +541,7 @@ async fn a_branch_that_is_there_already_is_left_alone() {
     let imported = isolated.store.import(&isolated.tree).await;
     assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe-2"));
     assert_eq!(isolated.scene.git(&["rev-parse", BRANCH]), before);
-    // Where no such branch can be, everything is kept.
+    // If no such branch can be created, everything is kept.
     let scene = Scene::committed();
     scene.git(&["branch", "subagent"]);
     fs::write(scene.root().join(".git/refs/heads/subagent-0badcafe.lock"), "").expect("written");
@@ -566,7 +566,7 @@ async fn a_tree_that_grew_too_large_is_kept() {
     assert!(matches!(refused, SnapshotError::NoRepository { .. }));
 }
 
-/// The same run once more, in a tree made from its branch.
+/// The same run again, in a tree made from its branch.
 async fn again(isolated: Isolated) -> Isolated {
     let Isolated { scene, store, .. } = isolated;
     let began = store.open(ID).await.expect("an earlier part").tree;
@@ -597,14 +597,14 @@ async fn a_run_that_goes_on_begins_with_its_branch_and_moves_it_forward() {
     assert_eq!(isolated.scene.git(&["rev-parse", &format!("{BRANCH}^")]), first);
     isolated.scene.git(&["fsck", "--strict"]);
 
-    // A part that changes nothing leaves the branch as it is.
+    // A part without changes leaves the branch unchanged.
     let second = isolated.scene.git(&["rev-parse", BRANCH]);
     let isolated = again(isolated).await;
     let imported = isolated.import().await;
     assert_eq!((imported.branch.as_deref(), imported.changes.len(), imported.commits), (Some(BRANCH), 2, 0));
     assert_eq!(isolated.scene.git(&["rev-parse", BRANCH]), second);
 
-    // One that is checked out is not moved: the user's tree would show the changes as undone.
+    // A checked-out branch is not moved: the user's tree would show the changes as undone.
     isolated.scene.git(&["add", "."]);
     isolated.scene.git(&["commit", "-qm", "of the user"]);
     isolated.scene.git(&["checkout", "-q", BRANCH]);
@@ -612,7 +612,7 @@ async fn a_run_that_goes_on_begins_with_its_branch_and_moves_it_forward() {
     isolated.write("third.txt", "third");
     let imported = isolated.import().await;
     assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe-2"), "{:?}", imported.notices);
-    // And so is one that the user has moved meanwhile.
+    // A branch that the user has moved in the meantime is not moved either.
     isolated.scene.git(&["checkout", "-q", "main"]);
     let isolated = again(isolated).await;
     assert_eq!(isolated.tree.branch, "subagent/0badcafe-2");
@@ -642,7 +642,7 @@ async fn what_a_dead_process_has_left_is_taken_over_once_and_a_living_one_is_lef
     assert!(imported.patch.as_ref().is_some_and(|patch| patch.exists()) && !isolated.tree.directory.exists());
     assert_eq!(isolated.store.recover_trees().await, []);
 
-    // What is doubtful is kept, and is no longer in the way.
+    // The doubtful change is kept, and is no longer in the way.
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     isolated.git(&["branch", "other"]);
     isolated.write("done.txt", "done");
@@ -651,7 +651,7 @@ async fn what_a_dead_process_has_left_is_taken_over_once_and_a_living_one_is_lef
     assert!(kept.join("done.txt").exists() && !isolated.tree.directory.exists());
     assert_eq!(isolated.store.recover_trees().await, []);
 
-    // One that changed nothing leaves nothing.
+    // A run without changes leaves nothing.
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     assert_eq!(isolated.store.recover_trees().await, [(ID.to_owned(), Imported::default())]);
     assert!(!isolated.tree.directory.exists() && !isolated.store.directory(ID).exists());
@@ -679,7 +679,7 @@ async fn shallow_clones_and_names_that_differ_in_capitals_only_have_private_tree
     let shown = origin.git_in(&origin.at("shallow"), &["show", &format!("{BRANCH}:new.txt")]);
     assert_eq!(shown, "new");
 
-    // Where the file system tells them apart, both are there and both come back.
+    // If the file system distinguishes the names, both files exist and both come back.
     let scene = Scene::committed();
     scene.write("Name.txt", "upper");
     scene.write("name.txt", "lower");
@@ -694,7 +694,7 @@ async fn shallow_clones_and_names_that_differ_in_capitals_only_have_private_tree
     assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:name.txt")]), "lower");
 }
 
-/// A stranger chooses the names in a repository, and a child those in its tree.
+/// A stranger chooses the names in a repository, and a child the names in its tree.
 #[tokio::test]
 async fn no_name_in_a_tree_passes_for_a_line_of_ours() {
     let scene = Scene::committed();

@@ -1,4 +1,4 @@
-//! What comes back of a private tree on another machine: no byte of it is believed before it is checked.
+//! The import of a private tree from another machine: every byte is checked first.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -14,7 +14,7 @@ use repository::{ID, Scene};
 
 const BRANCH: &str = "subagent/0badcafe";
 
-/// A project, what is sent of it, and the child's clone of that.
+/// A project, the objects that are sent, and the child's clone.
 struct There {
     scene: Scene,
     store: SnapshotStore,
@@ -42,7 +42,7 @@ impl There {
         self.scene.git_in(&self.scene.at("clone"), args)
     }
 
-    /// What git prints in the clone for an input.
+    /// Returns git's output in the clone for an input.
     fn feed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
         let mut git = Command::new("git")
             .args(args)
@@ -66,7 +66,7 @@ impl There {
         self.git(&["commit-tree", tree, "-p", parent, "-m", "of the child"])
     }
 
-    /// A commit on top of the base with a file.
+    /// Creates a commit with a file on top of the base.
     fn file(&self, name: &str, text: &str) -> (String, String) {
         let blob = self.object("blob", text.as_bytes());
         let entry = format!("100644 blob {blob}\t{name}\n");
@@ -74,7 +74,7 @@ impl There {
         (self.commit(&tree, &self.tree.base), blob)
     }
 
-    /// What is taken over of a pack with these objects.
+    /// Imports a pack with these objects.
     async fn import(&self, objects: &[&str], files: &str, tip: &str) -> Imported {
         let pack = self.feed(&["pack-objects", "--stdout", "-q"], objects.join("\n").as_bytes());
         self.import_pack(&pack, files, tip).await
@@ -115,7 +115,7 @@ async fn what_is_not_sound_is_kept_as_a_bundle() {
     let (good, good_blob) = there.file("a.txt", "a");
     let good_tree = there.tree_of(&good);
     let all = [&*good, &good_tree, &good_blob];
-    // A tree with the name `.git`, as no git makes it.
+    // A tree with the name `.git`, which git itself never writes.
     let raw: Vec<u8> = (0..20)
         .map(|at| u8::from_str_radix(&good_tree[2 * at..2 * at + 2], 16).expect("hexadecimal"))
         .collect();

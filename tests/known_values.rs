@@ -1,12 +1,11 @@
-//! A value that this process knows is redacted in every spelling in which a program prints it by accident, also while it
-//! arrives.
+//! A value that this process knows is redacted in every notation in which a program prints it by accident, also while it arrives.
 
 use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
 
-/// So much of a value in a row gives something away.
+/// This number of characters of a value in a row reveals something.
 const PART: usize = 8;
 
-/// Values with nothing, everything and line ends to escape.
+/// Values without characters to escape, with all of them, and with line ends.
 const VALUES: [&str; 4] = [
     "Kn0wn-Value-77",
     "k9x2\"m4'p7<q1>&Z=z/7+7Qw",
@@ -61,7 +60,7 @@ fn html(value: &str) -> String {
         .replace('\'', "&#39;")
 }
 
-/// Every spelling, with the range that is the value's own.
+/// Returns every notation, with the range of the value itself.
 fn spellings(value: &str) -> Vec<(String, &'static str)> {
     let hex = value.bytes().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     vec![
@@ -75,7 +74,7 @@ fn spellings(value: &str) -> Vec<(String, &'static str)> {
     ]
 }
 
-/// Looks at a text whenever a character of it has arrived.
+/// Checks a text after each of its characters.
 fn assert_not_shown(sanitizer: &Sanitizer, text: &str, secret: &str, label: &str) {
     let secret: Vec<char> = secret.chars().collect();
     let whole = sanitizer.sanitize(text);
@@ -123,7 +122,7 @@ fn a_value_goes_from_base64_whatever_stands_around_it() {
             for behind in ["", "\n", "ab", "abc"] {
                 let text = base64(format!("{before}{value}{behind}").as_bytes());
                 let clean = sanitizer.sanitize(&text);
-                // What stays are the characters of what is around it.
+                // The remaining characters are those around the value.
                 let kept = clean.replace("[REDACTED]", "");
                 assert!(clean.len() > kept.len(), "{before:?} {behind:?}: {}", &*clean);
                 let around = before.len().div_ceil(3) * 4 + behind.len().div_ceil(3) * 4 + 4;

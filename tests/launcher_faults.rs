@@ -1,5 +1,5 @@
-//! What goes wrong between this machine and a child that a launcher starts: each row with what its user reads, and nothing is left
-//! there. The launcher is a stand-in; `docs/launchers/faults.md` lists the rows.
+//! Faults between this machine and a remote child: each row checks the user's message, and that nothing remains on the remote
+//! machine. The launcher is a stand-in; `docs/launchers/faults.md` lists the rows.
 #![cfg(target_os = "linux")]
 
 #[path = "support/elsewhere.rs"]
@@ -29,10 +29,10 @@ use serde_json::{Value, json};
 use stage::User;
 use tokio::sync::watch;
 
-/// What to do where the launcher is what failed.
+/// The next step if the launcher has failed.
 const TRY_IT: &str =
     "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`";
-/// What to do where something may have been done there.
+/// The next step if the child may have changed something on the remote machine.
 const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more; `/subagents doctor` tries \
                           the launcher";
 /// The launcher of a scene.
@@ -47,7 +47,7 @@ fn before(far: &mut Value, words: &[&str]) {
     far["command"] = words.iter().copied().map(Value::from).chain(own).collect();
 }
 
-/// What is left in the directory of temporary files there.
+/// The remaining entries in the remote directory for temporary files.
 fn left_there(scene: &Scene) -> usize {
     fs::read_dir(scene.path("far/tmp")).expect("it is there").count()
 }
@@ -57,7 +57,7 @@ async fn run(scene: &Scene) -> (SingleResult, String) {
     (result.details.results.remove(0), result.text)
 }
 
-/// How often the launcher was started.
+/// The number of the launcher's starts.
 fn launches(scene: &Scene) -> usize {
     read(scene, "far/launches").lines().count()
 }
@@ -147,7 +147,7 @@ async fn a_place_that_cannot_run_the_child_fails_the_run_with_what_is_wrong_ther
                     "a full disk" => before(far, &full),
                     "no directory of the project" => far["cwd"] = "/no/such/project".into(),
                     "no directory for temporary files" => {
-                        // A file in its place, which the stand-in cannot make a directory.
+                        // A file in place of a directory that the stand-in cannot create.
                         fs::create_dir_all(blocked.parent().expect("it has one")).expect("a directory");
                         std::os::unix::fs::symlink("/dev/null/nowhere", &blocked).expect("a link");
                     }
@@ -171,7 +171,7 @@ async fn a_place_that_cannot_run_the_child_fails_the_run_with_what_is_wrong_ther
 async fn whatever_a_banner_says_the_stream_behind_it_is_read() {
     let long =
         "i=0; while [ $i -lt 4000 ]; do echo 'All activity on this system is recorded.'; i=$((i+1)); done";
-    // Shells print that of a resource file; a line of JSON is an event only where the child has said it.
+    // A shell prints such lines from a resource file. A line of JSON is an event only after the child's first output.
     let json = r#"printf '{"motd":"{\n"}\n{"type":"agent_settled"}\nLast login: never'"#;
     for (label, banner) in [("long", long), ("json", json), ("bytes", r"printf '\377\000\033[31mroot\r\n\n'")]
     {
@@ -193,12 +193,12 @@ async fn whatever_a_banner_says_the_stream_behind_it_is_read() {
     }
 }
 
-/// Sends what it is sent to a launcher whose children are no descendants of its group, as `ssh` does. Its first word is a file for
-/// the numbers of its processes.
+/// Forwards its input to a launcher whose children are not in its process group, as `ssh` does. Its first argument is a file for
+/// the PIDs of its processes.
 const RELAY: &str =
     r#"echo $$ >"$0"; b='echo $$ >>"$0"; exec cat'; sh -c "$b" "$0" | setsid "$@" | sh -c "$b" "$0""#;
 
-/// A scene whose launcher has a connection that can be hurt.
+/// A scene whose launcher has a connection that can fail.
 fn connected(script: &str, config: &Value) -> Scene {
     let script = if config["protocol"] == "json" { &script.replace("hear; begin", "begin") } else { script };
     let mut scene = at(Place::Words, script, config);
@@ -237,7 +237,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_nothing_there() {
         let cut = async {
             let connection;
             (child, connection) = at_work(&scene).await;
-            // What has arrived by then must not pass for an answer.
+            // The output so far must not pass for an answer.
             let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
             seen.wait_for(arrived).await.expect("the run goes on");
             signal(&connection[..1], Signal::KILL);
@@ -289,8 +289,8 @@ async fn a_stall_that_ends_in_time_and_a_slow_connection_change_nothing() {
     let scene = connected(works, &json!({ "idleTimeoutMs": 30_000 }));
     let stall = async {
         let (_, connection) = at_work(&scene).await;
-        // The child says its answer while nothing of it arrives; a pause again and again makes the connection slow.
-        // Each of them: one that has gone must not keep another one stopped.
+        // The child answers while no output arrives. Repeated pauses make the connection slow.
+        // Continues each process: a process that has ended must not keep another one stopped.
         let signalled =
             |signal| connection[1..].iter().filter(|pid| kill_process(**pid, signal).is_ok()).count();
         for round in 0..6 {
@@ -330,7 +330,7 @@ async fn a_job_whose_child_is_ended_before_its_script_is_no_end_of_the_child_by_
     }
 }
 
-/// `cancel` has 10 s, and the child there ends with its input in the meantime.
+/// `cancel` has 10 s. In the meantime the remote child ends because its input has ended.
 #[tokio::test]
 async fn a_cancel_that_fails_or_hangs_is_told_within_its_bound() {
     for (cancel, expected) in [
@@ -339,7 +339,8 @@ async fn a_cancel_that_fails_or_hangs_is_told_within_its_bound() {
         ("kill -9 $$", "`launchers.far.cancel` failed: it was ended by signal 9 and printed no error"),
         ("sleep 30", "`launchers.far.cancel` failed: it took longer than 10 s"),
     ] {
-        // The script there tidies up when it is asked to end. This one is among our processes, which are killed after the grace.
+        // The remote script cleans up when it gets a request to exit. This one is a local process, which is killed after the grace
+        // period.
         let mut scene = at(Place::Words, GOES_ON, &json!({ "timeoutMs": 600, "graceMs": 10_000 }));
         far(&mut scene)["cancel"] = json!(["/bin/sh", "-c", cancel]);
         let since = Instant::now();

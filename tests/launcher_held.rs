@@ -1,4 +1,4 @@
-//! Children elsewhere where this package is installed: the warden there holds their trees. The launcher is a stand-in.
+//! Remote children on a machine with this package: the remote warden contains their trees. The launcher is a stand-in.
 #![cfg(target_os = "linux")]
 
 #[path = "support/limits.rs"]
@@ -27,16 +27,16 @@ use stage::User;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
 
-/// Starts what leaves group and session and ignores requests to exit, and waits until that has said who it is.
+/// Starts a process that leaves group and session and ignores requests to exit. Waits until that process has printed its PID.
 const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
 until [ -e "$home/left" ]; do :; done
 "#;
 
-/// What is installed there.
+/// The package as installed on the remote machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Package {
     None,
-    /// Its warden cannot hold a tree.
+    /// A package whose warden cannot contain a tree.
     Old,
     Current,
 }
@@ -57,7 +57,7 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
     });
     let settings = all.as_object_mut().expect("an object");
     settings.extend(config.as_object().expect("an object").clone());
-    // With a blank, which a shell takes apart where it may.
+    // The path has a blank, so that unquoted use in a shell would fail.
     let name = "npm/node_modules/pi-subagent-native-its platform";
     let place = scene.path("far/home/.pi/agent").join(name);
     fs::create_dir_all(&place).expect("a directory");
@@ -89,7 +89,7 @@ async fn what_a_child_leaves_there_ends_with_it_where_the_package_is() {
         if survivors == 0 {
             left.gone("what the child has left").await;
         } else {
-            // What a shell alone cannot do; it shows that the warden does it.
+            // A shell alone cannot do this, so it shows that the warden does it.
             assert_eq!(left.kill(), survivors, "{package:?}");
         }
     }
@@ -135,7 +135,7 @@ async fn nothing_outlives_the_script_that_is_killed_there() {
     left(&scene).gone("what the child has started").await;
 }
 
-/// The shell that runs the script there: the parent of what holds the child's tree.
+/// Returns the shell that runs the remote script: the parent of the warden.
 fn script_of(scene: &Scene) -> i32 {
     let run = fs::read_to_string(scene.path("far/launches")).expect("it was started");
     let name = run.split_ascii_whitespace().find(|word| word.starts_with("pi-subagent-")).expect("its name");
@@ -145,7 +145,7 @@ fn script_of(scene: &Scene) -> i32 {
         words.next() == Some(b"sh") && words.any(|word| word == name.as_bytes())
     };
     let pids = fs::read_dir("/proc").expect("proc").flatten().filter(is_script);
-    // The script's own subshells have its words, too; it is the oldest.
+    // The script's own subshells have the same arguments. The oldest is the script.
     pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).min().expect("the script runs")
 }
 

@@ -1,5 +1,5 @@
-//! What the settings of launchers and agents decide about children elsewhere, and what is said of them before a run. The launcher is a
-//! stand-in, the children are scripted.
+//! The effect of launcher and agent settings on remote children, and the messages before a run. The launcher is a stand-in, the
+//! children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -40,7 +40,7 @@ use stage::{PATIENCE, User};
 use tokio::time::timeout;
 
 const ANSWERS: &str = "works; leave";
-/// A pi that `doctor` finds nothing wrong with.
+/// A pi without any problem for `doctor`.
 const SOUND: &str = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
     hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
 
@@ -53,7 +53,7 @@ fn config(scene: &mut Scene) -> &mut Value {
     Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration")
 }
 
-/// Writes the explorer's file, with these lines more.
+/// Writes the explorer's file, with these additional lines.
 fn agent(scene: &Scene, more: &str) {
     fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
     let text = format!("---\nname: explorer\nreadonly: true\ntools: read\n{more}\n---\nLook around.\n");
@@ -105,7 +105,7 @@ async fn a_model_that_only_pi_there_has_is_used_there_and_refused_here() {
     }
 }
 
-/// `sessions_spawn` skips a model that does not exist; what exists there, nobody here knows.
+/// `sessions_spawn` rejects an unknown model. The models of the remote machine are not known here.
 #[tokio::test]
 async fn a_model_that_is_asked_for_in_the_background_is_not_looked_up_here_for_a_child_there() {
     let script = r#"printf '%s\n' "$*" >"$home/argv"; works; leave"#;
@@ -236,7 +236,7 @@ async fn placeholders_are_filled_and_a_shell_reads_them_as_they_are() {
         let root = scene.path("far").to_string_lossy().into_owned();
         let words = ["/bin/sh", FAR, how, &root];
         let sets = ["CWD={cwd}", "PROJECT={project}", "AGENT={agent}", "RUN={runId}", "{argv}"];
-        // What takes words has no shell that would read an assignment.
+        // A launcher with separate arguments has no shell that would read an assignment.
         let env = (how == "words").then_some("env");
         let command: Vec<&str> = words.into_iter().chain(env).chain(sets).collect();
         far(&mut scene)["command"] = json!(command);
@@ -252,7 +252,7 @@ async fn placeholders_are_filled_and_a_shell_reads_them_as_they_are() {
     }
 }
 
-/// A call of two tasks.
+/// A call with two tasks.
 fn tasks(scene: &Scene, tasks: [&str; 2]) -> (TasksSpec, Call) {
     let task = |task: &str| TaskSpec { agent: "explorer".into(), task: task.into(), ..TaskSpec::default() };
     let spec = TasksSpec {
@@ -287,7 +287,7 @@ async fn the_tasks_of_a_call_and_the_steps_of_a_chain_run_there() {
     }
 }
 
-/// A child that ends while another one works would say so; two that work at once find each other.
+/// A child that ends while another child works reports it. Two children that work at once find each other.
 #[tokio::test]
 async fn a_launcher_has_no_more_children_at_once_than_it_may() {
     let script = r#"mkdir "$home/alone" 2>/dev/null || echo >"$home/together"
@@ -295,7 +295,7 @@ async fn a_launcher_has_no_more_children_at_once_than_it_may() {
     for (most, is_together) in [(1, false), (2, true)] {
         let mut scene = at(Place::Words, script, &json!({ "maxConcurrent": 4, "parallelConcurrency": 4 }));
         if is_together {
-            // They wait for each other, so that it does not matter how fast either starts.
+            // They wait for each other, so their speed does not matter.
             let waits = script.replace("sleep 0.3", "gate together");
             let pi = fs::read_to_string(scene.path("pi.sh")).expect("a script").replace(script, &waits);
             fs::write(scene.path("pi.sh"), pi).expect("a script");
@@ -307,7 +307,7 @@ async fn a_launcher_has_no_more_children_at_once_than_it_may() {
     }
 }
 
-/// What `doctor` says of the only launcher.
+/// Returns `doctor`'s check of the only launcher.
 async fn told(scene: &Scene) -> Check {
     let found = checks(scene, User::default()).await.into_iter().filter(|check| check.area == "launcher");
     let mut found: Vec<_> = found.collect();

@@ -1,5 +1,5 @@
-//! Whatever ends a run elsewhere, nothing of it is left there within a bound: through the warden there where this package is
-//! installed, through `cancel` where it is not. The launcher is a stand-in, or the engine that `npm run test:engines` has set up.
+//! After any end of a remote run, none of its processes remains beyond a time limit: through the remote warden if this package is
+//! installed there, otherwise through `cancel`. The launcher is a stand-in, or the engine that `npm run test:engines` has set up.
 #![cfg(target_os = "linux")]
 
 #[path = "support/elsewhere.rs"]
@@ -37,15 +37,15 @@ use serde_json::{Value, json};
 use stage::User;
 use warden::warden;
 
-/// From the end of the run to the end of everything there: the grace there is 5 s, and `cancel` has 10 s.
+/// From the end of the run to the end of all remote processes: the remote grace period is 5 s, and `cancel` has 10 s.
 const BOUND: Duration = Duration::from_secs(20);
 
-/// Starts what leaves group and session and ignores requests to exit, works, and spends.
+/// Starts a process that leaves group and session and ignores requests to exit. Works, and uses tokens.
 const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
 until [ -e "$home/left" ]; do :; done
 echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; echo >"$home/working"; gate spend; said 'More.' toolUse; said 'More.' toolUse; gate never"#;
 
-/// What the guides have `cancel` do on a machine with `/proc`: the processes of a run have its id in their environment.
+/// The guides let `cancel` do this on a machine with `/proc`: the processes of a run have its id in their environment.
 const KILL: &str = r"cd /proc && for p in [0-9]*; do tr '\0' '\n' <$p/environ | grep -qx PI_SUBAGENT_RUN_ID={runId} && kill -9 $p; done 2>/dev/null; :";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,23 +53,23 @@ enum Cause {
     Abort,
     Limit,
     Budget,
-    /// SIGKILL for the process that has asked for the run.
+    /// Sends SIGKILL to the process that has requested the run.
     HostKilled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Means {
-    /// The package is installed there.
+    /// The package is installed on the remote machine.
     Warden,
-    /// It is not, and the launcher has a command that ends its children.
+    /// The package is not installed, and the launcher has a command that ends its children.
     Cancel,
 }
 
-/// A scene at a place where there is one means against survivors.
+/// A scene at a place with a protection against remaining processes.
 fn scene(place: Place, means: Means, config: &Value) -> Scene {
     let mut config = config.clone();
     if place == Place::Words {
-        // The script there is a process of this machine. It has the time that it takes there to end the child and tidy up.
+        // The remote script is a local process here. It has time to end the child and clean up.
         config["graceMs"] = 8_000.into();
     }
     let mut scene = at(place, LEAVES, &config);
@@ -85,7 +85,7 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
     let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
     far["env"] = json!(["PI_CODING_AGENT_DIR"]);
     match means {
-        // With it, a warden there that holds nothing would pass.
+        // With `cancel`, a remote warden that contains nothing would pass.
         Means::Warden => drop(far.as_object_mut().expect("an object").remove("cancel")),
         Means::Cancel if engine().is_some_and(|engine| engine["cancel"].is_array()) => {}
         Means::Cancel => far["cancel"] = json!(["/bin/sh", "-c", KILL]),
@@ -93,7 +93,7 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
     scene
 }
 
-/// What the child has started, and the child.
+/// The processes that the child has started, and the child.
 fn started(scene: &Scene) -> Pids {
     let mut pids = Pids::default();
     for name in ["left", "pid"] {
@@ -111,8 +111,8 @@ async fn nothing_is_left(scene: &Scene, place: Place, what: &str) {
     assert!(took < BOUND, "{what} took {took:?}");
 }
 
-/// Both stand-ins have a directory for temporary files of their own. The shell that one of them starts first is ended with its
-/// script by whoever ends the launcher, which no `sshd` does.
+/// Each stand-in has its own directory for temporary files. The program that ends the launcher also ends the launcher's first
+/// shell with its script. No `sshd` does that.
 async fn no_file_is_left(place: Place, root: &Path, what: &str) {
     if place == Place::Words {
         let place = root.join("far/tmp");
@@ -168,7 +168,7 @@ async fn nothing_is_left_there_after_an_abort_a_limit_and_a_budget() {
     }
 }
 
-/// Names what a process of this program is to do instead of testing.
+/// Names the role of a process of this program, instead of testing.
 const ROLE: &str = "TEST_SURVIVORS_ROLE";
 const DIRECTORY: &str = "TEST_SURVIVORS_DIRECTORY";
 const ENTRY: &str = "a_host_that_is_killed";
@@ -223,7 +223,7 @@ async fn nothing_is_left_there_after_the_host_was_killed() {
             no_file_is_left(place, &root, &case).await;
             let took = since.elapsed();
             assert!(took < BOUND, "{case}: {took:?}");
-            // The host has left it, and `cancel` may still note there that it was run.
+            // The host has ended, and `cancel` may still write its mark.
             eventually("an empty place", || fs::remove_dir_all(&root).is_ok() || !root.exists()).await;
         }
     }

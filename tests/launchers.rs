@@ -1,5 +1,4 @@
-//! Children that a launcher starts elsewhere: each scene goes as it does on this machine. The launcher is a stand-in, the children
-//! are scripted.
+//! Remote children behave like local ones in each scene. The launcher is a stand-in, the children are scripted.
 #![cfg(target_os = "linux")]
 
 #[path = "support/call.rs"]
@@ -42,12 +41,12 @@ use serde_json::{Value, json};
 use stage::{PATIENCE, User};
 use tokio::time::timeout;
 
-/// What does not depend on the place.
+/// The parts that do not depend on the place.
 fn shape(result: &ToolResult) -> Value {
     let single = &result.details.results[0];
     let usage = &single.usage;
     let error = single.error.as_deref().and_then(|error| {
-        // Here nobody has to be told that the child was elsewhere.
+        // A local run has no note about a remote machine.
         let error = error.strip_prefix("`far`: pi there has ended and said nothing: ").unwrap_or(error);
         let own =
             error.lines().find(|line| !line.starts_with("srun: ")).unwrap_or("the child gave no reason");
@@ -447,7 +446,7 @@ const PI: &str = "PI_SUBAGENT_TEST_PI";
 
 #[tokio::test]
 async fn the_doctor_starts_pi_there_with_the_guard_and_says_what_is_wrong_where_it_cannot() {
-    // Some pi print it on standard error, as 0.74.0 does.
+    // Some versions of pi print it on standard error, for example 0.74.0.
     let script = r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.6.0\n' >&2; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     let real = std::env::var(PI).ok().map(|words| json!(words.split(' ').collect::<Vec<_>>()));

@@ -1,5 +1,5 @@
-//! What happens to children of an SSH server whose network is slow, stalls or breaks, whose key has changed, or whose disk is full.
-//! `npm run test:engines -- openssh` sets up the server, with the client in `PATH`; the network is a relay.
+//! Children of an SSH server whose network is slow, stalls or breaks, whose key has changed, or whose disk is full. `npm run
+//! test:engines -- openssh` sets up the server, with the client in `PATH`; the network is a relay.
 #![cfg(target_os = "linux")]
 
 #[path = "support/engine.rs"]
@@ -28,15 +28,15 @@ use serde_json::{Value, json};
 use stage::User;
 use tokio::sync::watch;
 
-/// Leaves its number, works, and goes on until it is told to answer, or its host is gone.
+/// Prints its PID, works, and continues until it gets the command to answer, or its host has ended.
 const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
 
-/// How long the server takes to notice a client that is gone without a word, as the test's server is configured, and then some.
+/// The time in which the server notices a lost client, as the test's server is configured, plus a margin.
 const NOTICED: Duration = Duration::from_secs(15);
 
-/// What to do where something may have been done there.
+/// The next step if the child may have changed something on the remote machine.
 const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more";
-/// What to do where the launcher is what failed.
+/// The next step if the launcher has failed.
 const TRY_IT: &str =
     "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`";
 
@@ -44,7 +44,7 @@ fn variable(name: &str) -> String {
     std::env::var(name).expect("`npm run test:engines -- openssh` sets it")
 }
 
-/// Where the server, its keys and its client's lie.
+/// The directory of the server, its keys and its client's keys.
 fn directory() -> PathBuf {
     variable("PI_SUBAGENT_TEST_SSH_DIRECTORY").into()
 }
@@ -53,7 +53,7 @@ fn network(delay: Duration) -> Relay {
     Relay::to(variable("PI_SUBAGENT_TEST_SSH").parse().expect("an address"), delay)
 }
 
-/// A scene behind a relay, with more options for `ssh`.
+/// A scene behind a relay, with additional options for `ssh`.
 fn behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "retry": { "enabled": false }, "launcher": "far" });
     all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
@@ -71,7 +71,7 @@ fn behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
     scene
 }
 
-/// The processes that children have been.
+/// The PIDs of the children.
 fn started(scene: &Scene) -> Pids {
     let mut pids = Pids::default();
     let text = fs::read_to_string(scene.path("pids")).unwrap_or_default();
@@ -79,7 +79,7 @@ fn started(scene: &Scene) -> Pids {
     pids
 }
 
-/// Runs a scene, does something as soon as its child has been heard, and returns the result.
+/// Runs a scene, calls a function after the child's first output, and returns the result.
 async fn meanwhile(scene: &Scene, act: impl AsyncFnOnce()) -> ToolResult {
     let (user, control) = (User::default(), Control::default());
     let (progress, mut seen) = watch::channel(Progress::default());
@@ -99,7 +99,7 @@ fn error(result: &ToolResult) -> &str {
     single(result).error.as_deref().unwrap_or_default()
 }
 
-/// There was one child, and it is gone with everything that the launcher has started there.
+/// Checks that there was one child, and that no process of the launcher remains.
 async fn one_is_gone(scene: &Scene, what: &str) {
     let since = Instant::now();
     let pids = started(scene);
@@ -208,7 +208,7 @@ async fn a_key_that_the_server_does_not_know_and_a_server_that_is_not_there_are_
         let is_there = expected == "Permission denied";
         let mut scene = behind(if is_there { &relay } else { &gone }, &options, &json!({}));
         if is_there {
-            // Only this key: the one of the client's configuration comes after it otherwise.
+            // Only this key: otherwise the client's configured key is tried, too.
             let far =
                 &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("one")["launchers"]["far"];
             let words = far["command"].as_array_mut().expect("a list");

@@ -1,5 +1,5 @@
-//! What a cluster does to children of its own accord: nodes that take no jobs, jobs that lose their place, a controller that is
-//! started anew. `npm run test:engines` sets up the cluster, with its client programs in `PATH`.
+//! Events of a cluster that end or delay children: nodes that accept no jobs, jobs that lose their node, a controller that
+//! restarts. `npm run test:engines` sets up the cluster, with its client programs in `PATH`.
 #![cfg(target_os = "linux")]
 
 #[path = "support/engine.rs"]
@@ -29,19 +29,19 @@ use tokio::sync::{Mutex, MutexGuard, watch};
 /// The cluster, for one test at a time.
 static CLUSTER: Mutex<()> = Mutex::const_new(());
 
-/// Leaves its number, works, and goes on until it is told to answer, or its host is gone.
+/// Prints its PID, works, and continues until it gets the command to answer, or its host has ended.
 const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
 
-/// What to do where something may have been done there.
+/// The next step if the child may have changed something on the remote machine.
 const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more";
 
-/// What one of Slurm's programs prints.
+/// Returns the output of one of Slurm's programs.
 fn slurm(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output().expect("a client program");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The nodes, as `scontrol` wants them.
+/// The nodes, in the notation of `scontrol`.
 fn nodes() -> String {
     std::env::var("PI_SUBAGENT_TEST_SLURM").expect("`npm run test:engines -- slurm` names the nodes")
 }
@@ -58,7 +58,7 @@ fn jobs() -> String {
     slurm("squeue", &["--noheader", "--format=%T %j"])
 }
 
-/// A scene on a cluster that nobody else uses, and that has no jobs.
+/// A scene on a cluster without other users or jobs.
 async fn alone(config: &Value) -> (Scene, MutexGuard<'static, ()>) {
     let guard = CLUSTER.lock().await;
     eventually("an empty cluster", || jobs().is_empty()).await;
@@ -80,7 +80,7 @@ fn with_launcher(mut scene: Scene) -> Scene {
     scene
 }
 
-/// The processes that children have been.
+/// The PIDs of the children.
 fn started(scene: &Scene) -> Pids {
     let mut pids = Pids::default();
     let text = fs::read_to_string(scene.path("pids")).unwrap_or_default();
@@ -88,7 +88,7 @@ fn started(scene: &Scene) -> Pids {
     pids
 }
 
-/// Runs a scene, does something as soon as its child has been heard, and returns the result.
+/// Runs a scene, calls a function after the child's first output, and returns the result.
 async fn meanwhile(scene: &Scene, control: &Control, act: impl AsyncFnOnce()) -> ToolResult {
     let user = User::default();
     let (progress, mut seen) = watch::channel(Progress::default());
@@ -149,7 +149,7 @@ async fn a_child_starts_when_a_node_is_there_again() {
     assert_eq!(started(&scene).len(), 1);
 }
 
-/// Something that takes all nodes for itself.
+/// A job that takes all nodes.
 struct Urgent(Child);
 
 impl Urgent {
@@ -302,7 +302,7 @@ async fn a_job_that_the_cluster_refuses_says_why() {
     }
 }
 
-/// Tells a process of this program to be a host.
+/// Makes a process of this program a host.
 const HOST: &str = "TEST_SLURM_HOST";
 const ENTRY: &str = "a_host_that_is_killed";
 

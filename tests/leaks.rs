@@ -1,4 +1,4 @@
-//! What a child says reaches a caller without secrets and without what a terminal obeys: in updates, in what is left of an
+//! A child's output reaches a caller without secrets and without terminal control sequences: in updates, in the rest of an
 //! unfinished answer, and in the questions of its extensions.
 #![cfg(unix)]
 
@@ -21,13 +21,13 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-/// Nothing about it looks like a secret, and it has words.
+/// A known value that does not look like a secret, and that contains words.
 const KNOWN: &str = "correct horse battery staple";
 
-/// It looks like a secret, wherever it stands.
+/// A value that looks like a secret everywhere.
 const TOKEN: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 
-/// A run whose child prints `stream` after it has read a line of its input, and then does `after`.
+/// A run whose child prints `stream` after it has read a line of its input, and then runs `after`.
 fn printing(protocol: &str, stream: &[Value], after: &str) -> Scene {
     let config = json!({ "protocol": protocol, "graceMs": 200, "retry": { "enabled": false } });
     let mut scene = Scene::new(&format!("read -r task\ncat \"$home/stream\"\n{after}"), config);
@@ -37,7 +37,7 @@ fn printing(protocol: &str, stream: &[Value], after: &str) -> Scene {
     scene
 }
 
-/// What comes of such a run in `json` mode.
+/// The result of such a run in `json` mode.
 async fn run(stream: &[Value], after: &str) -> (ToolResult, Vec<Progress>) {
     printing("json", stream, after).run_with(&User::default(), &Control::default()).await
 }
@@ -58,14 +58,14 @@ fn settled() -> Value {
     json!({ "type": "agent_settled", "aborted": false })
 }
 
-/// Whether a terminal would do something about it.
+/// Returns true if a terminal would react to it.
 fn has_controls(shown: &str) -> bool {
     shown.contains("\\u{")
 }
 
 #[tokio::test]
 async fn no_update_and_no_unfinished_answer_shows_the_beginning_of_a_secret_of_several_words() {
-    // Wherever the stream may stop within it, in one piece and in several.
+    // At every point where the stream may stop within the secret, in one piece and in several.
     for (at, _) in KNOWN.char_indices().skip(9) {
         let (first, second) = KNOWN[..at].split_at(at / 2);
         let stream = [delta("The words are: "), delta(first), delta(second)];
@@ -144,13 +144,13 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others_and_its_answe
         let texts = fields.as_object().expect("an object").clone();
         question.as_object_mut().expect("an object").extend(texts);
         let stream = [json!({ "type": "agent_start" }), question];
-        // It says what it was answered, as it came.
+        // Prints the answer that it got, unchanged.
         let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
         let mut scene = printing("rpc", &stream, after);
         let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
         config["inheritExtensions"] = "all".into();
         for is_user in [true, false] {
-            // The first thing there is to send back, as the user sees it or as a model does.
+            // The first part of an answer, as the user sees it or as a model does.
             let asked: Mutex<Vec<ChildQuestion>> = Mutex::default();
             let answers = |asking: ChildQuestion| {
                 let ChildQuestion { question, shown, .. } = &asking;
@@ -193,7 +193,7 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others_and_its_answe
     }
 }
 
-/// A shell of a child with no extension writes what pi writes when one asks.
+/// A shell of a child without extensions writes the same text as pi does for an extension's question.
 #[tokio::test]
 async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said() {
     let question =
@@ -228,7 +228,7 @@ async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said(
     }
 }
 
-/// No one can approve what no one can see.
+/// A person cannot approve hidden text.
 #[tokio::test]
 async fn a_question_that_is_too_long_to_be_shown_whole_is_declined_and_the_result_says_so() {
     let long = format!("npm test {} ; ./x.sh", "# and so on ".repeat(2_000));

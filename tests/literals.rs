@@ -30,7 +30,7 @@ fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
         if let Some(rest) = line.strip_prefix("export interface ") {
             interface = rest.trim_end_matches(" {");
         }
-        // Examples in comments look alike.
+        // Examples in comments look the same.
         if line.trim_start().starts_with('*') {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The log: every decision that a user may wonder about is a line with its part and its reason, and nothing else is.
+//! The log: every decision that a user may wonder about is a line with its component and its reason, without other lines.
 //!
 //! A process has one log, so one test plays all scenes.
 #![cfg(target_os = "linux")]
@@ -37,7 +37,7 @@ const TASK: &str = "look around in the words of a person";
 const SESSION: &str = "conversation";
 const FILTER: &str = "debug,warden=trace";
 
-/// pi has tried to get around an error, in vain, and the provider quotes a secret.
+/// pi has retried an error without success, and the provider quotes a secret.
 const GIVES_UP: &str = r#"hear; begin; said '' error ",\"errorMessage\":\"500 for made-up-deploy-value-0815\""
 printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"500"}\n'; settled; leave"#;
 
@@ -86,7 +86,7 @@ impl Scene {
     }
 }
 
-/// The log as far as it is written.
+/// The log written so far.
 struct Log(PathBuf);
 
 impl Log {
@@ -94,7 +94,7 @@ impl Log {
         fs::read_to_string(&self.0).expect("readable")
     }
 
-    /// Fails unless a line of this part has all these words.
+    /// Panics unless a line of this component has all these words.
     fn says(&self, part: &str, words: &[&str]) {
         let (text, part) = (self.text(), format!(" {part}: "));
         let is_it = |line: &str| line.contains(&part) && words.iter().all(|word| line.contains(word));
@@ -154,7 +154,7 @@ async fn succeeds(log: &Log, scene: &Scene) {
     log.says("run", &["the run has ended", "outcome=completed"]);
     let env = fs::read_to_string(scene.path("env")).expect("the child wrote it");
     assert!(env.contains("PI_SUBAGENT_CHILD=1") && !env.contains(log::VARIABLE), "{env}");
-    // Another one boots after the result.
+    // Another child boots after the result.
     eventually("a spare child", || log.text().matches("purpose=Spare").count() == 1).await;
     timeout(PATIENCE, end_spares()).await.expect("they end");
     log.says("early", &["a spare child is discarded", "or pi ends"]);
@@ -190,7 +190,7 @@ async fn fails(log: &Log) {
     log.says("question", &["is declined", "is_forged=true"]);
 }
 
-/// Two runs of a pi that has one at a time.
+/// Two runs of a pi with one slot.
 async fn waits(log: &Log) {
     let scene = Scene::new(
         "hear; begin; gate go; said 'The whole answer.'; settled; leave",
@@ -234,7 +234,7 @@ async fn is_delivered(log: &Log) {
     log.says("delivery", &["the conversation is closed", "undelivered=0"]);
 }
 
-/// The ids in the line about results that were handed over.
+/// The ids in the line about deliveries.
 fn delivery_ids(text: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.contains("results are handed")).expect("they were");
     let (_, ids) = line.split_once("ids=").expect("it names them");

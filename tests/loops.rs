@@ -1,4 +1,4 @@
-//! What becomes of a child that makes the same tool calls with the same results again and again.
+//! A child that repeats the same tool calls with the same results.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -13,7 +13,7 @@ use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
 
-/// `turn` makes one call, `ask` says which, `run` runs it, `done` ends the turn.
+/// `turn` makes one call, `ask` selects it, `run` runs it, `done` ends the turn.
 const CALLS: &str = r#"
 ask() { # name arguments
     printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"%s","arguments":%s}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n' "$1" "$2"
@@ -34,13 +34,13 @@ answer() { said 'The answer.'; settled; }
 begin
 "#;
 
-/// A run whose child reads its task to the end, as pi does in its `json` mode, and then does this.
+/// A run whose child reads its task to the end, as pi does in `json` mode, and then runs this script.
 fn json_scene(script: &str, mut config: Value) -> Scene {
     config["protocol"] = "json".into();
     Scene::new(&format!("{CALLS}\ncat > /dev/null\n{script}"), config)
 }
 
-/// The same in `rpc` mode: it has heard its task.
+/// The same in `rpc` mode, after the child has received its task.
 fn rpc_scene(script: &str, config: Value) -> Scene {
     Scene::new(&format!("{CALLS}\nhear\n{script}"), config)
 }
@@ -207,7 +207,7 @@ async fn a_child_is_told_once_before_it_is_ended() {
     let words = "You have repeated `$ ls -la` 4 times, with the same result each time.";
     assert!(told[0].contains(words) && told[0].contains("when it has happened 8 times"), "{}", told[0]);
 
-    // One that listens comes to its answer, and may repeat itself again later.
+    // A child that listens finds its answer, and may repeat itself again later.
     let scene = rpc_scene("repeat 4 ls; hear; ls other; repeat 4 ls; hear; answer; leave", config);
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);

@@ -1,4 +1,4 @@
-//! Which of the user's extensions a child loads because they watch tool calls.
+//! The user's extensions that a child loads because they watch tool calls.
 #![cfg(unix)]
 
 #[path = "support/scene.rs"]
@@ -19,7 +19,7 @@ use stage::User;
 
 const HOOK: &str = "export default (pi) => pi.on('tool_call', () => undefined);";
 const PLAIN: &str = "export default () => {};";
-/// A child that keeps its arguments and answers.
+/// A child that records its arguments and answers.
 const KEEPS: &str = r#"printf '%s\n' "$@" > "$home/args"; cat > /dev/null; begin; said 'Done.'; settled"#;
 
 /// A run of an agent that may write.
@@ -53,7 +53,7 @@ async fn run(scene: &Scene) -> ToolResult {
     scene.run_with(&User::default(), &Control::default()).await.0
 }
 
-/// The extensions that the child was started with, behind the guard, by their names below the scene.
+/// The extensions of the child after the guard, by their names below the scene.
 async fn loaded(scene: &Scene) -> Vec<String> {
     let _ = fs::remove_file(scene.path("args"));
     let result = run(scene).await;

@@ -1,4 +1,4 @@
-//! Which tools a child gets, and what the model reads about the agents.
+//! The tools of a child, and the model's descriptions of the agents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,7 +54,7 @@ fn shown(plan: &ToolPlan) -> String {
     format!("{} | {}", plan.tools.join(" "), dropped.join(" "))
 }
 
-/// Also not one that is added to `Tool` and nowhere else.
+/// A tool that is added only to `Tool` is not allowed either.
 #[test]
 fn no_child_gets_a_tool_that_delegates() {
     let all = Tool::TEXTS.join(" ");
@@ -189,7 +189,7 @@ fn every_reason_for_a_dropped_tool_has_its_words() {
 const AS_CONFIGURED: SurfaceConfig<'_> =
     SurfaceConfig { parallel: 8, chain: 8, allow_write: true, default_agent: "explorer" };
 
-/// The tools as configuration has them unless told otherwise.
+/// The configuration's default tools.
 fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool) -> Surface {
     surface(catalog, AS_CONFIGURED, is_runnable)
 }
@@ -200,7 +200,7 @@ fn the_descriptions_of_the_tools_take_at_most_1300_tokens() {
     insta::assert_json_snapshot!("surface_builtins", surface);
     let told = surface.tools.iter().map(|tool| {
         let mut told = serde_json::to_value(tool).expect("plain data");
-        // Shown to people only.
+        // Shown only to people.
         told.as_object_mut().expect("an object").remove("label");
         told.to_string()
     });

@@ -1,4 +1,4 @@
-//! A person saves files in the private tree of a run while it is imported: no save is lost.
+//! A person saves files in the private tree of a run during its import: no save is lost.
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use pi_subagent_native::workspace::{Git, Imported, SnapshotLimits, SnapshotStore};
 use repository::{ID, Scene};
 
-/// The import grows with the saves, so a slow machine needs an end.
+/// The import grows with the saves, so a slow machine needs a limit.
 const MAX_SAVES: usize = 20_000;
 
 /// Room for all saves.

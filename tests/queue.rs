@@ -1,4 +1,4 @@
-//! Which runs may start, and when: the queue of one process.
+//! The admission of runs by the queue of one process: which run may start, and when.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -30,13 +30,13 @@ fn positions<'a>(waiting: impl IntoIterator<Item = &'a Ticket>) -> Vec<Option<us
     waiting.into_iter().map(position).collect()
 }
 
-/// The permit of a run that has been admitted.
+/// The permit of an admitted run.
 async fn permit(waiting: &mut Ticket) -> Permit {
     assert_eq!(position(waiting), None, "not admitted");
     waiting.admitted().await
 }
 
-/// By the clock of the test, which can be paused.
+/// Measured by the clock of the test, which can be paused.
 fn later(delay: Duration) -> Instant {
     (tokio::time::Instant::now() + delay).into_std()
 }
@@ -113,7 +113,7 @@ async fn a_call_at_its_own_limit_does_not_block_those_behind_it() {
     let mut other = queue.enter(request(4));
     assert_eq!(positions(&calls), [None, None, Some(1), Some(2)]);
     let other = permit(&mut other).await;
-    // As soon as the call has room, its third run starts before all that came later.
+    // As soon as the call has room, its third run starts before all later runs.
     let full = permit(&mut queue.enter(request(4))).await;
     let last = queue.enter(request(4));
     assert_eq!(position(&last), Some(3));
@@ -156,7 +156,7 @@ async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
     queue.hold("busy", short);
     let mut held = queue.enter(of("busy"));
     assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer one counts");
-    // Runs of other providers are not held back.
+    // Runs of other providers are not delayed.
     let other = permit(&mut queue.enter(of("idle"))).await;
     drop(other);
     let permit = held.admitted().await;
@@ -249,7 +249,7 @@ async fn early_permits_are_kept_if_evicting_them_would_not_start_a_run() {
     );
 }
 
-/// Whether an early child has been asked to go.
+/// Returns true if an early child has been asked to end.
 async fn is_evicted(early: &mut EarlyPermit) -> bool {
     tokio::select! {
         biased;
@@ -308,7 +308,7 @@ async fn a_run_takes_over_its_early_permit_even_in_a_full_process() {
     let mut early = queue.early(&request(1)).expect("there is room");
     let waiting = queue.enter(request(1));
     early.evicted().await;
-    // Its run came first after all.
+    // Its run was the first after all.
     let permit = early.into_permit();
     assert_eq!(position(&waiting), Some(1));
     drop(permit);

@@ -1,4 +1,4 @@
-//! Which runs may start when several processes share a cap, and what becomes of the cap when the store fails.
+//! The admission of runs if several processes share a cap, and the cap's fate if the store fails.
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
@@ -25,7 +25,7 @@ use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 use tokio::task::{JoinSet, yield_now};
 
-/// The second process enters its queue as it is told, and says when it was admitted.
+/// The second process enters its queue on command, and reports its admission.
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
@@ -261,12 +261,12 @@ async fn an_early_child_is_evicted_only_if_that_lets_a_run_start() {
     let running = [scene.enter(3).admitted().await, scene.enter(3).admitted().await];
     let mut early = scene.early(3);
     scene.queue("+++").await;
-    // It has no place that it could give back.
+    // It has no slot to give back.
     let mut refused = scene.early(3);
     refused.evicted().await;
     let quieter = [scene.enter(2), scene.enter(2)];
     scene.queue("+++..").await;
-    // The answer to that turn is here once the next one was taken.
+    // The answer to that turn has arrived once the next turn was taken.
     let _last = scene.enter(2);
     scene.queue("+++...").await;
     tokio::select! {
@@ -291,10 +291,10 @@ async fn an_evicted_early_child_counts_as_leaving_before_another_is_evicted() {
     scene.queue("++").await;
     let _first = scene.enter(2);
     newer.evicted().await;
-    // It takes its time. Those who could not start beside the first need no place of the other.
+    // It takes its time. Runs that could not start next to the first need no slot of the other.
     let _strict = scene.enter(1);
     scene.queue("++..").await;
-    // The answer to that turn is here once the next one was taken.
+    // The answer to that turn has arrived once the next turn was taken.
     let _stricter = scene.enter(1);
     scene.queue("++...").await;
     tokio::select! {
@@ -320,7 +320,7 @@ async fn an_early_child_that_a_run_takes_over_is_never_evicted_and_counts() {
     drop(used);
     let permit: Permit = waiting.admitted().await;
     drop(permit);
-    // Used before the store has said anything.
+    // Used before the store's first answer.
     let used = scene.early(1).into_permit();
     scene.queue("+").await;
     drop(used);
@@ -389,7 +389,7 @@ async fn running_children_are_counted_again_after_the_database_was_removed() {
     let running = scene.enter(1).admitted().await;
     std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("a careless hand");
     let waiting = scene.enter(1);
-    // Opened without creating it: that is what the next turn has to do.
+    // Opened without creating it: the next turn must create it.
     let path = scene.dir.path().join("subagents/runs.db");
     eventually("both in the next one", || {
         let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE);
