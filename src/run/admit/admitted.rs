@@ -1,4 +1,4 @@
-//! A run that may start, and what others may ask about it.
+//! A run that may start, and the questions that other modules ask about it.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -17,86 +17,86 @@ use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
 use crate::run::spec::{RunSpec, SharedRunId};
 
-/// A run that may start: everything about it is decided, nothing is started or spent.
+/// A run that may start. Everything about it is decided, but nothing has been started or spent.
 #[derive(Clone)]
 pub struct AdmittedRun {
     pub(crate) spec: Arc<RunSpec>,
     pub(crate) resolved: Arc<ResolvedRun>,
     pub(in crate::run) plan: Arc<ToolPlan>,
     pub(in crate::run) builder: ResultBuilder,
-    /// The lock of the work tree that the run writes to, once it has its turn.
+    /// The lock of the work tree that the run writes to, once the run has its write lock.
     pub(crate) tree_lock: Option<Arc<File>>,
-    /// The private tree of a child that a launcher starts elsewhere, once it is known.
+    /// The private tree of a child that a launcher starts on another machine, once it is known.
     pub(in crate::run) work_there: Option<Arc<WorkThere>>,
 }
 
 impl AdmittedRun {
-    /// The configuration in force for the run.
+    /// Returns the configuration of the run.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.resolved.config
     }
 
-    /// The id of the run; it is drawn again when its directory already exists.
+    /// Returns the id of the run. A new id is drawn if a directory with this id already exists.
     #[must_use]
     pub fn id(&self) -> &SharedRunId {
         &self.builder.run_id
     }
 
-    /// Gives the run the id of the child that it takes over.
+    /// Gives the run the id of the booted child that it uses.
     pub(crate) fn rename(&self, id: &str) {
         self.builder.run_id.set(id);
     }
 
-    /// The first `bytes` of the task, without secrets.
+    /// Returns the first `bytes` of the task, without secrets.
     #[must_use]
     pub fn shown_task(&self, bytes: usize) -> String {
         self.builder.sanitizer.clip(&self.spec.task, bytes).into_string()
     }
 
-    /// Whom the child may ask with the tool `ask`.
+    /// Returns the sessions that the child may ask with the tool `ask`.
     pub(in crate::run) fn asks(&self) -> Asks {
         if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { Asks::Nobody }
     }
 
-    /// The launcher that starts the child elsewhere, and how many of its children may exist at once.
+    /// Returns the launcher that starts the child on another machine, and the limit of its concurrent children.
     #[must_use]
     pub fn launcher(&self) -> Option<(&str, usize)> {
         let launcher = &self.resolved.launcher;
         launcher.elsewhere().zip(launcher.max_concurrent())
     }
 
-    /// What a launcher is told of the child with this id.
+    /// Describes the child with this id for a launcher.
     pub(in crate::run) fn job<'a>(&'a self, run_id: &'a str) -> Job<'a> {
         Job { run_id, agent: &self.resolved.agent.name, cwd: &self.spec.cwd }
     }
 
-    /// The provider of the child's model, if known.
+    /// Returns the provider of the child's model, if known.
     #[must_use]
     pub fn provider(&self) -> Option<&str> {
         self.resolved.provider()
     }
 
-    /// The tools that the child gets.
+    /// Returns the tools that the child gets.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.plan.tools
     }
 
-    /// What the run requires and does not get, so that it must not start.
+    /// Returns the requirement that the run cannot meet. If there is one, the run must not start.
     #[must_use]
     pub fn unmet(&self) -> Option<&str> {
         self.resolved.unmet.as_deref()
     }
 
-    /// Why the budget is exhausted, if it is.
+    /// Returns the reason if the budget is exhausted.
     pub async fn over_budget(&self) -> Option<String> {
         self.meter().await.refusal().map(|over| over.to_string())
     }
 
-    /// Whether the child can be started before the call arrives. Not when it gets a tree of its own, which is made first, when it
-    /// runs elsewhere, when its protocol needs the task at once, when the
-    /// budget is exhausted, or when a token must be refreshed before the child gets its copy.
+    /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is
+    /// created first, if it runs on another machine, or if its protocol needs the task at once. An exhausted budget
+    /// also prevents it, and so does a token that must be refreshed before the child gets its copy.
     pub async fn may_boot_early(&self) -> bool {
         if self.resolved.is_isolated || self.resolved.launcher.elsewhere().is_some() {
             return false;
@@ -110,7 +110,8 @@ impl AdmittedRun {
         }
     }
 
-    /// The login that the child's copy of the credentials relies on, if it gets a copy and its end is known.
+    /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy or has
+    /// no time limit.
     pub(in crate::run) fn token_use(&self) -> Option<TokenUse> {
         let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
         let provider = self.provider()?;
@@ -129,7 +130,7 @@ impl AdmittedRun {
         self.builder.task = task;
     }
 
-    /// The notices for the caller so far.
+    /// Returns the notices for the caller so far.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.builder.diagnostics
@@ -140,31 +141,31 @@ impl AdmittedRun {
         self.builder.diagnostics.push(diagnostic);
     }
 
-    /// Adds a notice about an option of the call that is skipped. The caller's model reads it below the answer.
+    /// Adds a notice about a skipped option of the call. The caller's model reads it below the answer.
     pub fn note_skipped(&mut self, warning: String) {
         self.builder.skipped_options.push(warning.clone());
         self.builder.diagnostics.push(warning);
     }
 
-    /// The notices about options of the call that are skipped.
+    /// Returns the notices about skipped options of the call.
     #[must_use]
     pub fn skipped_options(&self) -> &[String] {
         &self.builder.skipped_options
     }
 
-    /// The result of a run that never starts because of another run.
+    /// Returns the result of a run that never starts because of another run.
     #[must_use]
     pub fn skipped(self, why: &str) -> ToolResult {
         self.builder.never_started(Verdict::skipped(why.to_owned()))
     }
 
-    /// The result of a run that could not be started.
+    /// Returns the result of a run that could not be started.
     #[must_use]
     pub fn not_started(self, why: &str) -> ToolResult {
         self.builder.without_child(&Verdict::failed(1, why.to_owned()), Duration::ZERO, None)
     }
 
-    /// The result of a run that was aborted before it started.
+    /// Returns the result of a run that was aborted before it started.
     #[must_use]
     pub fn aborted(self, reason: &CancelReason) -> ToolResult {
         self.builder.never_started(Verdict::cancelled(reason))

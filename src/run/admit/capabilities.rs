@@ -1,4 +1,4 @@
-//! What this machine can restrain a child with.
+//! The means that this machine has to restrain a child.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use crate::process::{Abilities, Supervision, probe};
 use crate::run::context::HostContext;
 use crate::text::chain;
 
-/// What this machine can restrain a child with, as its warden reports.
+/// The means that this machine has to restrain a child, as its warden reports them.
 #[derive(Clone, Debug)]
 pub struct HostCapabilities(Found);
 
 #[derive(Clone, Debug)]
 enum Found {
     Warden(PathBuf, Arc<Abilities>),
-    /// There is no warden, for this reason.
+    /// No warden is available, for this reason.
     Nothing(String),
-    /// The machine is short of something, for this reason, so that nothing was found out.
+    /// The warden could not be asked because the machine is short of something, for this reason.
     Unknown(String),
 }
 
@@ -45,13 +45,13 @@ impl HostCapabilities {
         self
     }
 
-    /// A machine without a warden, with the reason.
+    /// Describes a machine without a warden, with the reason.
     #[must_use]
     pub fn bare(reason: &str) -> Self {
         Self(Found::Nothing(reason.to_owned()))
     }
 
-    /// The warden's program.
+    /// Returns the path of the warden's program.
     #[must_use]
     pub fn warden(&self) -> Option<&Path> {
         match &self.0 {
@@ -60,11 +60,11 @@ impl HostCapabilities {
         }
     }
 
-    /// What the warden can do on this machine.
+    /// Returns the abilities of the warden on this machine.
     ///
     /// # Errors
     ///
-    /// The reason why there is no warden, or why nothing is known of it.
+    /// The reason why there is no warden, or why it could not be asked.
     pub fn abilities(&self) -> Result<&Abilities, &str> {
         match &self.0 {
             Found::Warden(_, abilities) => Ok(abilities),
@@ -72,7 +72,8 @@ impl HostCapabilities {
         }
     }
 
-    /// Why no run may start now, if so: nobody can say whether this machine could hold its child.
+    /// Returns the reason if no run may start now, because it is unknown whether this machine could restrain its
+    /// child.
     pub(in crate::run) fn forbids(&self) -> Option<String> {
         match &self.0 {
             Found::Unknown(reason) => Some(format!("warden: {reason}")),
@@ -80,7 +81,7 @@ impl HostCapabilities {
         }
     }
 
-    /// How this machine ensures the end of a child's process tree.
+    /// Returns the mechanism with which this machine ensures the end of a child's process tree.
     #[must_use]
     pub fn supervision(&self, pid_namespace: bool) -> Supervision {
         match self.abilities() {

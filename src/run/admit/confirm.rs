@@ -9,15 +9,15 @@ use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
 use crate::text::{ChangedLine, Visible, changed_lines, figures};
 
-/// Begins the lines of an agent file, so that none can pass for a line of the question.
+/// The prefix of each line of an agent file, so that no line can pass for a line of the question.
 const BAR: &str = "| ";
 
 impl ResolvedRun {
-    /// The question that the user has to answer first. `None` when the agent may run without one.
+    /// Returns the question that the user has to answer first. `None` if the agent may run without one.
     ///
     /// # Errors
     ///
-    /// When policy refuses it without asking.
+    /// Fails if policy refuses the agent without asking.
     pub(in crate::run) fn question(
         &self,
         run_id: String,
@@ -55,12 +55,13 @@ impl ResolvedRun {
         self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Builds the question. It shows all that the answer covers, exactly: a yes counts for the whole file, and nothing in
-    /// it is redacted or cut. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
+    /// Builds the question. It shows exactly what the answer covers: a yes counts for the whole file, so nothing in it
+    /// is redacted or cut. Everything that the project wrote is on lines of its own, so that it cannot pass for our
+    /// text.
     ///
     /// # Errors
     ///
-    /// When the file is not the one that was read. A person could not see what would run.
+    /// Fails if the file has changed since it was read, because the user could not see what would run.
     fn request(
         &self,
         run_id: String,
@@ -77,7 +78,7 @@ impl ResolvedRun {
         facts.add("file: ", &path);
         facts.add("\nit says: ", &Visible::line(description));
         facts.add("\ntools: ", &Visible::line(&tools(plan)));
-        // Of the file, also where the settings have nothing run of it now: the answer counts for later runs, too.
+        // Taken from the file, even if the settings disable the command now: the answer also counts for later runs.
         for (label, command) in [("\ncheck: ", &self.agent.check), ("\nsetup: ", &self.agent.setup)] {
             let Some(command) = command.as_deref().filter(|_| !readonly) else { continue };
             facts.add(label, &Visible::command(command));
@@ -109,7 +110,7 @@ impl ResolvedRun {
         Ok(ConfirmRequest { run_id, agent: name.clone(), title, message, path })
     }
 
-    /// Says what the agent can change.
+    /// Describes what the agent can change.
     fn rights(&self, plan: &ToolPlan) -> Visible {
         let writes = self.config.allow_write.is_on();
         let rights = if self.agent.readonly {
@@ -128,7 +129,7 @@ impl ResolvedRun {
         words
     }
 
-    /// What a child may do that has more than tools that read, or a command.
+    /// Describes the rights of a child that has a command, or more than tools that read.
     fn write_rights(&self, plan: &ToolPlan) -> &'static str {
         match (plan.only_reads(), plan.starts_programs(), &self.scope) {
             (true, _, _) => "Its tools only read; the commands above may change files.",
@@ -139,7 +140,7 @@ impl ResolvedRun {
         }
     }
 
-    /// Lists how the file differs from the text that the user allowed before. Empty if the user never allowed it.
+    /// Lists the differences from the text that the user allowed before. Empty if the user never allowed the file.
     fn change(&self, context: &HostContext, text: &str) -> Visible {
         let mut words = Visible::default();
         let path = self.agent.path.as_ref();
@@ -164,7 +165,7 @@ impl ResolvedRun {
     ///
     /// # Errors
     ///
-    /// When the answer cannot be written. It still holds for this run.
+    /// Fails if the answer cannot be written. The answer still counts for this run.
     pub(in crate::run) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
         match &self.agent.path {
             Some(path) => confirm(&context.agent_dir, path, &self.agent.content_hash),
@@ -172,7 +173,7 @@ impl ResolvedRun {
         }
     }
 
-    /// The refusal when the user said no, or nothing.
+    /// Returns the refusal for a user who said no or gave no answer.
     #[must_use]
     pub(in crate::run) fn refused(&self, answer: Option<bool>) -> Refusal {
         let has_answered = answer.is_some();
@@ -180,14 +181,15 @@ impl ResolvedRun {
     }
 }
 
-/// The tools of a child, and those that it asks for and does not get at present: the answer counts for later runs, too.
+/// Lists the child's tools, and the requested tools that it does not get at present. The answer also counts for later
+/// runs.
 fn tools(plan: &ToolPlan) -> String {
     let now = if plan.tools.is_empty() { "none".to_owned() } else { plan.tools.join(", ") };
     let not_now = plan.not_now().collect::<Vec<_>>().join(", ");
     if not_now.is_empty() { now } else { format!("{now} (not at present: {not_now})") }
 }
 
-/// A note as a sentence among others.
+/// Turns a note into a sentence.
 fn sentence(note: &str) -> String {
     let mut rest = note.chars();
     let first: String = rest.by_ref().take(1).flat_map(char::to_uppercase).collect();

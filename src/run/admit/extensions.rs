@@ -1,4 +1,4 @@
-//! Which extensions a child loads, and whether it has to download any of them, or a tool.
+//! Decides which extensions a child loads, and whether it has to download an extension or a tool.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,7 +15,7 @@ const PREFIX: &str = "builtin:";
 pub(in crate::run) const MCP: &str = "builtin:mcp";
 /// The prefix of the names of MCP tools.
 const MCP_TOOLS: &str = "mcp__";
-/// Single tools and the built-in extension that provides each.
+/// Single tools, each with the built-in extension that provides it.
 const TOOLS: [(&str, &str); 5] = [
     ("list_mcp_resources", MCP),
     ("list_mcp_resource_templates", MCP),
@@ -26,12 +26,12 @@ const TOOLS: [(&str, &str); 5] = [
 /// The provider of llama.cpp models, and the built-in extension behind it.
 const LLAMA: (&str, &str) = (BUILT_IN_PROVIDER, "builtin:llama.cpp");
 
-/// pi's tools that run an external program, and the names of that program. pi downloads it if none is found.
+/// pi's tools that run an external program, with the names of that program. pi downloads the program if none is found.
 const PROGRAMS: [(&str, &[&str]); 2] = [("grep", &["rg"]), ("find", &["fd", "fdfind"])];
 /// The directory in the agent directory in which pi keeps downloaded programs.
 const BIN: &str = "bin";
 
-/// Which extensions a child loads.
+/// The extensions that a child loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extensions {
     /// The extensions that pi loads by default.
@@ -41,13 +41,13 @@ pub enum Extensions {
 }
 
 impl ResolvedRun {
-    /// The extensions that a child with these tools loads.
+    /// Returns the extensions that a child with these tools loads.
     ///
     /// `auto` loads the extensions that provide one of the tools. A model's provider cannot be traced to a file, so a
     /// model from a user's extension loads all extensions. A project's agent may only choose among extensions that its
     /// child would load anyway or that the user's configuration lists, because loading a file runs it.
     ///
-    /// The user's permission hooks come first, whatever the agent names.
+    /// The user's permission hooks always come first.
     #[must_use]
     pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
         match self.chosen(context, tools) {
@@ -62,18 +62,18 @@ impl ResolvedRun {
         }
     }
 
-    /// The files of the hosting pi's extensions, for a child that loads all of them: one cannot find by itself what the
-    /// command line of the host names, nor those of a project that is trusted for this session. Blocks.
+    /// Returns the files of the hosting pi's extensions, for a child that loads all of them. A child cannot find the
+    /// ones from the host's command line, or those of a project that is trusted for this session. Blocks.
     #[must_use]
     pub(in crate::run) fn of_host(&self, context: &HostContext) -> Vec<String> {
         if self.launcher.elsewhere().is_some() {
             return Vec::new();
         }
         let loaded = context.host.extensions.iter().flatten();
-        // pi ends when a file is missing that it is told to load.
+        // pi exits if a file that it is told to load is missing.
         let there = loaded.map(|extension| &extension.path).filter(|path| path.is_file());
         let files: Vec<String> = there.map(|path| path.to_string_lossy().into_owned()).collect();
-        // In the order in which the host loads them: of two that register the same provider, the last one counts.
+        // The host's order matters: if two extensions register the same provider, the last one counts.
         let permission_hooks = self.permission_hooks.iter().filter(|hook| !files.contains(hook)).cloned();
         permission_hooks.chain(files.iter().cloned()).collect()
     }
@@ -99,7 +99,8 @@ impl ResolvedRun {
         Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
     }
 
-    /// Whether a child with these tools has an extension that could ask its user something. Nothing else in pi asks.
+    /// Returns true if a child with these tools has an extension that could ask its user something. Nothing else in pi
+    /// asks.
     #[must_use]
     pub(in crate::run) fn may_ask(&self, context: &HostContext, tools: &[String]) -> bool {
         let chosen = self.extensions(context, tools);
@@ -107,7 +108,7 @@ impl ResolvedRun {
     }
 }
 
-/// pi's built-in extensions that provide one of these tools or this provider.
+/// Returns pi's built-in extensions that provide one of these tools or this provider.
 pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -> Vec<&'static str> {
     let of_tool = |tool: &String| {
         let named = TOOLS.iter().find(|(name, _)| name == tool).map(|(_, extension)| *extension);
@@ -120,7 +121,7 @@ pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -
     needed
 }
 
-/// Whether a child with these tools, extensions and environment would download something. Blocks.
+/// Returns true if a child with these tools, extensions and environment would download something. Blocks.
 pub(in crate::run) fn may_download(
     tools: &[String],
     extensions: &Extensions,
@@ -138,14 +139,14 @@ pub(in crate::run) fn may_download(
     PROGRAMS.iter().any(lacks) || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
 }
 
-/// Whether an extension is a package, such as `npm:tools` or `git:github.com/user/tools`, and neither a file nor built
-/// in.
+/// Returns true if an extension is a package, such as `npm:tools` or `git:github.com/user/tools`. Files and built-in
+/// extensions are not packages.
 fn is_package(extension: &String) -> bool {
     let is_named = !Path::new(extension).is_absolute() && extension.contains(':');
     is_named && !extension.starts_with(PREFIX)
 }
 
-/// The extensions that provide these tools.
+/// Returns the extensions that provide these tools.
 fn providers(context: &HostContext, tools: &[String]) -> Vec<String> {
     let host = context.host.tools.iter().flatten();
     let needed = host.filter(|tool| tools.contains(&tool.name)).filter_map(|tool| tool.extension.clone());

@@ -1,4 +1,4 @@
-//! What a sandboxed child does not see.
+//! The files and directories that a sandboxed child does not see.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,20 @@ use crate::config::Config;
 use crate::files::layout;
 use crate::run::context::HostContext;
 
-/// The user's own credentials, below pi's directory; models come with keys. The child has copies, without what works
-/// only once.
+/// The user's own credentials, below pi's directory; models come with keys. The child gets copies, without tokens that
+/// work only once.
 pub(in crate::run) const CREDENTIALS: [&str; 3] = ["auth.json", "mcp-auth.json", "models.json"];
 
-/// The keys of servers, below pi's directory. pi in the child reads this file in its place; the child's tools cannot.
+/// The configuration of MCP servers with their keys, below pi's directory. The child's pi reads this file; the child's
+/// tools cannot.
 pub(in crate::run) const SERVERS: &str = "mcp.json";
 
-/// Where pi loads the user's extensions from, below its directory: single ones, and those of packages.
+/// The directories below pi's directory from which pi loads the user's extensions: single ones and packages.
 const EXTENSIONS: [&str; 3] = ["extensions", "npm", "git"];
 
-/// Returns the files and directories that a sandboxed child does not see: our files, the private trees of runs, the user's
-/// credentials, and the configured places. The caller has to show a child its own tree. Links are followed, so that no file is
-/// visible under another name. A missing file keeps its configured path. Blocks.
+/// Returns the files and directories that a sandboxed child does not see: our files, the private trees of runs, the
+/// user's credentials, and the configured paths. The caller has to show a child its own tree. Follows links, so that
+/// no file is visible under another name. A missing file keeps its configured path. Blocks.
 pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let mut found = without_trees(config, context);
     found.push(private_trees(context));
@@ -27,7 +28,8 @@ pub(in crate::run) fn hidden(config: &Config, context: &HostContext) -> Vec<Path
     found
 }
 
-/// Returns the files and directories that git may not read for us: everything hidden from a child or from its tools. Blocks.
+/// Returns the files and directories that git may not read for us: everything hidden from a child or from its tools.
+/// Blocks.
 pub(in crate::run) fn unreadable(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let mut found = hidden(config, context);
     found.push(canonical(&context.agent_dir.join(SERVERS)));
@@ -56,25 +58,26 @@ fn without_trees(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     found
 }
 
-/// The part of it that is configured. Blocks.
+/// Returns only the configured paths. Blocks.
 pub(in crate::run) fn configured(config: &Config, context: &HostContext) -> Vec<PathBuf> {
     let places = config.sandbox.hidden.iter();
     let places = places.filter_map(|place| below_home(place, context.home.as_deref()));
     places.map(|place| canonical(&place)).collect()
 }
 
-/// The hidden place that a directory lies in, if it lies in one. A private tree that was kept may be worked in. Blocks.
+/// Returns the hidden path that contains a directory, if any. A kept private tree is not hidden from a child that
+/// works in it. Blocks.
 pub(super) fn hides(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
     place_of(config, context, &directory.canonicalize().ok()?)
 }
 
-/// The same for a directory by a path without links. A child may exchange what lies at another path at any time. Blocks.
+/// Does the same for a path without links. A child may replace the target of any other path at any time. Blocks.
 pub(super) fn place_of(config: &Config, context: &HostContext, directory: &Path) -> Option<PathBuf> {
     without_trees(config, context).into_iter().find(|place| directory.starts_with(place))
 }
 
-/// The directory with extensions of the user that something hidden contains or lies in, and that. A project may hide what it
-/// likes, but not a guard of the user's from his children. Blocks.
+/// Returns a directory of the user's extensions that overlaps with a hidden path, and that path. A project may hide
+/// any file except the user's guards from the user's children. Blocks.
 pub(super) fn hides_extensions(config: &Config, context: &HostContext) -> Option<(PathBuf, PathBuf)> {
     let hidden = hidden(config, context);
     EXTENSIONS.iter().find_map(|name| {
@@ -85,7 +88,7 @@ pub(super) fn hides_extensions(config: &Config, context: &HostContext) -> Option
     })
 }
 
-/// An absolute path, or one below the home directory.
+/// Resolves an absolute path, or one below the home directory.
 pub(in crate::run) fn below_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
     let path = match place.strip_prefix("~/") {
         Some(rest) => home?.join(rest),

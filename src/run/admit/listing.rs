@@ -26,7 +26,7 @@ use crate::run::launch::launcher::selected;
 use crate::run::spec::RunOverrides;
 use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 
-/// Notices about agent files. A directory that has more of them is not meant for this package.
+/// The maximum number of notices about agent files. A directory with more is not meant for this package.
 const MAX_NOTICES: usize = 10;
 
 const SWITCHED_OFF: &str = "delegation is switched off: `subagents.enabled` is `false`";
@@ -34,61 +34,61 @@ const SWITCHED_OFF: &str = "delegation is switched off: `subagents.enabled` is `
 /// The agents of a directory.
 #[derive(Debug)]
 pub struct Listing {
-    /// Why no call is accepted at all, if none is.
+    /// The reason why every call is refused, if so.
     pub off: Option<String>,
     /// The agents that can be called, in the order in which they are listed.
     pub agents: Vec<Listed>,
-    /// Definitions that others with the same name hide.
+    /// Definitions that are shadowed by others with the same name.
     pub shadowed: Vec<Shadowed>,
-    /// Definitions that could not be read, and settings without effect.
+    /// Notices about definitions that could not be read and settings without effect.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// An agent and the tools that its child would get.
 #[derive(Debug)]
 pub struct Listed {
-    /// Its definition.
+    /// The agent's definition.
     pub agent: Arc<AgentDefinition>,
-    /// What it has in the end.
+    /// The values that apply to the agent.
     pub values: AgentValues,
     /// The child's tools, or why the agent cannot run.
     pub plan: Result<ToolPlan, CannotRun>,
-    /// The user's permission hooks that its child loads.
+    /// The user's permission hooks that the child loads.
     pub permission_hooks: Vec<String>,
-    /// Where its child could change files; `None` if it could not.
+    /// The files that the child could change; `None` if it can change none.
     pub writes: Option<WriteReach>,
-    /// Whether that is so because it has only tools that read, although its agent is not readonly.
+    /// True if the child changes no files only because its tools just read, although its agent is not readonly.
     pub only_reads: bool,
-    /// What its settings ask for and the host does not have.
+    /// Notices about settings that the host cannot meet.
     pub notices: Vec<String>,
 }
 
 /// Why an agent cannot run here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotRun {
-    /// This pi has none of its tools.
+    /// This pi has none of the agent's tools.
     #[error(transparent)]
     Tools(#[from] NoUsableTools),
-    /// Its model cannot be used.
+    /// The agent's model cannot be used.
     #[error(transparent)]
     Model(#[from] UnusableModel),
-    /// Its launcher does not exist.
+    /// The agent's launcher does not exist.
     #[error("{0}")]
     Launcher(String),
-    /// It was switched off.
+    /// The agent is switched off.
     #[error("it is switched off: {0} sets `enabled` to `false`")]
     Off(ValueSource),
 }
 
-/// How long the host is asked about models. It takes a millisecond for each.
+/// The time limit for asking the host about models. Each takes a millisecond.
 const CHECKING_MODELS: Duration = Duration::from_secs(5);
-/// A file has settings for an agent that does not exist here, perhaps by a mistake.
+/// A file has settings for an agent that does not exist here, perhaps by mistake.
 const SETTINGS_UNKNOWN: Code = (Severity::Warning, "AGENT_SETTINGS_UNKNOWN");
-/// The same where no name is similar: another project may have it.
+/// The same, if no existing name is similar: another project may have that agent.
 const SETTINGS_UNUSED: Code = (Severity::Info, "AGENT_SETTINGS_UNUSED");
-/// A list of tools in a file names one that does not exist, or a part of one.
+/// A list of tools in a file names a tool that does not exist, or a part of one.
 const TOOL_UNKNOWN: Code = (Severity::Warning, "CONFIG_TOOL_UNKNOWN");
-/// The same in an agent file.
+/// The same problem in an agent file.
 const AGENT_TOOL_UNKNOWN: Code = (Severity::Info, "AGENT_TOOL_UNKNOWN");
 
 /// The tools to register.
@@ -98,15 +98,15 @@ pub struct Described {
     pub register: bool,
     /// The tools and their descriptions.
     pub surface: Surface,
-    /// Whether to add the delegation policy to the system prompt.
+    /// Adds the delegation policy to the system prompt if true.
     pub inject_policy: bool,
-    /// Mistakes to show the user once.
+    /// Mistakes that the user should see once.
     pub notices: Vec<String>,
 }
 
 impl Listing {
-    /// Asks the host about the agents' models. An agent whose model it does not know, or has no login for, cannot run, as its
-    /// start would say.
+    /// Asks the host about the agents' models. An agent is reported as unable to run if the host does not know its
+    /// model or has no login for it.
     pub async fn check_models(
         &mut self,
         config: &Config,
@@ -123,7 +123,7 @@ impl Listing {
                 }
             }
         };
-        // What a host that does not answer would have said, nobody misses.
+        // If the host does not answer in time, the models stay unchecked.
         let _ = tokio::time::timeout(CHECKING_MODELS, check).await;
     }
 }
@@ -179,19 +179,20 @@ pub fn list_agents(
     }
 }
 
-/// Whether the configuration allows an agent to run in the background. Both may have a name of Claude Code's.
+/// Returns true if the configuration allows an agent to run in the background. Either name may be one of Claude
+/// Code's.
 pub(crate) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> bool {
     let is_same = |allowed: &str| catalog.find(allowed).is_ok_and(|found| found.name == agent);
     config.allow_agents.iter().any(|allowed| allowed == ALL || allowed == agent || is_same(allowed))
 }
 
-/// The name of the agent that takes a background run without one; `None` if it does not exist or is not allowed.
+/// Returns the agent for background runs that name none. `None` if it does not exist or is not allowed.
 pub(crate) fn default_agent(config: &Config, catalog: &Catalog) -> Option<String> {
     let found = catalog.find(&config.default_agent).ok()?;
     is_allowed(config, catalog, &found.name).then(|| found.name.clone())
 }
 
-/// Says that a file names an agent that does not exist.
+/// Reports a file that names an agent that does not exist.
 fn unknown(named: &NamedAgent, catalog: &Catalog) -> Option<Diagnostic> {
     let missing = catalog.find(&named.name).err().filter(|_| named.name != ALL)?;
     let is_settings = named.key.starts_with("agents.");
@@ -210,7 +211,7 @@ fn unknown(named: &NamedAgent, catalog: &Catalog) -> Option<Diagnostic> {
     Some(Diagnostic::new(code, message, Some(&named.path), Some(named.at)))
 }
 
-/// Says what is wrong with the agents and the tools that the configuration names. The agents' own settings come last.
+/// Reports unknown agents and tools in the configuration. Problems in the agents' own settings come last.
 fn misnamed(loaded: &LoadedConfig, catalog: &Catalog, context: &HostContext) -> Vec<Diagnostic> {
     let available: Option<BTreeSet<String>> =
         (context.host.tools.as_ref()).map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
@@ -223,7 +224,7 @@ fn misnamed(loaded: &LoadedConfig, catalog: &Catalog, context: &HostContext) -> 
     tools.chain(agents).collect()
 }
 
-/// Says which declared tools of an agent no tool of this pi is called, with the line in its file.
+/// Reports the declared tools of an agent that this pi does not have, with the line in its file.
 fn unknown_tools(listed: &Listed) -> impl Iterator<Item = Diagnostic> {
     let Listed { agent, plan, .. } = listed;
     let dropped = plan.iter().flat_map(|plan| &plan.dropped);
@@ -240,7 +241,7 @@ fn unknown_tools(listed: &Listed) -> impl Iterator<Item = Diagnostic> {
 
 /// Describes the tools to register in a directory.
 ///
-/// Registers the tools even if the configuration cannot be read, so that every call can say what is wrong with it.
+/// Registers the tools even if the configuration cannot be read, so that every call can report the problem.
 #[must_use]
 pub fn describe(
     cwd: &Path,
@@ -259,7 +260,7 @@ pub fn describe(
     };
     let catalog = find_agents(cwd, context, &config);
     if let Ok(loaded) = settings.loaded() {
-        // Another project may have an agent that only settings name.
+        // A name that appears only in settings may be an agent of another project.
         let is_said = |found: &&Diagnostic| found.severity != Severity::Info;
         notices.extend(misnamed(loaded, &catalog, context).iter().filter(is_said).map(ToString::to_string));
     }

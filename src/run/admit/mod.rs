@@ -1,27 +1,27 @@
-//! Whether a run may start, and with what.
+//! Decides whether a run may start, and with which settings.
 //!
 //! ```text
 //! RunSpec, CallSettings, HostCapabilities ─ resolve ─▶ ResolvedRun ─ prepare (asks the user) ─▶ AdmittedRun
 //! ```
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `settings` | which configuration is in force, and which secrets are known; read once per call |
-//! | `capabilities` | what this machine can restrain a child with |
-//! | `resolve` | which agent, model, limits and tools the run has |
-//! | `values` | what its agent has in the end, and who said so |
-//! | `sandbox` | whether the kernel keeps its child from writing, or in its tree, and what the caller is told about it |
-//! | `scope` | where its child may write, if its agent may |
-//! | `reach` | whether it can change files, in whose tree, and what of that cannot be undone |
-//! | `hidden` | what a sandboxed child does not see |
-//! | `shell` | whether a child that may not write gets a shell |
-//! | `permission_hooks/` | which extensions of the user watch tool calls, and so are loaded by every child that may write |
-//! | `extensions` | which extensions its child loads, and whether it downloads anything |
-//! | `pi` | which pi it runs |
-//! | `confirm` | whether the user has to allow its agent |
-//! | `prepare`, `admitted` | how a call becomes a run that may start |
-//! | `refusal` | why there is no run |
-//! | `listing` | which agents there are, without running one |
+//! | `settings` | the configuration and the known secrets; read once per call |
+//! | `capabilities` | the means that this machine has to restrain a child |
+//! | `resolve` | the agent, model, limits and tools of the run |
+//! | `values` | the values that apply to the agent, and their sources |
+//! | `sandbox` | the kernel's restrictions on writing, and the report about them |
+//! | `scope` | the directories that a writing child may change |
+//! | `reach` | the tree that a child changes, and the changes that cannot be undone |
+//! | `hidden` | the files that a sandboxed child does not see |
+//! | `shell` | the decision whether a child that may not write gets a shell |
+//! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
+//! | `extensions` | the extensions that the child loads, and the downloads that it needs |
+//! | `pi` | the pi that the child runs |
+//! | `confirm` | the question whether the user allows a project's agent |
+//! | `prepare`, `admitted` | the steps from a call to a run that may start |
+//! | `refusal` | the reasons for which a call is refused |
+//! | `listing` | the list of agents, without running one |
 
 pub(crate) mod admitted;
 mod capabilities;

@@ -1,4 +1,4 @@
-//! Which pi a child runs, and what its version understands.
+//! Finds the pi that a child runs, and the features of its version.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use crate::files::open;
 use crate::process;
 use crate::run::context::HostContext;
 
-/// How many folders above a script are searched for pi's `package.json`.
+/// The number of directories above a script that are searched for pi's `package.json`.
 const PACKAGE_SEARCH_DEPTH: usize = 6;
-/// Names under which pi has been published.
+/// The maximum size of a `package.json`, in bytes.
 const MAX_PACKAGE_BYTES: u64 = 1024 * 1024;
+/// The names under which pi has been published.
 const PACKAGE_NAMES: [&str; 2] = ["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"];
 
 /// A version of pi.
@@ -24,7 +25,7 @@ pub struct PiVersion {
 }
 
 impl PiVersion {
-    /// The oldest pi that is tested.
+    /// The oldest version of pi that is tested.
     pub(crate) const OLDEST: Self = Self { parts: [0, 87, 1] };
     /// The first version whose `--no-extensions` also disables built-in extensions, and that loads these by name.
     const NAMES_BUILTIN: Self = Self { parts: [0, 99, 0] };
@@ -40,22 +41,22 @@ impl PiVersion {
         Some(Self { parts: [part()?, part()?, part()?] })
     }
 
-    /// The line that reads as a version of what `pi --version` has printed, on standard output or, as 0.74.0 does, on standard
-    /// error; else the first that says something.
+    /// Returns the line of the output of `pi --version` that is a version, else the first line that is not empty.
+    /// Version 0.74.0 prints it to standard error.
     pub(crate) fn line_of<'a>(mut printed: impl Iterator<Item = &'a str> + Clone) -> &'a str {
         let is_version = |line: &&str| Self::parse(line).is_some();
         let line = printed.clone().find(is_version).or_else(|| printed.find(|line| !line.trim().is_empty()));
         line.unwrap_or_default().trim()
     }
 
-    /// Whether built-in extensions have names, which a child that loads only some extensions must list. An older pi
-    /// always loads them.
+    /// Returns true if built-in extensions have names, which a child that loads only some extensions must list. An
+    /// older pi always loads them.
     #[must_use]
     pub fn names_builtin_extensions(self) -> bool {
         self >= Self::NAMES_BUILTIN
     }
 
-    /// Whether the child accepts `--no-mcp`.
+    /// Returns true if the child accepts `--no-mcp`.
     #[must_use]
     pub fn knows_no_mcp(self) -> bool {
         self >= Self::NO_MCP
@@ -69,31 +70,31 @@ impl std::fmt::Display for PiVersion {
     }
 }
 
-/// How a child pi is started.
+/// The command that starts a child pi.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PiProgram {
     /// The program.
     pub program: PathBuf,
     /// Arguments that come before pi's own.
     pub args: Vec<OsString>,
-    /// Its version, read from its package; pi is never started for it.
+    /// The version, read from the package. pi is never started to find it.
     pub version: Option<PiVersion>,
-    /// Who chose this pi.
+    /// The source of this choice.
     pub origin: Origin,
 }
 
-/// Who chose the pi that children run.
+/// The source of the choice of pi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The caller or the configuration (`piCommand`).
     Configured,
     /// The pi that hosts this addon.
     Host,
-    /// Found in `PATH`.
+    /// The first pi in `PATH`.
     Path,
 }
 
-/// There is no pi to run.
+/// The reason why there is no pi to run.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PiError {
     /// The configured command has no words.
@@ -121,11 +122,12 @@ pub enum PiError {
 }
 
 impl PiProgram {
-    /// Chooses the pi for a child that works in `cwd`: a configured command, else the pi that hosts us, else the one in `PATH`.
+    /// Chooses the pi for a child that works in `cwd`: a configured command, else the pi that hosts us, else the one
+    /// in `PATH`.
     ///
     /// # Errors
     ///
-    /// When the configured program does not exist or no pi can be found.
+    /// Fails if the configured program does not exist or no pi can be found.
     pub fn locate(configured: Option<&[String]>, cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
         if let Some(words) = context.pi_command.as_deref().or(configured) {
             return Self::configured(words, cwd, context);
@@ -172,7 +174,7 @@ impl PiProgram {
         })
     }
 
-    /// The hosting pi: an interpreter with its script, or an executable that is pi itself.
+    /// Returns the hosting pi: an interpreter with its script, or an executable that is pi itself.
     fn host(context: &HostContext) -> Option<Self> {
         let executable = context.host.executable.clone()?;
         // A compiled pi names a script inside its own image, which does not exist on disk.
@@ -185,7 +187,7 @@ impl PiProgram {
         is_pi.then_some(Self { program: executable, args, version, origin: Origin::Host })
     }
 
-    /// On Windows `pi` is a batch file. Uses the script behind it instead, if that is found.
+    /// Handles Windows, where `pi` is a batch file. Uses the script behind it instead, if that is found.
     fn from_script_or_shim(found: &Path) -> Self {
         let version = package_version(found);
         let shim = found.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cmd"));
@@ -202,7 +204,7 @@ impl PiProgram {
         Self { program: found.to_path_buf(), args: Vec::new(), version, origin: Origin::Path }
     }
 
-    /// The command as a person would type it.
+    /// Formats the command as a person would type it.
     #[must_use]
     pub fn display(&self) -> String {
         let mut words = vec![self.program.to_string_lossy().into_owned()];
@@ -217,7 +219,7 @@ struct Package {
     version: String,
 }
 
-/// Where the description of the package can be that a file belongs to, the nearest first.
+/// Returns the possible paths of the `package.json` of a file's package, the nearest first.
 pub(in crate::run) fn package_files(file: &Path) -> impl Iterator<Item = PathBuf> {
     let real = canonical(file);
     let folders: Vec<PathBuf> =
@@ -225,7 +227,7 @@ pub(in crate::run) fn package_files(file: &Path) -> impl Iterator<Item = PathBuf
     folders.into_iter().map(|folder| folder.join("package.json"))
 }
 
-/// The version of the pi package that a file belongs to.
+/// Returns the version of the pi package that contains a file.
 fn package_version(file: &Path) -> Option<PiVersion> {
     package_files(file).find_map(|file| {
         let file = open::regular(&file).ok()?;

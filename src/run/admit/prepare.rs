@@ -22,15 +22,15 @@ use crate::run::result::ToolResult;
 use crate::run::spec::{RunSpec, SharedRunId};
 use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 
-/// Bytes of an agent's name that are shown before the agent is found; valid names fit.
+/// The maximum length of an agent's name in bytes before the agent is found. Valid names fit.
 const MAX_NAME: usize = 64;
-/// Bytes for the heading of a run, its blank lines and its fence, in a text that several runs share.
+/// The size of a run's heading, its blank lines and its fence in bytes, in a text that several runs share.
 const HEADING_BYTES: usize = 290 + FENCE_BYTES;
-/// Bytes and lines for the name of a run below the text of a call with one.
+/// The size of the name of a run below the text of a call with one run, in bytes and lines.
 const NAME_BYTES: usize = 20;
 const NAME_LINES: usize = 2;
 
-/// Held while the user is asked.
+/// A lock that is taken while the user is asked.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Reads the settings of a call and checks everything that can refuse its run: configuration, depth, policy, the user,
@@ -49,8 +49,8 @@ pub async fn prepare(
     prepare_with(settings, spec, id, callbacks, cancel, None).await
 }
 
-/// As [`prepare`], with settings that the call has read before. They must be those of the run's directory. `asks` is
-/// notified when the user has to be asked, before the question waits behind earlier ones.
+/// Does the same as [`prepare`], with settings that the call has already read. They must belong to the run's
+/// directory. Notifies `asks` if the user has to be asked, before the question waits behind earlier ones.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub async fn prepare_with(
 /// A call that is being checked.
 struct Call<'a> {
     spec: Arc<RunSpec>,
-    /// Knows no more of the agent than its name until the run is resolved.
+    /// The parts of the result. Until the run is resolved, they contain no more of the agent than its name.
     builder: ResultBuilder,
     cancel: &'a Cancel,
     started: Instant,
@@ -132,7 +132,7 @@ impl<'a> Call<'a> {
             Ok(plan) => Arc::new(plan),
             Err(none_left) => {
                 tracing::warn!(target: "agent", reason = %none_left, "the call is refused");
-                // Policy comes first, and nobody is asked about what cannot run.
+                // Policy comes first: the user is not asked about a run that cannot start.
                 self.question(&resolved, &Arc::default(), callbacks.is_interactive()).await?;
                 let verdict = Verdict::failed(1, none_left.to_string());
                 return Err(self.builder.without_child(&verdict, self.started.elapsed(), None));
@@ -144,7 +144,7 @@ impl<'a> Call<'a> {
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.withheld = resolved.withheld(&plan);
         builder.diagnostics.extend(resolved.notices.iter().cloned());
-        // What a builtin has to do without is said by `doctor`.
+        // Tools that a builtin agent lacks are reported by `doctor`.
         let is_builtin = resolved.agent.source == Source::Builtin;
         let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_lack());
         builder.diagnostics.extend(dropped.map(ToString::to_string));
@@ -166,7 +166,7 @@ impl<'a> Call<'a> {
     }
 
     /// Asks the user if necessary. An abort while the question is open does not count as an answer. Returns a notice
-    /// when the answer could not be recorded.
+    /// if the answer could not be recorded.
     async fn ask(
         &self,
         resolved: &Arc<ResolvedRun>,
@@ -199,7 +199,7 @@ impl<'a> Call<'a> {
         Ok(kept.err().map(lost))
     }
 
-    /// The question to ask now, if any, or why policy refuses the run without asking.
+    /// Returns the question to ask now, if any. Fails if policy refuses the run without asking.
     async fn question(
         &self,
         resolved: &Arc<ResolvedRun>,
@@ -212,14 +212,14 @@ impl<'a> Call<'a> {
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
     }
 
-    /// The run's part of the size limit of a result.
+    /// Returns the run's share of the size limit of a result.
     fn limits(&self, resolved: &ResolvedRun) -> TruncateLimits {
         let output = resolved.config.output;
         match self.spec.share {
             0 | 1 if self.spec.context.session().is_some() => output.one().less(NAME_BYTES, NAME_LINES),
             0 | 1 => output.one(),
             several => {
-                // The headings count in the sum, not in each answer.
+                // Headings count towards the total, not towards each answer.
                 let share = output.each_of(several);
                 let room = (output.max_total_bytes / several).saturating_sub(HEADING_BYTES).max(1);
                 TruncateLimits { max_bytes: share.max_bytes.min(room), ..share }

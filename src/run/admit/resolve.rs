@@ -28,83 +28,84 @@ use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
 use crate::workspace::{WorkTree, leads_git, withheld_git_variables};
 
-/// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
+/// The decisions about a run that do not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
-    /// The configuration in force.
+    /// The run's configuration.
     pub config: Config,
     pub depth: Depth,
-    /// What the agent has in the end, and where each value comes from.
+    /// The values that apply to the agent, with the source of each.
     pub values: AgentValues,
-    /// The model, `provider/id` as far as that is known.
+    /// The model, as `provider/id` if the provider is known.
     pub model: Option<String>,
     /// The thinking level.
     pub thinking: Option<String>,
     /// The time limit of the whole run.
     pub timeout: Option<Duration>,
-    /// The setting or parameter that set that limit.
+    /// The setting or parameter that set `timeout`.
     pub limited_by: &'static str,
     /// The limit on silence while no tool runs.
     pub idle_timeout: Option<Duration>,
-    /// What all attempts may use together.
+    /// The budget that all attempts share.
     pub budget: Budget,
-    /// How often it may repeat itself.
+    /// The limits on repeated calls.
     pub loops: LoopLimits,
     pub(in crate::run) sandbox: SandboxPlan,
-    /// What starts the child, and where.
+    /// The launcher that starts the child, here or on another machine.
     pub(in crate::run) launcher: Arc<dyn Launcher>,
-    /// Where the child may write, if the kernel confines it there.
+    /// The directories that the child may write to, if the kernel confines it.
     pub scope: Option<WriteScope>,
-    /// The user's permission hooks that its child loads.
+    /// The user's permission hooks that the child loads.
     pub permission_hooks: Vec<String>,
-    /// Whether the child gets a shell, if it may not write.
+    /// The decision whether a child that may not write gets a shell.
     shell: ShellPolicy,
-    /// Whether the child works in a private tree.
+    /// True if the child works in a private tree.
     pub is_isolated: bool,
-    /// The work tree that the child writes to, unless it gets one of its own.
+    /// The work tree that the child writes to, unless it gets a private one.
     pub tree: Option<WorkTree>,
-    /// What of its changes there cannot be undone.
+    /// A note about the changes in `tree` that cannot be undone.
     pub undo_note: Option<&'static str>,
-    /// How the end of the child's process tree is ensured.
+    /// The mechanism that ensures the end of the child's process tree.
     pub supervision: Supervision,
     /// The warden's program, if there is one.
     pub warden: Option<PathBuf>,
-    /// Whether the child reads context files such as `AGENTS.md`.
+    /// True if the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
-    /// What `TOOLS.md` says, if the child reads context files.
+    /// The contents of `TOOLS.md`, if the child reads context files.
     tool_notes: Vec<String>,
     /// The skills that the child sees: all, or these files.
     pub skills: SkillFiles,
-    /// The file with the agent's own credentials, if it has one. A project's agent gets none: it could take the name of
-    /// the user's agent for which they are meant.
+    /// The file with the agent's own credentials, if it has one. A project's agent gets none, because it could take
+    /// the name of the user's agent for which they are meant.
     pub credentials: Option<PathBuf>,
-    /// The keys that the hosting pi holds in its memory only, for the child's copy of the user's credentials.
+    /// The keys that the hosting pi has in memory only, for the child's copy of the user's credentials.
     pub keys: Vec<SessionKey>,
-    /// Whether the run is announced when it has ended, because nobody waits for it.
+    /// True if the run is announced when it has ended, because no call waits for it.
     pub announces: bool,
-    /// What the configuration asks for and this machine lacks, if the run can start without it.
+    /// Notices about settings that this machine cannot meet but that the run can start without.
     pub notices: Vec<String>,
-    /// What the run requires and this machine lacks, so that it must not start.
+    /// A requirement of the run that this machine cannot meet. If there is one, the run must not start.
     pub unmet: Option<String>,
     /// The upper bound for the tools, from the call.
     tool_snapshot: Option<Vec<String>>,
 }
 
-/// Tools that write, which a child does not have.
+/// Tools that write and that a child does not have.
 #[derive(Clone, Debug, Default)]
 pub(in crate::run) struct Withheld {
-    /// pi's names.
+    /// The names that pi uses.
     pub tools: BTreeSet<String>,
     /// The reason.
     pub why: &'static str,
 }
 
-/// Decides whether a run may start, and with what. Reads agent definitions; starts nothing and asks nobody.
+/// Decides whether a run may start, and with which settings. Reads agent definitions, but starts nothing and asks no
+/// questions.
 ///
 /// # Errors
 ///
-/// A [`Refusal`] for everything that ends a call before a child exists.
+/// Returns a [`Refusal`] for every problem that ends a call before a child exists.
 pub(in crate::run) fn resolve(
     spec: &RunSpec,
     loaded: &LoadedConfig,
@@ -147,7 +148,7 @@ pub(in crate::run) fn resolve(
     let (is_isolated, tree, undo_note) = if writes_here {
         writes_to(&values, spec, sandbox.is_held())
     } else {
-        // Whether git is where the child works, nobody here knows.
+        // This machine cannot know whether git is available where the child works.
         (writes && values.isolation.value == Isolation::Private, None, None)
     };
     let shell = shell_policy(&sandbox, &spec.cwd, context);
@@ -220,7 +221,7 @@ fn check_texts(spec: &RunSpec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns notices for variables of git that the child does not get.
+/// Returns notices about variables of git that the child does not get.
 fn git_variables(config: &Config, spec: &RunSpec, elsewhere: Option<&str>) -> Vec<String> {
     if elsewhere.is_some() {
         return Vec::new();
@@ -233,7 +234,7 @@ fn git_variables(config: &Config, spec: &RunSpec, elsewhere: Option<&str>) -> Ve
     withheld.into_iter().chain(configured).collect()
 }
 
-/// The session's keys for the provider of a model; all of them if the provider is not known.
+/// Returns the session's keys for the provider of a model, or all keys if the provider is not known.
 fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
     let provider = model.and_then(|model| model.split_once('/')).map(|(provider, _)| provider);
     let is_its_own = |key: &&SessionKey| provider.is_none_or(|provider| provider == key.provider);
@@ -241,7 +242,7 @@ fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
 }
 
 impl ResolvedRun {
-    /// Logs what was decided, and why.
+    /// Logs the decisions and their reasons.
     pub(in crate::run) fn log(&self, plan: &ToolPlan) {
         let Self { agent, values, sandbox, notices, .. } = self;
         let file = agent.path.as_ref().map(|path| path.display().to_string());
@@ -260,48 +261,49 @@ impl ResolvedRun {
         sandbox.log();
     }
 
-    /// The provider of the child's model, if known.
+    /// Returns the provider of the child's model, if known.
     pub(in crate::run) fn provider(&self) -> Option<&str> {
         self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)
     }
 
-    /// Whether the child may write files of the user's.
+    /// Returns true if the child may write the user's files.
     pub(in crate::run) fn may_write(&self) -> bool {
         may_write(&self.agent, &self.config)
     }
 
-    /// Whether the child may change files of this machine.
+    /// Returns true if the child may change files of this machine.
     pub(in crate::run) fn may_write_here(&self) -> bool {
         self.may_write() && self.launcher.elsewhere().is_none()
     }
 
-    /// Whether the child begins each turn only when its budget covers it. A child elsewhere cannot be held.
+    /// Returns true if the child may begin a turn only when its budget covers it. A remote child cannot be stopped
+    /// between turns.
     pub(in crate::run) fn holds_turns(&self) -> bool {
         let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
         is_bounded && self.launcher.elsewhere().is_none()
     }
 
-    /// The command that checks the child's work. What cannot write has nothing to be checked.
+    /// Returns the command that checks the child's work. `None` if the child cannot write.
     pub(in crate::run) fn check(&self) -> Option<&str> {
         self.values.check.value.as_deref().filter(|_| self.may_write())
     }
 
-    /// The command that prepares the private tree. One in place is used as it is.
+    /// Returns the command that prepares the private tree. A run in place has none.
     pub(in crate::run) fn setup(&self) -> Option<&str> {
         let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
         own.filter(|_| self.is_isolated && self.launcher.elsewhere().is_none())
     }
 
-    /// Whether the child gets private directories: it is sandboxed, or its credentials differ from the user's.
+    /// Returns true if the child gets private directories: it is sandboxed, or its credentials differ from the user's.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_held() || self.credentials.is_some() || !self.keys.is_empty()
     }
 
-    /// The tools of the child.
+    /// Returns the child's tools.
     ///
     /// # Errors
     ///
-    /// When the agent declares tools and this pi has none of them.
+    /// Fails if the agent declares tools and this pi has none of them.
     pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
         let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
         Ok(match &self.tool_snapshot {
@@ -310,7 +312,7 @@ impl ResolvedRun {
         })
     }
 
-    /// The child's system prompt: that of its agent, and facts about this run.
+    /// Returns the child's system prompt: the agent's prompt, followed by facts about this run.
     pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
         let own = self.agent.prompt.trim_end().to_owned();
         let notes = [
@@ -324,7 +326,7 @@ impl ResolvedRun {
         parts.join("\n\n") + "\n"
     }
 
-    /// What a child has to know that may not write, or not everywhere.
+    /// Returns the facts for a child that cannot write, or can write only in some directories.
     fn write_note(&self) -> Option<String> {
         if let Some(WriteScope { root, is_private: true, .. }) = &self.scope {
             return Some(format!(
@@ -356,7 +358,7 @@ impl ResolvedRun {
         })
     }
 
-    /// What a child has to know whose work is checked.
+    /// Returns the facts for a child whose work is checked.
     fn check_note(&self) -> Option<String> {
         self.check().map(|command| {
             format!(
@@ -365,7 +367,7 @@ impl ResolvedRun {
         })
     }
 
-    /// Tools that write, which the child does not have, and why.
+    /// Returns the tools that write and that the child does not have, with the reason.
     pub(in crate::run) fn withheld(&self, plan: &ToolPlan) -> Withheld {
         let why = match (self.agent.readonly, self.config.allow_write.is_on()) {
             (true, _) => "this agent is readonly",
@@ -380,7 +382,7 @@ impl ResolvedRun {
         Withheld { tools, why }
     }
 
-    /// What a child has to know that submits its result.
+    /// Returns the facts for a child that submits its result.
     fn submit_note(&self) -> Option<String> {
         self.agent.output_schema.as_ref().map(|_| {
             format!(
@@ -390,7 +392,7 @@ impl ResolvedRun {
         })
     }
 
-    /// What a child has to know whose final answer is announced.
+    /// Returns the facts for a child whose final answer is announced.
     fn report_note(&self) -> Option<String> {
         (self.announces && self.config.announce.mode != AnnounceMode::Ask).then(|| {
             let most = figures::bytes(self.config.output.max_bytes as u64);
@@ -402,7 +404,7 @@ impl ResolvedRun {
     }
 }
 
-/// The time limit of the whole run, and the setting that an end by it names.
+/// Returns the time limit of the whole run, and the setting that a timeout names.
 fn time_limit(asked: Timeout, values: &AgentValues) -> (Option<Duration>, &'static str) {
     let at_most = |limit: Duration| Some(values.own_timeout.map_or(limit, |own| own.min(limit)));
     match asked {
@@ -413,7 +415,7 @@ fn time_limit(asked: Timeout, values: &AgentValues) -> (Option<Duration>, &'stat
     }
 }
 
-/// The agent that the call names, with the call's schema of the result.
+/// Returns the agent that the call names, with the call's schema of the result.
 fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Refusal> {
     let agent = find_agents(&spec.cwd, &spec.context, config).find(&spec.agent)?;
     let Some(schema) = &spec.overrides.output_schema else { return Ok(agent) };
@@ -421,14 +423,15 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
     Ok(Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) }))
 }
 
-/// Whether a child with this sandbox loads the user's permission hooks: not where the kernel keeps it from writing at all, nor where the user
-/// says which extensions children load.
+/// Returns true if a child with this sandbox loads the user's permission hooks. It does not if the kernel prevents all
+/// writing, or if the user's settings say which extensions children load.
 pub(in crate::run) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Config) -> bool {
     let chooses = matches!(config.inherit_extensions, InheritExtensions::None | InheritExtensions::Only(_));
     !chooses && !sandbox.is_read_only()
 }
 
-/// The user's permission hooks that a child loads. Elsewhere there are none of this machine's files.
+/// Returns the user's permission hooks that a child loads. A remote child loads none, because this machine's files do
+/// not exist there.
 fn permission_hooks_of(
     sandbox: &SandboxPlan,
     config: &Config,
@@ -442,7 +445,8 @@ fn permission_hooks_of(
     }
 }
 
-/// Refuses paths that pi would read as others. Everything of the run would end up elsewhere, or nowhere.
+/// Refuses paths that pi would read as different ones. All files of the run would end up in a wrong directory, or be
+/// lost.
 fn check_paths(RunSpec { cwd, context, .. }: &RunSpec) -> Result<(), Refusal> {
     let agent_dir = ("agent directory", &context.agent_dir, "; `PI_CODING_AGENT_DIR` can name another one");
     for (what, path, hint) in [agent_dir, ("working directory", cwd, "")] {
@@ -470,11 +474,11 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
     notices
 }
 
-/// The tools that a child of an agent gets.
+/// Returns the tools that an agent's child gets.
 ///
 /// # Errors
 ///
-/// When the agent declares tools and this pi has none of them.
+/// Fails if the agent declares tools and this pi has none of them.
 pub(in crate::run) fn tools_of(
     agent: &AgentDefinition,
     values: &AgentValues,
@@ -482,7 +486,7 @@ pub(in crate::run) fn tools_of(
     context: &HostContext,
     shell: ShellPolicy,
 ) -> Result<ToolPlan, NoUsableTools> {
-    // Extensions of this machine are not loaded elsewhere.
+    // A remote child does not load this machine's extensions.
     let is_elsewhere = matches!(selected(agent, config), Ok(Some(_)));
     let is_there = |tool: &&HostTool| !is_elsewhere || tool.extension.is_none();
     let available: Option<BTreeSet<String>> = (context.host.tools.as_ref())
@@ -499,7 +503,7 @@ pub(in crate::run) fn tools_of(
     plan_tools(&values.declared(agent), &policy, available.as_ref())
 }
 
-/// An agent's own credentials for its child, or why it does not get them. Blocks.
+/// Returns an agent's own credentials for its child, and a notice if the child does not get them. Blocks.
 fn usable_credentials(
     context: &HostContext,
     agent: &AgentDefinition,
@@ -514,19 +518,19 @@ fn usable_credentials(
     (None, Some(format!("`subagents/auth/{}.json` is not used: {why}", agent.name)))
 }
 
-/// The path of the credentials that the children of an agent use instead of the user's, if there are some. Blocks.
+/// Returns the path of the credentials that an agent's children use instead of the user's, if there are any. Blocks.
 pub(super) fn own_credentials(context: &HostContext, agent: &AgentDefinition) -> Option<PathBuf> {
     credentials_of(&context.agent_dir, &agent.name).filter(|_| agent.source != Source::Project)
 }
 
-/// The path of an agent's own credentials, if anything exists there. Blocks.
+/// Returns the path of an agent's own credentials, if anything exists there. Blocks.
 #[cfg(unix)]
 fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
     let path = crate::files::layout::credentials_of(agent_dir, agent);
     std::fs::symlink_metadata(&path).is_ok().then_some(path)
 }
 
-/// No child can have a private agent directory on this system.
+/// Returns nothing: on this system no child can have a private agent directory.
 #[cfg(not(unix))]
 fn credentials_of(_agent_dir: &Path, _agent: &str) -> Option<PathBuf> {
     None

@@ -1,4 +1,5 @@
-//! Decides how the kernel holds a child: the sandbox around all of it, and the one around what its shell starts.
+//! Decides how the kernel restrains a child: the sandbox around the whole child, and the one around programs that its
+//! shell starts.
 
 use crate::agent::{AgentDefinition, Network, SandboxMode, Source};
 use crate::config::{AllowWrite, Config};
@@ -6,52 +7,53 @@ use crate::process::{Abilities, Mechanism};
 use crate::run::launch::launcher::selected;
 use crate::run::result::SandboxReport;
 
-/// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
+/// The first version of Landlock's ABI that keeps a child from signalling processes outside its sandbox: Linux 6.12.
 const HOLDS_SIGNALS: u32 = 6;
 
-/// How a child is kept from writing, or from writing elsewhere.
+/// The way in which a child is kept from writing, or from writing outside its tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::run) enum SandboxPlan {
-    /// The kernel refuses it to write, or to write outside of its tree.
+    /// The kernel prevents all writing, or writing outside the child's tree.
     Held(Held),
-    /// Only its choice of tools keeps it from that, or nothing does.
+    /// Only the child's choice of tools prevents writing, or nothing does.
     Loose {
         /// The reason, for people.
         reason: String,
-        /// Whether the child must not run without a sandbox.
+        /// True if the child must not run without a sandbox.
         forbidden: bool,
     },
-    /// The user's configuration says that nothing can be written where its launcher starts it.
+    /// The user's configuration declares that the child's launcher makes everything readonly.
     Declared {
-        /// The launcher.
+        /// The name of the launcher.
         launcher: String,
     },
 }
 
-/// A sandbox that can be had.
+/// A sandbox that this machine can provide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the sandbox")]
 pub(crate) struct Held {
-    /// Whether the child gets a view of the file system of its own, which covers modes, owners and times too, and hides
+    /// True if the child gets its own view of the file system. It protects modes, owners and times as well, and hides
     /// files and sockets.
     pub metadata: bool,
-    /// Whether the child gets its own `/tmp` and `/dev/shm` in that view.
+    /// True if the child gets its own `/tmp` and `/dev/shm` in that view.
     pub temporaries: bool,
-    /// Whether the child may write in its tree.
+    /// True if the child may write in its tree.
     pub writes: bool,
-    /// Whether the child must not run with less than this.
+    /// True if the child must not run with less than this.
     pub required: bool,
-    /// What its shell reaches, if what the shell starts gets a sandbox of its own. Without that there is no shell.
+    /// The network access of the shell, if programs that it starts get a sandbox of their own. Otherwise there is no
+    /// shell.
     pub shell: Option<Network>,
-    /// What stays open, and why.
+    /// The remaining gaps, with reasons.
     pub lacks: Vec<String>,
-    /// What in its tree is not protected although it should be, and why.
+    /// The parts of the tree that should be protected and are not, with the reason.
     pub unprotected: Option<String>,
 }
 
 impl SandboxPlan {
-    /// Decides for a child of an agent on a machine with these abilities, or without a warden. An agent can ask for a
-    /// sandbox, but not waive one.
+    /// Decides for the child of an agent on a machine with these abilities, or without a warden. An agent can ask for
+    /// a sandbox, but cannot waive it.
     pub(in crate::run) fn of(
         agent: &AgentDefinition,
         config: &Config,
@@ -103,7 +105,7 @@ impl SandboxPlan {
         }
     }
 
-    /// Logs what holds the child, and each layer that is missing.
+    /// Logs the restrictions on the child and each missing layer.
     pub(super) fn log(&self) {
         match self {
             Self::Held(Held { writes, shell, lacks, required, .. }) => {
@@ -121,7 +123,7 @@ impl SandboxPlan {
         }
     }
 
-    /// The sandbox, if there is one.
+    /// Returns the sandbox, if there is one.
     pub(in crate::run) fn held(&self) -> Option<&Held> {
         match self {
             Self::Held(held) => Some(held),
@@ -129,22 +131,22 @@ impl SandboxPlan {
         }
     }
 
-    /// Whether the kernel refuses writes, but for those in its tree where the agent may write.
+    /// Returns true if the kernel prevents writes, except those in the child's tree if the agent may write.
     pub(in crate::run) fn is_held(&self) -> bool {
         self.held().is_some()
     }
 
-    /// Whether the kernel refuses to write anything of the user's.
+    /// Returns true if the kernel prevents writing any file of the user's.
     pub(in crate::run) fn is_read_only(&self) -> bool {
         self.held().is_some_and(|held| !held.writes)
     }
 
-    /// Whether the child may write, and only in its tree.
+    /// Returns true if the child may write, but only in its tree.
     pub(in crate::run) fn is_confined(&self) -> bool {
         self.held().is_some_and(|held| held.writes)
     }
 
-    /// Why the child must not start, if so.
+    /// Returns the reason if the child must not start.
     pub(in crate::run) fn forbids(&self) -> Option<String> {
         match self {
             Self::Loose { reason, forbidden: true } => {
@@ -154,7 +156,7 @@ impl SandboxPlan {
         }
     }
 
-    /// The report for the caller. `mechanisms` are those that were in force, if a child was started.
+    /// Returns the report for the caller. `mechanisms` are the active ones, if a child was started.
     pub(in crate::run) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
         let in_force = mechanisms.unwrap_or_default();
         let enforced = in_force.contains(&Mechanism::Landlock);
@@ -181,8 +183,8 @@ impl SandboxPlan {
 }
 
 impl Held {
-    /// The sandbox of a machine with Landlock of this version, for a shell with such a network and a child that `writes` in
-    /// its tree or does not.
+    /// Describes the sandbox on a machine with this version of Landlock. `network` is the shell's network access;
+    /// `writes` says that the child writes in its tree.
     pub(crate) fn with(
         config: &Config,
         abilities: &Abilities,
@@ -229,14 +231,14 @@ impl Held {
         }
     }
 
-    /// What the child was to get and did not, by the mechanisms that are in force.
+    /// Returns the layers that the child should have and does not, according to the active mechanisms.
     pub(in crate::run) fn missing(&self, mechanisms: &[Mechanism]) -> Option<String> {
         let is_missing = self.metadata && !mechanisms.contains(&Mechanism::MountNamespace);
         let also = if self.writes { format!("; {PROTECTION}") } else { String::new() };
         is_missing.then(|| format!("{VIEW}{also}: the mount namespace was refused"))
     }
 
-    /// What stays open with the mechanisms that were in force after all.
+    /// Returns the gaps that remain with the mechanisms that were active.
     fn open_with(&self, mechanisms: &[Mechanism]) -> Option<String> {
         let mut open = self.lacks.clone();
         open.extend(self.missing(mechanisms));
@@ -244,24 +246,24 @@ impl Held {
     }
 }
 
-/// What is open without a view of the file system of the child's own.
+/// The gap without a separate view of the file system.
 const VIEW: &str = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
                     are not hidden";
-/// What does not work without a `/tmp` and a `/dev/shm` of the child's own.
+/// The features that fail without a separate `/tmp` and `/dev/shm`.
 const TEMPORARIES: &str = "`/tmp` and `/dev/shm` are read-only, so POSIX semaphores (Python's `multiprocessing`) and \
                            programs that ignore `TMPDIR` fail";
-/// What a child that may write can write as well, without a view of its own.
+/// The additional paths that a writing child can change without a separate view.
 const PROTECTION: &str = "`.git` and `.pi` are writable";
-/// What is open without a pid namespace.
+/// The gap without a pid namespace.
 const PROCESSES: &str =
     "limits of your other processes can be changed, and what the child leaves behind may outlive it";
 
-/// Whether the child of an agent may write files of the user's.
+/// Returns true if the child of an agent may write the user's files.
 pub(in crate::run) fn may_write(agent: &AgentDefinition, config: &Config) -> bool {
     !agent.readonly && config.allow_write.is_on()
 }
 
-/// Whether an agent's shell reaches the network. A project's agent can only switch it off.
+/// Returns the network access of an agent's shell. A project's agent can only switch it off.
 fn network_of(agent: &AgentDefinition, config: &Config) -> Network {
     let configured = config.sandbox.network;
     match agent.network {
@@ -270,7 +272,7 @@ fn network_of(agent: &AgentDefinition, config: &Config) -> Network {
     }
 }
 
-/// Whether a mechanism is a part of the sandbox. A pid namespace is one only in a sandbox.
+/// Returns true if a mechanism is part of the sandbox. A pid namespace counts only if a sandbox is enforced.
 fn is_sandbox(mechanism: Mechanism, enforced: bool) -> bool {
     match mechanism {
         Mechanism::Landlock | Mechanism::MountNamespace | Mechanism::Seccomp | Mechanism::ToolSandbox => true,

@@ -1,4 +1,4 @@
-//! Where a child may write whose agent may: the tree of its directory, and what the user lists.
+//! The directories that a writing child may change: the tree of its directory, and the user's list.
 
 use std::path::{Path, PathBuf};
 
@@ -10,29 +10,29 @@ use crate::files::layout;
 use crate::run::context::HostContext;
 use crate::workspace::{Found, REPOSITORY, SearchLimits, WatchedFiles, is_bare, root_of, scan};
 
-/// Where all programs put temporary files, also those of other users.
+/// The directories for temporary files of all programs, including those of other users.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// Where a child may write, beside its own directories. All paths are without links.
+/// The paths that a child may write to, in addition to its own directories. No path contains links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriteScope {
-    /// The root of the git work tree around the working directory, or that directory.
+    /// The root of the git work tree around the working directory, or the working directory itself.
     pub root: PathBuf,
-    /// What else the user lets it write (`sandbox.writable`). Nothing is protected there.
+    /// Other paths that the user allows (`sandbox.writable`). Nothing in them is protected.
     pub also: Vec<PathBuf>,
-    /// Directories that may hold a project's agents, relative to the root.
+    /// Directories that may contain a project's agents, relative to the root.
     agents: Vec<PathBuf>,
-    /// Whether the tree is the run's own, so that the child may commit.
+    /// True if the tree belongs to the run alone, so that the child may commit.
     pub is_private: bool,
 }
 
 impl WriteScope {
-    /// The scope of a child, and notices about what of it cannot be had. Blocks.
+    /// Determines the scope of a child. Also returns notices about paths that are not available. Blocks.
     ///
     /// # Errors
     ///
-    /// Where the tree would contain more than a project: the home directory, pi's directory or the temporary one; and where
-    /// it is nothing but a repository.
+    /// Fails if the tree would contain more than a project: the home directory, pi's directory or a temporary
+    /// directory. Also fails if the tree is a bare repository.
     pub(crate) fn of(
         config: &Config,
         context: &HostContext,
@@ -48,13 +48,13 @@ impl WriteScope {
         };
         let mut root = root_of(&cwd);
         if contained(&root).is_some() {
-            // A repository of the home directory, for example.
+            // This happens if the home directory is a repository, for example.
             root.clone_from(&cwd);
         }
         if let Some(place) = contained(&root) {
             return Err(Refusal::TreeTooWide { tree: root, place });
         }
-        // Admission has looked at another path, which may have led to another place.
+        // Admission checked another path, which may have led to another directory.
         if let Some(place) = place_of(config, context, &root) {
             return Err(Refusal::Hidden { cwd, place });
         }
@@ -96,12 +96,12 @@ impl WriteScope {
         WatchedFiles::find(&self.root, &self.agents, limits)
     }
 
-    /// The same for a run in a private tree.
+    /// Returns the same scope for a run in a private tree.
     pub(in crate::run) fn in_private(&self, root: &Path) -> Self {
         Self { root: root.to_owned(), is_private: true, ..self.clone() }
     }
 
-    /// Everything that may be written.
+    /// Returns all paths that may be written.
     pub(crate) fn writable(&self) -> impl Iterator<Item = PathBuf> {
         std::iter::once(self.root.clone()).chain(self.also.iter().cloned())
     }
@@ -151,7 +151,7 @@ mod tests {
         };
         assert_eq!(root("home/src/one/deep").ok(), Some(at.join("home/src/one")));
         assert_eq!(root("home/src").ok(), Some(at.join("home/src")));
-        // Where the home directory is a repository, the child gets the part of it that it works in.
+        // If the home directory is a repository, the child gets only the part that it works in.
         fs::create_dir_all(at.join("home/.git/objects")).expect("made");
         fs::create_dir_all(at.join("home/.git/refs")).expect("made");
         fs::write(at.join("home/.git/HEAD"), "").expect("written");
