@@ -1,4 +1,4 @@
-//! Whether a child can change files, where, and what of that cannot be undone.
+//! Decides which tree a child changes, and which of its changes cannot be undone.
 
 use super::values::AgentValues;
 use crate::agent::{AgentDefinition, Isolation, ToolPlan, is_free_of_side_effects};
@@ -8,28 +8,29 @@ use crate::run::spec::RunSpec;
 use crate::text::text_enum;
 use crate::workspace::{WRITES, WorkTree, has_git};
 
-/// What is told before a run writes in place.
+/// The notes for the user before a run writes in place.
 const NOT_IGNORED: &str = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
 const NO_GIT: &str = "it writes here, and without git nothing of that can be undone";
-/// The same of one that nothing keeps in its tree.
+/// The notes for a child that is not confined to its tree.
 const NOT_ELSEWHERE: &str = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
 const NO_GIT_ANYWHERE: &str = "it may write wherever you can, and without git nothing of that can be undone";
 const NOT_HELD_IN: &str = "it may write wherever you can, also outside its private tree";
-/// What is said of a child that nothing keeps in its tree.
+/// The notice about a child that is not confined to its tree.
 const EVERYWHERE: &str = "the agent may write wherever you can";
 
 text_enum! {
-    /// Where a child may write.
+    /// The files that a child may change.
     pub enum WriteReach {
-        /// In its tree, where the kernel keeps it.
+        /// Only files in its tree, enforced by the kernel.
         Tree = "tree",
-        /// Wherever the user can.
+        /// All files that the user can change.
         Anywhere = "anywhere",
     }
 }
 
-/// Whether a child changes no file although nothing makes its agent readonly: it has only tools that read, and no command
-/// is run for it. Where `allowWrite` is off, the agent must not ask for others either, which it would have with that.
+/// Returns true if a child changes no file although its agent is not readonly: it has only tools that read, and it has
+/// no check or setup command. If `allowWrite` is off, the agent must not request other tools either, because it would
+/// get them once `allowWrite` is on.
 pub(in crate::run) fn only_reads(
     agent: &AgentDefinition,
     values: &AgentValues,
@@ -44,7 +45,7 @@ pub(in crate::run) fn only_reads(
     plan.only_reads() && !has_command && (config.allow_write.is_on() || !asks_for_more())
 }
 
-/// What is said of where a child writes, unless that is in its tree.
+/// Returns the notice about a child that can write outside its tree, if it can.
 pub(super) fn writes_where(launcher: &dyn Launcher, is_isolated: bool, is_held: bool) -> Option<String> {
     match launcher.elsewhere() {
         Some(name) => (!is_isolated).then(|| changes_there(name)),
@@ -52,7 +53,8 @@ pub(super) fn writes_where(launcher: &dyn Launcher, is_isolated: bool, is_held: 
     }
 }
 
-/// Whether a child that may write gets a private tree; if not, the tree that it writes to, and what cannot be undone there.
+/// Returns whether a writing child gets a private tree. If not, also returns the tree that it writes to and a note
+/// about changes that cannot be undone.
 pub(super) fn writes_to(
     values: &AgentValues,
     spec: &RunSpec,

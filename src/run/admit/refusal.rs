@@ -1,4 +1,4 @@
-//! Refused calls, which end before a child exists: nothing is started, nothing is spent.
+//! Refused calls. They end before a child exists: nothing is started and nothing is spent.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
 use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain};
 
-/// Characters of a refusal: a path, a list of agents, and some words.
+/// The maximum length of a refusal, in characters. It contains a path, a list of agents, and a sentence.
 const MESSAGE_CHARS: usize = 16 * 1024;
 
 /// A value of the caller's own configuration is not valid.
@@ -16,7 +16,7 @@ const MESSAGE_CHARS: usize = 16 * 1024;
 #[error("the caller's configuration is not valid: {0}")]
 pub struct InvalidConfig(pub(super) Diagnostic);
 
-/// Why a call is refused before anything about a child is decided.
+/// The reason for refusing a call before a child exists.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// A parameter is missing, empty or blank.
@@ -24,7 +24,7 @@ pub enum Refusal {
     Blank {
         /// The name of the parameter.
         parameter: &'static str,
-        /// What the parameter should hold.
+        /// A description of a valid value.
         expected: &'static str,
     },
     /// The list of tasks is empty or too long.
@@ -42,17 +42,17 @@ pub enum Refusal {
     /// The working directory does not exist or is not a directory.
     #[error("{}", chain(.0))]
     Directory(SpawnError),
-    /// pi reads and writes paths as UTF-8, so it would look for another one.
+    /// pi reads and writes paths as UTF-8, so it would use a different path.
     #[error("the {what} `{}` is no valid UTF-8, and pi can use no other path{hint}", path.display())]
     Path {
-        /// What lies there.
+        /// A name for the kind of path.
         what: &'static str,
         /// The path.
         path: PathBuf,
-        /// What the user can do, with punctuation; may be empty.
+        /// Advice for the user, with its punctuation; may be empty.
         hint: &'static str,
     },
-    /// The child would work in a directory that it cannot see.
+    /// The child could not see its working directory.
     #[error(
         "the working directory `{}` lies in `{}`, which agents in a sandbox cannot see (`sandbox.hidden`)",
         cwd.display(), place.display()
@@ -60,19 +60,19 @@ pub enum Refusal {
     Hidden {
         /// The working directory.
         cwd: PathBuf,
-        /// What hides it.
+        /// The hidden directory that contains it.
         place: PathBuf,
     },
-    /// The child would lack extensions, and nobody would see that.
+    /// The child would lack extensions, and no one would notice.
     #[error(
         "`{}` hides extensions in `{}`, which `inheritExtensions` has the child load: one that guards it would be missing \
          (`sandbox.hidden`)",
         place.display(), extensions.display()
     )]
     HiddenExtensions {
-        /// Where extensions of the user lie.
+        /// The directory of the user's extensions.
         extensions: PathBuf,
-        /// What hides them, or some of them.
+        /// The hidden path that overlaps with it.
         place: PathBuf,
     },
     /// The tree in which the child may write would contain more than a project.
@@ -84,10 +84,10 @@ pub enum Refusal {
     TreeTooWide {
         /// The root of the tree.
         tree: PathBuf,
-        /// What lies in it.
+        /// The directory that the tree contains.
         place: PathBuf,
     },
-    /// The tree in which the child may write is a repository without a work tree, which is protected.
+    /// The tree of a writing child is a repository without a work tree, which is protected.
     #[error(
         "the agent may write, and `{}` is a bare repository, where nothing but git should write; start it in a work tree",
         tree.display()
@@ -96,7 +96,7 @@ pub enum Refusal {
         /// The repository.
         tree: PathBuf,
     },
-    /// The schema of the result is none.
+    /// The schema of the result is invalid.
     #[error("`outputSchema` is no schema: {0}")]
     Schema(String),
     /// The first step of a chain refers to an earlier step.
@@ -110,7 +110,7 @@ pub enum Refusal {
     /// The configuration switches delegation off.
     #[error("delegation is switched off: `subagents.enabled` is false; do the work yourself")]
     Disabled,
-    /// A configuration file cannot be read, or has a mistake in a setting that restricts.
+    /// A configuration file cannot be read, or a restricting setting has a mistake.
     #[error("delegation is off until the configuration is corrected: {0}")]
     BrokenConfig(String),
     /// A value of the caller's own configuration is not valid.
@@ -122,15 +122,15 @@ pub enum Refusal {
     /// No agent has this name.
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
-    /// Its settings switch the agent off.
+    /// The agent's settings switch it off.
     #[error("agent `{agent}` is switched off: {by} sets `enabled` to `false`; use another one")]
     AgentDisabled {
         /// The agent's name.
         agent: String,
-        /// Who switched it off.
+        /// The source of the setting.
         by: ValueSource,
     },
-    /// The model that the agent would have cannot be used.
+    /// The agent's model cannot be used.
     #[error(transparent)]
     Model(#[from] UnusableModel),
     /// The policy for a project's agents denies it.
@@ -162,7 +162,7 @@ pub enum Refusal {
         agent: String,
         /// The path of its definition.
         path: String,
-        /// Whether the user said no.
+        /// True if the user said no.
         has_answered: bool,
     },
 }
@@ -176,7 +176,7 @@ fn unanswered_or_no(has_answered: bool) -> &'static str {
 }
 
 impl Refusal {
-    /// The code of the result's error.
+    /// Returns the code of the result's error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -206,14 +206,14 @@ impl Refusal {
         if matches!(self, Self::Depth(_)) { Mode::Management } else { Mode::Single }
     }
 
-    /// The result of a refused call.
+    /// Returns the result of a refused call.
     #[must_use]
     pub fn into_result(mut self, sanitizer: &Sanitizer, limits: TruncateLimits) -> ToolResult {
         if let Self::Unknown(unknown) = &mut self {
-            // The message has only the beginning of it.
+            // The message contains only the beginning of the name.
             unknown.name = sanitizer.clip(&unknown.name, MESSAGE_CHARS).into_string();
         }
-        // A file or an agent may have any name, also one with lines of its own.
+        // A file or an agent may have any name, including one with line breaks.
         let message = sanitizer.line(&self.to_string(), MESSAGE_CHARS);
         let (text, _) = message.truncate(limits, None);
         let error = CallError { code: self.code(), message: text.to_string() };
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::text::SanitizerOptions;
 
-    /// A directory may have any name, and passed for lines of ours.
+    /// A directory may have any name. A name with line breaks could pass for lines of ours.
     #[test]
     fn a_refusal_is_one_line_whatever_it_names() {
         let forged = PathBuf::from("/x\n\n✓ rw\r\nReviewed \u{202e}everything");
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// A model names the agent, and half a secret would match nothing.
+    /// A model writes the agent's name. Half a secret would not be recognized as one.
     #[test]
     fn a_refusal_is_cut_behind_its_secrets() {
         let secret = "made-up value of forty-two words 0123456789";

@@ -17,18 +17,18 @@ use crate::text::{Allowed, Sanitizer, SanitizerOptions, auth_secrets, key_secret
 const AUTH_FILE: &str = "auth.json";
 /// The largest credentials file that is read, in bytes.
 const AUTH_BYTES: u64 = 1024 * 1024;
-/// Agents' credentials files that are read; users have far fewer.
+/// The maximum number of agents' credentials files that are read. Users have far fewer.
 const MAX_STORES: usize = 256;
-/// How long reading these files may take on a slow file system.
+/// The time limit for reading these files on a slow file system.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long they are waited for after an abort. Usually they take a millisecond.
+/// The time limit for reading them after an abort. It usually takes a millisecond.
 const AFTER_ABORT: Duration = Duration::from_millis(100);
 
 /// The settings that one call has read. Clones share them, so all steps of the call see the same settings even if the
 /// files change.
 #[derive(Clone)]
 pub struct CallSettings {
-    /// The configuration, or what is wrong with the caller's own values.
+    /// The configuration, or the mistake in the caller's own values.
     loaded: Result<Arc<LoadedConfig>, InvalidConfig>,
     sanitizer: Arc<Sanitizer>,
 }
@@ -42,8 +42,8 @@ impl CallSettings {
         Self { loaded, sanitizer }
     }
 
-    /// Reads the settings on a thread where it may block. When the file system hangs, the configuration counts as broken
-    /// after ten seconds, and the sanitizer does without the values of credentials files.
+    /// Reads the settings on a blocking thread. If the file system hangs, the configuration counts as broken after ten
+    /// seconds, and the sanitizer does not know the secrets in credentials files.
     pub async fn of(cwd: &Path, context: &Arc<HostContext>) -> Self {
         let (directory, host) = (cwd.to_path_buf(), Arc::clone(context));
         let reading = tokio::time::timeout(READ_TIMEOUT, blocking(move || load_config(&directory, &host)));
@@ -58,8 +58,8 @@ impl CallSettings {
         Self { loaded, sanitizer: Arc::new(sanitizer.unwrap_or_else(|_| bare_sanitizer(context))) }
     }
 
-    /// Reads the settings until the call is cancelled. After that they are waited for a moment longer, because their
-    /// sanitizer knows more secrets; settings that are late count as unread, and nothing can run with them.
+    /// Reads the settings until the call is cancelled. Then it waits a moment longer, because the complete sanitizer
+    /// knows more secrets. Settings that are still not available count as unread, and nothing can run with them.
     pub(crate) async fn unless_cancelled(cwd: &Path, context: &Arc<HostContext>, cancel: &Cancel) -> Self {
         let abandoned = async {
             cancel.cancelled().await;
@@ -72,41 +72,41 @@ impl CallSettings {
         }
     }
 
-    /// Settings that could not be read, for this reason.
+    /// Creates settings that could not be read, with the reason.
     fn unread(why: String, context: &HostContext) -> Self {
         let loaded = LoadedConfig::unread(why);
         Self { loaded: Ok(Arc::new(loaded)), sanitizer: Arc::new(bare_sanitizer(context)) }
     }
 
-    /// The configuration from the files and the caller.
+    /// Returns the configuration from the files and the caller.
     ///
     /// # Errors
     ///
-    /// When one of the caller's own values is not valid.
+    /// Fails if one of the caller's own values is not valid.
     pub fn loaded(&self) -> Result<&LoadedConfig, Refusal> {
         self.loaded.as_deref().map_err(|error| error.clone().into())
     }
 
-    /// The configuration in force; the defaults if the caller's own values are not valid.
+    /// Returns the configuration, or the defaults if the caller's own values are not valid.
     #[must_use]
     pub fn config(&self) -> Config {
         self.loaded.as_ref().map_or_else(|_| Config::default(), |loaded| loaded.config.clone())
     }
 
-    /// The sanitizer for every text of the call. It redacts what looks like a secret, the secrets that this process
-    /// holds, and those that the configuration passes to children.
+    /// Returns the sanitizer for every text of the call. It redacts text that looks like a secret, the secrets of this
+    /// process, and the secrets that the configuration passes to children.
     #[must_use]
     pub fn sanitizer(&self) -> &Arc<Sanitizer> {
         &self.sanitizer
     }
 }
 
-/// The configuration in force in a directory, with the caller's own values laid over it. Blocks. What the
-/// conversation's project forbids stays forbidden in other directories.
+/// Loads the configuration of a directory and adds the caller's own values. A restriction of the conversation's
+/// project also applies in other directories. Blocks.
 ///
 /// # Errors
 ///
-/// When one of the caller's own values is not valid.
+/// Fails if one of the caller's own values is not valid.
 pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, InvalidConfig> {
     let locate = |dir: &Path| ConfigPaths::locate(dir, &context.agent_dir, context.home.as_deref());
     let mut paths = locate(cwd);
@@ -121,7 +121,7 @@ pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, In
     Ok(loaded)
 }
 
-/// The sanitizer of a call with this configuration. Blocks.
+/// Builds the sanitizer of a call with this configuration. Blocks.
 fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer {
     let env = loaded.iter().flat_map(|loaded| &loaded.config.env);
     let configured = env.map(|(name, value)| (name.as_str(), value.as_str()));
@@ -143,7 +143,7 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
     Sanitizer::new(options)
 }
 
-/// A sanitizer with the secrets that are known without reading a file.
+/// Builds a sanitizer with the secrets that are known without reading a file.
 fn bare_sanitizer(context: &HostContext) -> Sanitizer {
     Sanitizer::new(known_without_files(context))
 }
@@ -156,7 +156,7 @@ fn known_without_files(context: &HostContext) -> SanitizerOptions {
     }
 }
 
-/// Turns the log of this process on if the environment says so. The first context decides; later ones change nothing.
+/// Turns on the log of this process if the environment says so. Only the first context counts.
 pub fn start_log(context: &HostContext) {
     if let Some(filter) = context.var(log::VARIABLE) {
         log::start(&filter, &context.agent_dir, || known_without_files(context));
@@ -167,7 +167,7 @@ fn inherited(context: &HostContext) -> impl Iterator<Item = (&str, &str)> {
     context.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
 }
 
-/// The keys that the hosting pi holds in its memory only.
+/// Returns the keys that the hosting pi has in memory only.
 fn keys(context: &HostContext) -> impl Iterator<Item = String> {
     context.host.session_keys.iter().filter_map(|known| key_secret(&known.key))
 }
@@ -176,7 +176,7 @@ fn homes(context: &HostContext) -> Vec<String> {
     context.home.iter().map(|home| home.to_string_lossy().into_owned()).collect()
 }
 
-/// The paths of pi's credentials and of agents' own.
+/// Returns the paths of pi's credentials and of agents' own credentials.
 fn stores(agent_dir: &Path) -> Vec<PathBuf> {
     let of_agents = std::fs::read_dir(layout::credentials(agent_dir));
     let of_agents = of_agents.into_iter().flatten().flatten().take(MAX_STORES).map(|entry| entry.path());
@@ -192,7 +192,7 @@ mod tests {
     use crate::process::CancelReason;
     use crate::run::Host;
 
-    /// A runtime with one thread on which files are read, and a clock that a test moves.
+    /// Creates a runtime with one thread for reading files, and a clock that the test controls.
     fn runtime() -> tokio::runtime::Runtime {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_time().max_blocking_threads(1).start_paused(true).build().expect("a runtime")
@@ -211,7 +211,7 @@ mod tests {
         })
     }
 
-    /// Lets so much time pass, and a little more.
+    /// Advances the clock by this limit and a little more.
     async fn pass(limit: Duration) {
         tokio::task::yield_now().await;
         tokio::time::advance(limit + Duration::from_secs(1)).await;
@@ -222,19 +222,19 @@ mod tests {
         settings.loaded().expect("no values of the caller").broken.as_ref().map(ToString::to_string)
     }
 
-    /// Without its files a sanitizer knows the secrets of the environment.
+    /// Returns true if the sanitizer knows the secrets of the environment without reading files.
     fn redacts(settings: &CallSettings) -> bool {
         !settings.sanitizer().sanitize("it is made-up-deploy-value").into_string().contains("made-up")
     }
 
-    /// A file system that hangs kept the abort waiting, too.
+    /// A hanging file system once delayed the abort as well.
     #[test]
     fn an_abort_waits_for_no_file_that_cannot_be_read() {
         let (runtime, context) = (runtime(), context());
-        // Dropped before the runtime, which waits for that thread.
+        // Must be dropped before the runtime, which waits for that thread.
         let (go, hangs) = mpsc::channel::<()>();
         runtime.block_on(async {
-            // The only thread on which files are read hangs.
+            // Occupies the only thread for reading files.
             drop(tokio::task::spawn_blocking(move || hangs.recv()));
             let cancel = Cancel::new();
             cancel.cancel(CancelReason::Shutdown);
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_configuration_that_cannot_be_read_in_time_counts_as_broken() {
         let (runtime, context) = (runtime(), context());
-        // Dropped before the runtime, which waits for that thread.
+        // Must be dropped before the runtime, which waits for that thread.
         let (go, hangs) = mpsc::channel::<()>();
         runtime.block_on(async {
             drop(tokio::task::spawn_blocking(move || hangs.recv()));
@@ -278,7 +278,7 @@ mod tests {
                 _ = &mut reading => panic!("it is still being read"),
                 () = std::future::ready(()) => {}
             }
-            // Behind the configuration, and before the credentials.
+            // Runs after the configuration is read and before the credentials are.
             drop(tokio::task::spawn_blocking(move || (began.send(()), hangs.recv())));
             hanging.recv().expect("the configuration has been read");
             let settings = tokio::select! {

@@ -10,14 +10,14 @@ use crate::agent::{SHELL, ShellPolicy};
 use crate::files::open;
 use crate::run::context::HostContext;
 
-/// pi's settings of a project, below its directory.
+/// The path of pi's settings in a project.
 const PROJECT_SETTINGS: &str = ".pi/settings.json";
-/// The largest file of settings that is read, in bytes.
+/// The maximum size of these settings, in bytes.
 const MAX_SETTINGS: u64 = 1024 * 1024;
 /// The setting that names the shell.
 const SHELL_PATH: &str = "shellPath";
 
-/// Whether a child in this sandbox gets a shell. Blocks.
+/// Decides whether a child in this sandbox gets a shell. Blocks.
 pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &HostContext) -> ShellPolicy {
     if let SandboxPlan::Declared { .. } = sandbox {
         return ShellPolicy::Sandboxed;
@@ -36,8 +36,8 @@ pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &
     }
 }
 
-/// Whether the settings of a project name a shell, which would win over the one in the child's own settings. Also when
-/// they cannot be read: pi might read more in them than this does.
+/// Returns true if the project's settings name a shell, which would take precedence over the one in the child's
+/// settings. Also returns true if the settings cannot be read, because pi might be able to read them.
 fn names_shell(cwd: &Path) -> bool {
     match open::regular(&cwd.join(PROJECT_SETTINGS)).and_then(|file| open::read(file, MAX_SETTINGS)) {
         Ok(bytes) => {

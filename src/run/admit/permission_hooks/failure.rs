@@ -1,14 +1,14 @@
-//! A child that ended because a hook did not load.
+//! Detects a child that ended because a permission hook did not load.
 
 use crate::text::{Sanitizer, quoted_path, quoted_within};
 
-/// How pi begins the line that says which extension did not load, and why.
+/// The start of pi's line about an extension that did not load.
 const FAILED: &str = "Failed to load extension \"";
-/// Characters of the reason.
+/// The maximum length of the reason, in characters.
 const REASON_CHARS: usize = 1_000;
 
-/// Why a run is refused whose child could not load one of its hooks, by what the child wrote; `None` if that is not why it
-/// ended.
+/// Returns the reason for refusing a run whose child could not load one of its hooks, taken from the child's output.
+/// `None` if the child ended for another reason.
 pub(in crate::run) fn failed_hook(hooks: &[String], written: &str, sanitizer: &Sanitizer) -> Option<String> {
     let of_line = |line: &str| {
         let (path, reason) = line.split_once(FAILED)?.1.split_once("\": ")?;

@@ -1,4 +1,4 @@
-//! Which of the extensions that pi loads are hooks.
+//! Finds the permission hooks among the extensions that pi loads.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +10,16 @@ use crate::agent::canonical;
 use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
 
-/// How our own package is recognized where it is not the one that hosts us: its name, the place of its module in it, and how
-/// that begins.
+/// The marks of our own package if another copy hosts us: its name, the path of its module, and the module's first
+/// bytes.
 const OUR_NAME: &str = "pi-subagent-native";
 const OUR_MODULE: &str = "extensions/pi-subagent-native/index.js";
 const OUR_FIRST_WORDS: &[u8] = b"// pi-subagent-native ";
-/// The module has a hundred thousand bytes, and a larger one is not it.
+/// The maximum size of our module, in bytes. It has about a hundred thousand.
 const MAX_MODULE: u64 = 4 * 1024 * 1024;
 const MAX_MANIFEST: u64 = 1024 * 1024;
 
-/// The user's hooks, in the order in which pi loads them. Blocks.
+/// Returns the user's hooks in pi's load order. Blocks.
 #[must_use]
 pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
     let installed = match &context.host.extensions {
@@ -39,22 +39,23 @@ pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
     hooks
 }
 
-/// Whether one of these extensions may provide a model. What is no file, such as a package's name, may. Blocks.
+/// Returns true if one of these extensions may provide a model. A name that is not a file, such as a package's, always
+/// may. Blocks.
 pub(in crate::run::admit) fn may_provide_model(files: &[PathBuf], context: &HostContext) -> bool {
     let end = patience();
     let may = |path: PathBuf| !path.is_file() || names(PROVIDER, &path, packages_of(&path, context), end);
     files.iter().map(|path| canonical(path)).any(may)
 }
 
-/// The directories of a file's packages. What is linked into a directory has its package where it really lies.
+/// Returns the directories of a file's packages. A linked file belongs to the package at its real path.
 fn packages_of(path: &Path, context: &HostContext) -> Vec<PathBuf> {
     let real = path.canonicalize().ok().filter(|real| real != path);
     let paths = [Some(path), real.as_deref()].into_iter().flatten();
     paths.filter_map(|path| package_of(path, context)).collect()
 }
 
-/// The directory that an extension's files lie in, unless it is a single file among others: the nearest one with a
-/// `package.json`, else its own below a directory of extensions.
+/// Returns the directory of an extension's files, unless the extension is a single file among others. That is the
+/// nearest directory with a `package.json`, else the extension's own directory below a directory of extensions.
 fn package_of(entry: &Path, context: &HostContext) -> Option<PathBuf> {
     let of_agent = context.agent_dir.join("extensions");
     let is_shared = |directory: &Path| {
@@ -73,7 +74,7 @@ fn package_of(entry: &Path, context: &HostContext) -> Option<PathBuf> {
         }
         own = Some(directory.to_path_buf());
     }
-    // It lies somewhere, among things that are no extension's.
+    // The file is in a directory that does not belong to an extension.
     None
 }
 
@@ -82,7 +83,7 @@ struct Manifest {
     name: String,
 }
 
-/// Whether a file is the module of this package. Its name alone does not make it so.
+/// Returns true if a file is the module of this package. Its name alone is not enough.
 fn is_ours(entry: &Path) -> bool {
     let is_module = |entry: &Path| {
         let root = entry.ancestors().nth(3)?;

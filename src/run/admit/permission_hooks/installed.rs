@@ -1,7 +1,8 @@
-//! The extensions that pi loads for the user, read from pi's own files. Used where the hosting pi does not say.
+//! Lists the extensions that pi loads for the user, read from pi's own files. Used if the hosting pi does not report
+//! them.
 //!
-//! Left out are a project's, which pi loads only when the user trusts the project, and packages of npm that lie in the global
-//! directory of an old npm. Ignore files such as `.gitignore` are not read.
+//! Not included are the extensions of a project, which pi loads only if the user trusts the project, and npm packages
+//! in the global directory of an old npm. Ignore files such as `.gitignore` are not read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,12 +14,12 @@ use super::patterns::{Patterns, normal};
 use crate::files::open;
 use crate::run::context::HostExtension;
 
-/// Larger settings are none.
+/// The maximum size of pi's settings, in bytes. Larger settings are ignored.
 const MAX_SETTINGS: u64 = 1024 * 1024;
-/// What begins the name of a package that is not a path.
+/// The prefixes of package names that are not paths.
 const REMOTE: [&str; 6] = ["npm:", "git:", "github:", "http:", "https:", "ssh:"];
 
-/// The extensions of this agent directory. Blocks.
+/// Returns the extensions of this agent directory. Blocks.
 pub(super) fn installed(agent_dir: &Path, home: Option<&Path>) -> Vec<HostExtension> {
     let settings = settings(agent_dir);
     let entries = strings(settings.get("extensions")).unwrap_or_default();
@@ -28,7 +29,7 @@ pub(super) fn installed(agent_dir: &Path, home: Option<&Path>) -> Vec<HostExtens
     let patterns = Patterns::of(&patterns);
     let place = |path: &String| place(path, agent_dir, home);
     let named = patterns.chosen(of_paths(paths.iter().map(place).collect()), agent_dir);
-    // Of those that pi finds by itself a list can only take away.
+    // For extensions that pi finds by itself, a list can only exclude.
     let found = of_directory(&agent_dir.join("extensions"));
     let mut extensions: Vec<HostExtension> = Vec::new();
     let mut add = |path: PathBuf, package: Option<&Path>| {
@@ -65,14 +66,14 @@ fn settings(agent_dir: &Path) -> Value {
     read().unwrap_or_default()
 }
 
-/// The extensions of a package that the user has left switched on.
+/// Returns the extensions of a package that the user has not disabled.
 fn chosen_of(package: &Value, root: &Path) -> Vec<PathBuf> {
     let all = of_package(root);
     let wanted = strings(package.get("extensions"));
     let is_off = package.get("autoload") == Some(&Value::Bool(false));
     match wanted {
         Some(list) if list.is_empty() => Vec::new(),
-        // Nothing is loaded by itself, and so nothing but what is named.
+        // Without autoload, only the named extensions are loaded.
         Some(list) if is_off => {
             let named: Vec<String> =
                 list.into_iter().filter(|entry| !entry.starts_with(['!', '-'])).collect();
@@ -87,7 +88,7 @@ fn chosen_of(package: &Value, root: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Where pi keeps a package.
+/// Returns the directory in which pi keeps a package.
 fn root_of(source: &str, agent_dir: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let source = source.trim();
     if let Some(spec) = source.strip_prefix("npm:") {
@@ -119,7 +120,7 @@ fn below(root: &Path, name: &str) -> Option<PathBuf> {
     (path != *root && path.starts_with(root)).then_some(path)
 }
 
-/// A path of the settings.
+/// Resolves a path from the settings.
 fn place(path: &str, agent_dir: &Path, home: Option<&Path>) -> PathBuf {
     let path = path.trim();
     let path = path.strip_prefix("file://").unwrap_or(path);

@@ -1,14 +1,14 @@
-//! The user's permission hooks: extensions that watch tool calls, and so may refuse them. A child that the kernel does not
-//! keep from writing loads them all.
+//! The user's permission hooks: extensions that watch tool calls and may refuse them. A child loads all of them unless
+//! the kernel prevents it from writing.
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `find` | which hooks are there? |
-//! | `watches` | does an extension watch tool calls, or provide a model? |
-//! | `installed` | which extensions does pi load, where the host does not say? |
-//! | `package` | which of them does a package or a directory bring? |
-//! | `patterns` | which of these did the user switch off? |
-//! | `failure` | did a child end because a hook did not load? |
+//! | `find` | the search for hooks among the extensions |
+//! | `watches` | the test whether an extension watches tool calls or provides a model |
+//! | `installed` | the extensions that pi loads, if the host does not report them |
+//! | `package` | the extensions of a package or a directory |
+//! | `patterns` | the lists with which the user enables and disables extensions |
+//! | `failure` | the detection of a child that ended because a hook did not load |
 
 mod failure;
 mod find;

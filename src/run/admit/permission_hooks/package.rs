@@ -1,4 +1,4 @@
-//! The extensions that a package or a directory brings, by pi's rules.
+//! Lists the extensions of a package or a directory, by pi's rules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use serde_json::Value;
 use super::patterns::{Patterns, expand, normal};
 use crate::files::open;
 
-/// A larger `package.json` is none.
+/// The maximum size of a `package.json`, in bytes. A larger one is ignored.
 const MAX_MANIFEST: u64 = 1024 * 1024;
 
-/// What `package.json` says about pi.
+/// The `pi` section of a `package.json`.
 enum Manifest {
-    /// Nothing.
+    /// There is no such section.
     Absent,
-    /// Something, but not which extensions.
+    /// The section exists, but lists no extensions.
     Silent,
-    /// These.
+    /// The extensions that the section lists.
     Extensions(Vec<String>),
 }
 
@@ -37,12 +37,12 @@ fn manifest(package: &Path) -> Manifest {
     }
 }
 
-/// A list of texts only; pi takes nothing from any other.
+/// Returns a list that contains only strings. pi ignores lists with other values.
 pub(super) fn strings(value: Option<&Value>) -> Option<Vec<String>> {
     value?.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect()
 }
 
-/// The extensions of a package, those that its own list leaves out excepted.
+/// Returns the extensions of a package, except the ones that its own list excludes.
 pub(super) fn of_package(package: &Path) -> Vec<PathBuf> {
     match manifest(package) {
         Manifest::Silent => Vec::new(),
@@ -56,14 +56,14 @@ pub(super) fn of_package(package: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Whether a directory is a package at all; pi takes any other for one extension.
+/// Returns true if a directory is a package. pi treats any other directory as a single extension.
 pub(super) fn is_package(directory: &Path) -> bool {
     let has = |kind: &str| directory.join(kind).exists();
     !matches!(manifest(directory), Manifest::Absent)
         || ["extensions", "skills", "prompts", "themes"].iter().any(|kind| has(kind))
 }
 
-/// Files, and the extensions of directories.
+/// Returns the files among these paths, and the extensions of the directories.
 pub(super) fn of_paths(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let of = |path: PathBuf| match fs::metadata(&path) {
         Ok(found) if found.is_file() => vec![path],
@@ -73,7 +73,7 @@ pub(super) fn of_paths(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.into_iter().flat_map(of).collect()
 }
 
-/// The extensions of a directory of extensions: its own entries, else its files and those of its directories.
+/// Returns the extensions in a directory: its declared entries, else its files and subdirectories.
 pub(super) fn of_directory(directory: &Path) -> Vec<PathBuf> {
     if let Some(entries) = entries_of(directory) {
         return entries;
@@ -98,7 +98,7 @@ pub(super) fn of_directory(directory: &Path) -> Vec<PathBuf> {
     extensions
 }
 
-/// What a directory names as its entries, or its index.
+/// Returns the entries that a directory declares, or its index file.
 fn entries_of(directory: &Path) -> Option<Vec<PathBuf>> {
     if let Manifest::Extensions(names) = manifest(directory) {
         let there: Vec<PathBuf> =

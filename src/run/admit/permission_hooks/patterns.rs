@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use regex::Regex;
 
-/// Directories that are looked at for one pattern.
+/// The maximum number of directories that are searched for one pattern.
 const MAX_WALKED: usize = 2_000;
 
-/// What a list chooses.
+/// The parsed patterns of a list.
 #[derive(Debug, Default)]
 pub(super) struct Patterns<'a> {
     included: Vec<Regex>,
@@ -30,7 +30,8 @@ impl<'a> Patterns<'a> {
         patterns
     }
 
-    /// Whether a file that pi found by itself is left switched on: only what has a mark in front counts for it.
+    /// Returns true if an extension that pi found by itself stays enabled. Only entries with a leading mark apply to
+    /// it.
     pub(super) fn leaves_on(&self, file: &Path, base: &Path) -> bool {
         let marked = Patterns {
             included: Vec::new(),
@@ -41,12 +42,13 @@ impl<'a> Patterns<'a> {
         marked.chooses(file, base)
     }
 
-    /// The files that are chosen; names are relative to `base`.
+    /// Returns the chosen files. Names are relative to `base`.
     pub(super) fn chosen(&self, files: Vec<PathBuf>, base: &Path) -> Vec<PathBuf> {
         files.into_iter().filter(|file| self.chooses(file, base)).collect()
     }
 
-    /// Whether a file is chosen. Without a name that includes, all are.
+    /// Returns true if the list chooses a file. A list without included names chooses every file that it does not
+    /// exclude.
     pub(super) fn chooses(&self, file: &Path, base: &Path) -> bool {
         let names = [
             relative(file, base),
@@ -62,7 +64,7 @@ impl<'a> Patterns<'a> {
     }
 }
 
-/// The paths that an entry of a manifest stands for.
+/// Returns the paths that an entry of a manifest matches.
 pub(super) fn expand(package: &Path, name: &str) -> Vec<PathBuf> {
     if !name.contains(['*', '?']) {
         return vec![normal(&package.join(name))];
@@ -88,7 +90,7 @@ pub(super) fn expand(package: &Path, name: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A path without `.` and `..`.
+/// Removes `.` and `..` from a path.
 pub(super) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -112,7 +114,8 @@ fn relative(file: &Path, base: &Path) -> String {
     }
 }
 
-/// `*` and `?` within a name, `**` across directories, `[…]` and `{a,b}`. What is no pattern matches nothing.
+/// Parses a glob: `*` and `?` within a name, `**` across directories, `[…]` and `{a,b}`. An invalid pattern matches
+/// nothing.
 fn glob(pattern: &str) -> Option<Regex> {
     let mut expression = String::from("^");
     let (mut rest, mut braces) = (pattern.strip_prefix("./").unwrap_or(pattern), 0);

@@ -1,4 +1,4 @@
-//! Whether an extension watches tool calls, or registers a provider, as far as its text says. In doubt it does.
+//! Searches the text of an extension for signs that it watches tool calls or registers a provider. In doubt, it does.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -12,33 +12,34 @@ use memchr::memmem;
 use super::patterns::normal;
 use crate::files::open;
 
-/// The event that an extension has to name to hear of tool calls.
+/// The event that an extension has to name to receive tool calls.
 pub(super) const EVENT: &[&[u8]] = &[b"tool_call"];
-/// The methods, one of which an extension has to call to provide a model.
+/// The methods with which an extension provides a model. It has to call one of them.
 pub(super) const PROVIDER: &[&[u8]] = &[b"registerProvider", b"registerVirtualModel"];
-/// A larger file is not read, and counts as naming it.
+/// The maximum size of a file that is read, in bytes. A larger file counts as containing the word.
 const MAX_FILE: u64 = 1024 * 1024;
-/// What is looked at of one extension. One with more counts as naming it.
+/// The maximum number of files, and of bytes, that are read of one extension. An extension with more counts as
+/// containing the word.
 const MAX_FILES: usize = 2_000;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// How long is looked at all of them.
+/// The time limit for searching all extensions.
 const MAX_TIME: Duration = Duration::from_secs(2);
-/// Directories of others, and of git.
+/// Skipped directories: dependencies, and git's own.
 const PASSED_OVER: [&str; 2] = ["node_modules", ".git"];
-/// The longest path of a file that another one imports.
+/// The maximum length of an imported path, in bytes.
 const MAX_IMPORT: usize = 300;
-/// What an import may leave out.
+/// The endings that an import may omit.
 const ENDINGS: [&str; 9] = ["", ".ts", ".js", ".mjs", ".cjs", ".mts", ".cts", "/index.ts", "/index.js"];
 
-/// When to stop looking, for all extensions together: what is left then counts as naming the event.
+/// Returns the deadline for searching all extensions together. An extension that is not searched by then counts as a
+/// hook.
 pub(super) fn patience() -> Instant {
     Instant::now() + MAX_TIME
 }
 
-/// Whether the entry of an extension, a file that it imports by a relative path, or any file of its packages has one of
-/// these words.
-/// A file that cannot be read counts as having it; what is neither a file nor a directory cannot hold code. Blocks, until
-/// `end` at most.
+/// Returns true if an extension contains one of these words. Searches its entry, the files that the entry imports by a
+/// relative path, and all files of its packages. A file that cannot be read counts as containing one; a path that is
+/// neither a file nor a directory contains no code. Blocks until `end` at most.
 pub(super) fn names(
     words: &'static [&'static [u8]],
     entry: &Path,
@@ -64,7 +65,7 @@ pub(super) fn names(
     false
 }
 
-/// What a file or directory is known by, however many paths lead to it.
+/// The identity of a file or directory, the same for all paths that lead to it.
 #[cfg(unix)]
 type Identity = (u64, u64);
 #[cfg(not(unix))]
@@ -81,7 +82,7 @@ fn identity(path: &Path, _found: &fs::Metadata) -> Identity {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// A bounded walk.
+/// A bounded search through files and directories.
 struct Search {
     words: &'static [&'static [u8]],
     left: Vec<PathBuf>,
@@ -89,16 +90,16 @@ struct Search {
     files: usize,
     bytes: usize,
     end: Instant,
-    /// They are walked whole, so what is imported from them is looked at without being looked up.
+    /// The directories that are searched completely. Imports that lead into them need no lookup.
     packages: Vec<PathBuf>,
 }
 
 impl Search {
-    /// Looks at one path, and remembers where to look next.
+    /// Searches one path, and adds the paths to search next.
     fn finds(&mut self, path: &Path) -> io::Result<bool> {
         let found = match fs::metadata(path) {
             Ok(found) => found,
-            // A link to nothing is no code.
+            // A dangling link contains no code.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
@@ -137,10 +138,10 @@ impl Search {
     }
 }
 
-/// The relative paths that stand in quotes in a file, each once, made absolute.
+/// Returns the quoted relative paths of a file as absolute paths, without duplicates.
 fn imports(text: &[u8], file: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    // Node looks beside the file itself, not beside a link to it.
+    // Node resolves imports relative to the real file, not relative to a link to it.
     let folder = LazyCell::new(|| file.canonicalize().ok()?.parent().map(Path::to_path_buf));
     for at in memmem::find_iter(text, b"./") {
         let start = if text[..at].ends_with(b".") { at - 1 } else { at };
@@ -154,7 +155,8 @@ fn imports(text: &[u8], file: &Path) -> BTreeSet<PathBuf> {
     found
 }
 
-/// The files that an import may mean. TypeScript names the file that its own will become.
+/// Returns the files that an import may mean. TypeScript imports name the compiled `.js` file instead of the `.ts`
+/// source.
 fn candidates(import: &Path) -> impl Iterator<Item = PathBuf> {
     let name = import.to_string_lossy().into_owned();
     let plain = name.strip_suffix("js").map(|plain| format!("{plain}ts"));

@@ -1,4 +1,4 @@
-//! Which children are sandboxed, and what their reports say.
+//! Tests the choice of a sandbox, and the report about it.
 
 use super::*;
 use crate::config::Sandbox;
@@ -51,8 +51,8 @@ fn word(plan: &SandboxPlan) -> &'static str {
     }
 }
 
-/// Each row: what the agent asks for, what is configured, and the plan for a child, whether it may write in its tree or
-/// not at all: with Landlock, without it, and without a warden.
+/// Each row: the agent's setting, the configuration, whether the child may write, and the plan with Landlock, without
+/// Landlock, and without a warden.
 #[test]
 fn the_stricter_of_two_modes_decides_whether_a_child_is_held_or_refused() {
     use SandboxMode::{Auto, Off, Required};
@@ -107,8 +107,8 @@ fn nothing_holds_a_child_that_may_write_everywhere() {
     }
 }
 
-/// Landlock cannot take the repository out of the tree. Each row: whether there are mount namespaces, whether they are
-/// wanted, the mode, and the plan for a child that may write.
+/// Landlock cannot exclude the repository from the tree. Each row: whether mount namespaces are available, whether
+/// they are wanted, the mode, and the plan for a child that may write.
 #[test]
 fn a_child_whose_repository_is_not_protected_says_so_or_does_not_run() {
     let no_mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
@@ -128,7 +128,7 @@ fn a_child_whose_repository_is_not_protected_says_so_or_does_not_run() {
         let said = plan.report(Some(&[Mechanism::Landlock, Mechanism::MountNamespace])).reason;
         assert_eq!(reason.is_some(), said.is_some(), "{said:?}");
         assert!(reason.is_none_or(|reason| said.is_some_and(|said| said.contains(reason))));
-        // A child that may write nothing has nothing to protect.
+        // A child that cannot write has nothing that needs protection.
         let reads = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
         assert_eq!(word(&reads), "held");
         assert!(!format!("{reads:?}").contains(".git"));
@@ -256,7 +256,7 @@ fn a_report_lists_the_mechanisms_in_force() {
     }
 }
 
-/// Each row: what the machine promised, what the child got, and whether something is missing.
+/// Each row: the planned layers, the active mechanisms, and whether a layer is missing.
 #[test]
 fn what_a_child_was_to_get_and_did_not_is_missing() {
     use Mechanism::{Landlock, MountNamespace};
@@ -275,7 +275,7 @@ fn what_a_child_was_to_get_and_did_not_is_missing() {
     }
 }
 
-/// Each row: where the agent comes from, what it says, what is configured, and what its shell gets.
+/// Each row: the agent's source, its setting, the configuration, and the network access of its shell.
 #[test]
 fn a_project_can_only_switch_the_network_off() {
     use Network::{Off, On};

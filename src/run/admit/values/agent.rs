@@ -1,6 +1,8 @@
-//! What an agent has in the end: its file, the settings that users and projects give it, the configuration, the session.
+//! Combines the values that apply to an agent: its file, the settings of users and projects, the configuration, and
+//! the session.
 //!
-//! The user's settings for an agent win over those for all, and both over its file. A project's only tighten.
+//! The user's settings for one agent override those for all agents, and both override the agent file. A project's
+//! settings can only tighten.
 
 use std::fmt;
 use std::path::Path;
@@ -15,19 +17,19 @@ use crate::run::admit::hidden::{below_home, unreadable};
 use crate::run::context::{Host, HostContext};
 use crate::run::spec::RunOverrides;
 
-/// Undoes what the agent file says, so that the configuration or the session counts.
+/// Cancels the value of the agent file, so that the configuration or the session counts.
 const INHERIT: &str = "inherit";
 
 static DEFAULTS: LazyLock<Config> = LazyLock::new(Config::default);
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueSource {
     /// The parameters of the call.
     Call,
-    /// The user's settings for the agent or for all: `agents.NAME`.
+    /// The user's settings for one agent or for all agents: `agents.NAME`.
     Settings(String),
-    /// A project's file, which made it stricter.
+    /// A project's file, which made the value stricter.
     Project,
     /// The agent file.
     AgentFile,
@@ -35,7 +37,7 @@ pub enum ValueSource {
     Config(&'static str),
     /// The session that delegates.
     Session,
-    /// Nobody said anything.
+    /// The built-in default, because no source sets the value.
     Default,
 }
 
@@ -53,12 +55,12 @@ impl fmt::Display for ValueSource {
     }
 }
 
-/// A value and where it comes from.
+/// A value with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
-    /// Who gave it.
+    /// The source of the value.
     pub source: ValueSource,
 }
 
@@ -68,45 +70,45 @@ impl<T> Sourced<T> {
     }
 }
 
-/// What an agent has in the end.
+/// The values that apply to an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentValues {
-    /// The model as pi is given it, without a thinking level.
+    /// The model, as it is passed to pi, without a thinking level.
     pub model: Sourced<Option<String>>,
     /// The thinking level.
     pub thinking: Sourced<Option<String>>,
-    /// The limit of the whole run.
+    /// The time limit of the whole run.
     pub timeout: Sourced<Option<Duration>>,
-    /// That limit without the configuration's: what a run in the background has.
+    /// The time limit without the one from the configuration. It applies to runs in the background.
     pub own_timeout: Option<Duration>,
     /// The limit on silence.
     pub idle_timeout: Sourced<Option<Duration>>,
-    /// Assistant messages.
+    /// The limit on assistant messages.
     pub max_turns: Sourced<Option<u64>>,
-    /// In USD.
+    /// The cost limit in USD.
     pub max_cost: Sourced<Option<f64>>,
-    /// After how many equal calls of a tool the run ends.
+    /// The number of equal tool calls after which the run ends.
     pub loop_stop_after: Sourced<Option<u64>>,
-    /// Whether context files are read.
+    /// True if the child reads context files.
     pub reads_context: Sourced<bool>,
-    /// Where the child works, if it may write.
+    /// The tree in which the child works, if it may write.
     pub isolation: Sourced<Isolation>,
-    /// Which skills are seen.
+    /// The skills that the child sees.
     pub skills: Sourced<Skills>,
-    /// The tools that are asked for; `None` if nobody names any.
+    /// The requested tools; `None` if no source names any.
     pub tools: Sourced<Option<Vec<String>>>,
-    /// Lists of tools that each hold all that the child may have.
+    /// Upper bounds: the child only gets tools that are in each of these lists.
     pub tool_bounds: Vec<Vec<String>>,
-    /// The command that checks its work. A project's files cannot set it for an agent of the user's.
+    /// The command that checks the child's work. A project's files cannot set it for a user's agent.
     pub check: Sourced<Option<String>>,
-    /// The command that prepares its private tree. As with the check.
+    /// The command that prepares the private tree. A project's files cannot set it for a user's agent either.
     pub setup: Sourced<Option<String>>,
-    /// Who switched the agent off.
+    /// The source that switches the agent off, if one does.
     pub disabled: Option<ValueSource>,
 }
 
 impl AgentValues {
-    /// The values of an agent for a call.
+    /// Combines the values of an agent for a call.
     #[must_use]
     pub fn of(agent: &AgentDefinition, config: &Config, host: &Host, call: &RunOverrides) -> Self {
         let layers = Layers::of(agent, config);
@@ -141,7 +143,7 @@ impl AgentValues {
         let mut tool_bounds: Vec<Vec<String>> =
             layers.bounds().filter_map(|bounds| bounds.tools.clone()).collect();
         let tools = match tools {
-            // The user meant an agent of their own, and a project has one of the same name.
+            // The user meant an agent of their own, but a project has an agent with the same name.
             Some(tools) if is_from_project => {
                 tool_bounds.push(tools.value);
                 Sourced::new(agent.tools.clone(), tools.source)
@@ -171,14 +173,14 @@ impl AgentValues {
         }
     }
 
-    /// The agent with the tools that it asks for in the end.
+    /// Returns the agent with the tools that it requests after all settings are applied.
     #[must_use]
     pub fn declared(&self, agent: &AgentDefinition) -> AgentDefinition {
         AgentDefinition { tools: self.tools.value.clone(), ..agent.clone() }
     }
 }
 
-/// The settings that apply to an agent, the more specific first, and their keys.
+/// The settings that apply to an agent with their keys, the most specific first.
 struct Layers<'a> {
     settings: Vec<(String, &'a AgentSettings)>,
     is_from_project: bool,
@@ -195,7 +197,7 @@ impl<'a> Layers<'a> {
         Self { settings, is_from_project: agent.source == Source::Project }
     }
 
-    /// The user's value.
+    /// Returns the user's value from the most specific settings.
     fn user<T>(&self, value: impl Fn(&AgentSettings) -> Option<T>) -> Option<Sourced<T>> {
         let stated = |(key, settings): &(String, &AgentSettings)| {
             value(settings).map(|value| Sourced::new(value, ValueSource::Settings(key.clone())))
@@ -203,12 +205,13 @@ impl<'a> Layers<'a> {
         self.settings.iter().find_map(stated)
     }
 
-    /// What projects say.
+    /// Returns the restrictions of projects.
     fn bounds(&self) -> impl Iterator<Item = &AgentBounds> {
         self.settings.iter().map(|(_, settings)| &settings.project)
     }
 
-    /// A limit, and the same without the configuration's. `configured` is its value, its key and its default.
+    /// Returns a limit, with and without the one from the configuration. `configured` is the configuration's value,
+    /// its key and its default.
     fn limit<T: PartialOrd + Copy + Default>(
         &self,
         value: impl Fn(&AgentBounds) -> Option<T>,
@@ -222,7 +225,7 @@ impl<'a> Layers<'a> {
         let of_config = if configured == default { ValueSource::Default } else { ValueSource::Config(key) };
         let own = match self.user(|settings| value(&settings.bounds)) {
             Some(Sourced { value, source }) => {
-                // 0 undoes the agent file's.
+                // 0 cancels the limit of the agent file.
                 Sourced::new(Some(value).filter(|value| *value > T::default()), source)
             }
             None => Sourced::new(of_file, ValueSource::AgentFile),
@@ -242,7 +245,8 @@ impl<'a> Layers<'a> {
         (found, stricter(own.value, bound))
     }
 
-    /// The model and the thinking level. A level after the model's name, `sonnet:high`, counts as stated with the model.
+    /// Returns the model and the thinking level. A level after the model's name, as in `sonnet:high`, has the same
+    /// source as the model.
     fn model(
         &self,
         agent: &AgentDefinition,
@@ -261,7 +265,7 @@ impl<'a> Layers<'a> {
                 (of_settings(settings), ValueSource::Settings(key.clone()))
             };
             ranks.extend(self.settings.iter().map(of_user));
-            // One that says `inherit` hides the file, and all settings that are less specific.
+            // `inherit` hides the agent file and all less specific settings.
             let inherits = ranks.iter().position(|(value, _)| value.as_deref() == Some(INHERIT));
             match inherits {
                 Some(rank) => ranks.truncate(rank),
@@ -321,7 +325,8 @@ impl<'a> Layers<'a> {
         if found.value && is_refused { Sourced::new(false, ValueSource::Project) } else { found }
     }
 
-    /// A shell command of the user's settings, else of the agent's file. A project's settings name none.
+    /// Returns a shell command from the user's settings, else from the agent file. A project's settings cannot name
+    /// one.
     fn command(
         &self,
         of_settings: impl Fn(&AgentSettings) -> Option<String>,
@@ -349,7 +354,7 @@ impl<'a> Layers<'a> {
         let of_config = if configured { ValueSource::Config("inheritSkills") } else { ValueSource::Default };
         let found = match (self.user(|settings| settings.bounds.skills.clone()), &agent.skills) {
             (Some(found), _) => found,
-            // A project's agent may see what the user lets every child see.
+            // A project's agent may see all skills that the user lets every child see.
             (None, Some(own)) if *own == Skills::All(false) || configured || !self.is_from_project => {
                 Sourced::new(own.clone(), ValueSource::AgentFile)
             }
@@ -369,7 +374,7 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// The skills that both allow.
+/// Returns the skills that both values allow.
 fn common(one: Skills, other: Skills) -> Skills {
     match (one, other) {
         (Skills::All(true), skills) | (skills, Skills::All(true)) => skills,
@@ -380,7 +385,7 @@ fn common(one: Skills, other: Skills) -> Skills {
     }
 }
 
-/// A model's name and the thinking level behind it, as pi takes them.
+/// Splits a model's name and the thinking level after it, by pi's rules.
 fn split_thinking(model: &str) -> (&str, Option<&str>) {
     match model.rsplit_once(':') {
         Some((name, level)) if !name.is_empty() && THINKING_LEVELS.contains(&level) => (name, Some(level)),
@@ -388,7 +393,7 @@ fn split_thinking(model: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The agents that exist for a directory. Blocks.
+/// Finds the agents of a directory. Blocks.
 #[must_use]
 pub fn find_agents(cwd: &Path, context: &HostContext, config: &Config) -> Catalog {
     let home = context.home.as_deref();

@@ -1,12 +1,12 @@
-//! What an agent has in the end, who said so, and whether the host has that.
+//! The values that apply to an agent, their sources, and whether the host can provide them.
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `agent` | model, limits, tools, skills and context of an agent, and where each comes from |
-//! | `words` | those values in words |
-//! | `model` | whether the hosting pi can use the model |
-//! | `skills` | which files its skills are |
-//! | `notes` | what `TOOLS.md` says |
+//! | `agent` | the model, limits, tools, skills and context of an agent, each with its source |
+//! | `words` | the text form of these values |
+//! | `model` | the check whether the hosting pi can use the model |
+//! | `skills` | the files of the skills |
+//! | `notes` | the contents of `TOOLS.md` |
 
 mod agent;
 mod model;

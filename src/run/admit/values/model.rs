@@ -1,4 +1,4 @@
-//! Whether the hosting pi knows the model that a run asks for, and has a login for it.
+//! Checks that the hosting pi knows the requested model, and has a login for it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,49 +13,50 @@ use crate::run::context::HostContext;
 use crate::run::launch::launcher::launcher_of;
 use crate::text::{nearest, quoted_path, suggestion};
 
-/// How long pi may take to look a model up. It takes a millisecond; without an answer the child finds out.
+/// The time limit for looking up a model in pi. It usually takes a millisecond. Without an answer, the child finds out
+/// itself.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Why a child with this model would end at once.
+/// The reason why a child with this model would end at once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableModel {
     /// pi knows no such model, or several.
     #[error("{why} (the model comes from {from})")]
     Unknown {
-        /// pi's own words, and the nearest model.
+        /// pi's explanation, and the nearest model.
         why: String,
-        /// Who asked for it.
+        /// The source of the model.
         from: ValueSource,
     },
-    /// pi has no login for its provider.
+    /// pi has no login for the model's provider.
     #[error(
         "{} needs a login for `{provider}`, and this pi has none: {remedy}, or {}",
         named(asked, model, from),
         another(from)
     )]
     NoLogin {
-        /// As it was asked for.
+        /// The model's name as requested.
         asked: String,
         /// `provider/id`.
         model: String,
         /// The provider.
         provider: String,
-        /// What to do.
+        /// Advice on how to log in.
         remedy: String,
-        /// Who asked for it.
+        /// The source of the model.
         from: ValueSource,
     },
-    /// An extension of the hosting pi provides it, and the child would not load that.
+    /// An extension of the hosting pi provides the model, and the child would not load this extension.
     #[error("model `{model}` comes from an extension, and {why}, or {}", another(from))]
     NotLoaded {
         /// `provider/id`.
         model: String,
-        /// The reason, and what to do about it.
+        /// The reason, with advice.
         why: String,
-        /// Who asked for it.
+        /// The source of the model.
         from: ValueSource,
     },
-    /// The hosting pi has the key for it in its memory only, and cannot hand it on.
+    /// The hosting pi has the provider's key in memory only, and cannot pass it to a child.
     #[error(
         "the key for `{provider}` was given to this pi with `--api-key`, which children on this system cannot get: log in with \
          `/login {provider}`, or set the variable of the provider before you start pi"
@@ -66,25 +67,25 @@ pub enum UnusableModel {
     },
 }
 
-/// What decides whether the children of an agent can use a model.
+/// The facts that decide whether the children of an agent can use a model.
 pub(in crate::run) struct ModelCheck<'a> {
     pub agent: &'a AgentDefinition,
     pub config: &'a Config,
     pub context: &'a HostContext,
     /// The user's permission hooks that the child loads.
     pub permission_hooks: &'a [String],
-    /// Whether the agent has credentials of its own.
+    /// True if the agent has its own credentials.
     pub has_own_login: bool,
     pub callbacks: &'a dyn HostCallbacks,
 }
 
 impl ModelCheck<'_> {
-    /// The model of a run as `provider/id`, if the hosting pi says which it is. It is not asked about the session's, nor
-    /// where the child is started by another pi.
+    /// Returns a run's model as `provider/id`, if the hosting pi resolves it. Does not ask about the session's own
+    /// model, nor if another pi starts the child.
     ///
     /// # Errors
     ///
-    /// When the child could not use it.
+    /// Fails if the child could not use the model.
     pub(in crate::run) async fn usable(
         &self,
         asked: &Sourced<Option<String>>,
@@ -106,7 +107,7 @@ impl ModelCheck<'_> {
         Ok(found)
     }
 
-    /// The model as the hosting pi names it, if it answers.
+    /// Returns the hosting pi's name for the model, if pi answers.
     async fn found(&self, asked: &str, source: &ValueSource) -> Result<Option<String>, UnusableModel> {
         let Some(found) = look_up(asked, self.callbacks).await else { return Ok(None) };
         tracing::debug!(
@@ -127,8 +128,8 @@ impl ModelCheck<'_> {
         Ok(Some(model))
     }
 
-    /// Why the child would not load the extension that provides this model, and what to do. `None` if it would, or if nobody
-    /// knows.
+    /// Returns the reason why the child would not load the extension that provides this model, with advice. `None` if
+    /// the child would load it, or if that is unknown.
     async fn not_loaded(&self, model: &str) -> Option<String> {
         let Self { agent, config, context, permission_hooks, .. } = self;
         let host = &context.host;
@@ -156,13 +157,14 @@ impl ModelCheck<'_> {
             let why = "that is a part of the program around this pi: put it into a file that pi loads";
             return is_needed.then(|| why.to_owned());
         }
-        // Which of them it is, pi does not say. What is no file, such as a pipe, can be read only once.
+        // pi does not say which of the files it is. Files such as pipes can be read only once.
         let gone = blocking(move || files.into_iter().find(|file| !file.is_file())).await?;
         let gone = quoted_path(&gone.to_string_lossy());
         Some(format!("{gone} is gone, which this pi has loaded: restore it, or `/reload`"))
     }
 
-    /// Refuses a key that cannot be handed on: a child gets it in an agent directory of its own, which there is on Unix only.
+    /// Refuses a key that cannot be passed on. A child receives it in a private agent directory, which exists only on
+    /// Unix.
     fn check_key(&self, model: &str) -> Result<(), UnusableModel> {
         let provider = provider_of(model);
         let keys = &self.context.host.session_keys;
@@ -177,25 +179,25 @@ fn provider_of(model: &str) -> &str {
     model.split_once('/').map_or(model, |(provider, _)| provider)
 }
 
-/// Whether the children of an agent are started by a pi other than the hosting one, which has models and logins of its own.
+/// Returns true if an agent's children run a pi other than the hosting one, with its own models and logins.
 pub(crate) fn starts_another_pi(agent: &AgentDefinition, config: &Config) -> bool {
     config.pi_command.is_some() || launcher_of(agent, config).elsewhere().is_some()
 }
 
-/// What the hosting pi says about a model, if it does.
+/// Returns the hosting pi's answer about a model, if there is one.
 pub async fn look_up(asked: &str, callbacks: &dyn HostCallbacks) -> Option<HostModel> {
     tokio::time::timeout(ANSWER, callbacks.model(asked)).await.ok()?
 }
 
 impl HostModel {
-    /// Why this is not one model: pi's own words, and the model that was probably meant.
+    /// Explains why the name does not match exactly one model, in pi's words, and suggests a similar model.
     #[must_use]
     pub fn unknown(&self, asked: &str) -> String {
         let problem = self.problem.clone().unwrap_or_else(|| format!("there is no model `{asked}`"));
         problem + &self.nearest(asked)
     }
 
-    /// The model that was probably meant, with punctuation; empty where none is similar.
+    /// Suggests the most similar model, with punctuation. Empty if no model is similar.
     fn nearest(&self, asked: &str) -> String {
         let id = |model: &String| model.split_once('/').map_or(String::new(), |(_, id)| id.to_owned());
         let ids: Vec<String> = self.known.iter().map(id).collect();
@@ -204,7 +206,7 @@ impl HostModel {
     }
 }
 
-/// The model as it was asked for, and what pi takes that for.
+/// Formats the requested name of a model, and the model that pi resolves it to.
 fn named(asked: &str, model: &str, from: &ValueSource) -> String {
     let is_whole = asked == model || asked.strip_prefix(model).is_some_and(|rest| rest.starts_with(':'));
     if is_whole {
@@ -213,7 +215,7 @@ fn named(asked: &str, model: &str, from: &ValueSource) -> String {
     format!("model `{asked}` (from {from}), which is `{model}` here,")
 }
 
-/// How to do without the login.
+/// Returns advice for continuing without the login.
 fn another(from: &ValueSource) -> &'static str {
     match from {
         ValueSource::Call => "name another model",

@@ -1,4 +1,4 @@
-//! `TOOLS.md`: what users and projects say about tools, beside `AGENTS.md`.
+//! Reads `TOOLS.md`: notes of users and projects about tools, next to `AGENTS.md`.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use crate::run::context::HostContext;
 use crate::text::{floor_char_boundary, without_controls};
 
 const NAME: &str = "TOOLS.md";
-/// Files that are read, the nearest first; a project has one or two.
+/// The maximum number of files that are read, the nearest first. A project has one or two.
 const MAX_FILES: usize = 8;
-/// Bytes of one file that a child reads: more would crowd out its task.
+/// The maximum number of bytes of one file that a child reads. More would crowd out its task.
 const MAX_BYTES: usize = 16 * 1024;
-/// The largest file of which a part is read.
+/// The maximum size of a file of which a part is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The notes for a child in this directory, in the order in which it reads them: the user's, then the project's from the
-/// outside in. A file that lies elsewhere by way of a link is left out. Blocks.
+/// Returns the notes for a child in this directory in reading order: the user's, then the project's from the outermost
+/// directory inwards. Skips a file that a link leads out of the project. Blocks.
 pub(in crate::run) fn tool_notes(cwd: &Path, context: &HostContext) -> Vec<String> {
     let project = project_directories(cwd, context.home.as_deref());
     let root = project.last().cloned().unwrap_or_else(|| canonical(cwd));
@@ -35,7 +35,7 @@ fn note(dir: &Path, root: &Path, is_of_project: bool) -> Option<String> {
     if is_of_project && open::is_placed_by_others(&path) {
         return None;
     }
-    // From the root on without links: a child may put one in the place of a file that was looked at.
+    // Opened from the root without following links, because a child may replace a checked file with a link.
     let file = Directory::open_real(root).ok()?.file(path.strip_prefix(root).ok()?).ok()?;
     if is_of_project && !open::is_trusted(&file.metadata().ok()?) {
         return None;
@@ -60,7 +60,8 @@ mod tests {
 
     use super::*;
 
-    /// How often the file is exchanged while it is read. A reader that follows links gets the other file dozens of times.
+    /// The number of times that the file is exchanged while it is read. A reader that follows links gets the other
+    /// file dozens of times.
     const EXCHANGES: usize = 50_000;
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which of pi's skills a child sees.
+//! Finds the skills that a child sees.
 
 use crate::agent::Skills;
 use crate::run::context::Host;
@@ -7,14 +7,14 @@ use crate::text::{nearest, quoted, suggestion};
 /// The skills that a child sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SkillFiles {
-    /// All that pi finds.
+    /// All skills that pi finds.
     All,
-    /// These files; none of them is none.
+    /// Only these files. An empty list means no skills.
     Only(Vec<String>),
 }
 
 impl SkillFiles {
-    /// The files of the skills that are asked for, and what is said about those that the host does not have.
+    /// Returns the files of the requested skills, and messages about skills that the host does not have.
     pub(in crate::run) fn of(skills: &Skills, host: &Host) -> (Self, Vec<String>) {
         let names = match skills {
             Skills::All(true) => return (Self::All, Vec::new()),

@@ -1,4 +1,4 @@
-//! The values of an agent in words, and where each comes from.
+//! Formats the values of an agent, with their sources.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use crate::agent::{Context, Skills};
 use crate::text::figures;
 
 impl AgentValues {
-    /// Every value in words, and where it comes from.
+    /// Formats every value with its source.
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         self.words().into_iter().map(|(words, source)| format!("{words} ({source})")).collect()
     }
 
-    /// Those that are no defaults, on one line, where values that come from the same place stand together.
+    /// Formats the values that are not defaults on one line, grouped by source.
     #[must_use]
     pub fn by_source(&self) -> String {
         let mut groups: Vec<(&ValueSource, Vec<String>)> = Vec::new();
@@ -28,14 +28,14 @@ impl AgentValues {
         groups.collect::<Vec<_>>().join("; ")
     }
 
-    /// Those that nobody said anything about.
+    /// Formats the values that no source sets.
     #[must_use]
     pub fn defaults(&self) -> Vec<String> {
         let words = self.words().into_iter().filter(|(_, source)| **source == ValueSource::Default);
         words.map(|(words, _)| words).collect()
     }
 
-    /// Those of them that somebody's settings for this agent gave.
+    /// Formats the values that the settings of a user or a project set.
     #[must_use]
     pub fn given(&self) -> Vec<String> {
         let is_given =
@@ -101,7 +101,7 @@ impl AgentValues {
                 &reads_context.source,
             ),
         ];
-        // Most agents do not write.
+        // Most agents do not write, so isolation is only shown if it is set.
         if isolation.source != ValueSource::Default {
             words.push((format!("isolation {}", isolation.value), &isolation.source));
         }
