@@ -90,7 +90,7 @@ fn a_token_that_expires_during_the_run_needs_a_refresh() {
 }
 
 #[tokio::test]
-async fn a_refresh_is_asked_for_once_and_only_when_it_is_needed() {
+async fn a_refresh_is_requested_once_and_only_if_needed() {
     let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
     assert!(scene.refresh(MINUTE * 10).await);
     assert!(scene.refresh(MINUTE * 10).await);
@@ -98,7 +98,7 @@ async fn a_refresh_is_asked_for_once_and_only_when_it_is_needed() {
 }
 
 #[tokio::test]
-async fn runs_that_begin_together_ask_for_one_refresh() {
+async fn simultaneous_runs_request_one_refresh() {
     let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
     let (one, two, three) =
         tokio::join!(scene.refresh(MINUTE * 10), scene.refresh(MINUTE * 10), scene.refresh(MINUTE * 10));
@@ -107,7 +107,7 @@ async fn runs_that_begin_together_ask_for_one_refresh() {
 }
 
 #[tokio::test]
-async fn a_new_token_that_lives_shorter_than_the_run_is_not_refreshed_again() {
+async fn a_new_token_that_expires_during_the_run_is_not_refreshed_again() {
     let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
     for _ in 0..3 {
         assert!(!scene.refresh(MINUTE * 120).await);
@@ -116,7 +116,7 @@ async fn a_new_token_that_lives_shorter_than_the_run_is_not_refreshed_again() {
 }
 
 #[tokio::test]
-async fn a_refused_refresh_is_not_asked_for_again_for_the_same_token() {
+async fn a_refused_refresh_is_not_requested_again_for_the_same_token() {
     let scene = Scene::new(&entry(MINUTE * 5), None);
     for _ in 0..3 {
         assert!(!scene.refresh(MINUTE * 10).await);

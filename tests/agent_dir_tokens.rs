@@ -130,7 +130,7 @@ fn an_unchanged_token_is_not_written() {
 }
 
 #[test]
-fn an_entry_that_is_no_refreshed_token_is_refused() {
+fn an_entry_that_is_not_a_refreshed_token_is_refused() {
     use GiveBack::Refused as No;
     let token = |error| No(Refused::Token(error));
     let changed = |changes| json!({"p": with(refreshed(), changes)});
@@ -202,7 +202,7 @@ fn an_entry_that_is_no_refreshed_token_is_refused() {
 }
 
 #[test]
-fn a_token_is_taken_only_where_the_copied_one_was_due() {
+fn a_token_is_accepted_only_if_the_copied_token_was_due() {
     let minutes = |count: u64| millis(Duration::from_secs(count * 60 + 5));
     for (label, expires, expected) in [
         ("an hour left", minutes(60), GiveBack::Refused(Refused::NotDue(60))),
@@ -307,7 +307,7 @@ fn a_hostile_file_is_refused_without_hanging() {
 }
 
 #[test]
-fn a_directory_put_in_the_place_of_the_private_one_is_not_read() {
+fn a_directory_in_place_of_the_private_one_is_not_read() {
     let scene = Scene::new();
     let private = scene.create();
     let moved = scene.root.path().join("moved");
@@ -352,7 +352,7 @@ fn giving_back_keeps_hard_links() {
 }
 
 #[test]
-fn a_live_lock_is_waited_for_and_never_stolen() {
+fn a_live_lock_is_awaited_and_never_stolen() {
     let scene = Scene::new();
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
@@ -393,7 +393,7 @@ fn the_lock_of_a_dead_holder_is_taken_over() {
 }
 
 #[test]
-fn a_lock_that_somebody_replaced_is_not_removed() {
+fn a_replaced_lock_is_not_removed() {
     let scene = Scene::new();
     let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("free");
     assert!(lock.is_ours());
@@ -405,7 +405,7 @@ fn a_lock_that_somebody_replaced_is_not_removed() {
 }
 
 #[test]
-fn a_linked_file_is_locked_at_both_its_names_or_not_at_all() {
+fn a_linked_file_is_locked_at_both_names_or_not_at_all() {
     let scene = Scene::new();
     let dotfiles = scene.root.path().join("dotfiles.json");
     fs::rename(scene.auth(), &dotfiles).expect("moved");

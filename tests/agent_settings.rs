@@ -72,7 +72,7 @@ fn models(model: HostModel) -> User<'static> {
 }
 
 #[tokio::test]
-async fn the_settings_of_an_agent_win_over_those_of_all_and_both_over_its_file() {
+async fn settings_of_one_agent_override_settings_of_all_and_both_override_its_file() {
     let plain = scene(&json!({}));
     let (args, _) = run(&plain, &User::default()).await;
     assert!(args.contains("--model file/model --thinking low --tools read,grep,ls "), "{args}");
@@ -103,7 +103,7 @@ async fn the_settings_of_an_agent_win_over_those_of_all_and_both_over_its_file()
 }
 
 #[tokio::test]
-async fn each_value_says_where_it_comes_from() {
+async fn each_value_names_its_source() {
     let scene = scene(&json!({
         "model": "config/model", "idleTimeoutMs": 60000,
         "agents": { "own": { "model": "a/b:high", "timeoutMs": 5000, "maxTurns": 0, "loopStopAfter": 5 }, "*": { "maxCost": 2 } },
@@ -139,7 +139,7 @@ async fn each_value_says_where_it_comes_from() {
 }
 
 #[tokio::test]
-async fn values_that_nobody_set_are_listed_once_for_all_agents() {
+async fn default_values_are_listed_once_for_all_agents() {
     let scene = scene(&json!({ "idleTimeoutMs": 60000 }));
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
     assert_eq!(report.matches("maxCost none").count(), 1, "{report}");
@@ -148,7 +148,7 @@ async fn values_that_nobody_set_are_listed_once_for_all_agents() {
 }
 
 #[tokio::test]
-async fn a_list_of_agents_says_first_why_none_of_them_can_be_called() {
+async fn a_list_of_agents_begins_with_the_reason_why_none_can_be_called() {
     let table = [
         (json!({}), None),
         (json!({ "enabled": false }), Some("delegation is switched off: `subagents.enabled` is `false`")),
@@ -172,7 +172,7 @@ fn first_row(report: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_project_s_settings_never_loosen_what_the_file_or_the_user_says() {
+async fn project_settings_never_loosen_the_file_or_the_user_settings() {
     let scene = scene(&json!({ "timeoutMs": 1000, "agents": { "*": { "maxCost": 2 } } }));
     let settings = json!({
         "timeoutMs": 5000, "maxTurns": 100, "maxCost": 5, "tools": ["read", "bash", "mcp__x__y"], "skills": true, "context": "project",
@@ -188,7 +188,7 @@ async fn a_project_s_settings_never_loosen_what_the_file_or_the_user_says() {
 }
 
 #[tokio::test]
-async fn a_project_s_agent_gets_no_tools_by_the_name_of_the_user_s() {
+async fn a_projects_agent_does_not_inherit_tools_of_the_users_agent_with_its_name() {
     let scene = scene(&json!({
         "projectAgentPolicy": "allow",
         "agents": { "own": { "tools": ["read", "grep", "find"], "model": "a/b" } },
@@ -199,7 +199,7 @@ async fn a_project_s_agent_gets_no_tools_by_the_name_of_the_user_s() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_switched_off_is_refused_by_the_name_of_the_setting() {
+async fn a_disabled_agent_is_refused_with_the_name_of_the_setting() {
     let off = scene(&json!({ "agents": { "own": { "enabled": false } } }));
     let (args, result) = run(&off, &User::default()).await;
     assert!(
@@ -230,7 +230,7 @@ async fn settings_of_an_agent_that_does_not_exist_name_the_nearest() {
 }
 
 #[tokio::test]
-async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
+async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     let asks = |model: &str| scene(&json!({ "agents": { "own": { "model": model } } }));
     let unknown = HostModel {
         problem: Some("Model \"sonet\" not found.".into()),
@@ -293,7 +293,7 @@ async fn a_model_that_pi_does_not_know_or_has_no_login_for_starts_no_child() {
 }
 
 #[tokio::test]
-async fn skills_by_name_are_the_files_that_pi_has_and_the_others_are_told() {
+async fn named_skills_are_loaded_from_pi_and_unknown_ones_reported() {
     let skill = |name: &str| HostSkill { name: name.into(), path: format!("/skills/{name}/SKILL.md") };
     let mut named = scene(&json!({ "agents": { "own": { "skills": ["review", "reveiw"] } } }));
     context(&mut named).host.skills = Some(vec![skill("review"), skill("other")]);
@@ -316,7 +316,7 @@ async fn skills_by_name_are_the_files_that_pi_has_and_the_others_are_told() {
 }
 
 #[tokio::test]
-async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent() {
+async fn agents_of_further_directories_load_and_project_agents_need_consent() {
     let mut far = scene(
         &json!({ "agentDirs": ["~/.claude/agents", "~/gone"], "projectAgentDirs": [".claude/agents"] }),
     );
@@ -350,7 +350,7 @@ async fn agents_lie_in_further_directories_and_those_of_a_project_need_consent()
 }
 
 #[tokio::test]
-async fn what_an_agent_may_do_is_said_to_the_model_to_the_child_and_in_the_result() {
+async fn the_rights_of_an_agent_are_named_to_the_model_to_the_child_and_in_the_result() {
     let tries = r#"cat "$home"/agent/subagents/*/*/prompt.md > "$home/prompt" 2>/dev/null; printf '%s ' "$@" > "$home/args"
 while [ $# -gt 0 ]; do [ "$1" = --append-system-prompt ] && cat "$2" > "$home/prompt"; shift; done
 cat > "$home/task"; begin
@@ -418,7 +418,7 @@ async fn question(settings: &Value, lines: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_question_about_a_projects_agent_names_its_tools_and_says_what_they_can_change() {
+async fn a_question_about_a_projects_agent_names_its_tools_and_their_effects() {
     let (on, off) = (json!({ "allowWrite": "all" }), json!({}));
     let only_reads = "It has only tools that read, and can change no file.";
     let table = [
@@ -450,7 +450,7 @@ async fn a_question_about_a_projects_agent_names_its_tools_and_says_what_they_ca
 }
 
 #[tokio::test]
-async fn an_agent_that_has_only_tools_that_read_is_not_listed_as_one_that_writes() {
+async fn an_agent_with_only_read_tools_is_not_listed_as_a_writer() {
     for (settings, expected) in [
         (json!({ "allowWrite": true }), ["has only tools that read", "writes "]),
         (json!({}), ["has only tools that read", "cannot write here: `allowWrite` is off"]),
@@ -473,7 +473,7 @@ async fn an_agent_that_has_only_tools_that_read_is_not_listed_as_one_that_writes
 }
 
 #[tokio::test]
-async fn what_builtins_do_without_is_said_once() {
+async fn missing_tools_of_builtin_agents_are_reported_once() {
     let mut scene = scene(&json!({}));
     write(&scene, "agent/agents/mine.md", "---\nname: mine\ndescription: d\ntools: read, lsp\n---\nBe.");
     let tools = ["read", "grep", "find", "ls", "bash", "edit", "write"];
@@ -490,7 +490,7 @@ async fn what_builtins_do_without_is_said_once() {
 }
 
 #[tokio::test]
-async fn doctor_says_once_which_agents_lack_the_same_login() {
+async fn doctor_reports_a_missing_login_once_for_all_agents() {
     let scene = scene(&json!({ "agents": { "*": { "model": "haiku" } } }));
     let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
     let user = Arc::new(models(model));
@@ -509,7 +509,7 @@ async fn doctor_says_once_which_agents_lack_the_same_login() {
 }
 
 #[tokio::test]
-async fn findings_about_files_leave_the_columns_of_agents_where_they_are() {
+async fn findings_about_files_do_not_move_the_columns_of_agents() {
     let scene = scene(&json!({}));
     write(&scene, "agent/agents/odd.md", "---\nname: odd\ndescription: d\ncolor: red\n---\nBe.");
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await);
@@ -526,7 +526,7 @@ async fn notices(scene: &Scene) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_agent_that_its_file_restricts_cannot_write_and_start_up_says_what_is_not_understood() {
+async fn an_agent_restricted_by_its_file_cannot_write_and_unknown_restrictions_are_reported_at_start_up() {
     let scene = scene(&json!({ "allowWrite": true }));
     for (field, is_said) in [
         ("readOnly: true", false),
@@ -552,7 +552,7 @@ async fn an_agent_that_its_file_restricts_cannot_write_and_start_up_says_what_is
 }
 
 #[tokio::test]
-async fn names_that_nothing_has_are_reported_at_start_up_with_file_and_line() {
+async fn unknown_names_are_reported_at_start_up_with_file_and_line() {
     let mut scene = scene(&json!({}));
     let text = "{ \"subagents\": {\n\"tools\": { \"deny\": [\"Bash\", \"Edit\", \"exec\", \"reed\"],\n\"allow\": [\"Read\", \
                 \"Bash(git:*)\", \"ticket_search\"] },\n\"allowAgents\": [\"explorr\", \"reviewer\"],\n\"defaultAgent\": \"gone\" } }";
@@ -583,7 +583,7 @@ async fn names_that_nothing_has_are_reported_at_start_up_with_file_and_line() {
 }
 
 #[tokio::test]
-async fn a_child_keeps_the_tools_that_are_allowed_by_another_harness_s_names() {
+async fn tool_names_of_other_harnesses_are_understood() {
     let scene = scene(&json!({ "allowWrite": true, "tools": { "allow": ["Read", "Bash"] } }));
     write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\n---\nBe.");
     let listing = listing(&scene).await;
@@ -610,7 +610,7 @@ async fn an_unknown_tool_of_an_agent_is_reported_with_its_line() {
 }
 
 #[tokio::test]
-async fn a_default_agent_that_is_not_allowed_is_named_nowhere() {
+async fn a_default_agent_that_is_not_allowed_is_not_mentioned() {
     for (settings, expected) in [
         (json!({ "defaultAgent": "reviewer", "allowAgents": ["reviewer"] }), Some("reviewer")),
         (json!({ "defaultAgent": " reviewer ", "allowAgents": ["*"] }), Some("reviewer")),
@@ -633,7 +633,7 @@ async fn a_default_agent_that_is_not_allowed_is_named_nowhere() {
 }
 
 #[tokio::test]
-async fn a_call_of_an_agent_whose_launcher_is_not_valid_says_what_is_wrong_with_it() {
+async fn a_call_of_an_agent_with_an_invalid_launcher_explains_the_mistake() {
     let scene =
         scene(&json!({ "launchers": { "box": { "command": ["ssh", "box", "{argv}"], "pi": "pi" } } }));
     write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\nlauncher: box\n---\nBe.");
@@ -644,7 +644,7 @@ async fn a_call_of_an_agent_whose_launcher_is_not_valid_says_what_is_wrong_with_
 }
 
 #[tokio::test]
-async fn a_call_finds_an_agent_with_blanks_around_its_name_and_says_why_a_broken_one_does_not_load() {
+async fn a_call_ignores_blanks_around_a_name_and_explains_a_broken_agent() {
     let mut scene = scene(&json!({}));
     scene.spec.agent = " own\n".into();
     let (_, result) = run(&scene, &User::default()).await;
@@ -662,7 +662,7 @@ async fn a_call_finds_an_agent_with_blanks_around_its_name_and_says_why_a_broken
 /// Each row: the settings, the files that the host has loaded, whether pi knows the model without them, and the message or the
 /// arguments of the child.
 #[tokio::test]
-async fn a_model_of_an_extension_is_loaded_with_all_that_the_host_loads_or_no_child_starts() {
+async fn a_model_of_an_extension_needs_all_extensions_of_the_host() {
     const THERE: &str = "there.ts";
     const REMEDY: &str = "or name another model with `agents.NAME.model`, where `inherit` is your session's";
     const OTHER: &str = "other.ts";

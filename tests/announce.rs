@@ -170,7 +170,7 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
 }
 
 #[tokio::test]
-async fn a_question_is_called_off_while_it_announces() {
+async fn a_question_is_withdrawn_during_the_announcement() {
     let asks = r#"printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'"#;
     let script = format!("works; asked; {asks}; hear; said 'In short.'; settled; leave");
     let scene = announcing(&script, quick());
@@ -183,7 +183,7 @@ async fn a_question_is_called_off_while_it_announces() {
 }
 
 #[tokio::test]
-async fn messages_go_through_while_a_child_works_and_none_while_it_announces() {
+async fn messages_reach_a_working_child_and_no_announcing_child() {
     // The child listens all the time, so a message that does not arrive was not sent.
     let script = "hear; begin; hear; said 'The whole answer.'; settled; asked
         gate go; said 'In short.'; settled; leave";
@@ -205,7 +205,7 @@ async fn messages_go_through_while_a_child_works_and_none_while_it_announces() {
 }
 
 #[tokio::test]
-async fn the_configured_limits_of_a_text_bound_an_announcement_too() {
+async fn the_configured_text_limits_apply_to_an_announcement() {
     let bytes = |count: usize| "x".repeat(count);
     let lines = |count: usize| vec!["line"; count].join("\\n");
     for (label, said, is_cut) in [
@@ -268,7 +268,7 @@ async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
 }
 
 #[tokio::test]
-async fn a_child_with_an_answer_is_not_asked_again_unless_that_is_configured() {
+async fn a_child_with_an_answer_is_asked_again_only_if_configured() {
     for config in [json!({}), json!({ "announce": { "mode": "never" } })] {
         let scene = told("works; leave", config);
         let result = scene.run().await;
@@ -279,7 +279,7 @@ async fn a_child_with_an_answer_is_not_asked_again_unless_that_is_configured() {
 }
 
 #[tokio::test]
-async fn a_child_whose_answer_skips_the_announcement_is_not_asked_for_one() {
+async fn an_answer_that_skips_the_announcement_prevents_the_request() {
     let scene = announcing("hear; begin; said ' ANNOUNCE_SKIP '; settled; leave", quick());
     let result = scene.run().await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
@@ -287,7 +287,7 @@ async fn a_child_whose_answer_skips_the_announcement_is_not_asked_for_one() {
 }
 
 #[tokio::test]
-async fn a_child_without_an_answer_is_asked_for_one() {
+async fn a_child_without_an_answer_is_asked_for_an_announcement() {
     const MUTE: &str = "hear; begin; said ''; settled; asked; said 'In short.'; settled; leave";
     let scene = told(MUTE, json!({}));
     let result = scene.run().await;
@@ -299,7 +299,7 @@ async fn a_child_without_an_answer_is_asked_for_one() {
 }
 
 #[tokio::test]
-async fn a_child_is_told_that_its_last_message_is_the_report() {
+async fn a_childs_prompt_says_that_its_last_message_is_the_report() {
     /// Keeps the system prompt, which is in a file among the child's arguments.
     const SHOWS: &str = r#"
 for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; done

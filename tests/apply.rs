@@ -195,7 +195,7 @@ fn change_all(run: &Run) {
 }
 
 #[tokio::test]
-async fn every_kind_of_change_is_applied_and_taken_back_exactly() {
+async fn every_kind_of_change_is_applied_and_undone_exactly() {
     for sandboxed in [false, true] {
         let scene = furnished();
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
@@ -229,7 +229,7 @@ async fn every_kind_of_change_is_applied_and_taken_back_exactly() {
 }
 
 #[tokio::test]
-async fn what_was_changed_meanwhile_is_merged_or_stays_and_is_named() {
+async fn concurrent_changes_are_merged_or_kept_and_named() {
     let run = Run::of(furnished()).await;
     change_all(&run);
     run.write("both.txt", "the run's\n");
@@ -282,7 +282,7 @@ async fn what_was_changed_meanwhile_is_merged_or_stays_and_is_named() {
 }
 
 #[tokio::test]
-async fn what_has_changed_since_an_apply_is_named_and_nothing_is_taken_back() {
+async fn changes_after_an_apply_are_named_and_prevent_its_undo() {
     let run = Run::of(furnished()).await;
     change_all(&run);
     run.end().await;
@@ -300,7 +300,7 @@ async fn what_has_changed_since_an_apply_is_named_and_nothing_is_taken_back() {
 }
 
 #[tokio::test]
-async fn files_that_run_code_later_or_lead_out_need_a_yes() {
+async fn files_that_run_code_later_and_links_out_of_the_tree_need_a_yes() {
     let run = Run::of(Scene::committed()).await;
     for name in
         [".pi/extensions/x.ts", "sub/.mcp.json", ".vscode/tasks.json", ".husky/pre-commit", "plain.txt"]
@@ -321,7 +321,7 @@ async fn files_that_run_code_later_or_lead_out_need_a_yes() {
 
 /// git refuses to create such a branch, but nothing here relies on git's checks.
 #[tokio::test]
-async fn names_that_lead_out_of_the_tree_or_into_the_repository_are_refused() {
+async fn paths_out_of_the_tree_or_into_the_repository_are_refused() {
     let run = Run::of(Scene::committed()).await;
     run.write("new.txt", "new");
     run.end().await;
@@ -441,7 +441,7 @@ async fn an_apply_changes_nothing_while_a_program_has_one_of_the_files_open_for_
 
 /// Some file systems show every file as executable.
 #[tokio::test]
-async fn changes_are_applied_and_taken_back_where_git_does_not_trust_the_modes_of_files() {
+async fn changes_are_applied_and_undone_if_git_does_not_trust_file_modes() {
     let scene = Scene::committed();
     scene.git(&["config", "core.fileMode", "false"]);
     chmod(&scene.root().join("kept.txt"), 0o755);
@@ -456,7 +456,7 @@ async fn changes_are_applied_and_taken_back_where_git_does_not_trust_the_modes_o
 
 /// Each apply ends at the first file that was saved in the meantime. The saver continues while the others are reverted.
 #[tokio::test]
-async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
+async fn no_save_is_lost_during_an_apply_or_its_undo() {
     let scene = Scene::in_memory();
     let names = |kind: &'static str| (0..100).map(move |number| format!("{kind}{number:03}"));
     let all: Vec<String> = ["added", "modified", "removed"].into_iter().flat_map(names).collect();
@@ -515,7 +515,7 @@ async fn no_save_is_lost_while_an_apply_works_or_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_branch_is_discarded_only_while_it_is_what_the_run_left() {
+async fn only_an_unchanged_branch_is_discarded() {
     let run = Run::of(Scene::committed()).await;
     run.write("new.txt", "new");
     run.end().await;
@@ -547,7 +547,7 @@ async fn a_branch_is_discarded_only_while_it_is_what_the_run_left() {
 }
 
 #[tokio::test]
-async fn runs_that_left_nothing_say_why() {
+async fn a_run_without_artifacts_gives_the_reason() {
     let scene = Scene::committed();
     let store = scene.store().await;
     assert!(matches!(store.apply(ID, false).await, Err(ApplyError::Nothing)));
@@ -559,7 +559,7 @@ async fn runs_that_left_nothing_say_why() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_is_not_written_again() {
+async fn an_existing_change_is_not_written_again() {
     let run = Run::of(Scene::committed()).await;
     run.write("new.txt", "new");
     run.end().await;
@@ -568,10 +568,10 @@ async fn what_is_there_already_is_not_written_again() {
     assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
 }
 
-/// Applies in a separate process, which [`an_apply_that_is_killed_can_be_taken_back`] kills.
+/// Applies in a separate process, which [`a_killed_apply_can_be_undone`] kills.
 #[tokio::test]
 #[ignore = "it is started by another test"]
-async fn apply_elsewhere() {
+async fn apply_in_another_process() {
     let at = |name| PathBuf::from(std::env::var_os(name).expect("it is set"));
     let path = std::env::var_os("PATH").expect("a search path");
     let env = vec![("PATH".into(), path), ("HOME".into(), at("STAGE").join("home").into())];
@@ -582,7 +582,7 @@ async fn apply_elsewhere() {
 }
 
 #[tokio::test]
-async fn an_apply_that_is_killed_can_be_taken_back() {
+async fn a_killed_apply_can_be_undone() {
     let run = Run::of(furnished()).await;
     change_all(&run);
     for number in 0..MANY {
@@ -594,7 +594,7 @@ async fn an_apply_that_is_killed_can_be_taken_back() {
     // Kills the process when no file is written yet, when few are, and in the middle.
     for seen in [".git/x", "many/25/25"] {
         let mut child = Command::new(std::env::current_exe().expect("it has a path"))
-            .args(["--exact", "apply_elsewhere", "--ignored"])
+            .args(["--exact", "apply_in_another_process", "--ignored"])
             .env("STAGE", run.scene.at(""))
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
@@ -623,7 +623,7 @@ async fn an_apply_that_is_killed_can_be_taken_back() {
 
 /// A diff held in memory on both sides has a limit, and its error names the alternative.
 #[tokio::test]
-async fn a_run_that_has_changed_too_much_to_be_merged_here_says_so_before_anything_is_written() {
+async fn changes_too_large_to_merge_are_refused_before_anything_is_written() {
     let scene = Scene::committed();
     let large = fs::File::create(scene.root().join("large")).expect("made");
     large.set_len(210 << 20).expect("sparse");
@@ -638,7 +638,7 @@ async fn a_run_that_has_changed_too_much_to_be_merged_here_says_so_before_anythi
     assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
 }
 
-/// Applies on a file system with little room, which [`a_full_disk_leaves_everything_as_it_was`] mounts.
+/// Applies on a file system with little room, which [`an_apply_on_a_full_disk_changes_nothing`] mounts.
 #[tokio::test]
 #[ignore = "it is started by another test"]
 async fn apply_on_a_full_disk() {
@@ -671,7 +671,7 @@ async fn apply_on_a_full_disk() {
 }
 
 #[tokio::test]
-async fn a_full_disk_leaves_everything_as_it_was() {
+async fn an_apply_on_a_full_disk_changes_nothing() {
     let place = tempfile::tempdir().expect("a temporary directory");
     let script = r#"mount -t tmpfs -o size=48m none "$STAGE" || exit 77
 TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
@@ -693,7 +693,7 @@ TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
 
 /// The names look harmless, but the tree makes these files run code.
 #[tokio::test]
-async fn a_file_that_the_tree_makes_run_code_needs_a_yes_of_its_own() {
+async fn a_file_that_runs_code_needs_its_own_yes() {
     let scene = Scene::committed();
     for (name, text) in [("tools/hooks/check", "echo"), ("scripts/build.sh", "echo"), ("husky/x", "echo")] {
         scene.write(name, text);

@@ -135,7 +135,7 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
 }
 
 #[test]
-fn files_that_are_not_of_a_run_stay_in_its_directory() {
+fn foreign_files_stay_in_the_directory_of_a_run() {
     let home = Home::new();
     let run = home.run("0badcafe");
     let outside = home.root.path().join("outside.jsonl");
@@ -156,7 +156,7 @@ fn files_that_are_not_of_a_run_stay_in_its_directory() {
 }
 
 #[test]
-fn a_directory_that_is_not_of_a_run_is_refused() {
+fn a_foreign_directory_is_refused() {
     let home = Home::new();
     let run = home.run("0badcafe");
     let root = home.root.path();
@@ -295,7 +295,7 @@ fn a_file_that_only_claims_to_be_large_removes_nothing() {
 }
 
 #[test]
-fn a_run_that_alone_exceeds_the_quota_goes_before_all_others() {
+fn a_run_that_alone_exceeds_the_quota_is_removed_first() {
     let home = Home::new();
     let runs = ["00000000", "00000001", "00000002"].map(|id| home.run(id));
     fs::write(runs[2].join("session.jsonl"), "x".repeat(1 << 20)).expect("a file");
@@ -333,7 +333,7 @@ fn disk_use_counts_each_file_once_and_follows_no_link() {
 
 /// The artifacts of a run's tree count like its own files and are removed with them.
 #[test]
-fn the_snapshot_of_a_run_counts_towards_the_quota_and_goes_with_its_files() {
+fn the_snapshot_of_a_run_counts_towards_the_quota_and_is_removed_with_its_files() {
     let home = Home::new();
     let snapshot = |id: &str| {
         let snapshot = home.agent_dir.join("subagents/snapshots").join(id);

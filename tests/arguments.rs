@@ -198,7 +198,7 @@ fn a_mistake_is_explained_with_its_place_and_the_expected_form() {
 }
 
 #[test]
-fn arguments_that_are_no_json_or_nest_too_deep_are_refused() {
+fn invalid_or_deeply_nested_json_is_refused() {
     for json in ["", "{", &format!("{{\"tasks\":{}", "[".repeat(100_000))] {
         let misuse = prepare_json(Tool::Parallel, json).expect_err("a mistake").to_string();
         assert!(misuse.starts_with("The arguments are not JSON that can be read ("), "{misuse}");
@@ -208,7 +208,7 @@ fn arguments_that_are_no_json_or_nest_too_deep_are_refused() {
 }
 
 #[test]
-fn a_message_stays_short_whatever_was_sent() {
+fn a_message_stays_short_for_any_argument() {
     let long = "x".repeat(100_000);
     let entries: Vec<Value> = (0..100).map(|_| json!(long)).collect();
     for given in [
@@ -260,7 +260,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn prepared_arguments_stay_as_they_are(given in any_json()) {
+    fn prepared_arguments_are_not_changed_again(given in any_json()) {
         for tool in Tool::TEXTS.iter().filter_map(|text| Tool::parse(text)) {
             if let Ok(once) = prepare_arguments(tool, given.clone()) {
                 prop_assert_eq!(prepare_arguments(tool, once.clone()), Ok(once));

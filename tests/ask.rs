@@ -54,7 +54,7 @@ fn read(scene: &Scene, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_question_of_an_agent_that_may_ask_reaches_the_user_and_the_answer_the_child() {
+async fn an_allowed_question_reaches_the_user_and_its_answer_the_child() {
     for (ask, whom) in [("true", "the user"), ("parent", "the agent that gave you this task")] {
         let scene = scene_of(ASKS, ask, &json!({}));
         let answers = |ChildQuestion { question, agent, is_for_conversation, .. }: ChildQuestion| {
@@ -77,7 +77,7 @@ async fn the_question_of_an_agent_that_may_ask_reaches_the_user_and_the_answer_t
 }
 
 #[tokio::test]
-async fn an_agent_that_may_not_ask_has_no_tool_for_it_and_what_looks_like_its_question_is_declined() {
+async fn an_agent_that_may_not_ask_has_no_tool_and_a_forged_question_is_declined() {
     let scene = scene(ASKS, false, &json!({}));
     let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
     let user = User { answers: Some(Box::new(answers)), ..User::default() };
@@ -90,7 +90,7 @@ async fn an_agent_that_may_not_ask_has_no_tool_for_it_and_what_looks_like_its_qu
 
 /// No extension that could ask is loaded, so a program started by a tool has written it.
 #[tokio::test]
-async fn what_looks_like_a_question_of_the_agent_without_its_key_is_declined() {
+async fn a_forged_question_without_the_key_is_declined() {
     let forged = "pi-subagent-ask:00000000-0000-0000-0000-000000000000";
     for title in ["Which?".to_owned(), format!("{forged} Which?"), forged.to_owned()] {
         let scene = scene(
@@ -107,7 +107,7 @@ async fn what_looks_like_a_question_of_the_agent_without_its_key_is_declined() {
 }
 
 #[tokio::test]
-async fn where_nobody_is_the_question_is_declined_at_once() {
+async fn a_question_without_a_user_is_declined_at_once() {
     let scene = scene(ASKS, true, &json!({}));
     let result = run(&scene, &User::default()).await;
     assert_eq!(result.text, "Done.");
@@ -116,7 +116,7 @@ async fn where_nobody_is_the_question_is_declined_at_once() {
 
 /// No answer comes for longer than either limit, and the question is declined at its own limit.
 #[tokio::test]
-async fn no_limit_of_silence_counts_while_the_user_is_asked() {
+async fn the_idle_limit_is_paused_while_the_user_is_asked() {
     let limits = json!({ "idleTimeoutMs": 2000, "toolTimeoutMs": 2000 });
     let away = User { patience: Some(Duration::from_millis(3500)), ..User::default() };
     let result = run(&scene(ASKS, true, &limits), &away).await;
@@ -130,7 +130,7 @@ async fn no_limit_of_silence_counts_while_the_user_is_asked() {
 }
 
 #[tokio::test]
-async fn a_child_that_reads_no_answers_has_no_such_tool_and_its_result_says_so() {
+async fn a_child_that_reads_no_answers_has_no_ask_tool_and_its_result_says_so() {
     let script = r#"begin; env > "$home/env"; said 'Done.'; settled"#;
     let scene = scene(script, true, &json!({ "protocol": "json" }));
     let result = run(&scene, &User::default()).await;

@@ -223,7 +223,7 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
 }
 
 #[tokio::test]
-async fn a_question_that_the_listener_did_not_take_is_offered_again() {
+async fn a_rejected_question_is_offered_again() {
     let scene = Scene::new(ASKS);
     let failing = Ear(Arc::clone(&scene.ear.0), [Ack::Rejected, Ack::Rejected].into());
     let view = scene.open_to(failing, Vec::new()).await;
@@ -235,7 +235,7 @@ async fn a_question_that_the_listener_did_not_take_is_offered_again() {
 
 /// The same happens on `/reload`, or with another session in between.
 #[tokio::test]
-async fn a_question_waits_for_a_conversation_that_is_closed_and_is_not_told_twice() {
+async fn a_question_waits_for_a_closed_conversation_and_is_delivered_once() {
     let scene = Scene::new(ASKS);
     let key = scene.spawn(User::default()).await;
     let view = scene.open(Vec::new()).await;
@@ -254,7 +254,7 @@ async fn a_question_waits_for_a_conversation_that_is_closed_and_is_not_told_twic
 }
 
 #[tokio::test]
-async fn a_question_nobody_answers_is_declined_and_no_longer_told() {
+async fn an_unanswered_question_is_declined_and_no_longer_delivered() {
     let scene = Scene::new(ASKS);
     let away = User { patience: Some(Duration::from_millis(200)), ..User::default() };
     scene.spawn(away).await;
@@ -281,7 +281,7 @@ async fn a_person_may_answer_first() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_reply_hears_that_the_run_asks_again() {
+async fn a_caller_that_waits_for_a_reply_learns_of_the_next_question() {
     let twice = ASKS.replace("said 'Done.'", "ask q2 'And now?'; hear; said 'Done.'");
     let scene = Scene::new(&twice);
     let view = scene.open(Vec::new()).await;
@@ -297,7 +297,7 @@ async fn who_waits_for_a_reply_hears_that_the_run_asks_again() {
 
 /// A pi that would otherwise end waits for its runs, and one of them waits for its model.
 #[tokio::test]
-async fn waiting_for_the_runs_is_interrupted_once_for_each_question() {
+async fn a_wait_for_the_runs_is_interrupted_once_per_question() {
     let scene = Scene::new(ASKS);
     let view = scene.open(Vec::new()).await;
     let key = scene.spawn(User::default()).await;

@@ -323,7 +323,7 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
 }
 
 #[tokio::test]
-async fn notices_that_the_listener_did_not_take_are_told_again_and_then_no_more() {
+async fn rejected_notices_are_delivered_again_and_then_no_more() {
     let scene = Scene::without_store(ENDS);
     let ear = HardOfHearing::default();
     let view = scene.open_to(ear.clone(), KnownDeliveries::default()).await;
@@ -425,7 +425,7 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
 }
 
 #[tokio::test]
-async fn nothing_of_a_check_is_left_when_its_host_is_killed() {
+async fn no_process_of_a_check_survives_its_killed_host() {
     let scene = Scene::new("works; leave");
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("check");
@@ -465,7 +465,7 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
 
 /// Each row: the child's behaviour, the announcements' mode, the status, and words of the message.
 #[tokio::test]
-async fn what_a_run_has_left_is_told_whatever_its_child_says() {
+async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
     let short = "said 'Whole.'; settled; asked; said 'In short.'; settled; leave";
     for (ends, mode, expected) in [
         ("said 'Whole.'; settled; leave", "never", ["Status: success", "Whole."]),
@@ -505,7 +505,7 @@ async fn what_a_run_has_left_is_told_whatever_its_child_says() {
 }
 
 #[tokio::test]
-async fn what_an_isolated_run_of_a_killed_process_has_done_becomes_its_branch() {
+async fn the_changes_of_an_isolated_run_of_a_killed_process_become_its_branch() {
     let scene = Scene::new("hear; begin; echo done > made.txt; : > \"$home/made\"; leave");
     let git = scene.git_project();
     let mut other = Actor::start(&scene.agent_dir());
@@ -593,7 +593,7 @@ impl Wake for Watch {
 }
 
 #[tokio::test]
-async fn a_conversation_is_never_settled_before_it_heard_of_the_end_of_its_run() {
+async fn a_conversation_is_not_settled_before_it_receives_the_end_of_its_run() {
     let scene = Scene::new(ENDS);
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
@@ -643,7 +643,7 @@ async fn a_run_is_live_until_its_end_is_stored() {
 }
 
 #[tokio::test]
-async fn the_snapshot_of_a_kept_run_is_private_and_removed_at_its_end() {
+async fn the_snapshot_of_a_detached_run_is_private_and_removed_at_its_end() {
     let scene = Scene::new(GOES_ON);
     let key = "1a2b3c4d-0000-4000-8000-000000000000";
     let request = SpawnRequest {
@@ -684,7 +684,7 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
 }
 
 #[tokio::test]
-async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
+async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let scene = Scene::new(ENDS);
     let store = attach(&scene.agent_dir()).store.expect("a store");
     let (resumed, other) = (due(&scene, "0badcafe", 1), due(&scene, "1badcafe", 2));
@@ -790,7 +790,7 @@ fn now_ms() -> i64 {
 
 /// From the 17th on they were one line each, and marked as delivered.
 #[tokio::test]
-async fn of_many_results_each_is_told_in_full() {
+async fn each_of_many_results_is_delivered_in_full() {
     const MANY: i64 = 40;
     let scene = Scene::new(ENDS);
     for number in 0..MANY {
@@ -814,7 +814,7 @@ async fn of_many_results_each_is_told_in_full() {
 }
 
 #[tokio::test]
-async fn a_run_behind_the_newest_hundred_is_listed_while_it_lives_and_its_end_is_an_event() {
+async fn an_active_run_older_than_the_newest_hundred_is_listed_and_its_end_is_an_event() {
     let scene = Scene::new(GOES_ON);
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
@@ -832,7 +832,7 @@ async fn a_run_behind_the_newest_hundred_is_listed_while_it_lives_and_its_end_is
 
 /// Two pi had the session open, and the pi that received the message died before it could confirm it.
 #[tokio::test]
-async fn what_stands_in_the_file_of_the_session_is_not_told_again() {
+async fn a_result_in_the_session_file_is_not_delivered_again() {
     let scene = Scene::new(ENDS);
     let (told, news) = (leave_end(&scene, 1), leave_end(&scene, 2));
     let entry = json!({
@@ -855,7 +855,7 @@ async fn what_stands_in_the_file_of_the_session_is_not_told_again() {
 
 /// The disk was full when the run ended, so only the session knows its end. Then its process was killed.
 #[tokio::test]
-async fn an_end_that_was_told_and_could_not_be_stored_is_not_told_again_as_unknown() {
+async fn a_delivered_end_that_could_not_be_stored_is_not_delivered_again() {
     let scene = Scene::new(GOES_ON);
     let mut other = Actor::start(&scene.agent_dir());
     assert!(other.ask("run").starts_with("Accepted"));
@@ -873,7 +873,7 @@ async fn an_end_that_was_told_and_could_not_be_stored_is_not_told_again_as_unkno
 
 /// The list was lost without a message. In a damaged file nothing was stored or delivered any more.
 #[tokio::test]
-async fn a_database_that_is_removed_or_damaged_in_mid_run_is_begun_again_with_what_is_known() {
+async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
     for is_damaged in [false, true] {
         let scene = Scene::new(GOES_ON);
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
@@ -946,7 +946,7 @@ async fn a_conversation_whose_store_cannot_be_read_settles() {
 }
 
 #[tokio::test]
-async fn the_whole_report_of_a_child_is_told_and_nothing_that_asked_for_nothing() {
+async fn the_whole_report_is_delivered_without_replies_to_the_host() {
     for (answer, is_told) in [("The whole report.", true), ("ANNOUNCE_SKIP", false)] {
         let scene = Scene::new(&format!("hear; begin; said '{answer}'; settled; leave"));
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
@@ -990,7 +990,7 @@ async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
 
 /// The stored part of a result is shorter than a result may be.
 #[tokio::test]
-async fn what_is_kept_of_a_long_result_names_the_file_with_all_of_it() {
+async fn a_shortened_result_names_the_file_with_the_whole() {
     let scene = Scene::new(&format!("works; asked; said '{}'; settled; leave", "word ".repeat(5_000)));
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;

@@ -102,7 +102,7 @@ fn section(text: &mut String, heading: &str, report: &Report) {
 }
 
 #[test]
-fn a_line_is_understood_or_refused_with_what_is_wrong() {
+fn a_line_is_understood_or_refused_with_the_mistake() {
     let one = |name: &str| Target::new(name);
     let start = |agent: &str, task: &str, wait| Command::Run { agent: agent.into(), task: task.into(), wait };
     let log = |limit, tools| Command::On(one("2"), RunCommand::Log { limit, tools });
@@ -177,7 +177,7 @@ fn a_line_is_understood_or_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn a_run_is_found_by_every_name_it_has() {
+fn a_run_is_found_by_each_of_its_names() {
     let runs = runs();
     let key = runs[2].key.clone();
     let session_key = runs[1].session_key.clone();
@@ -203,7 +203,7 @@ fn a_run_is_found_by_every_name_it_has() {
 }
 
 #[test]
-fn of_runs_with_the_same_name_stop_means_the_one_that_has_not_ended() {
+fn stop_prefers_the_active_one_of_runs_with_the_same_name() {
     let labelled =
         |id: &str, outcome| RunRecord { label: Some("review".into()), outcome, ..run(id, "explorer") };
     let mut runs = vec![labelled("aa000001", Some(RunOutcome::Completed)), labelled("aa000002", None)];
@@ -233,7 +233,7 @@ fn a_number_refers_to_the_list_that_was_shown() {
 }
 
 #[test]
-fn a_name_that_fits_no_run_or_several_says_what_there_is() {
+fn an_unknown_or_ambiguous_name_lists_the_candidates() {
     let runs = runs();
     let mut many = Vec::new();
     for index in 0..12 {
@@ -256,7 +256,7 @@ fn a_name_that_fits_no_run_or_several_says_what_there_is() {
 }
 
 #[test]
-fn lists_tell_runs_apart_and_what_they_do() {
+fn lists_distinguish_runs_and_show_their_activity() {
     let mut text = String::new();
     section(&mut text, "list", &list_report(&runs(), 0, false, &clock()));
     section(&mut text, "list all", &list_report(&runs()[..1], 0, true, &clock()));
@@ -318,7 +318,7 @@ fn info_reports_every_fact_of_a_run() {
 }
 
 #[test]
-fn a_log_has_the_newest_lines() {
+fn a_log_shows_the_newest_lines() {
     let assistant =
         |text: &str| TranscriptEntry::Assistant { text: text.to_owned(), model: None, error: None };
     let call =
@@ -466,7 +466,7 @@ fn typed_commands_are_completed() {
 }
 
 #[test]
-fn reports_have_no_control_characters_and_no_endless_lines() {
+fn reports_have_no_control_characters_and_no_overlong_lines() {
     let hostile = |text: &str| format!("{text}\u{1b}[31m\r\n{}", "x".repeat(5_000));
     let run = RunRecord {
         agent: hostile("agent"),
@@ -500,7 +500,7 @@ fn reports_have_no_control_characters_and_no_endless_lines() {
 }
 
 #[test]
-fn words_of_other_programs_name_the_subcommand() {
+fn words_of_other_programs_suggest_the_subcommand() {
     for (words, expected) in [
         ("kill cancel abort end terminate KILL", "stop"),
         ("steer tell message", "send"),

@@ -126,7 +126,7 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
 }
 
 #[test]
-fn the_child_is_warned_before_its_last_turn_however_few_there_are() {
+fn the_child_is_warned_before_its_last_turn_for_any_limit() {
     check(&[
         ("no turn of one", max_turns(1), turns(0), "fine"),
         ("no turn of two", max_turns(2), turns(0), "fine"),
@@ -294,7 +294,7 @@ fn ten_times_ten_cents_are_a_dollar() {
 }
 
 #[test]
-fn a_lower_report_of_usage_gives_no_money_back() {
+fn a_lower_usage_report_does_not_refund() {
     let account = SessionAccount::new(0.5);
     let mut meter = Meter::new(own(1.0), Some((account.clone(), 10.0)), "scout");
     for (reported, spent) in [
@@ -339,7 +339,7 @@ fn the_usage_of_all_attempts_is_summed() {
 }
 
 #[test]
-fn siblings_share_what_is_left_of_the_session_budget() {
+fn siblings_share_the_remaining_session_budget() {
     for count in [1u32, 4, 8] {
         let account = SessionAccount::new(0.2);
         let mut meters: Vec<Meter> = (0..count).map(|_| shared(&account, 1.0)).collect();
@@ -490,7 +490,7 @@ fn end_turn(meter: &mut Meter, number: u64, total: f64) {
 }
 
 #[test]
-fn the_first_turn_of_a_session_goes_alone_and_the_next_ones_share_the_rest() {
+fn the_first_turn_of_a_session_runs_alone_and_the_next_ones_share_the_rest() {
     let account = SessionAccount::new(0.0);
     let mut runs: Vec<Meter> = (0..4).map(|_| shared(&account, 1.0)).collect();
     assert_eq!(next_turn(&mut runs[0]), "covered");
@@ -513,7 +513,7 @@ fn the_first_turn_of_a_session_goes_alone_and_the_next_ones_share_the_rest() {
 }
 
 #[test]
-fn a_turn_is_expected_to_be_as_large_as_the_newest_or_the_mean() {
+fn the_expected_size_of_a_turn_is_the_newest_or_the_mean() {
     let rest = |turns: &[f64]| {
         let mut meter = Meter::new(own(1.0), None, "scout");
         let mut total = 0.0;
@@ -547,7 +547,7 @@ fn a_free_model_never_waits() {
 }
 
 #[test]
-fn a_new_agent_is_expected_to_be_as_dear_as_the_dearest_turn() {
+fn a_new_agent_is_expected_to_cost_as_much_as_the_most_expensive_turn() {
     let account = SessionAccount::new(0.0);
     let meter = |agent| Meter::new(Budget::default(), Some((account.clone(), 1.0)), agent);
     end_turn(&mut meter("worker"), 1, 0.4);

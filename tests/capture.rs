@@ -37,7 +37,7 @@ async fn output_and_status_of_a_helper_are_known() {
 }
 
 #[tokio::test]
-async fn output_beyond_the_bound_is_passed_over() {
+async fn output_beyond_the_limit_is_dropped() {
     let captured = capture(fixture("counts_input", &[]), LONG, 1000).await.expect("it starts");
     assert!(captured.is_success() && captured.truncated);
     assert_eq!(captured.stdout, [b'\n'; 1000]);

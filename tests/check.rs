@@ -68,7 +68,7 @@ async fn is_gone(pid: &Path) {
 }
 
 #[tokio::test]
-async fn work_that_passes_is_done_and_its_result_says_so() {
+async fn work_that_passes_its_check_succeeds_and_the_result_says_so() {
     let scene = scene("works; leave", "echo fine; echo also >&2", &json!({}));
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
@@ -81,7 +81,7 @@ async fn work_that_passes_is_done_and_its_result_says_so() {
 }
 
 #[tokio::test]
-async fn work_that_fails_is_mended_once_with_the_output_of_the_check() {
+async fn failed_work_is_repaired_once_with_the_output_of_the_check() {
     let mends = scene(TWICE, "echo one is missing; test -e ../mended", &json!({}));
     let result = run(&mends).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
@@ -94,7 +94,7 @@ async fn work_that_fails_is_mended_once_with_the_output_of_the_check() {
 }
 
 #[tokio::test]
-async fn work_that_still_fails_is_a_failure_with_its_answer() {
+async fn work_that_still_fails_its_check_is_a_failure_with_its_answer() {
     for (attempts, runs, answer) in [(0, 1, "The whole answer."), (1, 2, "Mended."), (2, 3, "Mended.")] {
         let again = "hear || exit 0; begin; said 'Mended.'; settled; leave";
         let script = TWICE.replace("leave", again);
@@ -111,7 +111,7 @@ async fn work_that_still_fails_is_a_failure_with_its_answer() {
 }
 
 #[tokio::test]
-async fn a_child_that_cannot_be_told_gets_no_other_turn() {
+async fn a_child_in_json_mode_gets_no_repair_turn() {
     let words = "cat > /dev/null; begin; said 'Done.'; settled";
     for (label, script, config) in [
         ("one shot", words, json!({ "protocol": "json" })),
@@ -131,7 +131,7 @@ async fn a_child_that_cannot_be_told_gets_no_other_turn() {
 }
 
 #[tokio::test]
-async fn a_check_ends_in_a_defined_way_whatever_it_does() {
+async fn a_check_has_a_defined_outcome_for_every_behaviour() {
     let flood = "head -c 100000000 /dev/zero | tr '\\0' x; exit 3";
     for (check_command, ended) in [
         ("kill -9 $$", "killed by SIGKILL"),
@@ -156,7 +156,7 @@ async fn a_check_ends_in_a_defined_way_whatever_it_does() {
 }
 
 #[tokio::test]
-async fn a_child_is_told_a_bounded_part_of_what_its_check_printed() {
+async fn a_child_gets_a_limited_part_of_its_checks_output() {
     let again = "hear || exit 0; begin; said 'Mended.'; settled; leave";
     let flood = "echo first; head -c 10000000 /dev/zero | tr '\\0' x; echo; echo last; exit 3";
     let scene = scene(&TWICE.replace("leave", again), flood, &json!({}));
@@ -168,7 +168,7 @@ async fn a_child_is_told_a_bounded_part_of_what_its_check_printed() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_check_is_left_when_its_run_ends() {
+async fn no_process_of_a_check_survives_its_run() {
     let endless = "echo $$ > ../pid.new; mv ../pid.new ../pid; sleep 300";
     for script in ["works; leave", "works; exit 0"] {
         let scene = scene(script, endless, &json!({ "timeoutMs": 2000 }));
@@ -193,7 +193,7 @@ async fn nothing_of_a_check_is_left_when_its_run_ends() {
 
 /// Each row: how the run continues after a failed check, the bound, the outcome, the number of checks, and the turns.
 #[tokio::test]
-async fn what_follows_a_failed_check_counts_towards_the_bounds_of_the_run() {
+async fn repair_turns_count_towards_the_limits_of_the_run() {
     let mends = "works; hear; begin; said 'Mended.'; settled; leave";
     let continues = "works; hear; begin; said 'Looking.' toolUse; leave";
     let hangs = "works; hear; begin; leave";
@@ -267,7 +267,7 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
 }
 
 #[tokio::test]
-async fn a_run_whose_end_cannot_be_noted_says_what_that_means_for_an_undo() {
+async fn a_run_whose_end_cannot_be_recorded_explains_the_consequence_for_undo() {
     let scene = scene("works; rm -r \"$home/agent/subagents/snapshots\"; leave", "true", &json!({}));
     let project = scene.path("project");
     // The stage's own command is empty.
@@ -282,7 +282,7 @@ async fn a_run_whose_end_cannot_be_noted_says_what_that_means_for_an_undo() {
 }
 
 #[tokio::test]
-async fn only_finished_work_that_may_have_changed_something_is_checked() {
+async fn only_finished_work_with_possible_changes_is_checked() {
     let touch = "touch ../checked";
     let failed = "hear; begin; said '' error ',\"errorMessage\":\"no\"'; settled; leave";
     for (label, script, config) in [
@@ -297,7 +297,7 @@ async fn only_finished_work_that_may_have_changed_something_is_checked() {
 }
 
 #[tokio::test]
-async fn the_user_sets_checks_and_no_project_sets_them_for_the_users_agents() {
+async fn only_the_user_sets_checks_for_the_users_agents() {
     let mut scene = scene("works; leave", "exit 3", &json!({ "agents": { "builder": { "check": "true" } } }));
     let result = run(&scene).await;
     assert_eq!(check(&result).command, "true");
@@ -335,7 +335,7 @@ const LINE_CHARS: usize = 310;
 /// Each row: the position of a secret in the command, in characters. A cut through the secret would leave a half that no rule
 /// recognizes.
 #[tokio::test]
-async fn what_is_shown_of_a_command_has_no_secret_and_is_a_line() {
+async fn a_shown_command_is_one_line_without_secrets() {
     let token = format!("ghp_{}", "Ab1Cd2Ef3Gh4Ij5Kl6".repeat(2));
     for before in [10, 280] {
         let waits = format!("until test -e PLACE/seen; do sleep 0.02; done # {} {token}", "x".repeat(before));
@@ -383,7 +383,7 @@ async fn a_private_tree_is_prepared_before_the_first_prompt() {
 
 /// Each row: a command, the settings, and the end of the error. The child receives nothing, and nothing remains.
 #[tokio::test]
-async fn a_tree_that_cannot_be_prepared_is_a_run_that_was_not_begun() {
+async fn a_run_whose_tree_cannot_be_prepared_does_not_start() {
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
     let limit = json!({ "isolation": { "setupTimeoutMs": 1000 } });
     for (setup, config, ended) in [
@@ -413,7 +413,7 @@ async fn a_tree_that_cannot_be_prepared_is_a_run_that_was_not_begun() {
 }
 
 #[tokio::test]
-async fn what_a_failed_preparation_has_made_is_on_a_branch_that_the_result_names() {
+async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result() {
     let scene = isolated("works; leave", "echo half > lock.json; exit 3", &json!({}));
     let result = run(&scene).await;
     let left = single(&result).isolation.clone().expect("something is left");
@@ -432,7 +432,7 @@ async fn what_a_failed_preparation_has_made_is_on_a_branch_that_the_result_names
 }
 
 #[tokio::test]
-async fn the_limits_of_a_run_and_its_abort_end_what_prepares_its_tree() {
+async fn the_limits_and_the_abort_of_a_run_end_its_preparation() {
     let endless = "echo $$ > PLACE/pid.new; mv PLACE/pid.new PLACE/pid; sleep 300";
     let scene = isolated("works; leave", endless, &json!({ "timeoutMs": 2000 }));
     let result = run(&scene).await;
@@ -460,7 +460,7 @@ async fn the_limits_of_a_run_and_its_abort_end_what_prepares_its_tree() {
 
 /// The user sets it for one agent or for all. A project cannot set it. A tree in place is not prepared.
 #[tokio::test]
-async fn the_user_says_how_trees_are_prepared() {
+async fn the_user_configures_the_preparation_of_trees() {
     let mark = |name: &str| format!("touch PLACE/{name}");
     for (of_agent, for_all, expected) in
         [(true, true, "of-agent"), (false, true, "for-all"), (false, false, "")]
@@ -523,7 +523,7 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
 
 /// The same happens in a hook of another repository, or in `git rebase --exec`.
 #[tokio::test]
-async fn no_git_variable_of_the_host_leads_a_child_or_its_commands_to_another_repository() {
+async fn no_git_variable_of_the_host_reaches_a_child_or_its_commands() {
     let script = "env > \"$home/env\"; echo x > made.txt; git add made.txt; \
                   git -c user.name=n -c user.email=n@localhost commit -qm made; works; leave";
     for isolation in ["private", "none"] {

@@ -244,7 +244,7 @@ fn usage_is_summed_and_the_answer_is_the_last_message_without_a_tool_call() {
 }
 
 #[test]
-fn the_answer_and_the_partial_text_are_told_apart() {
+fn the_answer_and_the_partial_text_are_separate() {
     type Case<'a> = (&'a str, Vec<Value>, Option<&'a str>, Option<&'a str>);
     let answer = || message_end(&json!([text("answer")]), "stop");
     let failed = |content| message_end(&content, "error");
@@ -325,7 +325,7 @@ fn live_text_keeps_the_newest_64_kib() {
 }
 
 #[test]
-fn the_work_is_settled_when_pi_says_so() {
+fn the_work_is_settled_by_the_event_of_pi() {
     let end = json!({"type": "agent_end", "messages": []});
     let end_of =
         |retry: bool| json!({"type": "agent_end", "messages": [{"role": "user"}], "willRetry": retry});
@@ -355,7 +355,7 @@ fn the_work_is_settled_when_pi_says_so() {
 }
 
 #[test]
-fn the_epilogue_changes_nothing_of_the_work() {
+fn later_records_do_not_change_the_result() {
     let answer = |said: &str, tokens: u64| {
         let mut record = message_end(&json!([text(said)]), "stop");
         record["message"]["usage"] = json!({"input": tokens});
@@ -428,7 +428,7 @@ fn a_retry_is_shown_until_the_model_answers_or_pi_gives_up() {
 }
 
 #[test]
-fn tools_run_between_their_start_and_their_end() {
+fn a_tool_counts_as_running_between_its_start_and_its_end() {
     let start =
         |id: &str| json!({"type": "tool_execution_start", "toolCallId": id, "toolName": "bash", "args": {}});
     let end = |id: &str| {
@@ -453,7 +453,7 @@ fn tools_run_between_their_start_and_their_end() {
 
 /// The stream is also cut into single bytes, and follows any amount of output.
 #[test]
-fn a_shell_command_that_failed_tells_what_it_was_refused_with() {
+fn a_failed_shell_command_reports_its_error() {
     // In pi's order.
     let end = |tool: &str, is_error: bool, text: &str| {
         let result =
@@ -530,7 +530,7 @@ fn ask(id: usize, fields: &Value) -> Value {
 }
 
 #[test]
-fn questions_of_extensions_carry_what_they_ask() {
+fn questions_of_extensions_carry_their_fields() {
     use QuestionMethod::{Confirm, Editor, Input, Select};
 
     let bare = |id: &str, method| Question {
@@ -853,7 +853,7 @@ fn gist(collected: &Collected) -> (Option<&str>, Option<&str>, Option<&StopReaso
 }
 
 #[test]
-fn a_record_behind_other_output_on_its_line_counts() {
+fn a_record_after_other_output_on_its_line_counts() {
     let run = whole_run();
     let expected = collect(written(&run, PLAIN));
     assert!(expected.settled && expected.text.is_some());
@@ -940,7 +940,7 @@ fn a_quoted_record_ends_nothing() {
 }
 
 #[test]
-fn what_later_records_repeat_is_enough_for_the_answer() {
+fn later_records_are_enough_for_the_answer() {
     let run = whole_run();
     let expected = collect(written(&run, PLAIN));
     let is = |record: &Value, kind: &str| record["type"] == kind;
@@ -984,7 +984,7 @@ fn repeated_messages_take_no_memory() {
 }
 
 #[test]
-fn the_guard_says_how_full_the_context_is() {
+fn the_guard_reports_the_context_use() {
     /// The tokens and the window.
     type Context = (Option<u64>, u64);
     let status = |key: &str, text: Option<&str>| json!({"type": "extension_ui_request", "id": "a", "method": "setStatus", "statusKey": key, "statusText": text});
@@ -1444,7 +1444,7 @@ proptest! {
 
 /// Lines that nearly have pi's frame. Recognized as a whole or read in pieces, they give the same result.
 #[test]
-fn lines_that_nearly_match_the_fast_path_are_read_alike() {
+fn lines_that_nearly_match_the_fast_path_give_the_same_result() {
     let head = r#"{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0"#;
     let old = r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0"#;
     let lines: &[(String, &str, u64)] = &[

@@ -61,7 +61,7 @@ impl Scene {
 }
 
 #[test]
-fn no_file_means_defaults() {
+fn without_a_file_the_defaults_apply() {
     let loaded = Scene::new().load();
     assert_eq!(loaded.config, Config::default());
     assert!(loaded.diagnostics.is_empty() && loaded.broken.is_none());
@@ -70,7 +70,7 @@ fn no_file_means_defaults() {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_contract() {
+fn the_defaults_match_the_documentation() {
     insta::assert_json_snapshot!("config_defaults", Config::default());
 }
 
@@ -134,7 +134,7 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
 }
 
 #[test]
-fn what_a_project_may_not_set_is_reported_and_ignored() {
+fn a_forbidden_project_setting_is_reported_and_ignored() {
     let scene =
         || Scene::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#);
     let never = scene().project(
@@ -174,7 +174,7 @@ fn a_project_may_tighten() {
 }
 
 #[test]
-fn one_wrong_value_does_not_cost_the_others() {
+fn one_wrong_value_does_not_affect_the_others() {
     let loaded = Scene::new().user(r#"{ "subagents": { "model": 5, "allowWrite": true } }"#).load();
     assert!(loaded.config.allow_write == AllowWrite::Tree && loaded.broken.is_none());
     assert_eq!(loaded.config.model, None);
@@ -250,7 +250,7 @@ fn a_key_that_was_removed_is_reported_with_what_replaces_it_and_refuses_nothing(
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
+fn an_unreadable_file_is_broken_and_not_missing() {
     for label in ["directory", "link to nothing", "not UTF-8", "too large", "nested too deep"] {
         let scene = Scene::new();
         let path = scene.root.path().join("agent/subagents.json");
@@ -270,7 +270,7 @@ fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
 
 /// A stranger's repository can delay anyone who opens it.
 #[test]
-fn a_file_of_a_hundred_thousand_keys_costs_nothing() {
+fn a_file_of_a_hundred_thousand_keys_is_read_quickly() {
     let keys = |count: usize| (0..count).map(|key| format!("\"{key:x}\":1")).collect::<Vec<_>>().join(",");
     let long = keys(110_000);
     assert!(long.len() > 880_000);
@@ -289,7 +289,7 @@ fn a_file_of_a_hundred_thousand_keys_costs_nothing() {
 }
 
 #[test]
-fn of_one_file_ten_problems_are_told() {
+fn at_most_ten_problems_of_a_file_are_reported() {
     let unknown = (0..499).map(|key| format!("\"{key:x}\":1")).collect::<Vec<_>>().join(",");
     let loaded = Scene::new().project(&format!("{{\"subagents\":{{{unknown}}}}}")).load();
     assert!(loaded.broken.is_none());
@@ -335,7 +335,7 @@ fn a_project_file_of_another_user_is_ignored_with_a_notice() {
 /// Each of them disabled delegation for everyone who worked below that directory.
 #[cfg(unix)]
 #[test]
-fn what_another_user_puts_above_is_ignored_whatever_it_is_and_hides_no_file_of_the_project() {
+fn entries_of_other_users_in_parent_directories_are_ignored_and_hide_no_project_file() {
     let (theirs, mine) = ("project/shared/.pi", "project/.pi/subagents.json");
     for kind in [
         "dangling link",
@@ -395,7 +395,7 @@ fn a_broken_project_file_is_broken_too() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_mistake() {
+fn a_byte_order_mark_is_accepted() {
     let loaded = Scene::new().user("\u{feff}{ \"subagents\": { \"maxDepth\": 0 } }\r\n").load();
     assert_eq!((loaded.config.max_depth, loaded.diagnostics.len()), (0, 0));
 }
@@ -418,7 +418,7 @@ fn the_nearest_project_file_counts_and_the_repository_is_the_limit() {
 }
 
 #[test]
-fn the_users_own_file_is_never_the_projects() {
+fn the_users_file_is_never_read_as_the_projects() {
     let scene = Scene::new();
     let root = fs::canonicalize(scene.root.path()).expect("it exists");
     fs::create_dir_all(root.join(".pi")).expect("a directory");
@@ -430,7 +430,7 @@ fn the_users_own_file_is_never_the_projects() {
 }
 
 #[test]
-fn an_in_process_caller_may_loosen_and_gets_the_first_mistake_as_an_error() {
+fn an_in_process_caller_may_loosen_settings_and_gets_the_first_mistake_as_an_error() {
     let config =
         Scene::new().user(r#"{ "subagents": { "timeoutMs": 1000, "allowWrite": false } }"#).load().config;
     let changed = overlay(
@@ -464,7 +464,7 @@ fn an_in_process_caller_may_loosen_and_gets_the_first_mistake_as_an_error() {
 }
 
 #[test]
-fn each_mistake_in_a_launcher_is_named_with_its_place_and_what_would_be_right() {
+fn each_mistake_in_a_launcher_is_reported_with_its_position_and_the_expected_value() {
     let fields = [
         r#""command": "ssh""#,
         r#""command": []"#,
@@ -507,7 +507,7 @@ fn each_mistake_in_a_launcher_is_named_with_its_place_and_what_would_be_right() 
 }
 
 #[test]
-fn the_example_of_the_launchers_is_right() {
+fn the_example_of_the_launchers_is_valid() {
     let text = r#"{ "subagents": { "launchers": {
         "build-box": { "command": ["ssh", "-T", "build-box", "--", "{argv}"], "cwd": "/srv/work/{project}", "quote": "sh" },
         "k8s": { "command": ["kubectl", "run", "{runId}", "-i", "--", "{argv}"], "cancel": ["kubectl", "delete", "pod", "{runId}"],
@@ -520,7 +520,7 @@ fn the_example_of_the_launchers_is_right() {
 }
 
 #[test]
-fn the_settings_of_agents_are_read_one_by_one_and_each_mistake_has_its_place() {
+fn each_mistake_in_the_settings_of_agents_is_reported_with_its_position() {
     let scene = Scene::new().user(
         "{ \"subagents\": { \"agents\": {\n  \"explorer\": { \"model\": \"haiku\", \"timeout\": 5,\n    \"tools\": [\"Read\", \"ba*\"],\n    \
          \"skills\": [\"review\"], \"maxTurns\": 7, \"context\": \"none\" },\n  \"*\": { \"maxCost\": \"1\", \"thinking\": \"inherit\" },\n  \
@@ -579,7 +579,7 @@ fn a_project_only_tightens_the_settings_of_agents() {
 }
 
 #[test]
-fn directories_of_agents_are_absolute_or_at_home_and_those_of_projects_lie_within() {
+fn agent_directories_are_absolute_or_below_home_and_project_ones_inside_the_project() {
     let scene = Scene::new()
         .user("{ \"subagents\": { \"agentDirs\": [\"agents\"],\n  \"projectAgentDirs\": [\"../agents\"] } }");
     insta::assert_snapshot!(scene.told(), @r#"
@@ -596,7 +596,7 @@ fn directories_of_agents_are_absolute_or_at_home_and_those_of_projects_lie_withi
 }
 
 #[test]
-fn lists_of_tools_take_the_names_of_other_harnesses() {
+fn lists_of_tools_accept_names_of_other_harnesses() {
     let tools = |settings: &str| {
         let loaded = Scene::new().user(&format!("{{ \"subagents\": {{ {settings} }} }}")).load();
         assert_eq!(loaded.diagnostics, [], "{settings}");
@@ -627,7 +627,7 @@ fn lists_of_tools_take_the_names_of_other_harnesses() {
 }
 
 #[test]
-fn tools_and_agents_that_a_file_names_are_remembered_with_their_places() {
+fn tools_and_agents_in_a_file_keep_their_positions() {
     let loaded = Scene::new()
         .user("{ \"subagents\": {\n\"tools\": { \"deny\": [\"exec\"] },\n\"allowAgents\": [\"x\"],\n\"defaultAgent\": \"y\" } }")
         .load();
@@ -639,7 +639,7 @@ fn tools_and_agents_that_a_file_names_are_remembered_with_their_places() {
 }
 
 #[test]
-fn a_launcher_that_is_not_valid_leaves_the_others_as_they_are() {
+fn an_invalid_launcher_does_not_affect_the_others() {
     let text = r#"{ "subagents": { "launcher": "box", "launchers": {
         "box": { "command": ["ssh", "box", "{argv}"], "pi": "pi" },
         "far": { "command": ["ssh", "far", "{argv}"] }

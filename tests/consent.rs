@@ -60,7 +60,7 @@ fn part<'a>(question: &'a str, words: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn a_command_is_shown_exactly_whatever_it_looks_like() {
+async fn every_command_is_shown_exactly() {
     let padded = format!("npm test{}; ./x.sh", " ".repeat(600));
     for (command, expected) in [
         ("API_KEY=abcd1234efgh5678ijkl;./x.sh npm test", None),
@@ -87,7 +87,7 @@ async fn a_command_is_shown_exactly_whatever_it_looks_like() {
 }
 
 #[tokio::test]
-async fn all_of_the_file_stands_in_the_question_and_cannot_pass_for_our_words() {
+async fn the_question_shows_the_whole_file_and_marks_it_as_quoted() {
     let project = Project::new();
     let prompt = "Look.\n\ntools: none\n\nThe project, not you, wrote its instructions. It can only read.\n";
     let many = "Do as the token=abcdefgh12345678ijkl says.\n".repeat(400);
@@ -104,7 +104,7 @@ async fn all_of_the_file_stands_in_the_question_and_cannot_pass_for_our_words() 
 }
 
 #[tokio::test]
-async fn a_changed_file_is_asked_about_with_each_change_exactly() {
+async fn a_question_about_a_changed_file_shows_each_change_exactly() {
     let project = Project::new();
     let check = |command: &str| agent(&format!("check: '{command}'\n"), "Build.");
     let secret = |value: &str| agent("", &format!("Use token={value} for it."));
@@ -147,7 +147,7 @@ async fn a_changed_file_is_asked_about_with_each_change_exactly() {
 }
 
 #[tokio::test]
-async fn no_changed_line_is_left_out() {
+async fn a_question_shows_every_changed_line() {
     let project = Project::new();
     project.write(&agent("", "Stop."));
     assert!(project.ask(true).await.is_some());
@@ -169,7 +169,7 @@ async fn no_changed_line_is_left_out() {
 
 /// Another process replaces the file continuously. A question without the file's text would hide the consequences of a yes.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_replaced_while_the_question_is_made_is_never_asked_about_without_its_text() {
+async fn a_question_about_a_file_that_is_being_replaced_always_shows_its_text() {
     const ATTEMPTS: usize = 100;
     let project = Project::new();
     let texts = [agent("", "Look."), agent("inheritExtensions: all\n", "Look.")];

@@ -42,7 +42,7 @@ fn ended(result: &ToolResult) -> (RunOutcome, Option<&str>) {
 }
 
 #[tokio::test]
-async fn a_child_is_told_to_finish_before_its_time_is_up() {
+async fn a_child_is_warned_before_its_time_is_up() {
     let scene = scene("works_on 'I look.'; hear; said 'What I have.'; settled; leave", 5000);
     let result = run(&scene).await;
     assert_eq!(ended(&result), (RunOutcome::Completed, Some("What I have.")), "{}", result.text);

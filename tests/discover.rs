@@ -60,7 +60,7 @@ impl Scene {
 }
 
 #[test]
-fn without_any_file_there_are_the_builtins_in_their_order() {
+fn without_any_file_the_builtins_are_listed_in_order() {
     let catalog = Scene::new().discover();
     let names: Vec<_> = catalog.agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, BUILTINS);
@@ -69,7 +69,7 @@ fn without_any_file_there_are_the_builtins_in_their_order() {
 }
 
 #[test]
-fn directories_that_do_not_exist_are_no_mistake() {
+fn missing_directories_are_ignored() {
     let catalog = discover("/nowhere/at/all".as_ref(), "/nowhere/agent".as_ref(), None, AgentDirs::default());
     assert_eq!((catalog.agents.len(), catalog.diagnostics.len()), (BUILTINS.len(), 0));
 }
@@ -102,7 +102,7 @@ fn the_project_hides_the_user_and_the_user_hides_the_builtin() {
 }
 
 #[test]
-fn a_folder_named_agents_in_a_project_means_nothing() {
+fn a_folder_named_agents_in_a_project_is_ignored() {
     let scene = Scene::new();
     scene.agent("code/project/agents/explorer.md", "explorer");
     assert_eq!(scene.found_in("code/project"), []);
@@ -145,7 +145,7 @@ fn the_users_own_directory_is_never_a_project() {
 }
 
 #[test]
-fn of_two_files_with_one_name_the_first_by_file_name_counts() {
+fn the_first_file_by_name_wins_if_two_define_one_agent() {
     let scene = Scene::new();
     scene.agent("agent/agents/b.md", "same");
     scene.agent("agent/agents/a.md", "same");
@@ -159,7 +159,7 @@ fn of_two_files_with_one_name_the_first_by_file_name_counts() {
 }
 
 #[test]
-fn a_name_of_claude_code_finds_the_agent_that_does_the_same() {
+fn names_of_claude_code_find_the_equivalent_agent() {
     let scene = Scene::new();
     let found = |name| scene.discover().find(name).map(|agent| agent.name.clone());
     let named = ["Explore", "Plan", "general-purpose"].map(|name| found(name).unwrap_or_default());
@@ -170,7 +170,7 @@ fn a_name_of_claude_code_finds_the_agent_that_does_the_same() {
 }
 
 #[test]
-fn a_broken_definition_hides_nothing() {
+fn a_broken_definition_hides_no_other() {
     let scene = Scene::new();
     scene.file("code/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");
     let catalog = scene.discover();
@@ -179,7 +179,7 @@ fn a_broken_definition_hides_nothing() {
 }
 
 #[test]
-fn no_builtin_takes_the_place_of_an_agent_of_the_user_that_does_not_load() {
+fn a_broken_user_agent_is_not_replaced_by_a_builtin() {
     let scene = Scene::new();
     scene.file("agent/agents/w.md", "---\nname: worker\nreadonly: perhaps\n---\n");
     scene.file("agent/agents/tester.md", "---\ndisable: true\n---\n");
@@ -200,7 +200,7 @@ fn no_builtin_takes_the_place_of_an_agent_of_the_user_that_does_not_load() {
 }
 
 #[test]
-fn other_files_hidden_folders_and_packages_are_passed_over() {
+fn other_files_hidden_folders_and_packages_are_skipped() {
     let scene = Scene::new();
     scene.file("agent/agents/README.md", "# How to write agents\n");
     scene.file("agent/agents/guides/intro.md", "---\ntitle: Introduction\ntags: [x]\n---\nText\n");
@@ -237,7 +237,7 @@ fn agents_in_folders_are_found_and_an_upper_folder_comes_first() {
 }
 
 #[test]
-fn folders_are_read_up_to_a_depth_and_a_number() {
+fn folders_are_read_up_to_a_maximum_depth_and_number() {
     let scene = Scene::new();
     scene.agent("agent/agents/1/2/3/4/5/six.md", "five-deep");
     scene.agent("agent/agents/1/2/3/4/5/6/seven.md", "six-deep");
@@ -258,7 +258,7 @@ fn folders_are_read_up_to_a_depth_and_a_number() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_back_is_followed_once() {
+fn a_circular_link_is_followed_once() {
     use std::os::unix::fs::symlink;
 
     let scene = Scene::new();
@@ -288,7 +288,7 @@ fn a_folder_of_another_user_in_a_project_is_ignored_with_a_notice() {
 }
 
 #[test]
-fn a_call_of_an_agent_whose_file_is_broken_says_what_is_wrong_with_it() {
+fn a_call_of_a_broken_agent_explains_the_mistake() {
     let scene = Scene::new();
     scene.file("agent/agents/hunter.md", "---\nname: hunter\ntimeoutMs: 5m\n---\n");
     scene.file("agent/agents/x.md", "---\nname: tracker\n\ttools: Read\n---\n");
@@ -315,7 +315,7 @@ fn a_call_of_an_agent_whose_file_is_broken_says_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_name_is_found_with_blanks_around_it_and_by_the_title_that_its_file_states() {
+fn a_name_is_found_with_blanks_around_it_and_by_its_title() {
     let scene = Scene::new();
     scene.agent("agent/agents/f.md", "Front End Developer");
     let catalog = scene.discover();
@@ -355,7 +355,7 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
 
 /// A stranger's repository can delay anyone who opens it.
 #[test]
-fn agents_written_to_take_time_take_little() {
+fn hostile_agent_files_are_read_quickly() {
     let scene = Scene::new();
     let fields: Vec<_> = (0..2_000).map(|field| format!("f{field}: {}", "x".repeat(20))).collect();
     let fields = fields.join("\n");
@@ -370,7 +370,7 @@ fn agents_written_to_take_time_take_little() {
 }
 
 #[test]
-fn of_one_agent_file_ten_problems_are_told() {
+fn at_most_ten_problems_of_an_agent_file_are_reported() {
     let scene = Scene::new();
     let fields = (0..60).map(|field| format!("f{field}: x")).collect::<Vec<_>>().join("\n");
     scene.file("code/project/.pi/agents/a.md", &format!("---\nname: a\n{fields}\n---\nBody\n"));
@@ -433,7 +433,7 @@ fn agents_of_another_user_are_ignored_with_a_notice() {
 
 #[cfg(unix)]
 #[test]
-fn a_project_file_that_leads_to_a_hidden_one_is_no_agent() {
+fn a_link_to_a_hidden_file_is_not_an_agent() {
     let scene = Scene::new();
     scene.agent("notes/key.md", "key");
     scene.agent("shared/open.md", "open");
@@ -467,7 +467,7 @@ fn a_directory_with_too_many_agents_is_read_in_part() {
 }
 
 #[test]
-fn a_changed_file_is_read_again_and_an_unchanged_one_gives_the_same() {
+fn a_changed_file_is_read_again_and_an_unchanged_file_is_cached() {
     let scene = Scene::new();
     scene.agent("agent/agents/a.md", "first");
     assert_eq!(scene.found_in("code/project").len(), 1);
@@ -488,7 +488,7 @@ fn a_changed_file_is_read_again_and_an_unchanged_one_gives_the_same() {
 }
 
 #[test]
-fn an_unknown_name_is_answered_with_those_that_exist() {
+fn an_unknown_name_is_answered_with_the_existing_names() {
     let scene = Scene::new();
     scene.agent("agent/agents/a.md", "zeta");
     let catalog = scene.discover();
@@ -549,7 +549,7 @@ fn malformed_confirmations_are_set_aside_and_ignored() {
 }
 
 #[test]
-fn confirmations_are_bounded_and_the_oldest_go_first() {
+fn confirmations_are_limited_and_the_oldest_removed_first() {
     let scene = Scene::new();
     scene.agent("code/project/.pi/agents/a.md", "a");
     let a = scene.home.join("code/project/.pi/agents/a.md");

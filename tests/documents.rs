@@ -136,7 +136,7 @@ fn is_understood(line: &str) -> bool {
 }
 
 #[test]
-fn every_line_of_a_page_for_subagents_is_understood() {
+fn every_subagents_line_of_a_page_is_understood() {
     let mut all = Vec::new();
     for (page, text) in pages() {
         for line in lines(&text) {
@@ -155,7 +155,7 @@ fn every_line_of_a_page_for_subagents_is_understood() {
 }
 
 #[test]
-fn what_is_wrong_in_a_page_is_found() {
+fn a_mistake_in_a_page_is_found() {
     let page = "`{ \"subagents\": { \"a\": 1 } }`\n````json\n{ \"subagents\": {} }\n````\n`{ \"subagents\": { … } }`\n";
     assert_eq!(configurations(page), ["{ \"subagents\": {} }\n", "{ \"subagents\": { \"a\": 1 } }"]);
     let lines = lines("`/subagents list`, `lgo ID`, `alt+g` and `/subagents info [ID\\|all]`, or `stop`");

@@ -102,7 +102,7 @@ fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
 }
 
 #[tokio::test]
-async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
+async fn one_task_of_a_call_is_stopped_and_another_gets_a_message() {
     let scene = Scene::new();
     let call = scene.call();
     let runs = scene.working().await;
@@ -127,7 +127,7 @@ async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_nothing_but_the_disk_has_no_place_in_the_queue() {
+async fn a_run_that_waits_only_for_the_disk_has_no_queue_position() {
     let scene = Scene::new();
     let agent_dir = scene.root.path().join("agent");
     attach(&agent_dir).store.expect("a store");
@@ -150,7 +150,7 @@ async fn a_run_that_waits_for_nothing_but_the_disk_has_no_place_in_the_queue() {
 }
 
 #[tokio::test]
-async fn the_list_of_an_open_conversation_has_them_and_nothing_waits_for_them() {
+async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them() {
     let scene = Scene::new();
     let ear = Ear::default();
     let view = open_conversation(

@@ -108,7 +108,7 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
 }
 
 #[test]
-fn a_file_without_frontmatter_is_no_agent_and_no_diagnostic() {
+fn a_file_without_frontmatter_is_skipped_silently() {
     for content in [&b""[..], b"# Readme\n\nname: a\n", b"text\n---\nname: a\n---\n", b"caf\xe9\n", b"\0\0\0"]
     {
         assert_eq!(told(content), "no agent\n", "{content:?}");
@@ -116,7 +116,7 @@ fn a_file_without_frontmatter_is_no_agent_and_no_diagnostic() {
 }
 
 #[test]
-fn an_alias_bomb_is_one_diagnostic_and_no_agent() {
+fn an_alias_bomb_gives_one_diagnostic_and_no_agent() {
     let mut bomb = String::from("---\nname: a\nl0: &l0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..10 {
         let aliases = vec![format!("*l{}", level - 1); 10].join(", ");
@@ -211,7 +211,7 @@ fn a_description_is_one_bounded_line() {
 }
 
 #[test]
-fn nothing_of_an_agent_that_a_model_reads_is_hidden() {
+fn agent_texts_for_the_model_have_no_hidden_characters() {
     let hidden = with_hidden("word");
     let agent = agent_of(&format!("---\nname: a\ndescription: \"{hidden}\"\n---\n{hidden}"));
     assert_eq!((agent.description.as_str(), agent.prompt.as_str()), ("word", "word"));
@@ -223,13 +223,13 @@ fn nothing_of_an_agent_that_a_model_reads_is_hidden() {
 }
 
 #[test]
-fn inherit_is_the_same_as_silence() {
+fn inherit_equals_an_absent_field() {
     let agent = agent_of("---\nname: a\nmodel: inherit\nthinking: inherit\n---\nx");
     assert_eq!((agent.model, agent.thinking), (None, None));
 }
 
 #[test]
-fn the_hash_is_that_of_the_file() {
+fn the_hash_covers_the_whole_file() {
     let expected = "f06fe9e1532f63ada879527cf65d41b4b3512a24cdf6a085c18d98e2b2674b0c";
     assert_eq!(agent_of("---\nname: a\n---\nabc").content_hash, expected);
 }
@@ -268,7 +268,7 @@ const READS: &str = "read grep find ls web_search fetch_content get_search_conte
 const OFFLINE: &str = "read grep find ls lsp bash";
 
 #[test]
-fn files_that_were_written_for_other_harnesses_load() {
+fn files_written_for_other_harnesses_load() {
     let examples = "Use this when: x is done. Examples:\n\n<example>\nContext: The user asks.\nuser: \"Do it\"\nassistant: \
                     \"I'll do it\"\n<commentary>\nIt fits.\n</commentary>\n</example>\n\n<example>\nContext: Again.\nuser: \"Go\"\n\
                     assistant: \"Gone\"\n</example>\n";
@@ -496,7 +496,7 @@ const FORBIDDING: [(&str, &str); 170] = [
 ];
 
 #[test]
-fn what_a_file_forbids_stays_forbidden_in_every_spelling() {
+fn a_restriction_holds_in_every_spelling() {
     for (field, expected) in FORBIDDING {
         let text = format!("---\nname: a\n{field}\n---\nBody");
         let parsed = parse(text.as_bytes(), Source::User, None);
@@ -509,7 +509,7 @@ fn what_a_file_forbids_stays_forbidden_in_every_spelling() {
 }
 
 #[test]
-fn fields_that_forbid_nothing_leave_an_agent_as_it_is() {
+fn fields_that_forbid_nothing_do_not_restrict_an_agent() {
     for field in [
         "tool_choice: auto",
         "auto_approve: true",
@@ -549,7 +549,7 @@ fn fields_that_forbid_nothing_leave_an_agent_as_it_is() {
 }
 
 #[test]
-fn an_agent_that_must_stay_offline_has_no_network_whatever_else_its_file_says() {
+fn an_offline_agent_has_no_network_regardless_of_other_fields() {
     for fields in ["offline: true\nnetwork: on", "network: on\nno_internet: yes"] {
         let agent = agent_of(&format!("---\nname: a\n{fields}\n---\nx"));
         assert_eq!((agent.network, agent.readonly), (Some(Network::Off), true), "{fields}");
@@ -557,7 +557,7 @@ fn an_agent_that_must_stay_offline_has_no_network_whatever_else_its_file_says() 
 }
 
 #[test]
-fn a_restriction_that_is_not_understood_is_a_warning_with_its_place() {
+fn an_unknown_restriction_is_a_warning_with_its_position() {
     let (_world, catalog) = catalog_of("---\nname: a\nallowed_paths: [docs]\n---\nBody");
     let found = &catalog.diagnostics[0];
     assert_eq!((found.severity, found.code), (Severity::Warning, "FRONTMATTER_RESTRICTION_UNCLEAR"));
@@ -584,7 +584,7 @@ fn one_field_in_two_spellings_is_an_error() {
 }
 
 #[test]
-fn a_text_that_is_no_yaml_hides_no_restriction() {
+fn invalid_yaml_hides_no_restriction() {
     for (label, fields, expected) in [
         ("indented under the description", "description: Use: x\n  tools: Read\n", "a readonly: "),
         ("with a tab", "description: Use: x\n\treadonly: true\n", "a readonly: "),

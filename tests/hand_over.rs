@@ -156,7 +156,7 @@ fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_after_its_call_and_an_abort_of_the_call_and_is_told_once() {
+async fn a_moved_run_survives_its_call_and_is_delivered_once() {
     let scene = Scene::new(json!({}));
     let view = scene.open().await;
     let call = scene.single("look around");
@@ -186,7 +186,7 @@ async fn a_run_goes_on_after_its_call_and_an_abort_of_the_call_and_is_told_once(
 }
 
 #[tokio::test]
-async fn whoever_is_first_gets_the_end_and_nobody_gets_it_twice() {
+async fn the_first_receiver_gets_the_end_and_no_one_gets_it_twice() {
     for round in 0..12 {
         let scene = Scene::new(json!({}));
         let view = scene.open().await;
@@ -209,7 +209,7 @@ async fn whoever_is_first_gets_the_end_and_nobody_gets_it_twice() {
 }
 
 #[tokio::test]
-async fn a_call_of_several_keeps_what_is_finished_and_hands_over_the_rest() {
+async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
     let scene = Scene::new(json!({}));
     let view = scene.open().await;
     let call =
@@ -245,7 +245,7 @@ async fn a_call_of_several_keeps_what_is_finished_and_hands_over_the_rest() {
 }
 
 #[tokio::test]
-async fn a_chain_goes_on_with_its_steps_and_is_told_at_its_end() {
+async fn a_moved_chain_continues_its_steps_and_is_delivered_at_its_end() {
     let scene = Scene::new(json!({}));
     let view = scene.open().await;
     let tasks = scene.tasks(&["quick look", "first look", "second look at {previous}"]);
@@ -278,7 +278,7 @@ async fn a_chain_goes_on_with_its_steps_and_is_told_at_its_end() {
 }
 
 #[tokio::test]
-async fn a_chain_that_fails_in_the_background_tells_its_step_and_the_answer_before() {
+async fn a_chain_that_fails_in_the_background_names_its_step_and_the_previous_answer() {
     let scene = Scene::new(json!({ "retry": { "maxAttempts": 1 } }));
     let view = scene.open().await;
     let tasks = scene.tasks(&["quick look", "it fails", "second look"]);
@@ -315,7 +315,7 @@ fn ours(text: &str) -> Vec<&str> {
 /// Each row: how the last step ends, and the status. A branch, and a file that runs code later, must be reported regardless of the
 /// step that left them.
 #[tokio::test]
-async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end() {
+async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_its_end() {
     for (last, status) in [
         ("said 'Second answer.'", "Status: success"),
         ("said ANNOUNCE_SKIP", "Status: success"),
@@ -367,7 +367,7 @@ async fn what_every_step_of_a_chain_has_left_is_told_in_the_call_and_at_its_end(
 
 /// Each row: whether the call was moved before the limit ended it.
 #[tokio::test]
-async fn a_call_that_is_resumed_has_the_time_limit_that_it_had() {
+async fn a_resumed_call_keeps_its_time_limit() {
     for is_handed_over in [false, true] {
         let scene = Scene::new(json!({ "timeoutMs": 1500, "retry": { "maxAttempts": 1 } }));
         let view = scene.open().await;
@@ -400,7 +400,7 @@ async fn a_call_that_is_resumed_has_the_time_limit_that_it_had() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_its_turn_is_handed_over_too() {
+async fn a_queued_run_is_moved_too() {
     let scene = Scene::new(json!({ "maxConcurrent": 1, "parallelConcurrency": 1 }));
     let view = scene.open().await;
     let call = tokio::spawn(parallel(scene.tasks(&["first look", "second look"]), scene.call()));
@@ -417,7 +417,7 @@ async fn a_run_that_waits_for_its_turn_is_handed_over_too() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
+async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting() {
     let refused = async |scene: &Scene| {
         let call = scene.single("look around");
         scene.working(1).await;
@@ -448,7 +448,7 @@ async fn what_cannot_be_handed_over_says_why_and_its_call_waits_on() {
 
 /// Foreground runs take none of the 32 slots of background runs until their calls are moved.
 #[tokio::test]
-async fn only_what_is_in_the_background_takes_room_there() {
+async fn only_background_runs_count_towards_their_limit() {
     let scene = Scene::new(json!({ "maxConcurrent": 1, "parallelConcurrency": 1 }));
     let spawned = async || {
         let cwd = scene.root.path().join("project");
@@ -490,7 +490,7 @@ async fn only_what_is_in_the_background_takes_room_there() {
 
 /// A host process cannot take over a child of this process.
 #[tokio::test]
-async fn a_run_that_ends_with_its_pi_where_others_do_not_says_so() {
+async fn a_moved_run_that_ends_with_its_pi_says_so() {
     for (on_exit, expected) in [("keep", 1), ("end", 0)] {
         let scene = Scene::new(json!({ "background": { "onExit": on_exit } }));
         let view = scene.open().await;

@@ -75,7 +75,7 @@ fn refs(scene: &Scene) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_child_leaves_becomes_a_branch_and_a_patch_and_the_tree_goes() {
+async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_removed() {
     for sandboxed in [false, true] {
         let scene = Scene::committed();
         scene.write("kept.txt", "not committed");
@@ -112,7 +112,7 @@ async fn what_a_child_leaves_becomes_a_branch_and_a_patch_and_the_tree_goes() {
 }
 
 #[tokio::test]
-async fn commits_are_taken_over_with_what_was_not_committed_on_top() {
+async fn commits_are_imported_with_the_uncommitted_changes_on_top() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     assert_eq!(
         isolated.tree.base,
@@ -145,7 +145,7 @@ async fn a_run_that_changes_nothing_leaves_nothing() {
 
 /// The child has written every byte of the inspected repository.
 #[tokio::test]
-async fn nothing_of_the_childs_repository_is_run_or_followed() {
+async fn no_hook_or_link_of_the_childs_repository_is_used() {
     let scene = Scene::committed();
     // Another repository of the user, whose objects the child must not see.
     fs::create_dir_all(scene.at("other")).expect("made");
@@ -327,7 +327,7 @@ const DOUBTFUL: &[Doubt] = &[
 
 /// Each row: the child's change to its repository, and the notice. Its files are imported anyway.
 #[tokio::test]
-async fn what_is_doubtful_is_kept_and_named() {
+async fn doubtful_changes_are_kept_and_named() {
     for (label, change, said) in DOUBTFUL {
         let isolated = Isolated::of(Scene::committed(), &[]).await;
         isolated.write("kept.txt", "changed");
@@ -347,7 +347,7 @@ async fn what_is_doubtful_is_kept_and_named() {
 /// `doctor` and the documentation name this way, from one's own repository: a fetch does not run programs from the other
 /// repository's configuration.
 #[tokio::test]
-async fn commits_of_a_kept_tree_are_fetched_and_nothing_of_its_configuration_runs() {
+async fn commits_of_a_kept_tree_are_fetched_without_running_its_configuration() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     isolated.git(&["checkout", "-qb", "other"]);
     isolated.write("other.txt", "on another branch");
@@ -366,7 +366,7 @@ async fn commits_of_a_kept_tree_are_fetched_and_nothing_of_its_configuration_run
 }
 
 #[tokio::test]
-async fn a_file_of_the_child_that_would_hold_git_is_named_and_everything_is_kept() {
+async fn a_file_that_would_block_git_is_named_and_everything_is_kept() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     isolated.write("new/file.txt", "new");
     let fifo = isolated.tree.root.join("new/.gitignore");
@@ -383,7 +383,7 @@ async fn a_file_of_the_child_that_would_hold_git_is_named_and_everything_is_kept
 
 /// After an error such as a full disk, the patch and the figures are missing, but no work is lost.
 #[tokio::test]
-async fn a_patch_that_cannot_be_written_costs_no_branch() {
+async fn a_failed_patch_does_not_prevent_the_branch() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     isolated.write("kept.txt", "changed");
     let patch = isolated.store.directory(ID).join("changes.patch");
@@ -400,7 +400,7 @@ async fn a_patch_that_cannot_be_written_costs_no_branch() {
 
 /// Each row: how a repository refers to a file that children cannot read.
 #[tokio::test]
-async fn no_file_that_a_repository_names_is_shown_to_a_child() {
+async fn a_child_sees_no_file_that_a_repository_refers_to() {
     type Row = (&'static str, fn(&Scene, &str));
     let rows: &[Row] = &[
         ("a setting", |scene, secret| drop(scene.git(&["config", "core.excludesFile", secret]))),
@@ -428,7 +428,7 @@ async fn no_file_that_a_repository_names_is_shown_to_a_child() {
 }
 
 #[tokio::test]
-async fn ignored_files_are_brought_along_and_never_through_a_link() {
+async fn ignored_files_are_copied_and_never_through_a_link() {
     let scene = Scene::committed();
     scene.write(".gitignore", "node_modules/\n.env\nout\nlinked\n");
     scene.write(".env", "KEY=1");
@@ -496,7 +496,7 @@ async fn repositories_in_any_state_have_private_trees() {
 
 /// git does not enter the directories of a submodule, so their changes are not on the branch.
 #[tokio::test]
-async fn what_a_child_puts_into_a_submodule_is_not_lost() {
+async fn changes_in_a_submodule_are_not_lost() {
     type Row = (&'static str, fn(&Isolated));
     let rows: &[Row] = &[
         ("a file", |isolated| isolated.write("inner/made.txt", "made")),
@@ -532,7 +532,7 @@ fn with_submodule() -> Scene {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_there_already_is_left_alone() {
+async fn an_existing_branch_is_not_changed() {
     let scene = Scene::committed();
     scene.git(&["branch", BRANCH]);
     let before = scene.git(&["rev-parse", BRANCH]);
@@ -577,7 +577,7 @@ async fn again(isolated: Isolated) -> Isolated {
 }
 
 #[tokio::test]
-async fn a_run_that_goes_on_begins_with_its_branch_and_moves_it_forward() {
+async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     let first_place = isolated.tree.root.clone();
     isolated.write("first.txt", "first");
@@ -625,7 +625,7 @@ async fn a_run_that_goes_on_begins_with_its_branch_and_moves_it_forward() {
 }
 
 #[tokio::test]
-async fn what_a_dead_process_has_left_is_taken_over_once_and_a_living_one_is_left_alone() {
+async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     let alive = isolated.store.hold_tree(ID).await.expect("it is free");
     isolated.write("done.txt", "done");
@@ -658,7 +658,7 @@ async fn what_a_dead_process_has_left_is_taken_over_once_and_a_living_one_is_lef
 }
 
 #[tokio::test]
-async fn shallow_clones_and_names_that_differ_in_capitals_only_have_private_trees() {
+async fn shallow_clones_and_names_that_differ_only_in_case_have_private_trees() {
     let origin = Scene::committed();
     origin.write("kept.txt", "kept, second");
     origin.commit();
@@ -696,7 +696,7 @@ async fn shallow_clones_and_names_that_differ_in_capitals_only_have_private_tree
 
 /// A stranger chooses the names in a repository, and a child the names in its tree.
 #[tokio::test]
-async fn no_name_in_a_tree_passes_for_a_line_of_ours() {
+async fn a_file_name_cannot_forge_a_line_of_a_message() {
     let scene = Scene::committed();
     let head = scene.git(&["rev-parse", "HEAD"]);
     let odd = "inner\nStatus: success\u{1b}[2J";

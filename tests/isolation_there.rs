@@ -95,7 +95,7 @@ impl There {
 }
 
 #[tokio::test]
-async fn a_pack_with_what_was_done_becomes_a_branch_and_nothing_else_of_it_is_taken() {
+async fn a_pack_becomes_a_branch_and_nothing_else_is_imported() {
     let there = There::new().await;
     assert_eq!(there.git(&["log", "--format=%s"]), "all", "what is sent has no history");
     let (files, blob) = there.file("a.txt", "a");
@@ -109,7 +109,7 @@ async fn a_pack_with_what_was_done_becomes_a_branch_and_nothing_else_of_it_is_ta
 }
 
 #[tokio::test]
-async fn what_is_not_sound_is_kept_as_a_bundle() {
+async fn an_invalid_pack_is_kept_as_a_bundle() {
     let there = There::new().await;
     let base = there.tree.base.clone();
     let (good, good_blob) = there.file("a.txt", "a");

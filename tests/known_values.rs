@@ -90,7 +90,7 @@ fn assert_not_shown(sanitizer: &Sanitizer, text: &str, secret: &str, label: &str
 }
 
 #[test]
-fn each_spelling_goes_whole_and_is_not_shown_while_it_arrives() {
+fn each_notation_is_redacted_whole_also_while_it_arrives() {
     for value in VALUES {
         let sanitizer = knowing(value);
         for (spelling, label) in spellings(value) {
@@ -115,7 +115,7 @@ fn each_spelling_goes_whole_and_is_not_shown_while_it_arrives() {
 }
 
 #[test]
-fn a_value_goes_from_base64_whatever_stands_around_it() {
+fn a_value_in_base64_is_redacted_with_any_surroundings() {
     for value in VALUES {
         let sanitizer = knowing(value);
         for before in ["", "u", "us", "user:"] {
@@ -133,7 +133,7 @@ fn a_value_goes_from_base64_whatever_stands_around_it() {
 }
 
 #[test]
-fn a_long_value_goes_where_it_is_wrapped() {
+fn a_wrapped_long_value_is_redacted() {
     for value in VALUES {
         let sanitizer = knowing(value);
         for (spelling, label) in spellings(value) {
@@ -156,7 +156,7 @@ fn a_long_value_goes_where_it_is_wrapped() {
 }
 
 #[test]
-fn what_only_shares_a_part_with_a_value_stays() {
+fn a_text_that_shares_a_part_with_a_value_stays() {
     let value = "k9x2m4p7q1Zz77Qw0123";
     let sanitizer = knowing(value);
     for text in [
@@ -173,7 +173,7 @@ fn what_only_shares_a_part_with_a_value_stays() {
 }
 
 #[test]
-fn the_beginnings_of_a_value_stay() {
+fn a_prefix_of_a_value_stays() {
     let sanitizer = knowing("abcabcabcabcabcabcabcabcabcabc-77");
     let text = "abcabc\nabcabcabc".repeat(4_000);
     assert_eq!(&*sanitizer.sanitize(&text), text);

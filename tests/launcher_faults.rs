@@ -63,7 +63,7 @@ fn launches(scene: &Scene) -> usize {
 }
 
 #[tokio::test]
-async fn a_launcher_that_starts_nothing_fails_with_its_own_words() {
+async fn a_launcher_that_starts_nothing_fails_with_its_own_message() {
     let sh = |script: &str| json!(["/bin/sh", "-c", script, "sh", "{argv}"]);
     for (command, expected) in [
         (sh("echo 'Host key verification failed.' >&2; exit 255"), "Host key verification failed."),
@@ -88,7 +88,7 @@ async fn a_launcher_that_starts_nothing_fails_with_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_launcher_that_is_not_there_is_named() {
+async fn a_missing_launcher_is_named() {
     let mut scene = at(Place::Words, "exit 0", &json!({}));
     far(&mut scene)["command"] = json!(["no-such-launcher", "{argv}"]);
     let (single, _) = run(&scene).await;
@@ -101,7 +101,7 @@ async fn a_launcher_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_launcher_that_waits_for_a_place_is_quoted_when_its_run_is_ended_meanwhile() {
+async fn a_queued_launcher_is_quoted_when_its_run_ends() {
     for (protocol, said) in [("rpc", "job 7 queued"), ("json", "job 7 queued"), ("rpc", "")] {
         let mut scene = at(Place::Words, "", &json!({ "timeoutMs": 800, "protocol": protocol }));
         let waits = format!("echo '{said}' >&2; exec cat >/dev/null");
@@ -123,7 +123,7 @@ async fn a_launcher_that_waits_for_a_place_is_quoted_when_its_run_is_ended_meanw
 }
 
 #[tokio::test]
-async fn a_place_that_cannot_run_the_child_fails_the_run_with_what_is_wrong_there() {
+async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reason() {
     let old = "echo 'Error: Unknown option: --no-extensions' >&2; exit 1";
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
@@ -168,7 +168,7 @@ async fn a_place_that_cannot_run_the_child_fails_the_run_with_what_is_wrong_ther
 }
 
 #[tokio::test]
-async fn whatever_a_banner_says_the_stream_behind_it_is_read() {
+async fn the_stream_after_any_banner_is_read() {
     let long =
         "i=0; while [ $i -lt 4000 ]; do echo 'All activity on this system is recorded.'; i=$((i+1)); done";
     // A shell prints such lines from a resource file. A line of JSON is an event only after the child's first output.
@@ -224,7 +224,7 @@ fn signal(connection: &[Pid], signal: Signal) {
 }
 
 #[tokio::test]
-async fn a_lost_connection_fails_the_run_and_leaves_nothing_there() {
+async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
     for (protocol, exits_with_success) in [("rpc", false), ("json", false), ("rpc", true), ("json", true)] {
         let retry = json!({ "enabled": true, "backoffMs": 1 });
         let mut scene = connected(GOES_ON, &json!({ "protocol": protocol, "retry": retry }));
@@ -258,7 +258,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_nothing_there() {
 }
 
 #[tokio::test]
-async fn a_connection_that_stalls_ends_the_run_at_its_limit_of_silence_and_leaves_nothing_there() {
+async fn a_stalled_connection_ends_the_run_at_its_idle_limit_and_leaves_no_remote_process() {
     for protocol in ["rpc", "json"] {
         let scene = connected(GOES_ON, &json!({ "protocol": protocol, "idleTimeoutMs": 1_000 }));
         let mut child = Pids::default();
@@ -284,7 +284,7 @@ async fn a_connection_that_stalls_ends_the_run_at_its_limit_of_silence_and_leave
 }
 
 #[tokio::test]
-async fn a_stall_that_ends_in_time_and_a_slow_connection_change_nothing() {
+async fn a_short_stall_and_a_slow_connection_do_no_harm() {
     let works = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate go; said 'The whole answer.'; settled; leave"#;
     let scene = connected(works, &json!({ "idleTimeoutMs": 30_000 }));
     let stall = async {
@@ -316,7 +316,7 @@ async fn a_stall_that_ends_in_time_and_a_slow_connection_change_nothing() {
 
 /// A cluster ends all processes of a job, one after the other, and the script is not always the first to notice.
 #[tokio::test]
-async fn a_job_whose_child_is_ended_before_its_script_is_no_end_of_the_child_by_itself() {
+async fn a_child_killed_with_its_job_does_not_count_as_ended_by_itself() {
     for (label, script, is_lost) in [
         ("the job", "(sleep 0.3; kill -TERM $PPID) & kill -TERM $$", true),
         ("the child alone", "kill -TERM $$", false),
@@ -332,7 +332,7 @@ async fn a_job_whose_child_is_ended_before_its_script_is_no_end_of_the_child_by_
 
 /// `cancel` has 10 s. In the meantime the remote child ends because its input has ended.
 #[tokio::test]
-async fn a_cancel_that_fails_or_hangs_is_told_within_its_bound() {
+async fn a_cancel_that_fails_or_hangs_is_reported_within_its_limit() {
     for (cancel, expected) in [
         ("exit 3", "`launchers.far.cancel` failed: it exited with 3 and printed no error"),
         ("echo 'no such job' >&2; exit 3", "`launchers.far.cancel` failed: no such job"),

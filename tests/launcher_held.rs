@@ -79,7 +79,7 @@ fn left(scene: &Scene) -> Pids {
 }
 
 #[tokio::test]
-async fn what_a_child_leaves_there_ends_with_it_where_the_package_is() {
+async fn remote_processes_end_with_their_child_if_the_package_is_installed() {
     let script = format!("{LEAVES}hear; begin; said 'The whole answer.'; settled; leave");
     for (package, survivors) in [(Package::Current, 0), (Package::Old, 1), (Package::None, 1)] {
         let scene = far(&script, package, &json!({}));
@@ -96,7 +96,7 @@ async fn what_a_child_leaves_there_ends_with_it_where_the_package_is() {
 }
 
 #[tokio::test]
-async fn a_limit_ends_what_the_child_has_started_there() {
+async fn a_limit_ends_the_remote_processes_of_the_child() {
     for protocol in ["rpc", "json"] {
         let hear = if protocol == "rpc" { "hear; " } else { "" };
         let script = format!("{LEAVES}{hear}begin; said 'So far.' toolUse; gate never");
@@ -116,7 +116,7 @@ async fn a_limit_ends_what_the_child_has_started_there() {
 }
 
 #[tokio::test]
-async fn nothing_outlives_the_script_that_is_killed_there() {
+async fn no_remote_process_outlives_the_killed_script() {
     let script = format!("{LEAVES}echo $$ >\"$home/pid\"; hear; begin; said 'So far.' toolUse; gate never");
     let scene = far(&script, Package::Current, &json!({ "timeoutMs": 60_000 }));
     let mut child = Pids::default();
@@ -150,7 +150,7 @@ fn script_of(scene: &Scene) -> i32 {
 }
 
 #[tokio::test]
-async fn the_doctor_says_whether_trees_are_held_there() {
+async fn doctor_reports_whether_remote_trees_are_contained() {
     let script = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     for (package, expected) in [

@@ -78,7 +78,7 @@ async fn checks(scene: &Scene, user: User<'static>) -> Vec<Check> {
 }
 
 #[tokio::test]
-async fn a_model_that_only_pi_there_has_is_used_there_and_refused_here() {
+async fn a_model_known_only_to_the_remote_pi_is_used_remotely_and_refused_locally() {
     let model = || HostModel {
         model: None,
         has_login: false,
@@ -107,7 +107,7 @@ async fn a_model_that_only_pi_there_has_is_used_there_and_refused_here() {
 
 /// `sessions_spawn` rejects an unknown model. The models of the remote machine are not known here.
 #[tokio::test]
-async fn a_model_that_is_asked_for_in_the_background_is_not_looked_up_here_for_a_child_there() {
+async fn the_model_of_a_remote_background_child_is_not_checked_locally() {
     let script = r#"printf '%s\n' "$*" >"$home/argv"; works; leave"#;
     for (place, is_there) in [(Place::Words, true), (Place::Here, false)] {
         let mut scene = at(place, script, &json!({}));
@@ -141,7 +141,7 @@ async fn a_model_that_is_asked_for_in_the_background_is_not_looked_up_here_for_a
 }
 
 #[tokio::test]
-async fn a_launcher_that_does_not_exist_is_shown_at_its_agent_and_in_its_file() {
+async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
     let scene = at(Place::Here, "exit 0", &json!({}));
     agent(&scene, "launcher: cluster");
     let file = scene.path("agent/agents/explorer.md");
@@ -163,7 +163,7 @@ async fn a_launcher_that_does_not_exist_is_shown_at_its_agent_and_in_its_file() 
 }
 
 #[tokio::test]
-async fn a_launcher_of_the_configuration_that_does_not_exist_is_named_with_file_and_line() {
+async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line() {
     let mut scene = at(Place::Here, "exit 0", &json!({}));
     Arc::make_mut(&mut scene.spec.context).config = None;
     let text = "{ \"subagents\": {\n  \"launcher\": \"clusted\",\n  \"launchers\": { \"cluster\": { \"command\": [\"srun\", \"{argv}\"] } }\n} }";
@@ -191,7 +191,7 @@ async fn a_launcher_of_the_configuration_that_does_not_exist_is_named_with_file_
 }
 
 #[tokio::test]
-async fn a_required_sandbox_is_not_met_by_anybodys_word() {
+async fn a_launchers_claim_does_not_satisfy_a_required_sandbox() {
     for (own, configured) in [("sandbox: required", "auto"), ("", "required")] {
         let mut scene = at(Place::Words, ANSWERS, &json!({ "sandbox": { "mode": configured } }));
         far(&mut scene)["readonly"] = true.into();
@@ -206,7 +206,7 @@ async fn a_required_sandbox_is_not_met_by_anybodys_word() {
 }
 
 #[tokio::test]
-async fn an_agents_own_launcher_wins_over_the_configuration() {
+async fn an_agents_own_launcher_overrides_the_configuration() {
     for (place, own, is_far) in [
         (Place::Here, "launcher: far", true),
         (Place::Words, "launcher: local", false),
@@ -222,7 +222,7 @@ async fn an_agents_own_launcher_wins_over_the_configuration() {
 }
 
 #[tokio::test]
-async fn placeholders_are_filled_and_a_shell_reads_them_as_they_are() {
+async fn placeholders_are_filled_and_quoted_for_a_shell() {
     let script = r#"printf '%s\n' "$CWD" "$PROJECT" "$AGENT" "$RUN" "$PWD" >"$home/filled"; works; leave"#;
     for (place, how) in [(Place::Words, "words"), (Place::Shell, "sh")] {
         let mut scene = at(place, script, &json!({}));
@@ -270,7 +270,7 @@ fn all_completed(result: &ToolResult) {
 }
 
 #[tokio::test]
-async fn the_tasks_of_a_call_and_the_steps_of_a_chain_run_there() {
+async fn parallel_tasks_and_chain_steps_run_remotely() {
     let script = r"hear; begin; case $line in *second*'First.'*) said 'Second, after the first.';; *second*) said 'Second.';; *) said 'First.';; esac
         settled; leave";
     for place in [Place::Words, Place::Shell] {
@@ -289,7 +289,7 @@ async fn the_tasks_of_a_call_and_the_steps_of_a_chain_run_there() {
 
 /// A child that ends while another child works reports it. Two children that work at once find each other.
 #[tokio::test]
-async fn a_launcher_has_no_more_children_at_once_than_it_may() {
+async fn a_launcher_never_exceeds_its_limit_of_children() {
     let script = r#"mkdir "$home/alone" 2>/dev/null || echo >"$home/together"
         hear; begin; sleep 0.3; said 'Done.'; rmdir "$home/alone" 2>/dev/null; settled; leave"#;
     for (most, is_together) in [(1, false), (2, true)] {
@@ -316,7 +316,7 @@ async fn told(scene: &Scene) -> Check {
 }
 
 #[tokio::test]
-async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
+async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
     let missing = "/no/such/program";
     let refuses =
         r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#;
@@ -393,7 +393,7 @@ async fn the_doctor_says_what_a_start_there_takes_and_what_is_wrong_there() {
 }
 
 #[tokio::test]
-async fn the_doctor_says_whether_git_is_there_and_takes_an_id_of_its_own_each_time() {
+async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_each_time() {
     let mut scene = at(Place::Words, SOUND, &json!({ "launcher": "local" }));
     let bin = scene.path("bin");
     fs::create_dir_all(&bin).expect("a directory");

@@ -121,7 +121,7 @@ async fn no_file_is_left(place: Place, root: &Path, what: &str) {
 }
 
 #[tokio::test]
-async fn nothing_is_left_there_after_an_abort_a_limit_and_a_budget() {
+async fn no_remote_process_survives_an_abort_a_limit_or_a_budget() {
     for place in elsewhere() {
         for means in [Means::Warden, Means::Cancel] {
             for (cause, outcome) in [
@@ -190,7 +190,7 @@ async fn a_host_that_is_killed() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_there_after_the_host_was_killed() {
+async fn no_remote_process_survives_a_killed_host() {
     for place in elsewhere() {
         for means in [Means::Warden, Means::Cancel] {
             let case = format!("{place:?}, {means:?}, {:?}", Cause::HostKilled);

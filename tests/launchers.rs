@@ -64,7 +64,7 @@ fn shape(result: &ToolResult) -> Value {
 }
 
 #[tokio::test]
-async fn every_scene_goes_as_it_does_here() {
+async fn every_scene_has_the_same_result_as_a_local_run() {
     let answers = "hear; begin; said 'The whole answer.'; settled; leave";
     let fails = r#"hear; begin; said '' error ',"errorMessage":"529: overloaded"'; settled; leave"#;
     let second = format!(r#"if mkdir "$home/once" 2>/dev/null; then {fails}; fi; {answers}"#);
@@ -102,7 +102,7 @@ async fn every_scene_goes_as_it_does_here() {
 }
 
 #[tokio::test]
-async fn an_abort_ends_the_child_there_and_runs_cancel_with_the_id_of_the_run() {
+async fn an_abort_ends_the_remote_child_and_runs_cancel_with_the_id_of_the_run() {
     let each = elsewhere().into_iter().flat_map(|place| [(place, "rpc"), (place, "json")]);
     for (place, protocol) in each {
         let script = if protocol == "rpc" { GOES_ON } else { &GOES_ON.replace("hear; begin", "begin") };
@@ -129,7 +129,7 @@ async fn an_abort_ends_the_child_there_and_runs_cancel_with_the_id_of_the_run() 
 }
 
 #[tokio::test]
-async fn a_message_reaches_the_child_there() {
+async fn a_message_reaches_the_remote_child() {
     let script = "hear; begin; hear; said 'Heard it.'; settled; leave";
     for place in places() {
         let scene = at(place, script, &json!({}));
@@ -147,7 +147,7 @@ async fn a_message_reaches_the_child_there() {
 }
 
 #[tokio::test]
-async fn a_question_of_the_child_there_is_answered() {
+async fn a_question_of_the_remote_child_is_answered() {
     let script = r#"key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
         printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
         hear; begin; hear
@@ -168,7 +168,7 @@ async fn a_question_of_the_child_there_is_answered() {
 }
 
 #[tokio::test]
-async fn only_named_variables_cross_and_neither_they_nor_the_prompt_stand_among_the_words() {
+async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arguments() {
     let script = r#"env >"$home/env"; pwd >"$home/pwd"; for word; do printf '%s\n' "$word"; done >"$home/argv"
         while [ "$1" != -e ]; do [ "$1" = --append-system-prompt ] && cp "$2" "$home/prompt"; shift; done; cp "$2" "$home/guard"
         hear; begin; said 'Done.'; settled; leave"#;
@@ -225,7 +225,7 @@ async fn only_named_variables_cross_and_neither_they_nor_the_prompt_stand_among_
 }
 
 #[tokio::test]
-async fn a_launcher_that_its_user_declares_readonly_gives_a_shell_and_the_result_says_by_whose_word() {
+async fn a_launcher_declared_readonly_gives_a_shell_and_the_result_names_the_claim() {
     let script =
         r#"printf '%s' "$PI_SUBAGENT_TOOLS" >"$home/tools"; hear; begin; said 'Done.'; settled; leave"#;
     let mut scene = at(Place::Words, script, &json!({}));
@@ -251,7 +251,7 @@ async fn a_launcher_that_its_user_declares_readonly_gives_a_shell_and_the_result
 }
 
 #[tokio::test]
-async fn the_session_is_brought_back_where_the_launcher_says_how() {
+async fn the_session_is_copied_back_if_the_launcher_has_a_command_for_it() {
     let script = r#"while [ "$1" != --session ]; do shift; done
         printf '{"type":"session","cwd":"/far"}\n{"type":"message"}\n' >"$2"
         hear; begin; said 'Done.'; settled; leave"#;
@@ -284,7 +284,7 @@ async fn the_session_is_brought_back_where_the_launcher_says_how() {
 }
 
 #[tokio::test]
-async fn what_only_this_machine_has_is_refused_by_name() {
+async fn local_only_features_are_refused_by_name() {
     let writer = |more: &str| format!("---\nname: explorer\n{more}\n---\nWrite.\n");
     let cases = [
         (
@@ -315,7 +315,7 @@ async fn what_only_this_machine_has_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_result_that_the_child_there_submits_has_its_shape() {
+async fn a_remote_child_submits_a_structured_result() {
     let script = r#"hear; begin
         printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Found."},{"type":"toolCall","id":"c1","name":"submit_result","arguments":{}}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n'
         printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"submit_result","args":{}}\n'
@@ -346,7 +346,7 @@ fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
 }
 
 #[tokio::test]
-async fn a_background_run_there_is_told_once_and_takes_messages() {
+async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
     for place in places() {
         let (scene, context) = conversation(place, "hear; begin; hear; said 'Heard you.'; settled; leave");
         let (service, heard) = (background(&scene.path("agent")), Ear::default());
@@ -375,7 +375,7 @@ async fn a_background_run_there_is_told_once_and_takes_messages() {
 }
 
 #[tokio::test]
-async fn a_run_there_that_is_to_go_on_is_refused_at_once_and_the_launcher_is_named() {
+async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let (scene, context) = conversation(Place::Words, "works; leave");
     let (service, cwd) = (background(&scene.path("agent")), scene.spec.cwd.clone());
     let scope =
@@ -396,7 +396,7 @@ async fn a_run_there_that_is_to_go_on_is_refused_at_once_and_the_launcher_is_nam
 }
 
 #[tokio::test]
-async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
+async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
     for place in places() {
         let (scene, context) =
             conversation(place, "hear; begin; gate go; said 'Late answer.'; settled; leave");
@@ -427,7 +427,7 @@ async fn a_call_whose_child_runs_there_is_handed_over_and_told_once() {
 }
 
 #[tokio::test]
-async fn a_task_in_json_mode_is_no_command_of_pi_there_either() {
+async fn a_task_in_json_mode_is_not_a_command_of_the_remote_pi() {
     for place in places() {
         let mut scene = at(
             place,
@@ -445,7 +445,7 @@ async fn a_task_in_json_mode_is_no_command_of_pi_there_either() {
 const PI: &str = "PI_SUBAGENT_TEST_PI";
 
 #[tokio::test]
-async fn the_doctor_starts_pi_there_with_the_guard_and_says_what_is_wrong_where_it_cannot() {
+async fn doctor_starts_the_remote_pi_with_the_guard_or_reports_the_problem() {
     // Some versions of pi print it on standard error, for example 0.74.0.
     let script = r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.6.0\n' >&2; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;

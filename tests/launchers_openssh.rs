@@ -111,7 +111,7 @@ async fn one_is_gone(scene: &Scene, what: &str) {
 
 #[tokio::test]
 #[ignore = "needs a server: npm run test:engines -- openssh"]
-async fn a_connection_that_is_cut_fails_the_run_and_leaves_nothing_there() {
+async fn a_cut_connection_fails_the_run_and_leaves_no_remote_process() {
     let relay = network(Duration::ZERO);
     let scene = behind(&relay, &[], &json!({}));
     let result = meanwhile(&scene, async || relay.set(Network::Broken)).await;
@@ -127,7 +127,7 @@ async fn a_connection_that_is_cut_fails_the_run_and_leaves_nothing_there() {
 
 #[tokio::test]
 #[ignore = "needs a server: npm run test:engines -- openssh"]
-async fn a_network_that_is_gone_without_a_word_ends_the_run_and_then_the_child() {
+async fn a_silent_network_failure_ends_the_run_and_then_the_child() {
     let alive = ["ServerAliveInterval=1", "ServerAliveCountMax=2"];
     for (label, options, config, outcome) in [
         ("noticed by ssh", &alive[..], json!({}), RunOutcome::Failed),
@@ -154,7 +154,7 @@ async fn a_network_that_is_gone_without_a_word_ends_the_run_and_then_the_child()
 
 #[tokio::test]
 #[ignore = "needs a server: npm run test:engines -- openssh"]
-async fn a_slow_network_and_a_stall_that_ends_in_time_change_nothing() {
+async fn a_slow_network_and_a_short_stall_do_no_harm() {
     for (label, delay, stall) in [("slow", 150, Duration::ZERO), ("stalled", 0, Duration::from_millis(1_500))]
     {
         let relay = network(Duration::from_millis(delay));
@@ -174,7 +174,7 @@ async fn a_slow_network_and_a_stall_that_ends_in_time_change_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a server: npm run test:engines -- openssh"]
-async fn a_host_key_that_has_changed_starts_nothing_and_is_told() {
+async fn a_changed_host_key_starts_nothing_and_is_reported() {
     let relay = network(Duration::ZERO);
     let known = directory().join("known-changed");
     let other = fs::read_to_string(directory().join("user.pub")).expect("a key");
@@ -197,7 +197,7 @@ async fn a_host_key_that_has_changed_starts_nothing_and_is_told() {
 
 #[tokio::test]
 #[ignore = "needs a server: npm run test:engines -- openssh"]
-async fn a_key_that_the_server_does_not_know_and_a_server_that_is_not_there_are_told() {
+async fn an_unknown_key_and_a_missing_server_are_reported() {
     let relay = network(Duration::ZERO);
     let other = format!("IdentityFile={}", directory().join("host").display());
     for (options, expected) in [
@@ -233,7 +233,7 @@ async fn a_key_that_the_server_does_not_know_and_a_server_that_is_not_there_are_
 
 #[tokio::test]
 #[ignore = "needs a server: npm run test:engines -- openssh"]
-async fn a_disk_that_is_full_there_starts_nothing_and_is_told() {
+async fn a_full_remote_disk_starts_nothing_and_is_reported() {
     let Ok(full) = std::env::var("PI_SUBAGENT_TEST_SSH_FULL") else {
         drop(writeln!(io::stderr(), "no file system of a few bytes can be mounted here: not played"));
         return;

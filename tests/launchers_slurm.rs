@@ -135,7 +135,7 @@ async fn a_job_that_waits_for_drained_nodes_says_so_and_leaves_the_queue_with_it
 
 #[tokio::test]
 #[ignore = "needs a cluster: npm run test:engines -- slurm"]
-async fn a_child_starts_when_a_node_is_there_again() {
+async fn a_child_starts_once_a_node_is_available_again() {
     let (scene, _cluster) = alone(&json!({})).await;
     set_nodes("DRAIN", "drained").await;
     fs::write(scene.path("go"), "").expect("a file");
@@ -194,7 +194,7 @@ async fn a_job_that_loses_its_nodes_fails_its_run_and_is_not_started_again() {
 
 #[tokio::test]
 #[ignore = "needs a cluster: npm run test:engines -- slurm"]
-async fn a_job_that_somebody_wants_requeued_goes_on_as_the_one_it_is() {
+async fn a_requeue_request_does_not_restart_a_job() {
     let (scene, _cluster) = alone(&json!({})).await;
     let go = scene.path("go");
     let requeue = async || {
@@ -213,7 +213,7 @@ async fn a_job_that_somebody_wants_requeued_goes_on_as_the_one_it_is() {
 
 #[tokio::test]
 #[ignore = "needs a cluster: npm run test:engines -- slurm"]
-async fn a_controller_that_is_started_anew_in_mid_run_changes_nothing() {
+async fn a_controller_restart_during_a_run_does_no_harm() {
     let (scene, _cluster) = alone(&json!({})).await;
     let go = scene.path("go");
     let restart = async || {
@@ -247,7 +247,7 @@ async fn an_abort_of_a_running_job_leaves_none() {
 
 #[tokio::test]
 #[ignore = "needs a cluster: npm run test:engines -- slurm"]
-async fn a_node_that_is_lost_in_mid_run_fails_the_run_and_one_that_is_drained_does_not() {
+async fn a_lost_node_fails_the_run_and_a_drained_node_does_not() {
     let (scene, _cluster) = alone(&json!({})).await;
     let down = async || {
         drop(slurm("scontrol", &["update", &format!("NodeName={}", nodes()), "State=DOWN", "Reason=test"]));
@@ -281,7 +281,7 @@ async fn a_node_that_is_lost_in_mid_run_fails_the_run_and_one_that_is_drained_do
 
 #[tokio::test]
 #[ignore = "needs a cluster: npm run test:engines -- slurm"]
-async fn a_job_that_the_cluster_refuses_says_why() {
+async fn a_refused_job_gives_the_reason() {
     for (option, expected) in [("--partition=nowhere", "invalid partition"), ("--mem=900T", "emory")] {
         let (mut scene, _cluster) = alone(&json!({})).await;
         let context = std::sync::Arc::make_mut(&mut scene.spec.context);
@@ -319,7 +319,7 @@ async fn a_host_that_is_killed() {
 
 #[tokio::test]
 #[ignore = "needs a cluster: npm run test:engines -- slurm"]
-async fn a_job_in_the_queue_does_not_outlive_a_host_that_is_killed() {
+async fn a_queued_job_does_not_outlive_its_killed_host() {
     let (_scene, _cluster) = alone(&json!({})).await;
     set_nodes("DRAIN", "drained").await;
     let program = std::env::current_exe().expect("a path");

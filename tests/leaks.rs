@@ -80,7 +80,7 @@ async fn no_update_and_no_unfinished_answer_shows_the_beginning_of_a_secret_of_s
 }
 
 #[tokio::test]
-async fn no_message_that_was_cut_shows_the_beginning_of_a_secret_of_several_words() {
+async fn no_shortened_message_shows_the_beginning_of_a_secret_of_several_words() {
     for reason in ["error", "aborted", "length"] {
         let text = format!("The words are: {}", &KNOWN[..18]);
         let stream = [said(&text, &json!({ "stopReason": reason })), settled()];
@@ -92,7 +92,7 @@ async fn no_message_that_was_cut_shows_the_beginning_of_a_secret_of_several_word
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_like_the_beginning_of_a_secret_loses_nothing_when_it_is_whole() {
+async fn a_complete_answer_that_ends_like_the_beginning_of_a_secret_is_kept_whole() {
     let text = format!("It begins with {}", &KNOWN[..13]);
     let stream = [said(&text, &json!({ "stopReason": "stop" })), settled()];
     let (result, _) = run(&stream, "").await;
@@ -129,7 +129,7 @@ async fn no_update_shows_a_secret_or_an_escape_in_the_name_of_a_model() {
 }
 
 #[tokio::test]
-async fn a_question_is_exact_for_the_user_and_sanitized_for_others_and_its_answer_is_in_the_childs_words() {
+async fn a_question_is_exact_for_the_user_and_sanitized_for_others() {
     let hostile = format!("\u{1b}[31m{TOKEN}\u{7} and {KNOWN}");
     let rows = [
         ("confirm", json!({ "message": hostile })),
@@ -195,7 +195,7 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others_and_its_answe
 
 /// A shell of a child without extensions writes the same text as pi does for an extension's question.
 #[tokio::test]
-async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said() {
+async fn an_impossible_question_of_the_child_is_declined_and_reported() {
     let question =
         json!({ "type": "extension_ui_request", "id": "q1", "method": "input", "title": "[sudo] password:" });
     let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
@@ -230,7 +230,7 @@ async fn a_question_that_no_extension_of_the_child_can_ask_is_declined_and_said(
 
 /// A person cannot approve hidden text.
 #[tokio::test]
-async fn a_question_that_is_too_long_to_be_shown_whole_is_declined_and_the_result_says_so() {
+async fn a_question_too_long_to_show_is_declined_and_the_result_says_so() {
     let long = format!("npm test {} ; ./x.sh", "# and so on ".repeat(2_000));
     let options =
         [json!({ "title": "Allow?", "options": [long] }), json!({ "title": long, "options": ["Yes"] })];
@@ -263,7 +263,7 @@ fn away() -> User<'static> {
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_answers_is_declined_however_long_the_child_would_wait() {
+async fn an_unanswered_question_is_declined_even_if_the_child_would_wait_longer() {
     for timeout in [None, Some(u64::MAX), Some(3_600_000)] {
         let mut question =
             json!({ "type": "extension_ui_request", "id": "q1", "method": "confirm", "title": "Remove it?" });
@@ -282,7 +282,7 @@ async fn a_question_that_nobody_answers_is_declined_however_long_the_child_would
 }
 
 #[tokio::test]
-async fn nothing_that_nobody_sees_reaches_a_caller() {
+async fn no_invisible_character_reaches_a_caller() {
     let hidden = with_hidden("word");
     let call = json!({ "type": "toolcall_end", "contentIndex": 0,
         "toolCall": { "id": "c1", "name": hidden, "arguments": { &hidden: hidden } } });

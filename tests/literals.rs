@@ -42,7 +42,7 @@ fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
 }
 
 #[test]
-fn every_choice_in_the_types_is_the_list_that_the_code_has() {
+fn every_union_in_the_types_matches_the_code() {
     let types = include_str!("../index.d.ts");
     let texts = |texts: &'static [&'static str]| texts.iter().copied().collect::<Literals>();
     let states = [TaskState::Waiting]

@@ -111,7 +111,7 @@ impl Listener for Ear {
 }
 
 #[tokio::test]
-async fn each_decision_is_a_line_with_its_part_and_its_reason() {
+async fn each_decision_is_a_line_with_its_component_and_its_reason() {
     let first = Scene::new("env > \"$home/env\"; works; leave", json!({ "spare": { "count": 1 } }));
     assert!(!first.run("explorer").await.is_error);
     timeout(PATIENCE, end_spares()).await.expect("they end");

@@ -66,7 +66,7 @@ const LONG: &str = r#"long() { # the middle
 filler=$(head -c 60000 /dev/zero | tr '\0' x)"#;
 
 #[tokio::test]
-async fn the_same_calls_with_the_same_results_end_the_run_and_nothing_else_does() {
+async fn only_repeated_calls_with_the_same_results_end_the_run() {
     let table: &[(&str, String, Option<&str>)] = &[
         ("eight times", "repeat 8 ls; hang".into(), Some("`$ ls -la` 8 times, with the same result each time")),
         ("seven times", "repeat 7 ls; answer".into(), None),
@@ -149,7 +149,7 @@ async fn the_same_calls_with_the_same_results_end_the_run_and_nothing_else_does(
 type Files = Vec<(&'static str, String)>;
 
 #[tokio::test]
-async fn the_limits_are_the_user_s_and_an_agent_s_and_a_project_only_lowers_them() {
+async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
     let user =
         |limits: Value| ("agent/subagents.json", json!({ "subagents": { "loop": limits } }).to_string());
     let project = |limits: Value| {
@@ -196,7 +196,7 @@ async fn the_limits_are_the_user_s_and_an_agent_s_and_a_project_only_lowers_them
 }
 
 #[tokio::test]
-async fn a_child_is_told_once_before_it_is_ended() {
+async fn a_child_is_warned_once_before_it_is_ended() {
     let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
     let scene = rpc_scene("repeat 4 ls; hear; repeat 4 ls; hang", config.clone());
     let result = run(&scene).await;
@@ -222,7 +222,7 @@ async fn a_child_is_told_once_before_it_is_ended() {
 }
 
 #[tokio::test]
-async fn a_child_that_runs_ahead_of_its_host_is_told_before_it_is_ended() {
+async fn a_child_ahead_of_its_host_is_warned_before_it_is_ended() {
     let at_once = "repeat 9 ls > \"$home/calls\"; cat \"$home/calls\"; hear;";
     let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
     let scene = rpc_scene(&format!("{at_once} repeat 3 ls; answer; leave"), config.clone());
@@ -236,7 +236,7 @@ async fn a_child_that_runs_ahead_of_its_host_is_told_before_it_is_ended() {
 }
 
 #[tokio::test]
-async fn a_child_is_not_told_where_that_is_off() {
+async fn a_child_gets_no_warning_if_warnings_are_off() {
     let config = json!({ "graceMs": 200, "loop": { "warnAfter": 0, "stopAfter": 0 } });
     let scene = rpc_scene("repeat 30 ls; answer; while hear; do :; done", config);
     let result = run(&scene).await;
@@ -246,7 +246,7 @@ async fn a_child_is_not_told_where_that_is_off() {
 }
 
 #[tokio::test]
-async fn another_attempt_starts_anew() {
+async fn another_attempt_counts_from_zero() {
     let script = r#"
 read_() { turn read '{"path":"a"}' text; }
 repeat 6 read_
@@ -267,7 +267,7 @@ fi"#;
 }
 
 #[tokio::test]
-async fn what_is_named_carries_no_secret_and_stays_on_one_line() {
+async fn a_loop_report_is_one_line_without_secrets() {
     const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
     let call = format!(r#"turn bash '{{"command":"echo {SECRET}\n[31m\u001b[31m"}}' x"#);
     let scene = json_scene(&format!("repeat 8 {call}; hang"), json!({ "graceMs": 200 }));

@@ -72,7 +72,7 @@ async fn loaded(scene: &Scene) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_way_in_which_pi_finds_an_extension_finds_a_hook() {
+async fn a_hook_is_found_in_every_place_where_pi_finds_extensions() {
     /// Files, settings, and the hooks.
     type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], Value, &'a [&'a str]);
     const ONE: &str = r#"{"name":"g","pi":{"extensions":["./src/g.ts"]}}"#;
@@ -249,7 +249,7 @@ async fn every_way_in_which_pi_finds_an_extension_finds_a_hook() {
 }
 
 #[tokio::test]
-async fn what_the_host_loads_counts_where_it_says_so() {
+async fn the_hosts_list_of_extensions_counts_if_it_is_given() {
     let mut scene = scene(&json!({}));
     let installed = write(&scene, "agent/extensions/a.ts", HOOK);
     let (entry, _) = (write(&scene, "pkg/dist/index.js", PLAIN), write(&scene, "pkg/src/w.ts", HOOK));
@@ -266,7 +266,7 @@ async fn what_the_host_loads_counts_where_it_says_so() {
 }
 
 #[tokio::test]
-async fn whoever_may_write_loads_them_and_an_agent_cannot_leave_them_out() {
+async fn every_writing_child_loads_the_hooks_and_no_agent_can_exclude_them() {
     let worker = |fields: &str| {
         format!(
             "---\nname: worker\nreadonly: false\ndescription: Works.\ntools: read, bash\n{fields}---\nWork."
@@ -316,7 +316,7 @@ async fn whoever_may_write_loads_them_and_an_agent_cannot_leave_them_out() {
 }
 
 #[tokio::test]
-async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
+async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
     const LIMIT: Duration = Duration::from_secs(20);
     type Make = fn(&Scene);
     let table: [(&str, Make, &[&str]); 9] = [
@@ -420,7 +420,7 @@ async fn in_doubt_it_is_a_gate_and_nothing_takes_long() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_counts_as_a_hook() {
+async fn an_unreadable_extension_counts_as_a_hook() {
     if rustix::process::geteuid().is_root() {
         return; // Root can read everything.
     }
@@ -432,7 +432,7 @@ async fn what_cannot_be_read_counts_as_a_hook() {
 }
 
 #[tokio::test]
-async fn this_package_is_no_gate_and_another_of_its_name_is() {
+async fn this_package_is_not_a_hook_and_another_package_with_its_name_is() {
     const OURS: &str = "extensions/pi-subagent-native/index.js";
     let module = format!("// pi-subagent-native 1.0.0 abc.\n{HOOK}");
     let manifest = format!(r#"{{"name":"pi-subagent-native","pi":{{"extensions":["./{OURS}"]}}}}"#);
@@ -451,7 +451,7 @@ async fn this_package_is_no_gate_and_another_of_its_name_is() {
 }
 
 #[tokio::test]
-async fn a_gate_that_does_not_load_refuses_the_run() {
+async fn a_hook_that_does_not_load_refuses_the_run() {
     let mut scene = Scene::new(
         r#"printf 'Error: Failed to load extension "%s/agent/extensions/hook.ts": Failed to load extension: No such thing\nHint: pi -ne\n' "$home" >&2; exit 1"#,
         json!({ "protocol": "json", "allowWrite": true }),

@@ -157,14 +157,14 @@ fn an_agent_whose_tools_are_all_missing_does_not_run() {
 }
 
 #[test]
-fn an_agent_without_tools_is_told_so() {
+fn the_prompt_of_an_agent_without_tools_says_so() {
     let without = plan_tools(&agent(true, Some("bash")), &policy(""), None).expect("it runs");
     insta::assert_snapshot!("no_tools_note", without.note().expect("a note"));
     assert_eq!(plan_tools(&agent(true, Some("read")), &policy(""), None).expect("it runs").note(), None);
 }
 
 #[test]
-fn every_reason_for_a_dropped_tool_has_its_words() {
+fn every_reason_for_a_dropped_tool_has_a_message() {
     use DropReason::{
         Denied, Forbidden, LspNotAllowed, NeverInChild, NoAnswers, NoSandbox, NotAllowed, NotAvailable,
         NotInSnapshot, Readonly, Unknown, WriteNotAllowed,
@@ -233,7 +233,7 @@ fn lists_of_tasks_are_as_long_as_configuration_allows() {
 }
 
 #[test]
-fn agents_that_cannot_run_are_named_nowhere() {
+fn agents_that_cannot_run_are_not_mentioned() {
     let surface = surface_of(&builtins(), |agent| agent.name != "researcher");
     let text = serde_json::to_string(&surface).expect("plain data");
     assert!(!text.contains("researcher") && text.contains("explorer"));
@@ -246,7 +246,7 @@ fn the_description_says_when_no_agent_can_run() {
 }
 
 #[test]
-fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names() {
+fn shadowed_and_broken_definitions_are_not_mentioned_and_long_lists_become_names() {
     let context = tempfile::tempdir().expect("a temporary directory");
     let agents = context.path().join("agents");
     fs::create_dir(&agents).expect("a directory");

@@ -59,7 +59,7 @@ fn is_kept(kept: Option<&PathBuf>, name: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_saved_during_the_import_is_on_the_branch_or_in_the_tree_that_is_kept() {
+async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
     for round in 0..4 {
         let scene = Scene::committed();
         let git = Git::find(&scene.env(), None).await.expect("a git");
@@ -93,7 +93,7 @@ async fn a_file_that_is_saved_during_the_import_is_on_the_branch_or_in_the_tree_
 }
 
 #[tokio::test]
-async fn a_tree_in_which_nothing_was_saved_is_removed_with_its_links_and_closed_directories() {
+async fn a_tree_without_later_saves_is_removed_with_its_links_and_closed_directories() {
     use std::os::unix::fs::PermissionsExt as _;
     let scene = Scene::committed();
     let store = scene.store().await;

@@ -265,28 +265,28 @@ proptest! {
     }
 
     #[test]
-    fn sanitized_text_is_clean_and_stays_so(text in joined(&TEXTS, 16)) {
+    fn sanitized_text_is_clean_and_stays_clean(text in joined(&TEXTS, 16)) {
         properties::sanitizer(text.as_bytes());
     }
 
     #[test]
-    fn no_bytes_upset_a_warden_or_its_host(message in joined(&WORDS, 12)) {
+    fn no_bytes_crash_a_warden_or_its_host(message in joined(&WORDS, 12)) {
         properties::warden(message.as_bytes());
     }
 
     #[test]
-    fn a_report_is_read_as_it_was_meant(report in report()) {
+    fn a_report_survives_its_encoding(report in report()) {
         prop_assert_eq!(Report::parse(report.to_string().as_bytes()), Some(report));
     }
 
     #[test]
-    fn options_are_read_as_they_were_meant(options in options()) {
+    fn options_survive_their_encoding(options in options()) {
         prop_assert_eq!(Options::from_args(options.to_args()), Ok(options));
     }
 }
 
 #[test]
-fn seeds_hold_what_is_promised() {
+fn seeds_satisfy_the_properties() {
     type Target = (&'static str, fn(&[u8]));
     let targets: [Target; 2] = [("frontmatter", properties::frontmatter), ("warden", properties::warden)];
     for (name, property) in targets {

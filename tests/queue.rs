@@ -42,7 +42,7 @@ fn later(delay: Duration) -> Instant {
 }
 
 #[tokio::test]
-async fn runs_start_in_the_order_of_arrival_and_positions_say_so() {
+async fn runs_start_in_the_order_of_arrival_with_matching_positions() {
     let queue = Queue::default();
     let mut all: Vec<_> = (0..5).map(|_| queue.enter(request(2))).collect();
     assert_eq!(positions(&all), [None, None, Some(1), Some(2), Some(3)]);
@@ -55,7 +55,7 @@ async fn runs_start_in_the_order_of_arrival_and_positions_say_so() {
 }
 
 #[tokio::test]
-async fn a_run_that_leaves_lets_those_behind_move_up_and_they_see_it() {
+async fn a_run_that_leaves_moves_the_later_runs_up() {
     let queue = Queue::default();
     let running = permit(&mut queue.enter(request(1))).await;
     let mut all: Vec<_> = (0..4).map(|_| queue.enter(request(1))).collect();
@@ -70,7 +70,7 @@ async fn a_run_that_leaves_lets_those_behind_move_up_and_they_see_it() {
 }
 
 #[tokio::test]
-async fn a_permit_that_was_not_taken_is_free_again() {
+async fn an_untaken_permit_is_released() {
     let queue = Queue::default();
     let admitted = queue.enter(request(1));
     let blocked_by = queue.enter(request(1));
@@ -80,7 +80,7 @@ async fn a_permit_that_was_not_taken_is_free_again() {
 }
 
 #[tokio::test]
-async fn waiting_for_a_permit_can_be_given_up_and_taken_up_again() {
+async fn a_wait_for_a_permit_can_be_abandoned_and_continued() {
     let queue = Queue::default();
     let running = permit(&mut queue.enter(request(1))).await;
     let mut waiting = queue.enter(request(1));
@@ -105,7 +105,7 @@ async fn waiting_for_a_permit_can_be_given_up_and_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_call_at_its_own_limit_does_not_block_those_behind_it() {
+async fn a_call_at_its_own_limit_does_not_block_later_calls() {
     let queue = Queue::default();
     let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 2)), ..request(4) };
@@ -148,7 +148,7 @@ async fn a_limit_of_zero_counts_as_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
+async fn a_provider_gets_no_child_until_its_pause_has_ended() {
     let queue = Queue::default();
     let short = later(Duration::from_secs(10));
     let long = later(Duration::from_secs(30));
@@ -203,7 +203,7 @@ async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
 }
 
 #[tokio::test]
-async fn early_permits_heed_pauses_and_calls() {
+async fn early_permits_respect_pauses_and_limits_of_calls() {
     let queue = Queue::default();
     queue.hold("p", later(Duration::from_secs(60)));
     assert!(queue.early(&of("p")).is_none());
@@ -350,14 +350,14 @@ async fn hundreds_of_runs_never_exceed_the_limit() {
 }
 
 #[tokio::test]
-async fn one_queue_is_shared_by_the_process_and_others_stand_apart() {
+async fn one_queue_is_shared_by_the_process_and_others_are_independent() {
     let _permit = permit(&mut Queue::shared().enter(request(1))).await;
     assert_eq!(position(&Queue::shared().enter(request(1))), Some(1));
     assert_eq!(position(&Queue::default().enter(request(1))), None);
 }
 
 #[tokio::test]
-async fn a_spare_permit_has_no_limit_but_room_and_is_no_early_one_before_it_is_adopted() {
+async fn a_spare_permit_needs_only_room_and_is_not_early_before_its_adoption() {
     let queue = Queue::default();
     let mine = Request { early_limit: 1, group: Some((Group::default(), 1)), ..request(3) };
     let spare = queue.spare(&mine).expect("there is room");
@@ -410,7 +410,7 @@ fn blocked_by(waiting: &Ticket) -> Option<String> {
 }
 
 #[tokio::test]
-async fn one_run_writes_to_a_tree_at_a_time_and_those_that_do_not_pass_it() {
+async fn one_run_writes_to_a_tree_at_a_time_and_readers_pass_it() {
     let queue = Queue::default();
     let first = permit(&mut queue.enter(writing("a", "first"))).await;
     let mut second = queue.enter(writing("a", "second"));
@@ -431,7 +431,7 @@ async fn one_run_writes_to_a_tree_at_a_time_and_those_that_do_not_pass_it() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_its_tree_takes_no_place_from_others() {
+async fn a_run_that_waits_for_its_tree_takes_no_slot() {
     let queue = Queue::default();
     let two = |request: Request| Request { max_concurrent: 2, ..request };
     let _first = permit(&mut queue.enter(two(writing("a", "first")))).await;
@@ -445,7 +445,7 @@ async fn a_run_that_waits_for_its_tree_takes_no_place_from_others() {
 }
 
 #[tokio::test]
-async fn a_child_that_was_booted_early_writes_only_when_the_tree_is_free() {
+async fn an_early_child_writes_only_if_its_tree_is_free() {
     let queue = Queue::default();
     let request = writing("a", "early");
     let early = queue.early(&request).expect("there is room");
@@ -469,7 +469,7 @@ fn elsewhere(launcher: &str, max_concurrent: usize) -> Request {
 }
 
 #[tokio::test]
-async fn the_runs_of_a_launcher_take_no_place_of_those_here_nor_of_another_launcher() {
+async fn runs_of_a_launcher_take_no_local_slots_and_no_slots_of_other_launchers() {
     let queue = Queue::default();
     let mut far: Vec<_> = (0..3).map(|_| queue.enter(elsewhere("far", 2))).collect();
     let mut here: Vec<_> = (0..2).map(|_| queue.enter(request(1))).collect();

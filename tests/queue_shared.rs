@@ -126,7 +126,7 @@ fn position(waiting: &Ticket) -> Option<usize> {
 }
 
 #[tokio::test]
-async fn a_place_that_another_process_leaves_goes_to_the_run_that_came_first() {
+async fn a_slot_released_by_another_process_goes_to_the_oldest_run() {
     let scene = Scene::new();
     let mut mine = scene.enter(1).admitted().await;
     let mut other = scene.actor();
@@ -157,7 +157,7 @@ async fn a_cap_of_zero_counts_as_one() {
 }
 
 #[tokio::test]
-async fn places_of_killed_processes_are_freed() {
+async fn slots_of_killed_processes_are_released() {
     let scene = Scene::new();
     let [mut running, mut waiting] = [scene.actor(), scene.actor()];
     running.say("enter a 1");
@@ -361,7 +361,7 @@ async fn runs_wait_without_a_warning_while_the_database_is_locked_briefly() {
 }
 
 #[tokio::test]
-async fn a_place_is_given_back_once_a_locked_database_is_free() {
+async fn a_slot_is_released_once_a_locked_database_is_free() {
     let scene = Scene::new();
     let permit = scene.enter(1).admitted().await;
     let holder = scene.database();
@@ -372,7 +372,7 @@ async fn a_place_is_given_back_once_a_locked_database_is_free() {
 }
 
 #[tokio::test]
-async fn a_run_that_leaves_while_its_place_is_taken_keeps_none() {
+async fn a_run_that_leaves_while_it_gets_a_slot_keeps_none() {
     let scene = Scene::new();
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
