@@ -55,9 +55,8 @@ impl ResolvedRun {
         self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Builds the question. It shows exactly what the answer covers: a yes counts for the whole file, so nothing in it
-    /// is redacted or cut. Everything that the project wrote is on lines of its own, so that it cannot pass for our
-    /// text.
+    /// Builds the question. It shows the whole file, without redacting or cutting anything, because the answer covers
+    /// all of it. Everything that the project wrote is on lines of its own, so that it cannot pass for our text.
     ///
     /// # Errors
     ///
@@ -110,7 +109,7 @@ impl ResolvedRun {
         Ok(ConfirmRequest { run_id, agent: name.clone(), title, message, path })
     }
 
-    /// Describes what the agent can change.
+    /// Describes the files and settings that the agent can change.
     fn rights(&self, plan: &ToolPlan) -> Visible {
         let writes = self.config.allow_write.is_on();
         let rights = if self.agent.readonly {

@@ -62,8 +62,8 @@ impl ResolvedRun {
         }
     }
 
-    /// Returns the files of the hosting pi's extensions, for a child that loads all of them. A child cannot find the
-    /// ones from the host's command line, or those of a project that is trusted for this session. Blocks.
+    /// Returns the files of the hosting pi's extensions, for a child that loads all of them. A child cannot find
+    /// extensions from the host's command line, or of a project that is trusted for this session. Blocks.
     #[must_use]
     pub(in crate::run) fn of_host(&self, context: &HostContext) -> Vec<String> {
         if self.launcher.elsewhere().is_some() {

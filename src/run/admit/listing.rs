@@ -63,7 +63,7 @@ pub struct Listed {
     pub notices: Vec<String>,
 }
 
-/// Why an agent cannot run here.
+/// The reason why an agent cannot run here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotRun {
     /// This pi has none of the agent's tools.

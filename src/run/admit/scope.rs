@@ -10,7 +10,7 @@ use crate::files::layout;
 use crate::run::context::HostContext;
 use crate::workspace::{Found, REPOSITORY, SearchLimits, WatchedFiles, is_bare, root_of, scan};
 
-/// The directories for temporary files of all programs, including those of other users.
+/// The directories for temporary files of all programs and all users.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// The paths that a child may write to, in addition to its own directories. No path contains links.

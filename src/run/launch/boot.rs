@@ -1,4 +1,4 @@
-//! Boots a run's child: from its files to the point where it can take its task.
+//! Boots a run's child: creates its files and starts it, until it is ready for its task.
 
 use std::fs;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
 use crate::workspace::PARTIAL;
 
-/// How long a cancelled start waits for files that are still being created. They take milliseconds.
+/// The time limit for a cancelled start to finish creating files. It usually takes milliseconds.
 const MAKING: Duration = Duration::from_millis(500);
 
 /// The pauses between attempts to start a child while the machine is short of something.
@@ -39,22 +39,22 @@ pub struct Booted {
     pub(in crate::run) made: Made,
 }
 
-/// What was made for a child before it was started, or is to be.
+/// The files and settings of a child, made before it starts.
 pub(in crate::run) struct Made {
     pub files: RunFiles,
     pub command: ChildCommand,
     prompt: String,
-    /// What comes before the child's own input.
+    /// The bytes that precede the child's own input.
     preamble: Option<Vec<u8>>,
-    /// What is in its output beside what it prints.
+    /// The messages of the launch script, which are separated from the child's output.
     pub heard: Option<Box<Heard>>,
-    /// What the sandbox around its shell is told.
+    /// The options for the sandbox around its shell.
     shell: Option<ToolShell>,
-    /// What it reads as it boots, if it is to wait for a call that may never come.
+    /// The files that the child reads as it boots, if it is a spare child.
     inputs: Option<BootInputs>,
 }
 
-/// What a child is started for.
+/// The reason for starting a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// This attempt of its run, from 1.
@@ -63,13 +63,13 @@ enum Purpose {
     Spare,
 }
 
-/// Why there is no child.
+/// The reason why there is no child.
 pub(in crate::run) enum NoChild {
     /// The start failed.
     Failed {
         /// The stage, the path and the system's error.
         error: String,
-        /// The files that were created for it, if it got that far.
+        /// The files that were created for the child, if it got that far.
         files: Option<Box<RunFiles>>,
     },
     /// The run was cancelled first.
@@ -96,8 +96,8 @@ impl AdmittedRun {
         let run = self.clone();
         let mut making = Box::pin(blocking(move || run.make(purpose)));
         let Ok(made) = unless_cancelled(cancel, &mut making).await else {
-            // Files that are still created are waited for, so that nothing of them is left. A disk that takes longer
-            // removes them when they are dropped.
+            // Waits for files that are still being created, so that they can be removed. On a slower disk, they are
+            // removed when they are dropped.
             if let Ok(Ok(made)) = timeout(MAKING, making).await {
                 made.files.remove().await;
             }
@@ -122,8 +122,9 @@ impl AdmittedRun {
         }
     }
 
-    /// Compares what holds the child with what was to hold it. It has no task yet, so nothing has gone through a gap. The
-    /// sandbox around its shell closes what it can; a child that must not run with a gap is ended.
+    /// Compares the active restrictions on the child with the planned ones. The child has no task yet, so it has not
+    /// used a gap. The sandbox around its shell closes the gaps that it can. A child that must not run with a gap is
+    /// ended.
     async fn if_held(&self, booted: Booted) -> Result<Booted, NoChild> {
         let held = self.resolved.sandbox.held();
         let missing = held.and_then(|held| held.missing(&booted.child.tree.mechanisms()));
@@ -144,7 +145,7 @@ impl AdmittedRun {
         Err(NoChild::Failed { error, files: Some(Box::new(files)) })
     }
 
-    /// Has the sandbox around the child's shell do what that around the child does not. Blocks.
+    /// Makes the sandbox around the child's shell close the gaps in the sandbox around the child. Blocks.
     fn close_gap(&self, Booted { made: Made { files, command, .. }, .. }: &Booted) -> Result<(), FileError> {
         match (self.tool_shell(files, command, false), &files.private_dirs) {
             (Some(shell), Some(own)) => own.rewrite_shell_options(&shell.to_bytes()),
@@ -152,10 +153,10 @@ impl AdmittedRun {
         }
     }
 
-    /// Creates the child's files and its command. Blocks. The error says what failed.
+    /// Creates the child's files and its command. Blocks. The error names the step that failed.
     fn make(&self, purpose: Purpose) -> Result<Made, String> {
         let attempt = if let Purpose::Attempt(attempt) = purpose { attempt } else { 1 };
-        // Before its private directories are copied: what changes from now on, the child may have missed.
+        // Recorded before the private directories are copied: the child may have missed any later change.
         let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
 
         let Self { spec, resolved, .. } = self;
@@ -194,7 +195,7 @@ impl AdmittedRun {
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
         let plain = self.command(&pi, &files)?;
         let protocol = protocol_of(config.protocol);
-        // As the protocol has it, which keeps a task from being taken for a command.
+        // The protocol encodes the task so that it cannot be taken for a command.
         let first = (!protocol.takes_commands()).then(|| protocol.first_bytes(&spec.task));
         let task = first.as_deref().map(String::from_utf8_lossy);
         let pack = self
@@ -240,7 +241,7 @@ impl AdmittedRun {
         })
     }
 
-    /// The directory of the directories of the conversation's runs.
+    /// Returns the parent directory of the conversation's runs.
     fn parent(&self) -> PathBuf {
         let HostContext { agent_dir, host, .. } = &*self.spec.context;
         layout::runs(agent_dir, host.session_file.as_deref())
@@ -250,8 +251,8 @@ impl AdmittedRun {
         Seen::of(&self.spec.cwd, &self.spec.context, self.resolved.credentials.as_deref())
     }
 
-    /// Whether a child that waited for any call is exactly the one that would be started now, and nothing that it has read
-    /// has changed since. Blocks.
+    /// Returns true if a spare child is identical to the one that would be started now, and none of the files that it
+    /// has read have changed. Blocks.
     #[must_use]
     pub fn fits_spare(&self, booted: &Booted) -> bool {
         let Made { files, command, inputs, .. } = &booted.made;
@@ -263,7 +264,7 @@ impl AdmittedRun {
             && *inputs == now()
     }
 
-    /// Whether a child that was booted early is exactly the one that would be started now. Blocks.
+    /// Returns true if a child that was booted early is identical to the one that would be started now. Blocks.
     pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.tree.has_ended()
             && self.spec.overrides.resumes.is_none()
@@ -277,7 +278,7 @@ impl AdmittedRun {
     }
 }
 
-/// Starts a child, again and again for about a second while the machine is short of something.
+/// Starts a child. Retries for about a second while the machine is short of something.
 async fn start_patiently(command: &ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
     for pause in PAUSES {
         match start(command.clone(), cancel).await {
@@ -294,19 +295,19 @@ async fn start_patiently(command: &ChildCommand, cancel: &Cancel) -> Result<Opti
 }
 
 impl Made {
-    /// The child's standard input, which begins with its task.
+    /// Returns the child's standard input, which begins with its task.
     pub(in crate::run) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
         let Some(mut bytes) = self.preamble.take() else { return protocol.first_input(task) };
         if protocol.takes_commands() {
             bytes.extend(protocol.first_bytes(task));
         }
-        // Its end is how a child elsewhere learns that this process is gone.
+        // The end of this input tells a remote child that this process has ended.
         Input::open(bytes)
     }
 }
 
 impl Booted {
-    /// The id of its run, which is also the name of the run's directory.
+    /// Returns the id of the run, which is also the name of the run's directory.
     #[must_use]
     pub fn run_id(&self) -> &str {
         &self.made.files.run_id

@@ -24,29 +24,29 @@ use crate::workspace::{WRITES, leads_git, without_git_variables};
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";
 const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
-/// `1` keeps the child to pi's own shell, the only one that gets a sandbox of its own.
+/// `1` limits the child to pi's own shell, the only shell with its own sandbox.
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
-/// The tool `ask` with its answers, as JSON; registers it.
+/// The tool `ask` and its possible recipients, as JSON. If set, the guard registers the tool.
 const ASKS: &str = "PI_SUBAGENT_ASK";
-/// The tool with which the child submits its result, as JSON; registers it.
+/// The tool with which the child submits its result, as JSON. If set, the guard registers the tool.
 const SUBMITS: &str = "PI_SUBAGENT_SUBMIT";
-/// `1` holds each turn until the host has granted it.
+/// `1` delays each turn until the host grants it.
 const HOLDS_TURNS: &str = "PI_SUBAGENT_HOLDS_TURNS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
-/// How the names of the files begin that zsh makes for here-documents.
+/// The variable for the prefix of the files that zsh creates for here-documents.
 const ZSH_FILES: &str = "TMPPREFIX";
-/// Options for each Java virtual machine, and the one that names its temporary directory.
+/// The variable with options for each Java virtual machine, and the option for its temporary directory.
 const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 const JAVA_TEMPORARY: &str = "-Djava.io.tmpdir=";
-/// `1` keeps pi from network requests that are not needed for its task. Any other value allows them.
+/// `1` stops network requests of pi that its task does not need. Any other value allows them.
 const OFFLINE: &str = "PI_OFFLINE";
 const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 
-/// Everything that a child's command is built from.
+/// The parts from which a child's command is built.
 pub(in crate::run) struct Invocation<'a> {
-    /// The run, with everything that is decided about it.
+    /// The run, with all decisions about it.
     pub run: &'a AdmittedRun,
     /// The pi program to run.
     pub pi: &'a PiProgram,
@@ -60,7 +60,7 @@ impl Invocation<'_> {
     ///
     /// # Errors
     ///
-    /// When pi would read the model or the thinking level as an option.
+    /// Fails if pi would read the model or the thinking level as an option.
     pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
         let chosen = [&self.run.resolved.values.model.value, &self.run.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
@@ -82,11 +82,11 @@ impl Invocation<'_> {
         protocol_of(self.run.config().protocol)
     }
 
-    /// The child's extensions, including the built-in ones that it needs.
+    /// Returns the child's extensions, including the necessary built-in ones.
     fn extensions(&self) -> Extensions {
         let chosen = self.run.resolved.extensions(&self.run.spec.context, self.run.tools());
         let chosen = match chosen {
-            // Those are files of this machine.
+            // The listed extensions are files of this machine.
             Extensions::Only(_) if self.is_elsewhere() => return Extensions::Only(Vec::new()),
             chosen => chosen,
         };
@@ -100,19 +100,19 @@ impl Invocation<'_> {
         }
     }
 
-    /// Whether to tell the child to make no network requests beyond what its task needs.
+    /// Returns true if the child must make no network requests beyond those for its task.
     ///
-    /// In `rpc` mode, pi fetches the model lists of all logged-in providers at its start and refreshes their tokens for
-    /// that. A sandboxed child would refresh them in its copy and so revoke the user's own; any other child must do
-    /// nothing before it has a task. The token of the run's own provider is refreshed all the same.
+    /// In `rpc` mode, pi starts by fetching the model lists of all logged-in providers, and refreshes their tokens for
+    /// this. A sandboxed child would refresh them in its copy and so revoke the user's own tokens. Any other
+    /// child must do nothing before it has a task. The token of the run's own provider is still refreshed.
     ///
-    /// If the run has to download something, only the variable is set, to a value that allows downloads but still stops
-    /// these requests: for model lists, pi only checks whether the variable is set.
+    /// If the run has to download something, this function only sets the variable, to a value that allows downloads
+    /// but still stops these requests. For model lists, pi only checks whether the variable is set.
     fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
         if !self.protocol().refreshes_models() {
             return false;
         }
-        // What is missing elsewhere, nobody here knows.
+        // The programs that a remote machine lacks are not known here.
         if !self.is_elsewhere()
             && !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env)
         {
@@ -139,7 +139,7 @@ impl Invocation<'_> {
             Some(session) => args.pair("--session", session),
             None => args.words(&["--no-session"]),
         }
-        // As it was asked for: the child's pi knows best which model that is.
+        // Passed as it was requested, because the child's pi resolves model names best.
         if let Some(model) = &self.run.resolved.values.model.value {
             args.pair("--model", model);
         }
@@ -152,14 +152,14 @@ impl Invocation<'_> {
             args.pair("--tools", self.run.tools().join(","));
         }
         args.pair("--append-system-prompt", &own.prompt);
-        // First, so that the guard reads what this child may do before any other extension runs.
+        // Loaded first, so that the guard knows the child's rights before any other extension runs.
         args.pair("-e", &own.guard);
         let named = match extensions {
             Extensions::Only(files) => {
                 args.words(&["--no-extensions"]);
                 files
             }
-            // pi loads none twice.
+            // pi loads no extension twice.
             Extensions::All => self.run.resolved.of_host(&self.run.spec.context),
         };
         for file in named {
@@ -202,7 +202,7 @@ impl Invocation<'_> {
             (WRITES, OsString::from(tree.with(above.as_deref())))
         });
         let mut env = without_git_variables(&self.run.spec.context.env);
-        // The host's log covers its children. A pi that a child starts must not write a log by this variable.
+        // The host's log covers its children. A pi that a child starts must not write a log because of this variable.
         env.retain(|(name, _)| name != VARIABLE);
         let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
         let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
@@ -220,8 +220,8 @@ impl Invocation<'_> {
         env
     }
 
-    /// The variables that lead programs to the child's temporary directory if they do not heed `TMPDIR` and the child has no
-    /// `/tmp` of its own. `env` is the rest of the environment.
+    /// Returns variables that lead programs to the child's temporary directory if they ignore `TMPDIR` and the child
+    /// has no `/tmp` of its own. `env` is the rest of the environment.
     fn temporaries(&self, env: &[(OsString, OsString)]) -> Vec<(&'static str, OsString)> {
         let held = self.run.resolved.sandbox.held();
         let Some(temporary) = self.files.private_dirs.as_ref().and_then(|own| own.temporary()) else {
@@ -234,14 +234,14 @@ impl Invocation<'_> {
         let before = env.iter().find(|(name, _)| name == JAVA_OPTIONS).map(|(_, value)| value.as_os_str());
         let options = before.unwrap_or_default().to_string_lossy();
         if !options.contains(JAVA_TEMPORARY) {
-            // Java takes quotes away, and would divide an unquoted path at a space.
+            // Java removes the quotes. Without them it would split the path at spaces.
             let own = format!("{JAVA_TEMPORARY}\"{}\"", temporary.display());
             variables.push((JAVA_OPTIONS, format!("{options} {own}").trim_start().into()));
         }
         variables
     }
 
-    /// The child's warden and its options, if there is one.
+    /// Returns the child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
         let ResolvedRun { config, supervision, warden, .. } = &*self.run.resolved;
         let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
@@ -258,12 +258,12 @@ impl Invocation<'_> {
         Some(Guardian { program: warden.clone()?, options })
     }
 
-    /// The environment variables that name the child's private directories.
+    /// Returns the environment variables that name the child's private directories.
     fn private_dirs(&self) -> Vec<(&'static str, OsString)> {
         let Some(private_dirs) = &self.files.private_dirs else { return Vec::new() };
         let mut own = vec![(AGENT_DIR, private_dirs.agent().into())];
         if let Some(temporary) = private_dirs.temporary() {
-            // Otherwise `git status` refreshes the index, which is a write.
+            // Otherwise `git status` writes the index when it refreshes it.
             own.extend([(TEMPORARY, temporary.into()), (GIT_NO_LOCKS, "0".into())]);
         }
         own.extend(private_dirs.compile_cache().cloned());
@@ -271,7 +271,7 @@ impl Invocation<'_> {
     }
 }
 
-/// A tool for the guard; empty where the child has none.
+/// Encodes a tool for the guard. Empty if the child does not have the tool.
 fn json_of(tool: Option<&impl Serialize>) -> String {
     tool.map(|tool| serde_json::to_string(tool).expect("a tool is JSON")).unwrap_or_default()
 }

@@ -17,29 +17,28 @@ use crate::process::CleanUp;
 use crate::run::blocking::off_thread;
 use crate::run::spec::{Resumption, RunId};
 
-/// How many run ids are tried. With 32 random bits and thousands of runs, even the second is rare.
+/// The number of run ids that are tried. With 32 random bits and thousands of runs, a second attempt is already rare.
 const ID_ATTEMPTS: usize = 16;
 /// The version of pi's session format that the header states.
 const SESSION_VERSION: u32 = 3;
 
-/// How many long texts of one run are kept. After that, each new one replaces the last.
+/// The maximum number of long texts that are kept of one run. After that, each new text replaces the last one.
 const MAX_OUTPUTS: u32 = 64;
 
-/// The extension that limits a child to its tools. It is part of the addon, so that the children of every caller have
-/// it.
+/// The extension that limits a child to its tools. It is part of the addon, so that every caller's children have it.
 pub(crate) const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
 
-/// The directory of one run, private to the user.
+/// The private directory of one run.
 ///
 /// Dropping it removes the prompt, the guard and the private directories. The full output stays, and so does the
 /// session file after [`Self::keep_session`]. A sandboxed child cannot write to the directory itself, so the files in
 /// it are ours.
 ///
-/// Where that fails, for instance because no more files can be opened, the child's warden does it. It also does if this
-/// process ends first. What is left without a warden is swept at the next start (`leftovers`).
+/// If the removal fails, for instance because no more files can be opened, the child's warden does it. The warden also
+/// does it if this process ends first. Without a warden, the next start sweeps the remaining files (`leftovers`).
 #[derive(Debug)]
 pub(in crate::run) struct RunFiles {
-    /// The run's id: the requested one, or another if that was taken.
+    /// The run's id: the requested one, or a different one if that was taken.
     pub run_id: String,
     /// The run's own directory.
     pub directory: PathBuf,
@@ -50,26 +49,26 @@ pub(in crate::run) struct RunFiles {
     /// The child's private directories, if it has them.
     pub private_dirs: Option<PrivateDirs>,
     session: Option<PathBuf>,
-    /// Whether to keep the session.
+    /// True if the session is kept.
     is_used: bool,
-    /// Whether the run continues another one.
+    /// True if the run continues another one.
     is_resumed: bool,
-    /// Says where all this lies, should nobody be left to remove it.
+    /// A note with these paths, for the case that no process is left to remove them.
     note: Option<Note>,
-    /// Says that this run is alive.
+    /// A lock that marks this run as alive.
     lock: Option<SessionLock>,
-    /// Keeps the child's warden, which removes all this if this process ends before.
+    /// A handle on the child's warden, which removes all of this if this process ends first.
     pub clean_up: Option<CleanUp>,
 }
 
-/// What to create in a run's directory.
+/// The files to create in a run's directory.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) struct RunFilesSpec<'a> {
     /// The directory that the child works in.
     pub cwd: &'a Path,
     /// The agent's system prompt.
     pub prompt: &'a str,
-    /// Whether the child keeps a session.
+    /// True if the child keeps a session.
     pub session: bool,
     /// The child's private directories, if it needs them.
     pub private_dirs: Option<PrivateDirsSpec<'a>>,
@@ -77,7 +76,7 @@ pub(in crate::run) struct RunFilesSpec<'a> {
     pub attempt: u32,
     /// The run to continue, with its directory and its session.
     pub resumes: Option<&'a Resumption>,
-    /// The user's agent directory, where it is noted what may be left.
+    /// The user's agent directory, which holds the note about possible leftovers.
     pub agent_dir: &'a Path,
 }
 
@@ -89,7 +88,7 @@ impl RunFiles {
     ///
     /// # Errors
     ///
-    /// When the directory or a file cannot be written. Nothing of this run is left.
+    /// Fails if the directory or a file cannot be written. Then no file of this run is left.
     pub(in crate::run) fn create(
         parent: &Path,
         run_id: &str,
@@ -113,7 +112,7 @@ impl RunFiles {
         let noted = lock
             .and_then(|lock| Ok((lock, Note::write(wanted.agent_dir, &directory, temporary.as_deref())?)));
         let (lock, note) = noted.inspect_err(|_| {
-            // Nothing is in it yet, unless it was there before.
+            // Only removes a directory that is still empty.
             let _ = fs::remove_dir(&directory);
         })?;
         let mut files = Self {
@@ -132,7 +131,7 @@ impl RunFiles {
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
             Err(error) => {
-                // Do not leave the half-made directory of a run that never starts. Keep one that may hold the session
+                // Do not leave the half-made directory of a run that never starts. Keep a directory that may contain the session
                 // of an earlier attempt or of the run to continue.
                 if wanted.attempt == 1 && wanted.resumes.is_none() {
                     let _ = fs::remove_dir_all(&files.directory);
@@ -166,19 +165,19 @@ impl RunFiles {
         write_private(session, format!("{header}\n").as_bytes())
     }
 
-    /// The child's session file, if it keeps one.
+    /// Returns the child's session file, if it keeps one.
     #[must_use]
     pub(in crate::run) fn session(&self) -> Option<&Path> {
         self.session.as_deref()
     }
 
-    /// Everything that a sandboxed child may write.
+    /// Returns all paths that a sandboxed child may write.
     #[must_use]
     pub(in crate::run) fn writable(&self) -> Vec<PathBuf> {
         self.own_places().chain(self.session()).map(Path::to_path_buf).collect()
     }
 
-    /// The paths to remove if this process dies before the child.
+    /// Returns the paths to remove if this process dies before the child.
     #[must_use]
     pub(in crate::run) fn scratch(&self) -> Vec<PathBuf> {
         let note = self.note.as_ref().map(Note::path);
@@ -188,7 +187,7 @@ impl RunFiles {
         self.own_places().chain(files).map(Path::to_path_buf).chain(checks).collect()
     }
 
-    /// The session, to be removed as well unless it is kept.
+    /// Returns the session, which is also removed unless it is kept.
     #[must_use]
     pub(in crate::run) fn unless_kept(&self) -> Vec<PathBuf> {
         self.session.iter().filter(|_| !self.is_used).cloned().collect()
@@ -200,12 +199,12 @@ impl RunFiles {
             .flat_map(|private_dirs| private_dirs.temporary().into_iter().chain([private_dirs.agent()]))
     }
 
-    /// Keeps the session from now on, because something has happened in it.
+    /// Keeps the session from now on, because it contains messages.
     pub(in crate::run) fn keep_session(&mut self) {
         self.is_used = true;
     }
 
-    /// Removes what a drop removes, and waits until the child's warden has left.
+    /// Removes the same files as a drop, and waits until the child's warden has exited.
     pub(in crate::run) async fn remove(self) {
         let left = self.clean_up.as_ref().map(CleanUp::warden_left);
         drop(off_thread(move || drop(self)).await);
@@ -214,7 +213,7 @@ impl RunFiles {
         }
     }
 
-    /// Removes it all but for what is kept. Returns whether nothing else is left.
+    /// Removes all files except the ones to keep. Returns true if nothing else remains.
     fn clear(&mut self) -> bool {
         let session = self.session.as_ref().filter(|_| !self.is_used);
         let files = [&self.prompt, &self.guard].into_iter().chain(session);
@@ -224,14 +223,14 @@ impl RunFiles {
                 fs::remove_file(file).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true);
         }
         if let Some(private_dirs) = self.private_dirs.take() {
-            // What of them lies in the run's directory: that of its checks, too.
+            // Also removes private directories in the run's directory, including the one of its checks.
             is_clear &= private_dirs.remove() & PrivateDirs::clear(&self.directory).is_ok();
         }
         is_clear
     }
 
-    /// A path for a long text or result. Never that of a text from before the run was continued, because its path has been
-    /// reported.
+    /// Returns an unused path for a long text or result. If the run was continued, earlier paths are not reused,
+    /// because they have been reported.
     fn free(&self, name: impl Fn(u32) -> String) -> PathBuf {
         let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(name(number)));
         let is_free = |path: &PathBuf| !self.is_resumed || fs::symlink_metadata(path).is_err();
@@ -242,7 +241,7 @@ impl RunFiles {
     ///
     /// # Errors
     ///
-    /// When it cannot be written, for instance on a full disk.
+    /// Fails if the text cannot be written, for instance on a full disk.
     pub(in crate::run) fn keep_output(&self, text: &str) -> Result<PathBuf, FileError> {
         keep(self.free(layout::output), text)
     }
@@ -251,7 +250,7 @@ impl RunFiles {
     ///
     /// # Errors
     ///
-    /// When it cannot be written, for instance on a full disk.
+    /// Fails if the result cannot be written, for instance on a full disk.
     pub(in crate::run) fn keep_submitted(&self, json: &str) -> Result<PathBuf, FileError> {
         keep(self.free(layout::submitted), json)
     }
@@ -261,7 +260,7 @@ fn keep(path: PathBuf, text: &str) -> Result<PathBuf, FileError> {
     match write_private(&path, text.as_bytes()) {
         Ok(()) => Ok(path),
         Err(error) => {
-            // Half a text would look like the whole one.
+            // A truncated text would look complete.
             let _ = fs::remove_file(&path);
             Err(error)
         }
@@ -278,13 +277,13 @@ impl Drop for RunFiles {
             leftovers::sweep_again();
         }
         drop(self.lock.take());
-        // Fails on purpose if something is kept in it: a directory that is not empty stays.
+        // Fails on purpose if the directory still contains files.
         let _ = fs::remove_dir(&self.directory);
     }
 }
 
-/// Opens the directory of a run that had an earlier attempt. Creates it again if that attempt, without a session, has
-/// left none.
+/// Opens the directory of a run that had an earlier attempt. Creates it again if an attempt without a session has
+/// removed it.
 fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FileError> {
     let path = parent.join(run_id);
     match private::create_dir(&path) {

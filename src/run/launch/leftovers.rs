@@ -1,9 +1,10 @@
-//! What runs of dead processes have left: private copies of credentials, prompts, temporary directories.
+//! Finds and removes the leftovers of dead processes' runs: private copies of credentials, prompts, temporary
+//! directories.
 //!
-//! Before a run creates anything, it notes its directories in a file below the agent directory, which goes when the run has
-//! cleaned up. The child's own agent directory lies beside that note. So a note without a living run names what is left. A
-//! run is alive as long as it is locked, and the kernel releases that lock however its process ends. What is left without a
-//! note: `unnoted`.
+//! Before a run creates anything, it writes its directories into a note below the agent directory. The run removes the
+//! note once it has cleaned up. The child's own agent directory is next to the note. So a note without a living run
+//! names leftovers. A run is alive while it is locked, and the kernel releases that lock however its process ends. For
+//! leftovers without a note, see `unnoted`.
 
 mod clear;
 mod unnoted;
@@ -26,28 +27,28 @@ use self::clear::{NOTE, Noted, clear, our_uid};
 use super::private_dirs::temporary_name;
 use crate::files::{FileError, layout, open, private};
 
-/// Notes that are read at one start. Who has more gets rid of the rest at the next ones.
+/// The maximum number of notes that are read at one start. The next starts handle the rest.
 const MAX_NOTES: usize = 1024;
 /// The longest note, in bytes: two paths.
 const MAX_NOTE: u64 = 16 * 1024;
 
-/// A note is written within microseconds.
+/// The time after which a note counts as complete. Writing it takes microseconds.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 
 /// The agent directories that this process has swept.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// A run's note. Dropping it leaves it where it is.
+/// A run's note. Dropping it does not remove the file.
 #[derive(Debug)]
 pub(super) struct Note(PathBuf);
 
 impl Note {
-    /// Notes that the run in the directory `run`, which is locked, may leave something there and in `temporary`. `None` where
-    /// no note can be written: the run may have its directory elsewhere.
+    /// Writes a note that the run in the directory `run`, which is locked, may leave files there and in `temporary`.
+    /// `None` if no note can be written; then the run may use another directory.
     ///
     /// # Errors
     ///
-    /// When this process is short of something. Then nothing could be removed, either.
+    /// Fails if this process is short of something. Then nothing could be removed either.
     pub(super) fn write(
         agent_dir: &Path,
         run: &Path,
@@ -78,21 +79,21 @@ impl Note {
         &self.0
     }
 
-    /// The place beside it for the child's own agent directory: few and short directories lead there, and all of them are
-    /// hidden from what the child's tools start.
+    /// Returns the path next to the note for the child's own agent directory. The path is short, and all of its
+    /// directories are hidden from the programs that the child's tools start.
     pub(super) fn agent(&self) -> PathBuf {
         agent_beside(&self.0)
     }
 
-    /// Removes the note, once nothing is left.
+    /// Removes the note. Call this once nothing is left.
     pub(super) fn remove(self) {
-        // If this fails, the next sweep finds nothing but the note.
+        // If this fails, the next sweep finds only the note.
         let _ = fs::remove_file(self.0);
     }
 }
 
-/// Removes, on a thread of its own, what runs of dead processes have left. Does so once in the life of this process, and
-/// again after [`sweep_again`].
+/// Removes the leftovers of dead processes' runs on a separate thread. Runs once per process, and again after
+/// [`sweep_again`].
 pub(crate) fn sweep_once(agent_dir: &Path) {
     let agent_dir = agent_dir.to_path_buf();
     if !SWEPT.lock().insert(agent_dir.clone()) {
@@ -109,16 +110,16 @@ pub(crate) fn sweep_once(agent_dir: &Path) {
     }
 }
 
-/// Has the next run sweep once more, because something had to be left.
+/// Makes the next run sweep once more, because something could not be removed.
 pub(super) fn sweep_again() {
     SWEPT.lock().clear();
 }
 
-/// Removes what runs of dead processes have left. What cannot be removed keeps its note, for the next sweep.
+/// Removes the leftovers of dead processes' runs. If something cannot be removed, its note stays for the next sweep.
 ///
 /// # Errors
 ///
-/// When the notes cannot be listed, or one cannot be read for now.
+/// Fails if the notes cannot be listed, or if a note cannot be read at the moment.
 fn sweep(agent_dir: &Path) -> io::Result<()> {
     let notes = layout::scratch(agent_dir);
     let is_ours = fs::symlink_metadata(&notes).is_ok_and(|found| found.is_dir() && found.uid() == our_uid());
@@ -144,13 +145,13 @@ fn agent_beside(note: &Path) -> PathBuf {
     note.with_extension("")
 }
 
-/// Whether a note that names nothing is not just being written.
+/// Returns true if an incomplete note is too old to be still in the process of being written.
 fn is_old(path: &Path) -> bool {
     let age = fs::symlink_metadata(path).and_then(|found| found.modified()).map(|time| time.elapsed());
     age.is_ok_and(|age| age.is_ok_and(|age| age > WRITTEN_WITHIN))
 }
 
-/// Reads a note of ours. `None` when it names nothing that a run creates, or is not written to its end.
+/// Reads one of our notes. `None` if it names nothing that a run creates, or is incomplete.
 fn read(path: &Path) -> io::Result<Option<Noted>> {
     let file = open::regular_no_follow(path)?;
     if file.metadata()?.uid() != our_uid() {

@@ -1,10 +1,10 @@
-//! Leftovers of runs on systems without a sandbox: there are no private directories, and nothing is swept.
+//! Leftovers of runs on systems without a sandbox: there are no private directories, so nothing is swept.
 
 use std::path::{Path, PathBuf};
 
 use crate::files::FileError;
 
-/// Has no values: nothing is noted.
+/// A type without values: no notes are written.
 #[derive(Debug)]
 pub(super) enum Note {}
 

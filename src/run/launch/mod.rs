@@ -1,22 +1,22 @@
-//! How a run's child is started, and what it finds.
+//! Starts a run's child and prepares its files and sandbox.
 //!
 //! ```text
 //! AdmittedRun ─ files (RunFiles) ─▶ command_line (ChildCommand) ─ start ─▶ Booted: a child without a task
 //! ```
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `boot` | how a child is started, and whether one that was booted early still fits |
-//! | `files` | what lies in the run's directory, and what of it stays |
-//! | `private_files` | what private files and directories are made from |
-//! | `private_dirs` | which agent and temporary directories a child has for itself (Unix) |
-//! | `leftovers` | what runs of dead processes have left, and how it is removed (Unix) |
-//! | `command_line` | which arguments and environment the child gets |
-//! | `sandboxes` | what the sandbox around a child is told, and the one around its shell |
-//! | `launcher` | where the child runs, and what differs there from this machine |
-//! | `tree_command` | how a command starts that prepares a child's tree or checks its work |
-//! | `resume` | how the session of an earlier run is locked and checked |
-//! | `spare` | which calls a child that waits may serve, what outdates it, and whether there is memory for it |
+//! | `boot` | the start of a child, and the test whether an early child still fits |
+//! | `files` | the files in the run's directory |
+//! | `private_files` | the inputs for private files and directories |
+//! | `private_dirs` | the child's own agent and temporary directories (Unix) |
+//! | `leftovers` | the removal of files that runs of dead processes have left (Unix) |
+//! | `command_line` | the arguments and the environment of the child |
+//! | `sandboxes` | the options of the sandboxes around the child and around its shell |
+//! | `launcher` | the start of a child on this machine or on another one |
+//! | `tree_command` | the commands that prepare a child's tree or check its work |
+//! | `resume` | the lock on an earlier run, and the check of its session |
+//! | `spare` | children that wait for a call: which calls they fit, whether they are outdated, and their memory |
 
 pub(crate) mod boot;
 pub(crate) mod command_line;

@@ -1,5 +1,5 @@
-//! The private directories of a child: an agent directory, if it is sandboxed or its agent has credentials of its own,
-//! and a temporary directory, if it is sandboxed.
+//! The private directories of a child. It gets an agent directory if it is sandboxed or its agent has its own
+//! credentials, and a temporary directory if it is sandboxed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -19,19 +19,19 @@ use crate::run::callbacks::HostCallbacks;
 use crate::run::context::{COMPILE_CACHE_VARIABLE, NO_COMPILE_CACHE_VARIABLE};
 use crate::text::chain;
 
-/// The prefix of the names of temporary directories; the run's id follows.
+/// The prefix of the names of temporary directories. The run's id follows.
 pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";
-/// The name of the child's agent directory, if it is inside the run's.
+/// The name of the child's agent directory, if it is inside the run's directory.
 pub(super) const AGENT: &str = "agent";
-/// The name of the temporary directory, if it is inside the run's.
+/// The name of the temporary directory, if it is inside the run's directory.
 pub(super) const TEMPORARY: &str = "tmp";
-/// The name of the directory, in the run's, that the shell of its checks is started from.
+/// The name of the directory inside the run's directory from which the shell of its checks starts.
 pub(super) const CHECK: &str = "check";
 /// The permission bits that let group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A private agent directory for one child, and a temporary directory if the child may write to no other.
-/// [`Self::remove`] removes both.
+/// A private agent directory for one child, and a temporary directory if the child is sandboxed. [`Self::remove`]
+/// removes both.
 #[derive(Debug)]
 pub(in crate::run) struct PrivateDirs {
     temporary: Option<PathBuf>,
@@ -40,19 +40,20 @@ pub(in crate::run) struct PrivateDirs {
 }
 
 impl PrivateDirs {
-    /// Creates them for the run in the directory `run`, the agent directory at the path `agent` or else inside of `run`.
-    /// Blocks.
+    /// Creates them for the run in the directory `run`. The agent directory is at the path `agent`, or else inside
+    /// `run`. Blocks.
     ///
-    /// The temporary directory lies in the system's one if possible, because programs create sockets in it: their paths
-    /// are limited to 107 bytes, and the run's directory lies deep below the user's home. The run's directory is the
-    /// fallback.
+    /// The temporary directory is inside the system's temporary directory if possible, because programs create sockets
+    /// in it. The paths of sockets are limited to 107 bytes, and the run's directory is deep below the user's home.
+    /// The run's directory is the fallback.
     ///
-    /// pi's compile cache would lie in it, too, where the child's tools can write: what pi loads late would be their code.
-    /// So a variable leads pi to the user's, which it can only read, and without which it would compile all of itself.
+    /// By default, pi's compile cache would be in this temporary directory, where the child's tools can write. They
+    /// could replace the code that pi loads later. So a variable makes pi use the user's cache, which it can only
+    /// read. Without a cache, pi would compile all of its code.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be created. Nothing of them is left.
+    /// Fails if one of them cannot be created. Then neither is left.
     pub(in crate::run) fn create(
         run: &Path,
         agent: Option<PathBuf>,
@@ -72,7 +73,7 @@ impl PrivateDirs {
             Ok(()) => Ok(path),
             Err(error) => Err(FileError::at(&path)(error)),
         };
-        // Only used if this call creates it: nobody else can have put a directory there.
+        // Used only if this call creates it, so no other user can have put a directory there.
         let short = Self::temporary_of(run, temporaries).and_then(|path| make(path).ok());
         let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
         let compile_cache = compile_cache.map(|cache| {
@@ -85,40 +86,40 @@ impl PrivateDirs {
         Ok(Self { temporary: Some(temporary), agent, compile_cache })
     }
 
-    /// The temporary directory of the run in the directory `run`, in the system's one.
+    /// Returns the path of the run's temporary directory inside the system's temporary directory.
     pub(super) fn temporary_of(run: &Path, temporaries: Option<&Path>) -> Option<PathBuf> {
         temporaries.zip(run.file_name()).map(|(temporaries, id)| temporaries.join(temporary_name(id)))
     }
 
-    /// Removes private directories that remain in the directory of a run after host and child were killed together.
+    /// Removes private directories that remain in a run's directory after its host and child were killed together.
     pub(in crate::run) fn clear(run: &Path) -> io::Result<()> {
         [AGENT, TEMPORARY, CHECK].iter().try_for_each(|name| remove_tree(&run.join(name)))
     }
 
-    /// Removes them. Returns whether nothing is left.
+    /// Removes them. Returns true if nothing is left.
     pub(in crate::run) fn remove(self) -> bool {
         let Self { temporary, agent, compile_cache: _ } = self;
-        // Both are tried.
+        // Tries to remove both, even if the first fails.
         let left = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
         left.into_iter().flatten().all(|removed| removed.is_ok())
     }
 
-    /// The value of `TMPDIR`, if the child has a temporary directory of its own.
+    /// Returns the value of `TMPDIR`, if the child has its own temporary directory.
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
     }
 
-    /// The variable that says where compiled code is read from, or that none is. `None` where the user has set one.
+    /// Returns the variable that names the compile cache or disables it. `None` if the user has set one.
     pub(in crate::run) fn compile_cache(&self) -> Option<&(&'static str, OsString)> {
         self.compile_cache.as_ref()
     }
 
-    /// The value of `PI_CODING_AGENT_DIR`.
+    /// Returns the value of `PI_CODING_AGENT_DIR`.
     pub(in crate::run) fn agent(&self) -> &Path {
         self.agent.path()
     }
 
-    /// The shell that the user's settings name.
+    /// Returns the shell that the user's settings name.
     pub(in crate::run) fn shell(&self) -> Option<&str> {
         self.agent.shell()
     }
@@ -128,12 +129,12 @@ impl PrivateDirs {
         self.agent.replace_shell(program, options)
     }
 
-    /// The directory of [`Self::shell_of_commands`] in that of the run.
+    /// Returns the directory that [`Self::shell_of_commands`] creates in the run's directory.
     pub(in crate::run) fn checks(run: &Path) -> PathBuf {
         run.join(CHECK)
     }
 
-    /// A shell like that of the child, in the run's directory, where the child can write nothing. Blocks.
+    /// Creates a copy of the child's shell in the run's directory, where the child cannot write. Blocks.
     pub(in crate::run) fn shell_of_commands(
         run: &Path,
         program: &Path,
@@ -144,20 +145,20 @@ impl PrivateDirs {
         link_shell(&place, program, options)
     }
 
-    /// Replaces these options. No shell may have been started yet.
+    /// Replaces the options of the shell. No shell may have been started yet.
     pub(in crate::run) fn rewrite_shell_options(&self, options: &[u8]) -> Result<(), FileError> {
         self.agent.rewrite_options(options)
     }
 
-    /// Notices about what the child does without.
+    /// Returns notices about files that the child does not get.
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         let notice =
             |(path, why): &(PathBuf, String)| format!("the child does without `{}`: {why}", path.display());
         self.agent.left_out().iter().map(notice).collect()
     }
 
-    /// Copies a provider's refreshed token back into the user's credentials. Blocks. Returns a notice for the user when
-    /// the child has another token than it started with: what became of it.
+    /// Copies a provider's refreshed token back into the user's credentials. Blocks. If the child has a new token,
+    /// returns a notice that says what happened to it.
     pub(in crate::run) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
         match self.agent.give_back(provider, patience) {
             // Without a login there is nothing to lose: most providers are used with a key.
@@ -174,15 +175,15 @@ impl PrivateDirs {
 }
 
 impl TokenUse {
-    /// Whether the token should be refreshed before it is copied. Blocks.
+    /// Returns true if the token should be refreshed before it is copied. Blocks.
     pub(in crate::run) fn needs_refresh(&self) -> bool {
-        // The host's pi does not have the agent's own credentials, so the child always refreshes these itself.
+        // The host's pi does not have the agent's own credentials, so the child always refreshes these tokens itself.
         let is_laid_over = self.credentials.as_ref().is_some_and(|path| has_entry(path, &self.provider));
         !is_laid_over && needs_refresh(&self.agent_dir, &self.provider, self.until)
     }
 
-    /// Refreshes the token if it would expire during the run. If it expires all the same, the child refreshes it, and
-    /// the new one is copied back.
+    /// Refreshes the token if it would expire during the run. If it still expires, the child refreshes it, and the new
+    /// token is copied back.
     pub(in crate::run) async fn refresh(self, host: &dyn HostCallbacks) {
         let (is_needed, Self { agent_dir, provider, until, .. }) =
             blocking(move || (self.needs_refresh(), self)).await;
@@ -193,15 +194,15 @@ impl TokenUse {
     }
 }
 
-/// Whether only this user can have put anything into this directory. pi runs compiled code without checking it, and
-/// anyone can create directories below the system's temporary one.
+/// Returns true if only this user can have written to this directory. pi runs compiled code without checking it, and
+/// anyone can create directories in the system's temporary directory.
 fn is_ours_alone(directory: &Path) -> bool {
     let us = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(directory)
         .is_ok_and(|found| found.is_dir() && found.uid() == us && found.mode() & WRITABLE_BY_OTHERS == 0)
 }
 
-/// The name of a run's temporary directory.
+/// Returns the name of a run's temporary directory.
 pub(super) fn temporary_name(id: &OsStr) -> OsString {
     let mut name = OsString::from(TEMPORARY_PREFIX);
     name.push(id);
@@ -214,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// A compile cache with one file, and private directories beside it.
+    /// Creates a compile cache with one file, and private directories next to it.
     fn scene(mode: u32) -> (tempfile::TempDir, PathBuf, PrivateDirs) {
         let root = tempfile::tempdir().expect("a temporary directory");
         let cache = root.path().join("cache");

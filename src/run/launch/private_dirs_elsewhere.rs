@@ -1,4 +1,4 @@
-//! Private directories on systems without a sandbox: there are none.
+//! Private directories on systems without a sandbox, where they do not exist.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::private_files::{PrivateDirsSpec, TokenUse};
 use crate::files::FileError;
 use crate::run::callbacks::HostCallbacks;
 
-/// Has no values: on these systems no child has private directories.
+/// A type without values: on these systems no child has private directories.
 #[derive(Debug)]
 pub(in crate::run) enum PrivateDirs {}
 

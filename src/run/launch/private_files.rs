@@ -1,4 +1,4 @@
-//! What private files and directories are made from.
+//! The inputs for a child's private files and directories.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -6,19 +6,19 @@ use std::time::SystemTime;
 use crate::files::{FileError, private};
 use crate::run::context::SessionKey;
 
-/// What a child's private directories are created from.
+/// The inputs for creating a child's private directories.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has private directories"))]
 pub(crate) struct PrivateDirsSpec<'a> {
     /// The user's agent directory, which is copied.
     pub agent_dir: &'a Path,
-    /// The agent's own credentials, which win over the user's.
+    /// The agent's own credentials, which override the user's.
     pub credentials: Option<&'a Path>,
-    /// The keys of the session, which win over the user's credentials, too, but not over the agent's.
+    /// The keys of the session. They override the user's credentials, but not the agent's.
     pub keys: &'a [SessionKey],
-    /// Whether the child may write nowhere else.
+    /// True if the child may write to no other directory.
     pub is_sandboxed: bool,
-    /// The system's temporary directory, for that of a sandboxed child.
+    /// The system's temporary directory, in which a sandboxed child gets its own.
     pub temporaries: Option<&'a Path>,
     /// pi's compile cache, for a sandboxed child to read.
     pub compile_cache: Option<&'a Path>,
@@ -29,10 +29,10 @@ pub(crate) struct PrivateDirsSpec<'a> {
 pub(crate) struct TokenUse {
     /// The user's agent directory.
     pub agent_dir: PathBuf,
-    /// The agent's own credentials, which win over the user's.
+    /// The agent's own credentials, which override the user's.
     pub credentials: Option<PathBuf>,
     pub provider: String,
-    /// When the child is ended at the latest.
+    /// The latest time at which the child ends.
     pub until: SystemTime,
 }
 

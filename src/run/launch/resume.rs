@@ -1,4 +1,4 @@
-//! Locks and checks the session of a run that is to be continued.
+//! Locks and checks the session of a run that will be continued.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -16,24 +16,24 @@ use crate::files::{FileError, layout, private};
 use crate::run::spec::Resumption;
 use crate::transcript::MAX_HEADER;
 
-/// How long a run that has been continued or swept is waited for: a sweep removes a few files.
+/// The time limit for waiting for another process that continues or sweeps the run. A sweep removes only a few files.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The pause between two looks.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The lock on a run, released on drop. While it is held, the run counts as alive: no other process continues it or removes
-/// what it has left, if the file system has locks.
+/// The lock on a run, released on drop. While it exists, the run counts as alive. If the file system supports locks,
+/// no other process continues the run or removes its leftovers.
 ///
-/// It is a write lock on a file that nobody may read, so no child that only reads can hold it.
+/// It is a write lock on a file that no process may read, so a child that only reads cannot take it.
 #[derive(Debug)]
 pub(in crate::run) struct SessionLock {
     path: PathBuf,
-    /// `None`: the file system has no locks, or somebody who may only read keeps us from it.
+    /// `None` if the file system has no locks, or if a process with only read access prevents locking.
     file: Option<File>,
 }
 
 impl SessionLock {
-    /// The locked file, which goes with the lock.
+    /// Returns the locked file, which is removed with the lock.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -48,14 +48,14 @@ impl Drop for SessionLock {
     }
 }
 
-/// Locks the directory of a run that is to be continued, and prepares its session. Blocks.
+/// Locks the directory of a run that will be continued, and prepares its session. Blocks.
 ///
-/// The earlier child could write the session, so it is not trusted: it must be a regular file in the run's directory,
-/// and its header must name the directory that the child is to work in, because pi works where the session says.
+/// The earlier child could write the session, so it is not trusted. It must be a regular file in the run's directory.
+/// Its header must name the child's working directory, because pi works in the directory that the session names.
 ///
 /// # Errors
 ///
-/// When there is no such session, or when another process is continuing it. Nothing is changed then.
+/// Fails if there is no such session, or if another process continues it. Then nothing is changed.
 pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FileError> {
     let Resumption { directory, session, run_id } = resumption;
     let found = fs::symlink_metadata(directory).map_err(FileError::at(directory))?;
@@ -74,17 +74,17 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
 ///
 /// # Errors
 ///
-/// When the lock's file cannot be used, or another process holds the lock.
+/// Fails if the lock's file cannot be used, or if another process has the lock.
 pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError> {
     take(directory.join(layout::LOCK)).map_err(FileError::at(directory))
 }
 
-/// Locks the directory of a run that may be dead, at once. `None`: it is alive, or nobody can tell.
+/// Locks the directory of a run that may be dead, without waiting. `None` if the run is alive or its state is unknown.
 #[cfg(unix)]
 pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {
     let path = directory.join(layout::LOCK);
     let taken = try_lock(&path, true).ok()?;
-    // Who may only read the file can keep us from locking it, but not hold it.
+    // A process with only read access can prevent us from locking the file, but cannot lock it itself.
     let is_dead = taken.is_some() || is_held(&path).is_ok_and(|is_held| !is_held);
     is_dead.then(|| SessionLock { path, file: taken })
 }
@@ -110,7 +110,7 @@ fn take(path: PathBuf) -> io::Result<SessionLock> {
     }
 }
 
-/// Opens the session, and refuses a link in its place.
+/// Opens the session. Refuses a link in its place.
 fn open(session: &Path) -> io::Result<File> {
     let found = fs::symlink_metadata(session)?;
     if !found.is_file() {
@@ -119,7 +119,7 @@ fn open(session: &Path) -> io::Result<File> {
     refuse_links(OpenOptions::new().read(true).append(true)).open(session)
 }
 
-/// Checks the header, and ends a line that a killed child has left half written, so that pi does not append to it.
+/// Checks the header. Ends a line that a killed child left incomplete, so that pi does not append to it.
 fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
     let mut session = open(path)?;
     let mut first = Vec::new();
@@ -142,8 +142,8 @@ fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
     if last == *b"\n" { Ok(()) } else { session.write_all(b"\n") }
 }
 
-/// Whether two directories correspond to each other in private trees of this run, `ID` and `ID-2`. The tree of a host that
-/// was killed stays, so the run goes on in one of another name.
+/// Returns true if two directories correspond to each other in private trees of this run, `ID` and `ID-2`. The tree of
+/// a killed host stays, so the run continues in a tree with another name.
 fn are_trees_of(run_id: &str, old: &Path, new: &Path) -> bool {
     let is_tree = |name: Component| {
         let number = name.as_os_str().to_str().and_then(|name| name.strip_prefix(run_id));
@@ -157,7 +157,7 @@ fn are_trees_of(run_id: &str, old: &Path, new: &Path) -> bool {
         && differing.next().is_none()
 }
 
-/// Puts another header in front of a session, at once or not at all. Returns the new file.
+/// Replaces the header of a session atomically. Returns the new file.
 fn with_header(path: &Path, mut session: File, old: usize, header: &Value) -> io::Result<File> {
     let mut whole = private::beside(path, format!("{header}\n").as_bytes())?;
     session.seek(SeekFrom::Start(old as u64))?;
@@ -246,7 +246,7 @@ mod tests {
         assert!(words(&resumption).starts_with("0badcafe: No such file"));
     }
 
-    /// It took a `flock` on the directory, which a child that only reads could hold.
+    /// The lock was once a `flock` on the directory, which a child with read access could take.
     #[cfg(target_os = "linux")]
     #[test]
     fn who_may_only_read_cannot_pass_for_a_run_that_is_alive() {

@@ -1,4 +1,5 @@
-//! What the two sandboxes of a child are told: the one around all of it, and the one around what its shell starts.
+//! Builds the options of a child's two sandboxes: the one around the whole child, and the one around programs that its
+//! shell starts.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,34 +19,35 @@ use crate::run::spec::RunSpec;
 use crate::text::{covers, names_secret};
 use crate::workspace::root_of;
 
-/// The largest file that a child may write whose agent may not, in bytes: a child must not fill the disk with its session alone.
+/// The maximum file size for a child that cannot write in its project, in bytes. Its session alone must not fill the
+/// disk.
 const FILE_BYTES: u64 = 1 << 30;
-/// The size of a child's own `/tmp` and `/dev/shm` together, in bytes. They lie in memory; what a child builds lies in `TMPDIR`,
-/// on a disk.
+/// The size of a child's own `/tmp` and `/dev/shm` together, in bytes. They are in memory; build output is in
+/// `TMPDIR`, on a disk.
 const TEMPORARY_BYTES: u64 = 512 << 20;
-/// The directories that a child gets of its own.
+/// The directories that are replaced by the child's own.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/dev/shm"];
 /// The shells that pi chooses from, in this order: a path, then names.
 const USUAL_SHELL: &str = "/bin/bash";
 const SHELLS: [&str; 2] = ["bash", "sh"];
 
-/// What the sandbox around a child is told; `None` if it has none. Blocks.
+/// Returns the options of the sandbox around a child. `None` if it has none. Blocks.
 pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) -> Option<Sandbox> {
     let held = resolved.sandbox.held()?;
     if held.metadata {
-        // Only an existing directory can be masked. If this fails, no run can make a private tree either.
+        // Only an existing directory can be masked. If this fails, no run can create a private tree either.
         drop(private::create_dir_all(&layout::private_trees(&spec.context.agent_dir)));
     }
     let hidden = hidden(&resolved.config, &spec.context);
     let shows_directory = hidden.iter().any(|place| files.directory.starts_with(place));
     let shown = shows_directory.then(|| files.directory.clone());
-    // A child that may not write there sees the files of its project as they are, not a copy of its own.
+    // A child that cannot write to its project sees the real files there, not a copy.
     let project = root_of(&canonical(&spec.cwd));
     let project = (has_temporaries(held, &spec.context) && is_temporary(&project)).then_some(project);
     let scope = resolved.scope.as_ref();
     let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {
-        // A path without links, because the warden follows none.
+        // The path must not contain links, because the warden does not follow them.
         writable: files
             .writable()
             .iter()
@@ -62,8 +64,8 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     })
 }
 
-/// Returns true if a child gets its own `/tmp` and `/dev/shm`. Not if the user's agent directory lies there: a shell that may
-/// write in a directory could read everything below it, the child's copies of credentials too.
+/// Returns true if a child gets its own `/tmp` and `/dev/shm`. It does not if they contain the user's agent directory.
+/// A shell that may write in a directory could read everything below it, including the child's copies of credentials.
 pub(super) fn has_temporaries(held: &Held, context: &HostContext) -> bool {
     held.temporaries && !is_temporary(&canonical(&context.agent_dir))
 }
@@ -72,13 +74,13 @@ fn is_temporary(path: &Path) -> bool {
     TEMPORARIES.iter().any(|own| path.starts_with(own))
 }
 
-/// What a child builds may be large.
+/// Limits the file size only for children that cannot write, because build output may be large.
 fn file_bytes(held: &Held) -> Option<u64> {
     (!held.writes).then_some(FILE_BYTES)
 }
 
-/// What the sandbox around the shell of a child is told; `None` if it gets no shell of that kind. `env` is the child's
-/// environment; a child `has_view` whose own sandbox hides files and sockets. Blocks.
+/// Returns the options of the sandbox around the child's shell. `None` if it gets no sandboxed shell. `env` is the
+/// child's environment. `has_view` says that the child's own sandbox hides files and sockets. Blocks.
 pub(super) fn tool_shell(
     resolved: &ResolvedRun,
     spec: &RunSpec,
@@ -90,7 +92,7 @@ pub(super) fn tool_shell(
     let network = held.shell?;
     let agent_dir = &spec.context.agent_dir;
     let ours = agent_dir.join(layout::SUBAGENTS);
-    // The fewer directories lead to something hidden, the less a command costs: all that lies beside them is listed.
+    // A command costs less if fewer directories lead to a hidden path, because all of their entries are listed.
     let mut hidden = vec![if own.agent().starts_with(&ours) { ours } else { own.agent().to_path_buf() }];
     hidden.extend(CREDENTIALS.into_iter().chain([SERVERS]).map(|name| agent_dir.join(name)));
     hidden.push(private_trees(&spec.context));
@@ -101,7 +103,7 @@ pub(super) fn tool_shell(
         hidden.extend(self::hidden(&resolved.config, &spec.context));
     }
     let mut unset = unset(env, &resolved.config.sandbox.env);
-    // It is for pi alone; what tools compile they keep in their own directory.
+    // The cache is only for pi. Tools keep their compiled code in their own directory.
     unset.extend(own.compile_cache().map(|(name, _)| OsString::from(name)));
     let scope = resolved.scope.iter().flat_map(WriteScope::writable);
     Some(ToolShell {
@@ -112,15 +114,15 @@ pub(super) fn tool_shell(
         masked,
         temporaries: has_view && has_temporaries(held, &spec.context),
         network: network == Network::On,
-        // Servers are reached by paths, so where these are hidden, sockets do no harm.
+        // Servers are reached by paths. If these are hidden, sockets do no harm.
         unix_sockets: has_view,
         unset,
         file_bytes: file_bytes(held),
     })
 }
 
-/// The shell that pi would start: the one that the user's settings name, else the usual one. One that does not exist
-/// fails when it is started, as it does in pi.
+/// Returns the shell that pi would start: the one from the user's settings, else the usual one. A missing shell fails
+/// when it is started, as it does in pi.
 pub(super) fn shell(named: Option<&str>, spec: &RunSpec, env: &[(OsString, OsString)]) -> PathBuf {
     if let Some(named) = named {
         return below_home(named, spec.context.home.as_deref()).unwrap_or_else(|| spec.cwd.join(named));
@@ -132,7 +134,8 @@ pub(super) fn shell(named: Option<&str>, spec: &RunSpec, env: &[(OsString, OsStr
     SHELLS.iter().find_map(|name| resolve_program(OsStr::new(name), path)).unwrap_or_else(|| "/bin/sh".into())
 }
 
-/// The variables that the shell does not get: their names say that they hold a secret, and none of `kept` covers them.
+/// Returns the variables that the shell does not get. Their names look like secrets, and no pattern of `kept` covers
+/// them.
 fn unset(env: &[(OsString, OsString)], kept: &[String]) -> Vec<OsString> {
     let is_unset = |name: &str| names_secret(name) && !kept.iter().any(|pattern| covers(pattern, name));
     let mut names: Vec<OsString> = env

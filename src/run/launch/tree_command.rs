@@ -1,4 +1,5 @@
-//! A command in a child's tree: in the sandboxes of the child's shell, with nothing that the child could have replaced.
+//! Builds a command that runs in a child's tree, in the sandboxes of the child's shell and without any file that the
+//! child could have replaced.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,19 +11,19 @@ use crate::process::ChildCommand;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::text::chain;
 
-/// Both streams in one, so that what was printed keeps its order. Standard error is kept by its head and its tail.
+/// Merges both streams, so that the output keeps its order. Of standard error, the beginning and the end are kept.
 const ONE_STREAM: &str = "exec 1>&2\n";
 
 impl AdmittedRun {
-    /// A shell command in the tree of the child that was started by `child`; `has_view` as the child's sandbox has, and what is
-    /// now `protected` in the tree. Writes two small files.
+    /// Builds a shell command for the tree of the child that `child` started. `has_view` describes the child's
+    /// sandbox, and `protected` are the paths of the tree that are protected now. Writes two small files.
     ///
-    /// The child's pi may write in its private agent directory, where the sandbox of its shell is described. So what is
-    /// started here is described again, in a directory that the child can only read.
+    /// The child's pi may write in its private agent directory, which contains the options of its shell's sandbox. So
+    /// the options of this command are written again, into a directory that the child can only read.
     ///
     /// # Errors
     ///
-    /// The reason why it cannot be started as confined as the child's shell.
+    /// Returns the reason if the command cannot be confined like the child's shell.
     pub(in crate::run) fn tree_command(
         &self,
         shell_command: &str,
@@ -37,10 +38,10 @@ impl AdmittedRun {
         if let Some(guardian) = &mut command.guardian {
             let options = &mut guardian.options;
             if let Some(sandbox) = &mut options.sandbox {
-                // The child may have moved directories around what was protected.
+                // The child may have moved directories around the protected paths.
                 sandbox.protected = protected;
             }
-            // The child's warden and this process remove the run's files.
+            // The child's warden and this process remove the run's files, so this command must not.
             (options.scratch, options.unless_kept, options.directory) = (Vec::new(), Vec::new(), None);
         }
         command.program = if resolved.sandbox.is_held() {

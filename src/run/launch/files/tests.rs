@@ -1,8 +1,8 @@
-//! What lies in the directory of a run, and what of it stays.
+//! Tests which files a run's directory contains, and which of them stay.
 
 use super::*;
 
-/// An agent directory in which nothing can be noted.
+/// An agent directory in which no note can be written.
 const NOWHERE: &str = "/dev/null/agent";
 
 fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError> {

@@ -1,27 +1,28 @@
-//! When what a launcher printed has arrived.
+//! Records when the output of a launcher arrives.
 
 use std::time::{Duration, Instant};
 
-/// Notes how much has come, and when.
+/// The amounts of output, with their times.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     since: Instant,
-    /// The bytes that were there, and how long after the start. Each has a byte more at least, so there are no more than bytes.
+    /// The number of bytes received, and the time since the start. Each entry has more bytes than the one before, so
+    /// the list is never longer than the output.
     noted: Vec<(usize, Duration)>,
 }
 
 impl Arrivals {
-    /// Counts from now.
+    /// Starts the clock.
     pub(crate) fn start() -> Self {
         Self { since: Instant::now(), noted: Vec::new() }
     }
 
-    /// So many bytes are there now.
+    /// Records that this many bytes have been received in total.
     pub(crate) fn note(&mut self, bytes: usize) {
         self.noted.push((bytes, self.since.elapsed()));
     }
 
-    /// How long after the start the first of these words had arrived in what was `printed`, if they have.
+    /// Returns the time at which the first occurrence of `words` in `printed` had arrived completely, if there is one.
     pub(super) fn of(&self, words: &str, printed: &[u8]) -> Option<Duration> {
         let end = printed.windows(words.len()).position(|seen| seen == words.as_bytes())? + words.len();
         self.noted.iter().find(|(there, _)| *there >= end).map(|(_, since)| *since)

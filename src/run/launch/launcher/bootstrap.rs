@@ -1,5 +1,5 @@
-//! The script that starts pi elsewhere. It comes over the standard input, so that neither the prompt nor a variable stands in the
-//! list of processes, and no length is bounded.
+//! The script that starts pi on another machine. It is sent through the standard input, so that neither the prompt nor
+//! a variable appears in the list of processes, and the length is unlimited.
 
 use std::fmt::Write as _;
 
@@ -8,67 +8,67 @@ use super::quoted::quoted;
 use super::tree;
 use crate::workspace::TreeThere;
 
-/// Stands for the script's own directory there, at the beginning of an argument.
+/// A placeholder for the script's own directory on the remote machine, at the beginning of an argument.
 pub(super) const PLACE: &str = "/dev/null/pi-subagent";
-/// The directory of sessions there, below the home directory.
+/// The directory of sessions on the remote machine, below the home directory.
 pub(super) const SESSIONS: &str = ".pi-subagent";
 pub(super) const PROMPT: &str = "prompt.md";
 pub(super) const GUARD: &str = "guard.cjs";
 pub(super) const SESSION: &str = "session.jsonl";
 
-/// The line between what a launcher prints, such as a banner, and what pi does.
+/// The line between the output of the launcher, such as a banner, and the output of pi.
 pub(super) const STARTED: &str = "pi-subagent-started";
 
-/// The line that says that pi has ended there. Without it, the launcher was the first to end.
+/// The line that reports that the remote pi has ended. Without it, the launcher ended first.
 pub(super) const ENDED: &str = "pi-subagent-ended";
 
-/// Why nothing could be written there: shells say of a full disk that there was an error of input and output.
+/// Explains why nothing could be written: for a full disk, shells only report an input/output error.
 const CANNOT_WRITE: &str = r#"f() { echo "cannot write below ${TMPDIR:-/tmp}; is the disk full?" >&2; df -P "${TMPDIR:-/tmp}" >&2; exit 1; }
 "#;
 
-/// What is started there: reads the length of the script in a line, then exactly the script, and runs it. `read` and `dd` with
-/// blocks of one byte take nothing of the input behind it.
+/// The program that is started on the remote machine. It reads the length of the script from a line, then exactly the
+/// script, and runs it. `read`, and `dd` with blocks of one byte, consume no input after the script.
 const LOADER: &str = r#"read -r n && eval "$(dd bs=1 count=$n 2>/dev/null)""#;
 
-/// What a script does.
+/// The parts of a script.
 pub(super) struct Script<'a> {
     /// The directory to change to, if the launcher does not choose it.
     pub cwd: Option<&'a str>,
-    /// Set for pi.
+    /// The variables to set for pi.
     pub env: Vec<(&'a str, &'a str)>,
-    /// Removed from what the launcher hands over.
+    /// The variables to remove from the environment that the launcher passes on.
     pub unset: &'a [&'a str],
     pub prompt: &'a str,
     pub guard: &'a str,
-    /// The standard input of pi, if that is not the script's own.
+    /// The standard input of pi, if it is not the script's own.
     pub task: Option<&'a str>,
-    /// Shell commands before pi is started.
+    /// Shell commands that run before pi.
     pub before: &'a str,
-    /// Where the session is put in the end, below [`SESSIONS`].
+    /// The file name of the saved session, below [`SESSIONS`].
     pub session: Option<&'a str>,
     /// The private tree that pi works in, instead of `cwd`.
     pub tree: Option<Private<'a>>,
-    /// pi with its arguments.
+    /// The command of pi with its arguments.
     pub argv: Vec<String>,
 }
 
-/// A private tree there.
+/// A private tree on the remote machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Private<'a> {
     pub tree: &'a TreeThere,
-    /// The directory in it that pi works in.
+    /// The directory in the tree that pi works in.
     pub inner: &'a str,
-    /// Begins what the script says for us.
+    /// The prefix of the script's messages to us.
     pub key: &'a str,
 }
 
-/// The words that read a script from their standard input and run it.
+/// Returns the words of a command that reads a script from its standard input and runs it.
 pub(super) fn loader(run_id: &str) -> [String; 4] {
     ["sh".to_owned(), "-c".to_owned(), LOADER.to_owned(), format!("pi-subagent-{run_id}")]
 }
 
 impl Script<'_> {
-    /// What the loader reads.
+    /// Returns the input of the loader.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let script = self.text().replace('\0', "");
         format!("{}\n{script}", script.len()).into_bytes()
@@ -81,10 +81,10 @@ impl Script<'_> {
              d=$(mktemp -d \"${TMPDIR:-/tmp}/pi-subagent.XXXXXX\") || f\n\
              trap 'rm -rf \"$d\"' EXIT; trap 'exit 143' HUP INT TERM\n",
         );
-        // `s`: something there has asked the script to end, so pi has not ended by itself.
+        // `s` is set if a signal asked the script to end, so pi has not ended by itself.
         text.push_str("s=\n");
-        // Nobody may read any more, and shells say of a child that it was terminated. A handler, because pi would inherit what is
-        // ignored.
+        // The reader may be gone, and shells report that a child was terminated. This is a handler, because pi would
+        // inherit an ignored signal.
         text.push_str("trap : PIPE\n");
         let task = self.task.map(|task| ("task", task));
         for (name, content) in [(PROMPT, self.prompt), (GUARD, self.guard)].into_iter().chain(task) {
@@ -105,14 +105,14 @@ impl Script<'_> {
             (None, None) => {}
         }
         text.push_str(held::FIND);
-        // What was printed before may have left its last line open.
+        // Earlier output may end without a line break.
         let _ = writeln!(text, "echo; echo {STARTED}\n{}", self.before);
         if self.tree.is_some() {
             text.push_str(tree::ANNOUNCE);
         }
         text.push_str("exec 3<&0\n");
         let argv: Vec<String> = self.argv.iter().map(|word| argument(word)).collect();
-        // The end of the script's own input is the end of pi: a child that does not leave then is asked to by a signal.
+        // pi ends when the script's own input ends. A child that does not exit then receives a signal.
         let (made, input, watch) = if self.task.is_some() {
             ("", "task", "{ cat >/dev/null; : >\"$d/over\"; kill -TERM $p; } <&3 3<&- >/dev/null")
         } else {
@@ -125,8 +125,8 @@ impl Script<'_> {
         text.push_str(
             "exec 0</dev/null 3<&-\nwait $p; c=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; c=$?; done\n",
         );
-        // A cluster signals the processes of a job one after the other, so the child may end before this script has its own signal:
-        // wait a second for it, unless we have asked the child to end.
+        // A cluster signals the processes of a job one after the other, so the child may end before this script
+        // receives its own signal. Waits a second for that signal, unless we have asked the child to end.
         text.push_str("case $c in 129|130|143) [ $s ] || [ -e \"$d/over\" ] || sleep 1;; esac\n");
         if let Some(name) = self.session {
             let _ = writeln!(
@@ -144,7 +144,7 @@ impl Script<'_> {
     }
 }
 
-/// An argument of pi, which may lie in the script's directory.
+/// Formats an argument of pi, which may be a path in the script's directory.
 fn argument(word: &str) -> String {
     word.strip_prefix(PLACE).map_or_else(|| quoted(word), |rest| format!("\"$d\"{}", quoted(rest)))
 }

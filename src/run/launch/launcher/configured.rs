@@ -1,4 +1,4 @@
-//! Children that a program of the user's configuration starts elsewhere.
+//! Starts children on another machine with a program from the user's configuration.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ use crate::text::names_secret;
 use crate::text::template::{Value, fill};
 use crate::workspace::without_git_variables;
 
-/// Where launchers are started: nothing of a project lies there.
+/// The working directory of launchers. It contains no files of a project.
 const NEUTRAL: &str = "/";
-/// What the launcher's own environment may name and pi there must not take for its own.
+/// A variable that may be set for the launcher but must not reach the remote pi.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
-/// The variables that are set for every child.
+/// The prefixes of the variables that are set for every child.
 const OWN: [&str; 2] = ["PI_SUBAGENT_", "PI_OFFLINE"];
 
 /// A launcher of the user's configuration.
@@ -36,42 +36,42 @@ pub(crate) struct Configured {
     settings: config::Launcher,
 }
 
-/// What tests a launcher.
+/// The command that tests a launcher.
 #[derive(Debug)]
 pub(crate) struct LauncherTest {
     pub command: ChildCommand,
     /// Its standard input.
     pub input: Vec<u8>,
-    /// What ends a test there that did not end by itself, if there is such a command.
+    /// The command that ends a test that did not end by itself, if there is one.
     pub cancel: Option<ChildCommand>,
 }
 
-/// What a launcher's test printed.
+/// The result of a launcher's test.
 #[derive(Debug)]
 pub(crate) struct Answered {
-    /// The directory of the child there.
+    /// The child's working directory on the remote machine.
     pub cwd: String,
-    /// What pi there says of its version.
+    /// The version that the remote pi reports.
     pub version: String,
-    /// What git there says of its version, if there is one.
+    /// The version that the remote git reports, if there is one.
     pub git: Option<String>,
-    /// From the start of the launcher until its script spoke.
+    /// The time from the start of the launcher until its script printed something.
     pub reached: Duration,
-    /// From then on, without what is asked before, until pi had answered.
+    /// The time from the start of the remote pi until it answered.
     pub started: Duration,
-    /// Whether pi has loaded the guard and answered.
+    /// True if pi has loaded the guard and answered.
     pub has_guard: bool,
-    /// Whether the warden there holds what the child starts.
+    /// True if a warden on the remote machine restrains the programs that the child starts.
     pub is_held: bool,
 }
 
-/// The line before what the test of a launcher prints.
+/// The line before the output of the test.
 const MARK: &str = "pi-subagent-test";
-/// Begins the line that says which git is there.
+/// The prefix of the line that reports the version of git.
 const GIT: &str = "pi-subagent-git";
-/// The line before pi is started.
+/// The line that is printed before pi starts.
 const STARTING: &str = "pi-subagent-starting";
-/// The id of what pi is asked.
+/// The id of the request to pi.
 const ASKED: &str = "pi-subagent";
 
 impl Configured {
@@ -83,7 +83,7 @@ impl Configured {
         self.settings.pi_command.clone().unwrap_or_else(|| vec!["pi".to_owned()])
     }
 
-    /// The words of a template. `argv` takes the place of the word `{argv}`, as words or as one text for a shell.
+    /// Fills in a template. `argv` replaces the word `{argv}`, as words or as one text for a shell.
     fn words(&self, template: &[String], job: Job<'_>, argv: &[String]) -> Vec<OsString> {
         let line = || argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         let is_shell = self.quote(template) == Quote::Sh;
@@ -95,7 +95,7 @@ impl Configured {
         template.iter().flat_map(filled).map(OsString::from).collect()
     }
 
-    /// `ssh` joins its words and leaves them to a shell, whatever its user expects.
+    /// `ssh` joins its words and passes them to a shell, even if its user does not expect that.
     fn quote(&self, template: &[String]) -> Quote {
         let is_ssh = template
             .first()
@@ -108,7 +108,7 @@ impl Configured {
         let (directory, env) = (cwd.to_string_lossy(), self.settings.env.join(","));
         let project = cwd.file_name().unwrap_or_default().to_string_lossy();
         let session = session_of(run_id);
-        // What a shell reads there must not run a directory's name.
+        // The remote shell must not run the name of a directory.
         let safe = |text: &str| if is_shell { quoted(text) } else { text.to_owned() };
         let values = [
             ("argv", argv.to_owned()),
@@ -133,7 +133,8 @@ impl Configured {
         self.settings.env.iter().any(|named| named == name)
     }
 
-    /// The environment of the launcher itself. Some hand over all of it (`srun`), so it has no secrets that are not named.
+    /// Returns the environment of the launcher itself. Some launchers, such as `srun`, pass on all of it, so it
+    /// contains only the secrets that the settings name.
     fn env(&self, env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let is_kept = |name: &str| self.may_cross(name) || !(names_secret(name) || is_own(name));
         let mut env = without_git_variables(env);
@@ -157,7 +158,7 @@ impl Configured {
         })
     }
 
-    /// A program that a field of the launcher begins with and that is not there, with the field's name. Blocks.
+    /// Returns a missing program that a field of the launcher starts with, and the field's name. Blocks.
     pub(crate) fn missing(&self, context: &HostContext) -> Option<(&'static str, String)> {
         let config::Launcher { command, cancel, fetch, .. } = &self.settings;
         let fields = [("command", Some(command)), ("cancel", cancel.as_ref()), ("fetch", fetch.as_ref())];
@@ -167,7 +168,8 @@ impl Configured {
         named.find(|(_, program)| is_missing(program)).map(|(field, program)| (field, program.clone()))
     }
 
-    /// What asks pi there for its version, and then starts it once, with the guard and without a task.
+    /// Builds a test that asks the remote pi for its version, and then starts it once, with the guard and without a
+    /// task.
     pub(crate) fn test(&self, run_id: &str, guard: &str, cwd: &Path, context: &HostContext) -> LauncherTest {
         let job = Job { run_id, agent: "doctor", cwd };
         let mut argv = self.pi();
@@ -203,7 +205,7 @@ impl Configured {
         LauncherTest { command, input, cancel: self.cancel(job, context) }
     }
 
-    /// Reads what the test has printed, and when; `None` where no shell has run its script.
+    /// Parses the output of the test. `None` if no shell has run its script.
     pub(crate) fn answered(said: &Captured, arrivals: &Arrivals) -> Option<Answered> {
         let text = String::from_utf8_lossy(&said.stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
@@ -283,7 +285,7 @@ impl Launcher for Configured {
         let named = plain.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let has_session = argv.iter().any(|word| word == &format!("{PLACE}/{SESSION}"));
         let (there, session) = (self.there(job), format!("{}.jsonl", job.run_id));
-        // Drawn for each child, so that none can speak for its script.
+        // Random for each child, so that no child can imitate its script.
         let key = format!("pi-subagent-{}", Uuid::new_v4().simple());
         let script = Script {
             cwd: there.as_deref(),

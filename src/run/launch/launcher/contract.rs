@@ -1,4 +1,4 @@
-//! What starts children in one place has to say and do.
+//! The interface for starting children on one machine.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
 use crate::workspace::TreeThere;
 
-/// What a launcher is told of one child.
+/// The facts about one child that a launcher uses.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) struct Job<'a> {
     pub run_id: &'a str,
@@ -20,28 +20,28 @@ pub(in crate::run) struct Job<'a> {
     pub cwd: &'a Path,
 }
 
-/// What a child reads when it starts.
+/// The inputs that a child reads when it starts.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) struct Payload<'a> {
     pub prompt: &'a str,
     pub guard: &'a str,
     /// The whole standard input of a child that takes no commands.
     pub task: Option<&'a str>,
-    /// The private tree that it works in elsewhere.
+    /// The private tree that a remote child works in.
     pub tree: Option<&'a WorkThere>,
-    /// The pack that this is made of.
+    /// The pack from which this tree is created.
     pub pack: &'a [u8],
 }
 
-/// Where a child elsewhere works that has a private tree.
+/// The working directory of a remote child with a private tree.
 #[derive(Debug)]
 pub(in crate::run) struct WorkThere {
     pub tree: TreeThere,
-    /// The directory in it that corresponds to the run's own.
+    /// The directory in the tree that corresponds to the run's own.
     pub inner: String,
 }
 
-/// How the child names what is written for it.
+/// The paths of the files that are written for a child, as the child sees them.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct Materials {
     pub prompt: PathBuf,
@@ -49,53 +49,53 @@ pub(in crate::run) struct Materials {
     pub session: Option<PathBuf>,
 }
 
-/// What starts a child.
+/// The command that starts a child, and its input.
 #[derive(Debug)]
 pub(in crate::run) struct Launch {
     pub command: ChildCommand,
-    /// What comes before the child's own input. The input then stays open, because its end is the end of the child.
+    /// The bytes that precede the child's own input. If set, the input stays open, because the child ends with it.
     pub preamble: Option<Vec<u8>>,
-    /// What is in its output beside what the child prints.
+    /// The messages of the launch script, which are separated from the child's output.
     pub heard: Option<Box<Heard>>,
 }
 
-/// Starts children in one place.
+/// A way to start children on one machine.
 pub(in crate::run) trait Launcher: Debug + Send + Sync {
-    /// Its name, if its children do not work with the files of this machine.
+    /// Returns the launcher's name, if its children do not work with the files of this machine.
     fn elsewhere(&self) -> Option<&str> {
         None
     }
 
-    /// How many of its children may exist at once, if they do not count towards those of this machine.
+    /// Returns the limit of concurrent children, if they do not count towards the limit of this machine.
     fn max_concurrent(&self) -> Option<usize> {
         None
     }
 
-    /// Whether a session file of its children lies on this machine in the end.
+    /// Returns true if the session file of a child ends up on this machine.
     fn keeps_session(&self) -> bool {
         true
     }
 
-    /// What the child itself has printed, of all that came before and beside its events.
+    /// Returns only the child's own output, without its events and the launcher's output.
     fn own_words(&self, printed: String) -> String {
         printed
     }
 
-    /// The line that comes before the first event, if there is one.
+    /// Returns the line that precedes the first event, if there is one.
     fn first_line(&self) -> Option<&'static str> {
         None
     }
 
-    /// How far its child came, by what was printed beside its events and whether there were any.
+    /// Returns how far its child came, judged by its events and the remaining output.
     fn fate(&self, _printed: &str, _has_spoken: bool) -> Option<Elsewhere> {
         None
     }
 
-    /// The pi that runs there. Blocks.
+    /// Returns the pi that the children run. Blocks.
     ///
     /// # Errors
     ///
-    /// When it can be looked for and is not there.
+    /// Fails if pi can be searched for and is missing.
     fn locate(
         &self,
         configured: Option<&[String]>,
@@ -103,18 +103,18 @@ pub(in crate::run) trait Launcher: Debug + Send + Sync {
         context: &HostContext,
     ) -> Result<PiProgram, PiError>;
 
-    /// How the child names its prompt, its guard and its session.
+    /// Returns the paths of the child's prompt, guard and session, as the child sees them.
     fn materialize(&self, files: &RunFiles) -> Materials;
 
-    /// What starts the child whose command on this machine would be `plain`.
+    /// Builds the command of the child whose command on this machine would be `plain`.
     fn command(&self, plain: ChildCommand, job: Job<'_>, payload: Payload<'_>) -> Launch;
 
-    /// What ends a child that this machine can no longer reach.
+    /// Returns the command that ends a child that this machine can no longer reach.
     fn cancel(&self, _job: Job<'_>, _context: &HostContext) -> Option<ChildCommand> {
         None
     }
 
-    /// What writes a child's session to its standard output.
+    /// Returns the command that writes a child's session to its standard output.
     fn fetch(&self, _job: Job<'_>, _context: &HostContext) -> Option<ChildCommand> {
         None
     }

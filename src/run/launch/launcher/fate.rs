@@ -1,9 +1,9 @@
-//! How far a child elsewhere has come that failed: its launcher ends alike whether it never got there, pi did not start there, or
-//! the connection was lost.
+//! Determines how far a failed remote child came. Its launcher ends in the same way if it never reached the machine,
+//! if pi did not start there, or if the connection was lost.
 
 use super::bootstrap::{ENDED, STARTED};
 
-/// What became of a child elsewhere.
+/// The end of a remote child.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct Elsewhere {
     /// The name of its launcher.
@@ -11,21 +11,21 @@ pub(in crate::run) struct Elsewhere {
     pub fate: Fate,
 }
 
-/// How far it came.
+/// The stage that a remote child reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Fate {
-    /// Nothing there has run the script to the point where it starts pi.
+    /// The script never reached the point where it starts pi.
     NotStarted,
-    /// pi has ended there and was never heard.
+    /// pi has ended without sending an event.
     Mute,
-    /// The launcher has ended, and nobody said that pi there has.
+    /// The launcher has ended, but the end of the remote pi was not reported.
     CutOff,
-    /// pi was heard, and has ended there.
+    /// pi has sent events and has ended.
     Ended,
 }
 
 impl Fate {
-    /// Reads it from what was printed beside the events.
+    /// Determines the stage from the output that is not events.
     pub(super) fn of(printed: &str, has_spoken: bool) -> Self {
         let has_ended = printed.lines().any(|line| line == ENDED);
         match (has_spoken || has_ended || printed.contains(STARTED), has_ended) {
@@ -38,7 +38,7 @@ impl Fate {
 }
 
 impl Elsewhere {
-    /// Puts before an error what it is the error of.
+    /// Adds the cause to an error of the launcher.
     pub(in crate::run) fn explained(&self, error: &str) -> String {
         let launcher = &self.launcher;
         match self.fate {
@@ -53,12 +53,12 @@ impl Elsewhere {
         }
     }
 
-    /// Whether its end was told.
+    /// Returns true if the end of the remote pi was reported.
     pub(in crate::run) fn has_ended(&self) -> bool {
         matches!(self.fate, Fate::Ended | Fate::Mute)
     }
 
-    /// What to do about a failure, where the task is not what failed.
+    /// Returns advice for a failure that the task did not cause.
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
         match self.fate {
             Fate::NotStarted | Fate::Mute => Some(
@@ -72,7 +72,7 @@ impl Elsewhere {
         }
     }
 
-    /// The same after a limit of time. A run there cannot be continued from its session.
+    /// Returns advice for a run that timed out. A remote run cannot be continued from its session.
     pub(in crate::run) fn after_limit() -> &'static str {
         "give it a smaller task; if nothing came from it, the user can try the launcher with `/subagents doctor`"
     }
@@ -91,7 +91,7 @@ mod tests {
             ("Last login: never pi-subagent-started\nWarning: old\npi-subagent-ended", false, Fate::Mute),
             ("pi-subagent-started\npi-subagent-ended", true, Fate::Ended),
             ("pi-subagent-started", true, Fate::CutOff),
-            // What came first may be too much to keep.
+            // The beginning of the output may have been dropped.
             ("so many words\npi-subagent-ended", false, Fate::Mute),
             ("so many words", true, Fate::CutOff),
             ("it printed pi-subagent-ended itself", true, Fate::CutOff),

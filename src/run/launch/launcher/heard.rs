@@ -1,4 +1,4 @@
-//! Separates what a script there says for us from what its child prints.
+//! Separates the messages of a remote script from the output of its child.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -8,21 +8,21 @@ use std::path::PathBuf;
 use crate::files::private;
 use crate::workspace::Brought;
 
-/// The most bytes of a line that is for us.
+/// The maximum length of a message, in bytes.
 const MAX_LINE: usize = 4 * 1024;
-/// The most bytes that are read of what git said there.
+/// The maximum length of git's output on the remote machine, in bytes.
 const MAX_NOTES: u64 = 4 * 1024;
 
-/// What a script has said.
+/// The messages of a remote script.
 #[derive(Debug)]
 pub(in crate::run) struct Heard {
-    /// Begins each line for us. The child does not know it.
+    /// The prefix of each message. The child does not know it.
     key: String,
-    /// A line that may be for us; `None` within one that is not.
+    /// The current line, if it may be a message; `None` inside a line of the child's output.
     line: Option<Vec<u8>>,
-    /// The bytes that follow a line.
+    /// The state of the bytes that follow a message.
     taking: Taking,
-    /// Where the pack is written that comes back.
+    /// The path to which the received pack is written.
     pack: PathBuf,
     limit: u64,
     brought: Option<Result<Option<Brought>, String>>,
@@ -61,9 +61,9 @@ impl Heard {
         }
     }
 
-    /// Takes what is for us out of the next bytes, which are cut anywhere. Returns the rest.
+    /// Removes the messages from the next bytes, which can be split anywhere. Returns the rest.
     pub(in crate::run) fn push<'a>(&mut self, chunk: &'a [u8]) -> Cow<'a, [u8]> {
-        // Most of a stream is within lines of the child's.
+        // Most chunks are within lines of the child's output.
         if matches!(self.taking, Taking::Lines) && self.line.is_none() && !chunk.contains(&b'\n') {
             return Cow::Borrowed(chunk);
         }
@@ -81,17 +81,17 @@ impl Heard {
         Cow::Owned(others)
     }
 
-    /// Whether a pack is under way.
+    /// Returns true while a pack is being received.
     pub(in crate::run) fn is_taking(&self) -> bool {
         !matches!(self.taking, Taking::Lines)
     }
 
-    /// What has come back, `None` in it if nothing was changed; an error says why nothing is known of what was done there. The
-    /// second text says what may be left there.
+    /// Returns the received changes, or `None` in it if nothing was changed. The error explains why the changes are
+    /// unknown. The second value is the remote directory that may still exist.
     pub(in crate::run) fn into_brought(self) -> (Result<Option<Brought>, String>, Option<String>) {
         let left = self.directory.filter(|_| !self.is_gone);
         let brought = self.brought.unwrap_or_else(|| match &left {
-            // No child was started there.
+            // No child was started.
             None => Ok(None),
             Some(_) => {
                 Err("what the child did there has not come back: the connection ended before".to_owned())
@@ -183,7 +183,7 @@ impl Heard {
             }
             Taking::Pack { mut left, mut file, brought } => {
                 let part = first(rest, &mut left);
-                // What cannot be written is no pack later.
+                // After a failed write, the pack is incomplete, so the file is dropped.
                 file = file.filter(|mut file| file.write_all(part).is_ok());
                 if left > 0 {
                     (&rest[part.len()..], Taking::Pack { left, file, brought })
@@ -204,14 +204,14 @@ impl Heard {
     }
 }
 
-/// As many of the bytes as are left.
+/// Returns the bytes that still belong to the current part.
 fn first<'a>(bytes: &'a [u8], left: &mut u64) -> &'a [u8] {
     let part = &bytes[..bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX))];
     *left -= part.len() as u64;
     part
 }
 
-/// Whether this is the full name of an object.
+/// Returns true if this is the full name of a git object.
 fn is_object(word: &str) -> bool {
     matches!(word.len(), 40 | 64) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

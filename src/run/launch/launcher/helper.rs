@@ -1,29 +1,29 @@
-//! Runs what a launcher has beside the command that starts children: `cancel` and `fetch`.
+//! Runs the other commands of a launcher: `cancel` and `fetch`.
 
 use std::time::Duration;
 
 use crate::process::{Captured, ChildCommand, Outcome, capture, exit_signal};
 use crate::text::chain;
 
-/// How long the command `cancel` of a launcher may take. Somebody is waiting.
+/// The time limit for the command `cancel`. The caller waits for it.
 const CANCELLING: Duration = Duration::from_secs(10);
-/// The most bytes that are kept of what `cancel` prints, which nobody reads.
+/// The maximum number of bytes that are kept of the output of `cancel`. The output is not used.
 const MAX_PRINTED: usize = 4 * 1024;
 
 /// Runs the command `cancel` of a launcher to its end.
 ///
 /// # Errors
 ///
-/// When it fails or takes too long; the text names the launcher and says why.
+/// Fails if the command fails or takes too long. The text names the launcher and the reason.
 pub(crate) async fn run_cancel(launcher: &str, command: ChildCommand) -> Result<(), String> {
     run_helper(launcher, "cancel", command, CANCELLING, MAX_PRINTED).await.map(drop)
 }
 
-/// Runs a command of a launcher to its end, `field` of its settings.
+/// Runs a command of a launcher to its end. `field` is its key in the settings.
 ///
 /// # Errors
 ///
-/// As [`run_cancel`].
+/// The same as for [`run_cancel`].
 pub(in crate::run) async fn run_helper(
     launcher: &str,
     field: &str,

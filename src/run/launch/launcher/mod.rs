@@ -1,25 +1,27 @@
-//! Where a child runs: on this machine, or wherever a launcher of the user's configuration starts it.
+//! Starts children on this machine, or on another one with a launcher of the user's configuration.
 //!
-//! Everything that differs between the two goes through [`Launcher`]. What works with files of this machine (credentials, private
-//! directories, sandboxes, changes, snapshots, continued sessions, early boot, spare children) asks [`Launcher::elsewhere`] first.
+//! Everything that differs between the two goes through [`Launcher`]. Features that need files of this machine check
+//! [`Launcher::elsewhere`] first: credentials, private directories, sandboxes, changes, snapshots, continued sessions,
+//! early boot and spare children.
 //!
-//! A child elsewhere is started by a script that comes over its standard input, and that says beside the child's events what became of it.
+//! A script starts the remote child. It is sent through the child's standard input, and reports the end of the child
+//! between the child's events.
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `contract` | what a launcher has to say and do |
-//! | `select` | which launcher starts the children of an agent |
-//! | `local` | how children start on this machine |
-//! | `configured` | how a program of the user's configuration starts them elsewhere |
-//! | `only_here` | what a child elsewhere does without |
-//! | `bootstrap` | what the script there does |
-//! | `quoted` | how it spells words |
-//! | `tree` | how it makes a private tree, and how the child's work comes back |
-//! | `held` | how it has the warden of that machine hold the child |
-//! | `heard` | which of what comes back is the script's, and what it says |
-//! | `fate` | how far a child has come that failed |
-//! | `arrivals` | how long a test of one took to get somewhere |
-//! | `helper` | how `cancel` and `fetch` of a launcher run |
+//! | `contract` | the interface of a launcher |
+//! | `select` | the choice of the launcher for an agent |
+//! | `local` | the start of children on this machine |
+//! | `configured` | the start of children with a program of the user's configuration |
+//! | `only_here` | the features that remote children do not have |
+//! | `bootstrap` | the script that runs on the remote machine |
+//! | `quoted` | the quoting of shell words |
+//! | `tree` | the part of the script that creates a private tree and sends the child's work back |
+//! | `held` | the part of the script that uses the remote machine's warden |
+//! | `heard` | the separation of the script's messages from the child's output |
+//! | `fate` | the stage that a failed child reached |
+//! | `arrivals` | the times at which output of a test arrived |
+//! | `helper` | the commands `cancel` and `fetch` of a launcher |
 
 mod arrivals;
 mod bootstrap;

@@ -1,4 +1,4 @@
-//! What a child elsewhere does without.
+//! The features that remote children do not have.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::run::spec::RunOverrides;
 
 const NO_WAY_ON: &str = "a run cannot be continued";
 
-/// Why a child cannot be started elsewhere, if it cannot: it needs what only this machine has.
+/// Returns the reason if a child cannot be started on another machine, because it needs a feature of this one.
 pub(in crate::run) fn only_here(
     launcher: &str,
     writes: bool,
@@ -30,7 +30,7 @@ pub(in crate::run) fn only_here(
     Some(refusal(what, launcher))
 }
 
-/// Why a run of an agent cannot be continued, if its children are started elsewhere. Blocks.
+/// Returns the reason if an agent's run cannot be continued because its children run on another machine. Blocks.
 pub(crate) fn cannot_go_on(
     agent: &str,
     cwd: &Path,
@@ -49,7 +49,7 @@ fn refusal(what: &str, launcher: &str) -> String {
     )
 }
 
-/// What is said of a child elsewhere that may write there.
+/// Returns the notice about a remote child that may write.
 pub(in crate::run) fn changes_there(launcher: &str) -> String {
     format!("what the child changes is neither listed nor undone here: `{launcher}` starts it elsewhere")
 }

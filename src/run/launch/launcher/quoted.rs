@@ -1,6 +1,6 @@
-//! Words of shell scripts.
+//! Quotes words of shell scripts.
 
-/// A word as a POSIX shell reads it.
+/// Quotes a word for a POSIX shell.
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_/.,:=@%+-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Which launcher starts the children of an agent.
+//! Selects the launcher that starts the children of an agent.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::local::Local;
 use crate::agent::AgentDefinition;
 use crate::config::{self, Config, LOCAL};
 
-/// The configured launcher that an agent's children are started by; `None` for this machine.
+/// Returns the configured launcher of an agent's children. `None` for this machine.
 ///
 /// # Errors
 ///
-/// The name that was asked for when there is no such launcher, with what there is; what is wrong with it when it is not
-/// valid.
+/// If the requested launcher does not exist, the error contains its name and the existing ones. If its settings are
+/// not valid, the error contains the mistake.
 pub(in crate::run) fn selected<'a>(
     agent: &'a AgentDefinition,
     config: &'a Config,
@@ -31,7 +31,7 @@ pub(in crate::run) fn selected<'a>(
             ("the agent", format!(" (`launcher` in {}:{line})", path.display()))
         }
         (Some(_), ..) => ("the agent", String::new()),
-        // Its file and line are among what is wrong with the configuration.
+        // The notice about the configuration has its file and line.
         (None, ..) => ("the configuration", String::new()),
     };
     let known: Vec<String> =
@@ -42,7 +42,8 @@ pub(in crate::run) fn selected<'a>(
     ))
 }
 
-/// What starts the children of an agent. One that does not exist is replaced by this machine's; [`selected`] says so.
+/// Returns the launcher of an agent's children. A missing launcher is replaced by this machine's; [`selected`] reports
+/// it.
 pub(in crate::run) fn launcher_of(agent: &AgentDefinition, config: &Config) -> Arc<dyn Launcher> {
     match selected(agent, config) {
         Ok(Some((name, settings))) => Arc::new(Configured::new(name, settings)),

@@ -1,14 +1,16 @@
-//! The part of a script that makes a private tree there, and has what was done in it come back.
+//! The part of a script that creates a private tree on the remote machine, and sends the work in it back.
 //!
-//! The tree is a repository of the child's, whose objects are in a repository of ours beside it. In the end, ours takes in the files:
-//! the child's configuration has no part in that. It has all rights of the account there, so nothing that comes back is trusted here.
+//! The tree is a repository of the child's. Its objects are in a repository of ours next to it. At the end, our
+//! repository records the files, without using the child's configuration. The child has all rights of its account, so
+//! nothing that comes back is trusted here.
 
 use std::fmt::Write as _;
 
 use super::quoted::quoted;
 use crate::workspace::TreeThere;
 
-/// Expects `d`, the script's directory; `t`, the tree; `b`, the commit that it is made from; `r`, the full name of its branch.
+/// Uses the variables `d`, the script's directory; `t`, the tree; `b`, the commit that the tree is created from; `r`,
+/// the full name of its branch.
 const WORDS: &str = r#"own() {
 	HOME=$d/none XDG_CONFIG_HOME=$d/none GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0 LC_ALL=C \
 	GIT_AUTHOR_NAME=files GIT_AUTHOR_EMAIL=files GIT_COMMITTER_NAME=files GIT_COMMITTER_EMAIL=files \
@@ -51,11 +53,12 @@ back() {
 }
 "#;
 
-/// Ends a script whose tree cannot be made.
+/// Ends a script whose tree cannot be created.
 const REFUSED: &str =
     r#"{ echo "isolation: private, but unavailable where the child was to work: $w" >&2; exit 1; }"#;
 
-/// Makes the tree, and changes to the directory in it that corresponds to `inner`. The pack is read from the standard input.
+/// Creates the tree and changes to the directory in it that corresponds to `inner`. Reads the pack from the standard
+/// input.
 pub(super) fn make(tree: &TreeThere, inner: &str, key: &str) -> String {
     let name = tree.snapshot.root.file_name().map_or_else(|| "tree".into(), |name| name.to_string_lossy());
     let [config, attributes, ignored] =
@@ -92,12 +95,13 @@ cp -p "$d/git/index" "$t/.git/index" && mkdir -p "$t/.git/$r" && rmdir "$t/.git/
     text
 }
 
-/// Says where the script's directory is, and in the end that it is gone. What the child has closed in it is opened.
+/// Reports the script's directory, and at the end its removal. Directories that the child has made inaccessible
+/// are opened for the removal.
 pub(super) const ANNOUNCE: &str = r#"echo "$k at $d"
 trap 'rm -rf "$d" 2>/dev/null || { chmod -R u+rwx "$d"; rm -rf "$d"; } 2>/dev/null; [ -e "$d" ] || printf "\n%s gone\n" "$k"' EXIT
 "#;
 
-/// Has what was done come back, after the child has ended.
+/// Sends the work back after the child has ended.
 pub(super) const BACK: &str = r#"echo
 (back) || printf '\n%s lost git failed there, or it is more than `snapshot.maxBytes` allows\n' "$k"
 "#;

@@ -1,4 +1,4 @@
-//! Removes what one run has left, unless it is alive.
+//! Removes the leftovers of one run, unless it is alive.
 
 use std::fs;
 use std::io;
@@ -24,19 +24,20 @@ pub(super) struct Noted {
     pub temporary: Option<PathBuf>,
 }
 
-/// Removes what a run has left, with the agent directory of its child, unless it is alive. Returns whether nothing is left.
+/// Removes the leftovers of a run and the agent directory of its child, unless the run is alive. Returns true if
+/// nothing is left.
 pub(super) fn clear(Noted { run, temporary }: &Noted, agent: Option<&Path>) -> io::Result<bool> {
     let directory = match open::directory_no_follow_at(CWD, run) {
         Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => None,
         opened => Some(opened?),
     };
-    // Held until all is removed, so that nobody continues the run meanwhile.
+    // Kept until everything is removed, so that no process continues the run in the meantime.
     let mut lock = None;
     if let Some(directory) = &directory {
         if fstat(directory)?.st_uid != our_uid() {
             return Ok(false);
         }
-        // Where there are no locks, nobody can tell whether the run is alive.
+        // Without locks, it is unknown whether the run is alive.
         lock = lock_dead(run);
         if lock.is_none() {
             return Ok(false);
@@ -52,13 +53,13 @@ pub(super) fn clear(Noted { run, temporary }: &Noted, agent: Option<&Path>) -> i
     agent.map_or(Ok(()), remove_tree)?;
     if let Some(temporary) = temporary {
         match fs::symlink_metadata(temporary) {
-            // Only its owner can have put it there: the system's temporary directory is sticky.
+            // Only its owner can have created it, because the system's temporary directory is sticky.
             Ok(found) if found.is_dir() && found.uid() == our_uid() => remove_tree(temporary)?,
             _ => {}
         }
     }
     drop(lock);
-    // Fails on purpose if something is kept in it.
+    // Fails on purpose if the directory still contains files.
     let _ = fs::remove_dir(run);
     Ok(true)
 }

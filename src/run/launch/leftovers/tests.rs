@@ -1,4 +1,4 @@
-//! What of a dead run goes, and what stays where a note cannot be believed.
+//! Tests which leftovers of a dead run are removed, and which stay because a note is not trusted.
 
 use std::os::unix::fs::symlink;
 
@@ -9,10 +9,10 @@ use super::*;
 use crate::run::launch::resume::lock_directory;
 
 const ID: &str = "0badcafe";
-/// Longer than any machine needs.
+/// A timeout that is longer than any machine needs.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// An agent directory, and what a run has left there and in a temporary directory.
+/// An agent directory with the leftovers of a run, and a temporary directory.
 struct Scene {
     root: TempDir,
 }
@@ -52,7 +52,7 @@ impl Scene {
         note.expect("it can be written").path().to_owned()
     }
 
-    /// The entries of a directory, sorted.
+    /// Returns the sorted names of a directory's entries.
     fn names(&self, name: &str) -> Vec<String> {
         let entries = fs::read_dir(self.at(name)).expect("readable");
         let mut names: Vec<_> = entries
@@ -149,7 +149,7 @@ fn links_in_the_place_of_directories_are_not_followed() {
     scene.note(&run, &temporary);
     sweep(scene.root.path()).expect("swept");
     assert_eq!((scene.names("hidden").len(), scene.names("deep").len()), (6, 2));
-    // Nor is one in the place of the notes.
+    // A link in the place of the directory of notes is not trusted either.
     let other = Scene::new();
     other.note(&other.run(), &other.temporary());
     let notes = layout::scratch(other.root.path());
@@ -159,7 +159,7 @@ fn links_in_the_place_of_directories_are_not_followed() {
     other.assert_untouched("a link in the place of the notes");
 }
 
-/// What releases that wrote no notes have left, and writes that were cut off.
+/// Leftovers of releases that wrote no notes, and of interrupted writes.
 #[test]
 fn what_is_left_without_a_note_goes_when_it_is_old_and_only_that() {
     let scene = Scene::new();
@@ -206,7 +206,7 @@ fn what_is_left_without_a_note_goes_when_it_is_old_and_only_that() {
     assert!(cut_off.iter().all(|name| !scene.at(name).exists()));
     assert!(kept.iter().all(|name| scene.at(name).exists()));
     assert_eq!(scene.names("subagents/scratch"), ["3c4d", "3c4d.run"], "the note says what goes");
-    // That of the first scene belongs to a run that was swept.
+    // The directory of the first scene belongs to a run that was swept.
     assert_eq!(scene.names("tmp"), ["other-3badcafe", "pi-subagent-4badcafe", "pi-subagent-mine"]);
     assert_eq!(scene.names("mine"), ["file"], "links are not followed");
 }
@@ -225,7 +225,7 @@ fn a_temporary_directory_that_a_process_speaks_of_stays() {
         .stdin(std::process::Stdio::piped())
         .spawn()
         .expect("a shell");
-    // A program has its arguments a moment after it was started.
+    // The arguments of a program become visible a moment after its start.
     let words = format!("/proc/{}/cmdline", warden.id());
     let since = std::time::Instant::now();
     while fs::read(&words).expect("it runs").is_empty() {
@@ -252,7 +252,7 @@ fn all_below(directory: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Makes it two days old.
+/// Sets the modification time of a path to two days ago.
 fn age(path: &Path) {
     let before = std::time::SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
     let since = before.duration_since(std::time::UNIX_EPOCH).expect("after 1970");
@@ -261,7 +261,7 @@ fn age(path: &Path) {
     rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).expect("ours");
 }
 
-/// A full table of descriptors showed an empty directory, and nothing was swept as long as the process lived.
+/// With a full table of file descriptors, the directory once looked empty, and this process never swept again.
 #[test]
 fn who_can_open_nothing_sweeps_later() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

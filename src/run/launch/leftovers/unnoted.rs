@@ -1,5 +1,6 @@
-//! What is left without a note: by releases that wrote none, by writes that were cut off, and by runs whose directory is
-//! gone. Nothing says whose it is, so it goes only a day after it was last changed, and where nobody speaks of it.
+//! Removes leftovers without a note: of releases that wrote none, of interrupted writes, and of runs without a
+//! directory. Their owner is unknown, so they are removed only a day after their last change, and only if no process was
+//! started with their path.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,20 +17,21 @@ use super::clear::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
 use crate::files::{layout, open};
 use crate::run::launch::private_dirs::{AGENT, CHECK, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
 
-/// No run is that old and has changed nothing.
+/// The age after which a leftover is removed. No living run goes that long without a change.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
-/// Entries that are looked at.
+/// The maximum number of directory entries that are examined.
 const MAX_ENTRIES: usize = 20_000;
-/// Where pi keeps sessions, in its directory; runs lie beside the session of their conversation.
+/// The directory in the agent directory in which pi keeps sessions. Runs are next to the session of their
+/// conversation.
 const SESSIONS: &str = "sessions";
-/// Files of the agent directory that are written beside themselves first.
+/// The files of the agent directory that are first written to a temporary file next to them.
 const WRITTEN: [&str; 2] = ["auth.json", "mcp-auth.json"];
 
-/// Removes it.
+/// Removes these leftovers.
 ///
 /// # Errors
 ///
-/// When something cannot be listed.
+/// Fails if a directory cannot be listed.
 pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
     let mut left = MAX_ENTRIES;
     let mut parents = vec![layout::runs(agent_dir, None)];
@@ -41,7 +43,7 @@ pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
         for run in runs.iter().filter(|run| is_run(run) && has_leftovers(run)) {
             let temporary = run.file_name().map(|id| temporaries.join(temporary_name(id)));
             if !is_locked_by_former(run) {
-                // What cannot be removed stays for the next start.
+                // If something cannot be removed, it stays for the next start.
                 let _ = clear(&Noted { run: run.clone(), temporary }, None);
             }
         }
@@ -61,7 +63,7 @@ pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What lies in a directory; nothing if that is no directory.
+/// Returns the entries of a directory, or nothing if the path is not a directory.
 fn entries(directory: &Path, left: &mut usize) -> io::Result<Vec<PathBuf>> {
     let read = match fs::read_dir(directory) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -80,7 +82,7 @@ fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Whether it is a directory of ours with the name of a run.
+/// Returns true if the path is a directory of ours with the name of a run.
 fn is_run(path: &Path) -> bool {
     let id = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     layout::is_run_id(id) && is_our_directory(path)
@@ -90,7 +92,7 @@ fn is_our_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == our_uid())
 }
 
-/// Whether something of ours in a run's directory should have been removed a day ago.
+/// Returns true if files of ours in a run's directory should have been removed a day ago.
 fn has_leftovers(run: &Path) -> bool {
     let names = [layout::PROMPT, layout::GUARD, FORMER_GUARD, layout::LOCK, AGENT, CHECK, TEMPORARY];
     let mut left =
@@ -98,13 +100,13 @@ fn has_leftovers(run: &Path) -> bool {
     left.peek().is_some() && left.all(|path| is_old(&path))
 }
 
-/// Whether a release that locked the directory itself is at work there.
+/// Returns true if a release that locked the directory itself is using it.
 fn is_locked_by_former(run: &Path) -> bool {
     let directory = open::directory_no_follow_at(CWD, run);
     directory.is_ok_and(|directory| flock(directory, FlockOperation::NonBlockingLockExclusive).is_err())
 }
 
-/// Whether it was written in order to take the place of a file: `.<name>.<random>.tmp`.
+/// Returns true for the temporary file of an interrupted write: `.<name>.<random>.tmp`.
 fn is_cut_off(path: &Path, is_all_ours: bool) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let Some(name) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else { return false };
@@ -113,20 +115,20 @@ fn is_cut_off(path: &Path, is_all_ours: bool) -> bool {
     is_file && (is_all_ours || WRITTEN.contains(&name))
 }
 
-/// Whether it is a temporary directory of a run of ours.
+/// Returns true if the path is the temporary directory of one of our runs.
 fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     name.strip_prefix(TEMPORARY_PREFIX).is_some_and(layout::is_run_id) && is_our_directory(path)
 }
 
-/// Whether it is the agent directory of a child, beside whose place no note lies.
+/// Returns true if the path is the agent directory of a child and has no note next to it.
 fn is_own_agent_dir(path: &Path) -> bool {
     is_our_directory(path) && fs::symlink_metadata(path.with_extension(NOTE)).is_err()
 }
 
-/// Whether a process was started with this path: the warden of a run is told what it is to remove.
+/// Returns true if a process was started with this path. The warden of a run gets the paths to remove as arguments.
 fn is_spoken_of(path: &Path) -> bool {
-    // Who cannot look must not think that nobody does.
+    // If the processes cannot be listed, any of them could use the path.
     let Ok(processes) = fs::read_dir("/proc") else { return true };
     processes.into_iter().any(|process| {
         let words = process.and_then(|process| match fs::read(process.path().join("cmdline")) {

@@ -1,4 +1,4 @@
-//! What a child reads as it boots: a child that waits is out of date once any of it has changed.
+//! Records the files that a child reads as it boots. A spare child is out of date once any of them has changed.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -14,43 +14,45 @@ use crate::process::{ChildCommand, resolve_program, search_path};
 use crate::run::admit::pi::package_files;
 use crate::run::context::{HostContext, SessionKey};
 
-/// The files with instructions that pi looks for in the working directory and in those above it.
+/// The instruction files that pi searches for in the working directory and its parents.
 const CONTEXT_FILES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
-/// Files beside them that pi or its extensions read.
+/// Other files in these directories that pi or its extensions read.
 const PROJECT_FILES: [&str; 1] = [".mcp.json"];
-/// What a project brings for pi, and skills for any agent.
+/// The directories with a project's files for pi, and with skills for any agent.
 const PROJECT: &str = ".pi";
 const SKILLS: &str = ".agents/skills";
-/// Directories of the user's agent directory whose files are code and skills.
+/// The directories of the user's agent directory that contain code and skills.
 const TREES: [&str; 2] = ["extensions", "skills"];
-/// Which packages are installed there.
+/// The files that list the installed packages.
 const INSTALLED: [&str; 3] =
     ["npm/package.json", "npm/package-lock.json", "npm/node_modules/.package-lock.json"];
-/// Entries of the agent directory that children may read and that outdate none: agents, which a child knows by its prompt
-/// alone, keys, which only a terminal has, and lists of models, which pi writes for itself.
+/// The entries of the agent directory that children may read but that do not outdate them. A child knows an agent only
+/// by its prompt, only a terminal has keys, and pi writes the lists of models itself.
 const IGNORED: [&str; 3] = ["agents", "keybindings.json", "models-store.json"];
-/// What nobody edits by hand, and what may have any number of files.
+/// Directories that are not edited by hand and may contain any number of files.
 const NOT_ENTERED: [&str; 2] = ["node_modules", ".git"];
 
-/// Bytes of a file whose content is compared. Of a larger one, size and times are.
+/// The maximum size of a file whose content is compared, in bytes. Larger files are compared by size and times.
 const MAX_CONTENT: u64 = 1024 * 1024;
-/// Files and directories of all trees together. With more, a child cannot be told to be up to date, and none waits.
+/// The maximum number of files and directories in all trees together. With more, it is unknown whether a child is up
+/// to date, so none waits.
 const MAX_ENTRIES: usize = 4_000;
 const MAX_DEPTH: usize = 12;
 
-/// A digest of all that a child reads. Equal ones say that nothing has changed.
+/// A digest of all files that a child reads. Equal digests mean that nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run::launch) struct BootInputs([u8; 32]);
 
-/// What was looked at so far.
+/// The files that have been examined so far.
 pub(in crate::run::launch) struct Seen {
     digest: Sha256,
-    /// How many entries of trees may follow.
+    /// The number of entries that may still be examined.
     left: usize,
 }
 
 impl Seen {
-    /// Looks at what a child in this directory reads, whatever its command is. `None` if that is too much. Blocks.
+    /// Examines the files that a child in this directory reads, independent of its command. `None` if there are too
+    /// many. Blocks.
     pub(in crate::run::launch) fn of(
         cwd: &Path,
         context: &HostContext,
@@ -88,7 +90,7 @@ impl Seen {
         Some(seen)
     }
 
-    /// Adds what this command names, but for what lies in the run's own directory. Blocks.
+    /// Adds the files that this command names, except those in the run's own directory. Blocks.
     pub(in crate::run::launch) fn with_command(
         mut self,
         command: &ChildCommand,
@@ -107,7 +109,7 @@ impl Seen {
                 self.tree(file, MAX_DEPTH)?;
             }
         }
-        // An update of pi replaces these, and its script may stay as it is.
+        // An update of pi changes these files, even if its script stays the same.
         for file in &files {
             package_files(file).for_each(|package| self.times(&package));
         }
@@ -135,7 +137,7 @@ impl Seen {
         TREES.iter().try_for_each(|name| self.tree(&directory.join(name), MAX_DEPTH))
     }
 
-    /// A file by what is in it.
+    /// Adds a file by its content.
     fn content(&mut self, path: &Path) {
         match open::regular(path).and_then(|file| open::read(file, MAX_CONTENT)) {
             Ok(bytes) => {
@@ -147,7 +149,7 @@ impl Seen {
         }
     }
 
-    /// A file or directory by its size and times, a missing one by that.
+    /// Adds a file or directory by its size and times. A missing file adds nothing.
     fn times(&mut self, path: &Path) {
         let Ok(found) = fs::metadata(path) else { return };
         self.path(path);
@@ -157,7 +159,7 @@ impl Seen {
         }
     }
 
-    /// All files of a directory. `None` if there are too many of them.
+    /// Adds all files of a directory. `None` if there are too many.
     fn tree(&mut self, directory: &Path, depth: usize) -> Option<()> {
         for name in entries(directory, self.left)? {
             self.left = self.left.checked_sub(1)?;
@@ -171,7 +173,7 @@ impl Seen {
     }
 }
 
-/// The sorted names in a directory; none if it cannot be read. `None` if there are more than `most`.
+/// Returns the sorted names in a directory, or no names if it cannot be read. `None` if there are more than `most`.
 fn entries(directory: &Path, most: usize) -> Option<Vec<OsString>> {
     let Ok(found) = fs::read_dir(directory) else { return Some(Vec::new()) };
     let mut names: Vec<OsString> = found.take(most + 1).flatten().map(|entry| entry.file_name()).collect();
@@ -179,7 +181,8 @@ fn entries(directory: &Path, most: usize) -> Option<Vec<OsString>> {
     (names.len() <= most).then_some(names)
 }
 
-/// What tells two states of a file apart. Of a directory only its names count, which the kernel notes as its time.
+/// Returns the figures that distinguish two states of a file. For a directory only its names count, and the kernel
+/// records their changes as its time.
 fn figures(found: &Metadata) -> Vec<u128> {
     let since = |time: std::io::Result<std::time::SystemTime>| {
         time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos())

@@ -1,37 +1,37 @@
-//! How much memory is left for children that wait.
+//! Measures the memory that is available for spare children.
 
 use std::fs;
 use std::path::Path;
 
-/// What one waiting child takes, rounded up; `benchmark/RESULTS.md` has the figure.
+/// The memory of one spare child, rounded up. `benchmark/RESULTS.md` has the measurement.
 const CHILD: u64 = 128 << 20;
-/// A child is booted to wait only if it takes at most this part of what is available.
+/// The divisor for the available memory: a spare child is booted only if it needs at most this fraction.
 const SHARE: u64 = 4;
-/// While less than this many children's worth is available, none waits. Less than [`SHARE`], so that one that was just
-/// booted does not end itself.
+/// The reserve, in children: with less memory available, no child waits. Smaller than [`SHARE`], so that a child that
+/// was just booted does not end itself.
 const RESERVE: u64 = 2;
 
-/// Where Linux says what is available.
+/// The file in which Linux reports the available memory.
 const MEMORY: &str = "/proc/meminfo";
-/// Where it says to which control group this process belongs, and where their limits are.
+/// The file that names the control group of this process, and the directory with the groups' limits.
 const OWN_GROUP: &str = "/proc/self/cgroup";
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// The memory that programs can have without pushing others out.
+/// The memory that programs can use without swapping out others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// In bytes, for this process as its control groups limit it. `None` where the system does not say: then only
-    /// `spare.count` bounds how many children wait.
+    /// The number of bytes that this process's control groups leave. `None` if the system does not report it. Then
+    /// only `spare.count` limits the number of spare children.
     pub available: Option<u64>,
 }
 
 impl Memory {
-    /// What one waiting child takes at most, in bytes: an estimate.
+    /// The estimated maximum memory of one spare child, in bytes.
     pub const OF_ONE: u64 = CHILD;
-    /// What has to be available for another one, in bytes.
+    /// The memory that must be available for another spare child, in bytes.
     pub const FOR_ANOTHER: u64 = CHILD * SHARE;
 
-    /// Looks at the machine. Blocks.
+    /// Reads the memory of this machine. Blocks.
     #[must_use]
     pub fn look() -> Self {
         let machine = fs::read_to_string(MEMORY).ok().and_then(|text| kilobytes(&text, "MemAvailable:"));
@@ -40,26 +40,26 @@ impl Memory {
         Self { available: machine.into_iter().chain(groups).min() }
     }
 
-    /// Whether another child may be booted to wait.
+    /// Returns true if another spare child may be booted.
     #[must_use]
     pub fn has_room(self) -> bool {
         self.available.is_none_or(|available| available >= Self::FOR_ANOTHER)
     }
 
-    /// Whether children that wait have to go.
+    /// Returns true if there is too little memory for the waiting spare children.
     #[must_use]
     pub fn is_short(self) -> bool {
         self.available.is_some_and(|available| available < CHILD * RESERVE)
     }
 }
 
-/// A line of `/proc/meminfo`, in bytes.
+/// Reads a line of `/proc/meminfo`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least that a group of this process, or one around it, has left. `None` without a limit.
+/// Returns the smallest remaining memory of this process's group and the groups around it. `None` without a limit.
 fn left_in_groups(own: &str, root: &Path) -> Option<u64> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let group = root.join(path);
@@ -71,7 +71,7 @@ fn left_in(group: &Path) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
     let most = number("memory.max")?;
-    // The kernel takes this back first when the group needs memory.
+    // The kernel reclaims this memory first if the group needs more.
     let cache = read("memory.stat").and_then(|text| {
         text.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok())
     });

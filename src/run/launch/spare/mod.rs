@@ -1,10 +1,10 @@
-//! Children that wait for a call that may come.
+//! Spare children, which wait for a call that may come.
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `wish` | which calls one may serve |
-//! | `inputs` | what one reads as it boots, so that one that is out of date is known |
-//! | `memory` | whether there is memory for one |
+//! | `wish` | the calls that a spare child can serve |
+//! | `inputs` | the files that it reads as it boots, which show whether it is out of date |
+//! | `memory` | the memory that is available for it |
 
 mod inputs;
 mod memory;

@@ -1,15 +1,15 @@
-//! What a call asks for, as far as it decides which child can serve it.
+//! The part of a call that decides which child can serve it.
 
 use std::path::PathBuf;
 
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::spec::{RunId, RunOverrides, SharedRunId, Timeout};
 
-/// Stands in for the task in the spec; the child is never told it.
+/// A placeholder for the task in the spec. The child never receives it.
 const NO_TASK: &str = "not known yet";
 
-/// What a call asks for, as far as it decides which child can serve it. Of two equal ones the later call may get another
-/// child all the same, because what it asks for has changed; then the waiting child is of no use to anybody.
+/// The part of a call that decides which child can serve it. If two wishes are equal, the second call may still need
+/// another child, because a file that the wish refers to has changed. Then the spare child is useless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpareWish {
     agent_dir: PathBuf,
@@ -19,7 +19,7 @@ pub struct SpareWish {
 }
 
 impl SpareWish {
-    /// Whether both count towards the same limit.
+    /// Returns true if both count towards the same limit.
     #[must_use]
     pub fn is_of_same_host(&self, other: &Self) -> bool {
         self.agent_dir == other.agent_dir
@@ -27,8 +27,8 @@ impl SpareWish {
 }
 
 impl AdmittedRun {
-    /// What this run asks of a waiting child. `None` if it can have none: spare children are off, the run continues another
-    /// one, it runs elsewhere, or nobody waits for it.
+    /// Returns the description of a spare child for this run. `None` if the run cannot use one: spare children are
+    /// off, the run continues another one, it runs on another machine, or no call waits for it.
     #[must_use]
     pub fn spare_wish(&self) -> Option<SpareWish> {
         let (spec, resolved) = (&self.spec, &self.resolved);
@@ -40,12 +40,12 @@ impl AdmittedRun {
             agent_dir: spec.context.agent_dir.clone(),
             agent: resolved.agent.name.clone(),
             cwd: spec.cwd.clone(),
-            // Limits of time count from the task, whatever child gets it.
+            // Time limits start with the task, so they do not depend on the child.
             overrides: RunOverrides { timeout: Timeout::default(), ..spec.overrides.clone() },
         })
     }
 
-    /// A run with the same plan and no task, for a child that is to wait. `None` if there can be none.
+    /// Returns a run with the same plan and no task, for a spare child. `None` if this run cannot use one.
     #[must_use]
     pub fn successor(&self) -> Option<Self> {
         self.spare_wish()?;
