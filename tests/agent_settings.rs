@@ -420,7 +420,7 @@ async fn question(settings: &Value, lines: &str) -> String {
 #[tokio::test]
 async fn a_question_about_a_projects_agent_names_its_tools_and_their_effects() {
     let (on, off) = (json!({ "allowWrite": "all" }), json!({}));
-    let only_reads = "It has only tools that read, and can change no file.";
+    let only_reads = "It has only tools that read, so it cannot change files.";
     let table = [
         (&on, "tools: read, grep", "tools: read, grep", only_reads),
         (&off, "tools: read, grep", "tools: read, grep", only_reads),
@@ -676,7 +676,7 @@ async fn a_model_of_an_extension_needs_all_extensions_of_the_host() {
             json!({}),
             Some(&[THERE, "gone.ts"]),
             true,
-            Err("`{root}/gone.ts` is gone, which this pi has loaded"),
+            Err("`{root}/gone.ts` no longer exists, but this pi has loaded it"),
         ),
         ("there is none", json!({}), Some(&[]), true, Err("that is a part of the program around this pi")),
         ("pi knows the model itself", json!({}), Some(&[]), false, Ok("--model session/model ")),

@@ -133,7 +133,7 @@ async fn a_question_about_a_changed_file_shows_each_change_exactly() {
             "line ends",
             agent("", "a\nb\n"),
             agent("", "a\nb\n").replace('\n', "\r\n"),
-            ", only in how its lines end.",
+            ", but only in its line endings.",
         ),
     ] {
         project.write(&before);

@@ -31,9 +31,9 @@ use tokio::sync::watch;
 
 /// The next step if the launcher has failed.
 const TRY_IT: &str =
-    "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`";
+    "the launcher failed, not the task: tell the user, who can test it with `/subagents doctor`";
 /// The next step if the child may have changed something on the remote machine.
-const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more; `/subagents doctor` tries \
+const LOOK_FIRST: &str = "it was not restarted: check what it has already done there before you run it again; `/subagents doctor` tests \
                           the launcher";
 /// The launcher of a scene.
 fn far(scene: &mut Scene) -> &mut Value {
@@ -79,7 +79,7 @@ async fn a_launcher_that_starts_nothing_fails_with_its_own_message() {
             assert_eq!(single.outcome, RunOutcome::Failed);
             let error = single.error.as_deref().unwrap_or_default();
             assert!(
-                error.starts_with("`far` ended before a child was heard: ") && error.contains(expected),
+                error.starts_with("`far` ended before it started a child: ") && error.contains(expected),
                 "{error}"
             );
             assert!(text.contains(TRY_IT), "{text}");
@@ -116,7 +116,7 @@ async fn a_queued_launcher_is_quoted_when_its_run_ends() {
             "{notices:?}"
         );
         assert!(
-            text.contains("next: give it a smaller task; if nothing came from it, the user can try"),
+            text.contains("next: give it a smaller task; if it produced no output, the user can test"),
             "{text}"
         );
     }
@@ -128,7 +128,7 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
     let (unborn, mute) =
-        ("`far` ended before a child was heard: ", "`far`: pi there has ended and said nothing: ");
+        ("`far` ended before it started a child: ", "`far`: pi on the other machine ended before it answered: ");
     for place in [Place::Words, Place::Shell] {
         for protocol in ["rpc", "json"] {
             for (label, script, begins, expected) in [

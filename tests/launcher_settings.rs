@@ -146,7 +146,7 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
     agent(&scene, "launcher: cluster");
     let file = scene.path("agent/agents/explorer.md");
     let expected = format!(
-        "launcher: the agent asks for `cluster`, which `launchers` in your configuration does not have; there is `far`, \
+        "launcher: the agent asks for `cluster`, but `launchers` in your configuration does not define it; available: `far`, \
          `local` (`launcher` in {}:5)",
         file.display()
     );
@@ -198,8 +198,8 @@ async fn a_launchers_claim_does_not_satisfy_a_required_sandbox() {
         agent(&scene, own);
         let result = run(&scene, &User::default()).await;
         let error = result.details.results[0].error.as_deref().expect("it is refused");
-        let expected = "sandbox: required, but unavailable: `far` starts the child elsewhere, where this machine holds nothing; \
-                        nobody has checked that it is `readonly` there, as your configuration declares";
+        let expected = "sandbox: required, but unavailable: `far` starts the child on another machine, which this one cannot sandbox; \
+                        your configuration declares it `readonly`, but nothing has checked that";
         assert_eq!(error, expected);
         assert_eq!(read(&scene, "far/launches"), "", "nothing was started");
     }

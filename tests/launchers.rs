@@ -47,7 +47,7 @@ fn shape(result: &ToolResult) -> Value {
     let usage = &single.usage;
     let error = single.error.as_deref().and_then(|error| {
         // A local run has no note about a remote machine.
-        let error = error.strip_prefix("`far`: pi there has ended and said nothing: ").unwrap_or(error);
+        let error = error.strip_prefix("`far`: pi on the other machine ended before it answered: ").unwrap_or(error);
         let own =
             error.lines().find(|line| !line.starts_with("srun: ")).unwrap_or("the child gave no reason");
         own.split(" reached: ").next().map(str::to_owned)
@@ -289,10 +289,10 @@ async fn local_only_features_are_refused_by_name() {
     let cases = [
         (
             writer("launcher: cluster"),
-            "launcher: the agent asks for `cluster`, which `launchers` in your configuration does not have; there is `far`, `local`",
+            "launcher: the agent asks for `cluster`, but `launchers` in your configuration does not define it; available: `far`, `local`",
         ),
         (writer("check: make test"), "launcher: `check` is not available with `far`"),
-        (writer("sandbox: required"), "sandbox: required, but unavailable: `far` starts the child elsewhere"),
+        (writer("sandbox: required"), "sandbox: required, but unavailable: `far` starts the child on another machine"),
     ];
     for (agent, expected) in cases {
         let scene = at(Place::Words, "exit 0", &json!({ "allowWrite": true }));
@@ -389,7 +389,7 @@ async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let refused = resume(&service, &run, None, &scope(), Arc::new(User::default())).await;
     assert_eq!(
         refused.expect_err("refused"),
-        "launcher: a run cannot be continued with `far`, which starts the child elsewhere; `launcher: local` keeps it here"
+        "launcher: a run cannot be continued with `far`, which starts the child on another machine; `launcher: local` keeps it on this one"
     );
     assert_eq!(service.runs(Some(SESSION.into())).await, [run]);
     close_conversation(&service, &view).await;

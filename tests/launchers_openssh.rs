@@ -35,10 +35,10 @@ const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolU
 const NOTICED: Duration = Duration::from_secs(15);
 
 /// The next step if the child may have changed something on the remote machine.
-const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more";
+const LOOK_FIRST: &str = "it was not restarted: check what it has already done there before you run it again";
 /// The next step if the launcher has failed.
 const TRY_IT: &str =
-    "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`";
+    "the launcher failed, not the task: tell the user, who can test it with `/subagents doctor`";
 
 fn variable(name: &str) -> String {
     std::env::var(name).expect("`npm run test:engines -- openssh` sets it")
@@ -185,7 +185,7 @@ async fn a_changed_host_key_starts_nothing_and_is_reported() {
     let result = scene.run_with(&user, &control).await.0;
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
     let error = error(&result);
-    assert!(error.starts_with("`far` ended before a child was heard: "), "{error}");
+    assert!(error.starts_with("`far` ended before it started a child: "), "{error}");
     for words in
         ["REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed.", "known-changed:1"]
     {
@@ -224,7 +224,7 @@ async fn an_unknown_key_and_a_missing_server_are_reported() {
         assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
         let error = error(&result);
         assert!(
-            error.starts_with("`far` ended before a child was heard: ") && error.contains(expected),
+            error.starts_with("`far` ended before it started a child: ") && error.contains(expected),
             "{error}"
         );
         assert_eq!(started(&scene).len(), 0);
@@ -249,7 +249,7 @@ async fn a_full_remote_disk_starts_nothing_and_is_reported() {
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
     let error = error(&result);
     assert!(
-        error.starts_with("`far` ended before a child was heard: ") && error.contains("is the disk full?"),
+        error.starts_with("`far` ended before it started a child: ") && error.contains("is the disk full?"),
         "{error}"
     );
     assert!(error.contains("100%"), "{error}");

@@ -33,7 +33,7 @@ static CLUSTER: Mutex<()> = Mutex::const_new(());
 const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
 
 /// The next step if the child may have changed something on the remote machine.
-const LOOK_FIRST: &str = "it was not started again: see what it has done there before you run it once more";
+const LOOK_FIRST: &str = "it was not restarted: check what it has already done there before you run it again";
 
 /// Returns the output of one of Slurm's programs.
 fn slurm(program: &str, args: &[&str]) -> String {
@@ -294,7 +294,7 @@ async fn a_refused_job_gives_the_reason() {
         assert_eq!(single.outcome, RunOutcome::Failed, "{option}: {}", result.text);
         let error = single.error.as_deref().unwrap_or_default();
         assert!(
-            error.starts_with("`far` ended before a child was heard: ") && error.contains(expected),
+            error.starts_with("`far` ended before it started a child: ") && error.contains(expected),
             "{error}"
         );
         assert!(result.text.contains("`/subagents doctor`"), "{}", result.text);

@@ -147,7 +147,7 @@ async fn succeeds(log: &Log, scene: &Scene) {
     log.says("agent", &["the agent is found", "from=builtin"]);
     log.says("agent", &["a tool is left out", "bash"]);
     log.says("run", &["the model is chosen", "from="]);
-    log.says("sandbox", &["nothing holds the child", "there is no warden"]);
+    log.says("sandbox", &["nothing restrains the child", "there is no warden"]);
     log.says("queue", &["run{id=", "slot", "the run has its slot", "waited_ms="]);
     log.says("child", &["the child has started", "pid="]);
     log.says("child", &["attempt{number=1}", "child{pid=", "the child has ended", "Settled"]);
@@ -256,7 +256,7 @@ async fn is_isolated_and_checked(log: &Log) {
     log.says("warden", &["the machine was probed"]);
     log.says("warden", &["the warden has started a program"]);
     log.says("warden", &["run{id=", "the warden reports", "Gone"]);
-    log.says("sandbox", &["nothing holds the child", "switched off"]);
+    log.says("sandbox", &["nothing restrains the child", "switched off"]);
     log.says("tree", &["the run has a private tree"]);
     log.says("tree", &["run{id=", "the private tree is imported"]);
     log.says("run", &["the check of the work has ended", "passed=false"]);

@@ -520,10 +520,10 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
     };
     let absent = User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() };
     let (nobody, _) = scene.run_with(&absent, &Control::default()).await;
-    assert!(message(&nobody).contains("nobody answered whether it may run"), "{}", message(&nobody));
+    assert!(message(&nobody).contains("the user has not answered whether it may run"), "{}", message(&nobody));
     let away = User { patience: Some(Duration::from_millis(100)), ..User::default() };
     let (unanswered, _) = scene.run_with(&away, &Control::default()).await;
-    assert!(message(&unanswered).contains("nobody answered whether it may run"), "{}", message(&unanswered));
+    assert!(message(&unanswered).contains("the user has not answered whether it may run"), "{}", message(&unanswered));
     let refused = ask(false).await;
     assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
     assert_eq!(code(&ask(true).await), None);

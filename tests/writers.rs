@@ -187,7 +187,7 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_in_parallel() {
     );
 
     let notes = update.iter().flat_map(|update| &update.details.tasks).map(|task| task.progress.undo_note);
-    let ignored = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
+    let ignored = "it may write wherever you can; `/subagents undo` reverts its changes here, except in files that git ignores";
     assert_eq!(notes.collect::<Vec<_>>(), [Some(ignored), Some(ignored), None]);
 
     scene.write("alpha", "");
@@ -409,7 +409,7 @@ async fn the_receipt_of_a_run_without_git_says_that_undo_is_unavailable() {
     let request = SpawnRequest { agent: Some("writer".into()), ..request };
     let receipt = spawn(&background(&root.join("agent")), request, Arc::new(User::default())).await;
     let Receipt::Accepted { warnings, .. } = receipt else { panic!("{receipt:?}") };
-    assert_eq!(warnings, ["it may write wherever you can, and without git nothing of that can be undone"]);
+    assert_eq!(warnings, ["it may write wherever you can, and without git its changes cannot be undone"]);
     scene.until(&["end alpha", "start alpha"]).await;
 }
 

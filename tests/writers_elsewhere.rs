@@ -338,11 +338,11 @@ async fn doubtful_changes_are_named_and_not_imported() {
             true,
         ),
         ("a bad name", "mkdir git~1; echo b >git~1/b; echo a >a", "git~1", true, false),
-        ("a tree that is gone", "rm -r \"$PWD\"", "could not be brought back", false, false),
+        ("a tree that is gone", "rm -r \"$PWD\"", "could not be sent back", false, false),
         (
             "much",
             "head -c 3000000 /dev/urandom >much",
-            "it is more than `snapshot.maxBytes` allows",
+            "they are more than `snapshot.maxBytes` allows",
             false,
             false,
         ),
@@ -420,7 +420,7 @@ async fn a_machine_or_project_without_git_is_refused_by_name() {
     let result = scene.run_with(&User::default(), &Control::default()).await.0;
     let error = result.details.results[0].error.clone().unwrap_or_default();
     assert!(
-        error.contains("isolation: private, but unavailable where the child was to work: there is no `git`"),
+        error.contains("isolation: private, but unavailable on the child's machine: there is no `git`"),
         "{error}"
     );
 
@@ -453,7 +453,7 @@ fn kept(far: &Far, id: &str) -> Vec<(String, Vec<u8>)> {
 #[tokio::test]
 async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_lost() {
     const SESSION: &str = "conversation";
-    const REFUSED: &str = "launcher: a run cannot be continued with `far`, which starts the child elsewhere; `launcher: local` keeps it here";
+    const REFUSED: &str = "launcher: a run cannot be continued with `far`, which starts the child on another machine; `launcher: local` keeps it on this one";
     if engine().is_some() {
         // The test is about local artifacts, and the remote home directory is the stand-in's.
         return;
@@ -535,7 +535,7 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         assert_eq!(single.outcome, RunOutcome::Failed, "{protocol}: {:?}", single.error);
         let said = notices(&result);
         assert!(
-            said.contains("what the child did there has not come back: the connection ended before"),
+            said.contains("the child's changes were not received: the connection ended first"),
             "{said}"
         );
         assert!(said.contains("is not known"), "{said}");

@@ -233,7 +233,7 @@ describe("a question", () => {
 			const scene = project(t);
 			const result = await scene.run({}, undefined, { confirm: answer as () => boolean });
 			assert.equal(result.details.error?.code, "SUBAGENT_DISABLED");
-			const why = label in no ? "the user did not allow it" : "nobody answered whether it may run";
+			const why = label in no ? "the user did not allow it" : "the user has not answered whether it may run";
 			assert.ok(textOf(result).includes(`${why}; use another one`), textOf(result));
 			assert.deepEqual(result.details.results, []);
 			assert.ok(!scene.wasStarted);

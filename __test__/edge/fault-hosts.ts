@@ -166,7 +166,7 @@ export async function inForeignHome(scene: Scene): Promise<Elsewhere> {
 	assert.equal(result.details.error.code, "INVALID_INPUT");
 	assert.match(
 		result.details.error.message,
-		/^the agent directory `.*` is no valid UTF-8, and pi can use no other path/,
+		/^the agent directory `.*` is not valid UTF-8, and pi cannot use such a path/,
 	);
 	assert.deepEqual([receipt.status, receipt.error], ["error", result.details.error.message]);
 	return { files: filesOf(scene) };

@@ -66,7 +66,7 @@ describe("a warden that is unavailable", LINUX, () => {
 		assert.equal(scene.wasStarted, false);
 		const limited = await scene.run({ config: { limits: { processes: 3 }, pidNamespace: true } });
 		const said = single(limited).diagnostics?.join("\n") ?? "";
-		assert.match(said, /`limits` are not in force: .*\n?.*`pidNamespace` is not in force/s);
+		assert.match(said, /`limits` are not enforced: .*\n?.*`pidNamespace` is not active/s);
 	});
 });
 
@@ -273,7 +273,7 @@ begin; said "Seen: $seen" stop; settled`;
 		const sandbox = { mode: "auto", hidden: [scene.project] };
 		const result = await scene.run({ config: { sandbox } });
 		assert.deepEqual([result.isError, result.details.error?.code], [true, "INVALID_INPUT"]);
-		assert.match(textOf(result), /the working directory `.*` lies in `.*`, which agents in a sandbox cannot see/);
+		assert.match(textOf(result), /the working directory `.*` is in `.*`, which agents in a sandbox cannot see/);
 		const writing = await scene.run({ config: { sandbox: "off" } });
 		assert.equal(shape(writing)[2], "completed", "without a sandbox it sees it");
 	});

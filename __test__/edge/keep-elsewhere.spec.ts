@@ -81,7 +81,7 @@ it(
 		const [run] = message.runs;
 		assert.deepEqual([message.runIds, run?.status], [[runId], "error"]);
 		assert.match(message.text, /`far` ended before its child: the connection was lost/);
-		assert.match(message.text, /it was not started again/);
+		assert.match(message.text, /it was not restarted/);
 		assert.equal(scene.read("cancelled").trim(), runId);
 		await nothingIsLeft(scene);
 		assert.deepEqual(here.messages.length, 1);

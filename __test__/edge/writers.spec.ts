@@ -72,7 +72,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.equal(single(result).output?.trim(), `${inTree} cache read`);
 		const notes = single(result).diagnostics?.join("\n") ?? "";
 		assert.match(notes, /`[^`]*missing` \(`sandbox.writable`\): it does not exist; create it first/);
-		assert.match(notes, /`~\/` \(`sandbox.writable`\): it holds more than the child may change/);
+		assert.match(notes, /`~\/` \(`sandbox.writable`\): it contains files that the child must not change/);
 	});
 
 	it("writes wherever the user can with `all`, and the result says so", async (t) => {

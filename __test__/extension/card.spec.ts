@@ -180,7 +180,7 @@ describe("the card of a run under way", () => {
 	}
 
 	it("says what cannot be undone before it is written", () => {
-		const undoNote = "it writes here, and without git nothing of that can be undone";
+		const undoNote = "it writes here, and without git its changes cannot be undone";
 		const lines = new Card().update(live({ state: "starting", undoNote })).lines();
 		assert.match(lines.at(-1) ?? "", new RegExp(`^ +${undoNote}$`));
 	});

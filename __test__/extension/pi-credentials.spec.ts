@@ -348,7 +348,7 @@ function notices({ diagnostics = [] }: SingleResult): string[] {
 }
 
 /** What the caller is told when a child's new token is taken over. */
-const renewed = ["the child renewed the login for `corp`, which was due, and its new token was taken over"];
+const renewed = ["the child renewed the expiring login for `corp`, and its new token is now in your credentials"];
 
 /** Nothing of the run is left but its session, and nothing of the child's making in the user's directory. */
 function assertNothingPlanted(login: Login): void {
@@ -430,7 +430,7 @@ for (const version of piVersions) {
 			login.answer = planting(command);
 			const run = await login.delegate();
 			assert.equal(notices(run).length, 1);
-			assert.match(notices(run)[0] ?? "", /new token for `corp` was not taken over: .*would be a command/);
+			assert.match(notices(run)[0] ?? "", /new token for `corp` was not saved: .*would be a command/);
 			assert.equal(login.storedText, before);
 			assertNothingPlanted(login);
 		});

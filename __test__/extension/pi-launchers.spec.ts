@@ -53,7 +53,7 @@ for (const version of piVersions) {
 				if (!first) writeFileSync(join(far, "README.md"), "# Far away\n");
 				const { text, run } = await ended(first ? "say hello" : "look around");
 				assert.match(text, first ? /^hello/ : /Folder: .*home.*; title: # Far away/, `${protocol}: ${run.error}`);
-				assert.match(run.sandbox?.reason ?? "", /`far` starts the child elsewhere/);
+				assert.match(run.sandbox?.reason ?? "", /`far` starts the child on another machine/);
 				assert.ok(run.usage.cost >= 0 && run.sessionFile, JSON.stringify(run));
 			}
 			for (const child of stage.childRequests()) {

@@ -38,7 +38,7 @@ for (const version of piVersions) {
 				for (const line of [
 					/ agent: the agent is found from=builtin/,
 					/ run: the model is chosen model="scripted\/scripted-model" from=/,
-					/ sandbox: nothing holds the child reason="it is switched off/,
+					/ sandbox: nothing restrains the child reason="it is switched off/,
 					/ child: the child has started run=\w{8} pid=\d+ /,
 					/ early: the run takes a child that was booted early run=/,
 					/run\{id=\w{8} agent=explorer\}:attempt\{number=1\}:child\{pid=\d+\}: child: the child has ended outcome=Settled/,

@@ -31,7 +31,24 @@ impl Queue {
     /// The provider has asked for a pause: no new child of it starts before `until`. Of two pauses the one that ends later
     /// counts. Runs that were admitted already are not affected.
     pub fn hold(&self, provider: &str, until: Instant) {
-        self.0.change(|state| state.hold(provider, until));
+        self.0.change(|state| state.hold(provider, until, false));
+    }
+
+    /// Holds back all runs of a provider whose quota is used up: no new child of it starts before `until`. Then one run tries,
+    /// and the others follow once the provider has [answered](Self::answered) it. Runs that were admitted already continue.
+    pub fn hold_for_quota(&self, provider: &str, until: Instant) {
+        self.0.change(|state| state.hold(provider, until, true));
+    }
+
+    /// Records that a provider has answered a request.
+    pub fn answered(&self, provider: &str) {
+        self.0.change(|state| state.answered(provider));
+    }
+
+    /// Lets one run of each provider try its quota now. Returns the providers.
+    #[must_use]
+    pub fn try_quotas(&self) -> Vec<String> {
+        self.0.change(super::state::State::try_now)
     }
 
     /// A permit for a child that no run has asked for yet: only while no run waits, while there is room, and while fewer
@@ -127,6 +144,11 @@ impl Permit {
     /// per process, and taken once.
     pub fn take_notice(&mut self) -> Option<String> {
         self.queue.change(|state| state.take_notice(self.id))
+    }
+
+    /// Frees the slot while the run waits for its provider's quota. The run keeps its write lock until the permit is dropped.
+    pub fn park(&self) {
+        self.queue.change(|state| state.park(self.id));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::pauses::QuotaWait;
 use crate::store::Store;
 
 /// The limits that hold for a run, or for a child that is booted early.
@@ -60,6 +61,8 @@ pub struct WaitStatus {
     pub position: Option<usize>,
     /// When the pause of its provider ends; `None` when no pause holds it back.
     pub rate_limited_until: Option<Instant>,
+    /// The wait for its provider's quota, if the quota is used up.
+    pub quota: Option<QuotaWait>,
     /// The run that writes to its work tree and has to end first.
     pub blocked_by: Option<Arc<str>>,
     /// What it waits for, in words.

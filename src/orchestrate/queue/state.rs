@@ -1,6 +1,6 @@
 //! Who waits, what is taken, and who is admitted next.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,6 +8,7 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use super::claims::{Claims, Turn};
+use super::pauses::Pauses;
 use super::request::{Group, Request, UserCap, WaitStatus, Writes};
 use crate::store::{StoreError, TicketState, WhenFull};
 
@@ -18,8 +19,7 @@ pub(super) struct State {
     waiting: BTreeMap<u64, Waiting>,
     /// What is taken in this process: by children, and by runs that wait for other processes only.
     places: BTreeMap<u64, Place>,
-    /// Until when providers want no new child.
-    pauses: HashMap<String, Instant>,
+    pauses: Pauses,
     /// One for each store, of which there is one for each agent directory.
     pub claims: Vec<Claims>,
     /// Why the cap on all processes is not in force, for the next run that it should have bounded.
@@ -43,6 +43,8 @@ struct Place {
     /// The tree that its run writes to. A child that waits for its run writes to none.
     writes: Option<Writes>,
     notice: Option<String>,
+    /// True while its run waits for a quota without a slot.
+    is_parked: bool,
 }
 
 /// What makes a permit an early one.
@@ -72,18 +74,40 @@ impl State {
 
     /// Frees a place, if there is one.
     pub(super) fn release(&mut self, id: u64) {
+        self.pauses.end_trial(id);
         if let Some(store) = self.places.remove(&id).and_then(|place| place.store) {
             self.claims[store].give_back(id);
         }
     }
 
-    pub(super) fn hold(&mut self, provider: &str, until: Instant) {
+    pub(super) fn hold(&mut self, provider: &str, until: Instant, is_quota: bool) {
         tracing::warn!(
-            target: "queue", provider, pause = ?until.saturating_duration_since(Instant::now()),
+            target: "queue", provider, pause = ?until.saturating_duration_since(Instant::now()), is_quota,
             "the provider asks for a pause"
         );
-        let known = self.pauses.entry(provider.to_owned()).or_insert(until);
-        *known = until.max(*known);
+        self.pauses.begin(provider, until, is_quota);
+    }
+
+    /// The provider has answered a run.
+    pub(super) fn answered(&mut self, provider: &str) {
+        if self.pauses.end_quota(provider) {
+            tracing::info!(target: "queue", provider, "the provider's quota is available again");
+        }
+    }
+
+    /// Lets one run of each provider try its quota now. Returns the providers.
+    pub(super) fn try_now(&mut self) -> Vec<String> {
+        self.pauses.try_now()
+    }
+
+    /// Keeps the write lock of a run and frees its slot, while it waits for its provider's quota.
+    pub(super) fn park(&mut self, id: u64) {
+        self.pauses.end_trial(id);
+        let Some(place) = self.places.get_mut(&id) else { return };
+        place.is_parked = true;
+        if let Some(store) = place.store.take() {
+            self.claims[store].give_back(id);
+        }
     }
 
     /// Takes a place for a child that no run has asked for, if no run waits and there is room.
@@ -96,7 +120,7 @@ impl State {
         let has_room = !self.waiting.values().any(|run| run.request.lane == request.lane)
             && self.taken_in(request.lane.as_ref()) < request.max_concurrent()
             && (is_spare || alike < request.early_limit)
-            && self.is_eligible(request);
+            && self.is_eligible(request, None);
         has_room.then(|| {
             let id = self.draw();
             let (evicted, seen) = watch::channel(false);
@@ -107,7 +131,7 @@ impl State {
 
     /// Whether a run with this request, or a child for it, could take over the place of a spare one.
     pub(super) fn may_adopt(&self, request: &Request) -> bool {
-        self.is_eligible(request)
+        self.is_eligible(request, None)
     }
 
     /// The spare permit counts towards the call of this request from now on. `false` when it was asked to go, or when the
@@ -182,9 +206,10 @@ impl State {
         // Before anything is admitted, so that runs further ahead find the places that are given back: a run cannot use
         // its place while its provider pauses.
         for (id, run) in &waiting {
-            let rate_limited_until = self.rate_limited_until(&run.request);
-            run.show(|status| status.rate_limited_until = rate_limited_until);
-            if rate_limited_until.is_some() {
+            let provider = run.request.provider.as_deref();
+            let (until, quota) = (self.pauses.until(provider), self.pauses.quota(provider));
+            run.show(|status| (status.rate_limited_until, status.quota) = (until, quota));
+            if self.pauses.blocks(provider, Some(*id)) {
                 self.release(*id);
             }
         }
@@ -192,11 +217,12 @@ impl State {
         let mut full = Vec::new();
         waiting.retain(|id, run| {
             let lane = &run.request.lane;
-            if !full.contains(lane) && !self.places.contains_key(id) && self.is_eligible(&run.request) {
+            if !full.contains(lane) && !self.places.contains_key(id) && self.is_eligible(&run.request, Some(*id)) {
                 if self.taken_in(lane.as_ref()) >= run.request.max_concurrent() {
                     full.push(lane.clone());
                 } else {
                     self.take(*id, &run.request, None);
+                    self.pauses.start_trial(run.request.provider.as_deref(), *id);
                 }
             }
             !self.admit(*id, run)
@@ -219,21 +245,17 @@ impl State {
 
     /// Forgets the pauses that are over.
     pub(super) fn end_pauses(&mut self, now: Instant) {
-        self.pauses.retain(|_, until| *until > now);
+        self.pauses.end_due(now);
     }
 
     /// How many places are taken in a lane.
     fn taken_in(&self, lane: Option<&String>) -> usize {
-        self.places.values().filter(|place| place.lane.as_ref() == lane).count()
+        self.places.values().filter(|place| !place.is_parked && place.lane.as_ref() == lane).count()
     }
 
-    fn rate_limited_until(&self, request: &Request) -> Option<Instant> {
-        self.pauses.get(request.provider.as_deref()?).copied()
-    }
-
-    /// Whether the child could start if the process had room.
-    fn is_eligible(&self, request: &Request) -> bool {
-        self.rate_limited_until(request).is_none()
+    /// Returns true if the child could start if the process had room. `id` is the run's.
+    fn is_eligible(&self, request: &Request, id: Option<u64>) -> bool {
+        !self.pauses.blocks(request.provider.as_deref(), id)
             && self.group_has_room(request, 0)
             && self.writer_before(request).is_none()
     }
@@ -246,7 +268,12 @@ impl State {
 
     /// What a run waits for.
     fn reason(&self, request: &Request, is_unanswered: bool, has_place: bool) -> &'static str {
-        if self.rate_limited_until(request).is_some() {
+        let provider = request.provider.as_deref();
+        if self.pauses.quota(provider).is_some_and(|quota| quota.until.is_none()) {
+            "another run tries whether its provider's quota is available again"
+        } else if self.pauses.quota(provider).is_some() {
+            "its provider's quota is used up"
+        } else if self.pauses.until(provider).is_some() {
             "its provider has asked for a pause"
         } else if is_unanswered {
             "the store says whether other processes leave a slot"
@@ -266,7 +293,7 @@ impl State {
     /// Whether its call could have this child beside so many more. A run without a call always may start.
     fn group_has_room(&self, request: &Request, more: usize) -> bool {
         request.group.as_ref().is_none_or(|(group, most)| {
-            let taken = self.places.values().filter(|place| place.group.as_ref() == Some(group)).count();
+            let taken = self.places.values().filter(|place| !place.is_parked && place.group.as_ref() == Some(group)).count();
             taken + more < (*most).max(1)
         })
     }
@@ -284,7 +311,7 @@ impl State {
         });
         let writes = request.writes.clone().filter(|_| early.is_none());
         let (lane, group) = (request.lane.clone(), request.group().cloned());
-        self.places.insert(id, Place { lane, group, store, early, writes, notice: None });
+        self.places.insert(id, Place { lane, group, store, early, writes, notice: None, is_parked: false });
     }
 
     /// Admits a run that has its place, unless it still waits for other processes. Says whether it did.
@@ -327,7 +354,7 @@ impl State {
             .waiting
             .iter()
             .filter(|(id, run)| run.request.lane.is_none() && !self.places.contains_key(id));
-        for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request)) {
+        for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request, None)) {
             if wanted.len() == early || others + wanted.len() >= request.max_concurrent() {
                 break;
             }

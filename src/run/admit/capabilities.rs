@@ -25,7 +25,7 @@ impl HostCapabilities {
     pub async fn look(context: &HostContext) -> Self {
         let Some(warden) = &context.warden else {
             return Self::bare(if cfg!(target_os = "linux") {
-                "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know where it lies"
+                "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know its path"
             } else {
                 "there is no warden for this system"
             });

@@ -99,7 +99,7 @@ impl ResolvedRun {
         title.say("?");
         let mut message = facts;
         let marks = if message.has_marks() || below.has_marks() {
-            " A mark such as <U+200B> stands for a character that cannot be seen, <U+200B x3> for three of them."
+            " A mark such as <U+200B> stands for an invisible character, and <U+200B x3> for three of them."
         } else {
             ""
         };
@@ -115,7 +115,7 @@ impl ResolvedRun {
         let rights = if self.agent.readonly {
             "It can only read."
         } else if only_reads(&self.agent, &self.values, &self.config, plan) {
-            "It has only tools that read, and can change no file."
+            "It has only tools that read, so it cannot change files."
         } else if !writes {
             "It can only read while `allowWrite` is off."
         } else {
@@ -150,7 +150,7 @@ impl ResolvedRun {
             return words;
         };
         let changed = changed_lines(&before, text);
-        words.say(if changed.is_empty() { ", only in how its lines end." } else { ":" });
+        words.say(if changed.is_empty() { ", but only in its line endings." } else { ":" });
         for line in changed {
             match line {
                 ChangedLine::Removed(text) => words.add("\n- ", &Visible::line(text)),

@@ -195,7 +195,7 @@ impl<'a> Call<'a> {
         }
         let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
         let kept = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
-        let lost = |error| format!("your answer could not be kept and will be asked for again: {error}");
+        let lost = |error| format!("your answer could not be saved, so you will be asked again: {error}");
         Ok(kept.err().map(lost))
     }
 

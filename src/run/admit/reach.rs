@@ -9,12 +9,13 @@ use crate::text::text_enum;
 use crate::workspace::{WRITES, WorkTree, has_git};
 
 /// The notes for the user before a run writes in place.
-const NOT_IGNORED: &str = "it writes here; `/subagents undo` takes that back, but for files that git ignores";
-const NO_GIT: &str = "it writes here, and without git nothing of that can be undone";
+const NOT_IGNORED: &str =
+    "it writes here; `/subagents undo` reverts its changes, except in files that git ignores";
+const NO_GIT: &str = "it writes here, and without git its changes cannot be undone";
 /// The notes for a child that is not confined to its tree.
-const NOT_ELSEWHERE: &str = "it may write wherever you can; `/subagents undo` takes back what it does here, but for files that git ignores";
-const NO_GIT_ANYWHERE: &str = "it may write wherever you can, and without git nothing of that can be undone";
-const NOT_HELD_IN: &str = "it may write wherever you can, also outside its private tree";
+const NOT_ELSEWHERE: &str = "it may write wherever you can; `/subagents undo` reverts its changes here, except in files that git ignores";
+const NO_GIT_ANYWHERE: &str = "it may write wherever you can, and without git its changes cannot be undone";
+const NOT_HELD_IN: &str = "it may write wherever you can, even outside its private tree";
 /// The notice about a child that is not confined to its tree.
 const EVERYWHERE: &str = "the agent may write wherever you can";
 

@@ -43,7 +43,7 @@ pub enum Refusal {
     #[error("{}", chain(.0))]
     Directory(SpawnError),
     /// pi reads and writes paths as UTF-8, so it would use a different path.
-    #[error("the {what} `{}` is no valid UTF-8, and pi can use no other path{hint}", path.display())]
+    #[error("the {what} `{}` is not valid UTF-8, and pi cannot use such a path{hint}", path.display())]
     Path {
         /// A name for the kind of path.
         what: &'static str,
@@ -54,7 +54,7 @@ pub enum Refusal {
     },
     /// The child could not see its working directory.
     #[error(
-        "the working directory `{}` lies in `{}`, which agents in a sandbox cannot see (`sandbox.hidden`)",
+        "the working directory `{}` is in `{}`, which agents in a sandbox cannot see (`sandbox.hidden`)",
         cwd.display(), place.display()
     )]
     Hidden {
@@ -65,8 +65,8 @@ pub enum Refusal {
     },
     /// The child would lack extensions, and no one would notice.
     #[error(
-        "`{}` hides extensions in `{}`, which `inheritExtensions` has the child load: one that guards it would be missing \
-         (`sandbox.hidden`)",
+        "`{}` (`sandbox.hidden`) hides extensions in `{}` that the child must load (`inheritExtensions`): an extension that \
+         guards the child would be missing",
         place.display(), extensions.display()
     )]
     HiddenExtensions {
@@ -97,7 +97,7 @@ pub enum Refusal {
         tree: PathBuf,
     },
     /// The schema of the result is invalid.
-    #[error("`outputSchema` is no schema: {0}")]
+    #[error("`outputSchema` is not a valid schema: {0}")]
     Schema(String),
     /// The first step of a chain refers to an earlier step.
     #[error(
@@ -147,7 +147,7 @@ pub enum Refusal {
     },
     /// The file was replaced before the user could see it.
     #[error(
-        "agent `{agent}` is defined by the project (`{path}`), and that file changed before the user could be asked; look at it, then start the run again"
+        "agent `{agent}` is defined by the project (`{path}`), and that file changed before the user could be asked; check it, then start the run again"
     )]
     ProjectChanged {
         /// The agent's name.
@@ -171,7 +171,7 @@ fn unanswered_or_no(has_answered: bool) -> &'static str {
     if has_answered {
         "the user did not allow it; use another one, and do not ask for it again"
     } else {
-        "nobody answered whether it may run; use another one"
+        "the user has not answered whether it may run; use another one"
     }
 }
 

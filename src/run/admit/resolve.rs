@@ -216,7 +216,7 @@ fn check_texts(spec: &RunSpec) -> Result<(), Refusal> {
         return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
     }
     if spec.task.trim().is_empty() {
-        return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
+        return Err(Refusal::Blank { parameter: "task", expected: "it tells the agent what to do" });
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ impl ResolvedRun {
             tracing::debug!(target: "agent", reason = %dropped, "a tool is left out");
         }
         for reason in notices {
-            tracing::info!(target: "run", reason, "the caller is told");
+            tracing::info!(target: "run", reason, "the caller gets a notice");
         }
         sandbox.log();
     }
@@ -330,30 +330,30 @@ impl ResolvedRun {
     fn write_note(&self) -> Option<String> {
         if let Some(WriteScope { root, is_private: true, .. }) = &self.scope {
             return Some(format!(
-                "You work in a private copy of the project, `{}`, and can change files there and in the temporary directory \
-                 only. You may commit on its branch. What you leave there, committed or not, is brought to the project as a \
-                 branch when you are done; what git ignores is lost.",
+                "You work in a private copy of the project, `{}`. You can change files only there and in the temporary \
+                 directory. You may commit on its branch. When you are done, all changes in the copy, committed or not, are \
+                 imported into the project as a branch. Files that git ignores are lost.",
                 root.display()
             ));
         }
         if self.is_isolated && self.launcher.elsewhere().is_some() {
             return Some(
                 "You work in a private copy of the project, without its history before the last commit. You may commit on its \
-                 branch. What you leave in that copy, committed or not, is brought to the project as a branch when you are done; \
-                 what git ignores is lost, and so is the copy."
+                 branch. When you are done, all changes in the copy, committed or not, are imported into the project as a \
+                 branch. Then the copy is deleted, and files that git ignores are lost."
                     .to_owned(),
             );
         }
         if let Some(WriteScope { root, .. }) = &self.scope {
             return Some(format!(
-                "You can change files in `{}` and in the temporary directory only. The repository (`.git`), `.pi` and other \
+                "You can change files only in `{}` and in the temporary directory. The repository (`.git`), `.pi` and other \
                  configuration of agents are read-only, so you cannot commit: leave your changes in the files.",
                 root.display()
             ));
         }
         (!self.agent.readonly && !self.config.allow_write.is_on()).then(|| {
-            "You cannot change files in this run: nothing that writes is allowed here, whatever is said above. Do not try; \
-             where the task asks for a change, say exactly what should be changed, and that you did not change it."
+            "You cannot change files in this run: no tool that writes is allowed, even if the text above says otherwise. Do not try; \
+             if the task asks for a change, describe the change exactly, and say that you did not make it."
                 .to_owned()
         })
     }
@@ -386,8 +386,8 @@ impl ResolvedRun {
     fn submit_note(&self) -> Option<String> {
         self.agent.output_schema.as_ref().map(|_| {
             format!(
-                "Whoever gave you this task reads the result that you submit, and nothing else: when you have it, call \
-                 `{SUBMIT}` once, and your work is over. If that is refused, correct what it names and call it again."
+                "The session that gave you this task reads only the result that you submit. When the result is ready, call \
+                 `{SUBMIT}` once; that ends your work. If the call is refused, fix the named problem and call it again."
             )
         })
     }
@@ -397,8 +397,8 @@ impl ResolvedRun {
         (self.announces && self.config.announce.mode != AnnounceMode::Ask).then(|| {
             let most = figures::bytes(self.config.output.max_bytes as u64);
             format!(
-                "The session that gave you this task reads your last message and nothing else of your work: make that message \
-                 the whole report, of at most {most}. If there is nothing worth telling, let it be exactly {ANNOUNCE_SKIP}."
+                "The session that gave you this task reads only your last message: make that message \
+                 the complete report, of at most {most}. If there is nothing to report, answer exactly {ANNOUNCE_SKIP}."
             )
         })
     }
@@ -464,12 +464,12 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
     if let Err(reason) = abilities
         && is_limited
     {
-        notices.push(format!("`limits` are not in force: {reason}"));
+        notices.push(format!("`limits` are not enforced: {reason}"));
     }
     if config.pid_namespace && supervision != Supervision::WardenNamespace {
         let reason =
             abilities.and_then(|abilities| abilities.pid_namespace.as_ref().map_err(String::as_str)).err();
-        notices.push(format!("`pidNamespace` is not in force: {}", reason.unwrap_or_default()));
+        notices.push(format!("`pidNamespace` is not active: {}", reason.unwrap_or_default()));
     }
     notices
 }
@@ -511,7 +511,9 @@ fn usable_credentials(
 ) -> (Option<PathBuf>, Option<String>) {
     let Some(found) = credentials_of(&context.agent_dir, &agent.name) else { return (None, None) };
     let why = match elsewhere {
-        Some(launcher) => format!("`{launcher}` starts the child elsewhere, and credentials stay here"),
+        Some(launcher) => {
+            format!("`{launcher}` starts the child on another machine, and credentials stay on this one")
+        }
         None if agent.source == Source::Project => "the project wrote this agent".to_owned(),
         None => return (Some(found), None),
     };

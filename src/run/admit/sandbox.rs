@@ -73,14 +73,13 @@ impl SandboxPlan {
                 return Self::Declared { launcher: launcher.to_owned() };
             }
             let also = match (settings.readonly, writes) {
-                (true, _) => {
-                    "; nobody has checked that it is `readonly` there, as your configuration declares"
-                }
-                (false, true) => "; the agent may write wherever its account there can",
+                (true, _) => "; your configuration declares it `readonly`, but nothing has checked that",
+                (false, true) => "; the agent may write wherever its remote account can",
                 (false, false) => "",
             };
-            let why =
-                format!("`{launcher}` starts the child elsewhere, where this machine holds nothing{also}");
+            let why = format!(
+                "`{launcher}` starts the child on another machine, which this one cannot sandbox{also}"
+            );
             return loose(&why, required);
         }
         if writes && config.allow_write == AllowWrite::Everywhere {
@@ -109,13 +108,13 @@ impl SandboxPlan {
     pub(super) fn log(&self) {
         match self {
             Self::Held(Held { writes, shell, lacks, required, .. }) => {
-                tracing::info!(target: "sandbox", writes, ?shell, required, "the kernel holds the child");
+                tracing::info!(target: "sandbox", writes, ?shell, required, "the kernel restrains the child");
                 for reason in lacks {
                     tracing::warn!(target: "sandbox", reason, "a layer is missing");
                 }
             }
             Self::Loose { reason, forbidden } => {
-                tracing::warn!(target: "sandbox", reason, required = forbidden, "nothing holds the child");
+                tracing::warn!(target: "sandbox", reason, required = forbidden, "nothing restrains the child");
             }
             Self::Declared { launcher } => {
                 tracing::info!(target: "sandbox", launcher, "the configuration declares the child readonly");
@@ -209,7 +208,7 @@ impl Held {
         lacks.extend(unprotected.clone());
         if version < HOLDS_SIGNALS {
             lacks.push(format!(
-                "signals to your other processes are not held (Landlock ABI {version}, {HOLDS_SIGNALS} does)"
+                "the child can signal your other processes (Landlock ABI {version}; ABI {HOLDS_SIGNALS} prevents this)"
             ));
         }
         if let Err(reason) = pid_namespace {
@@ -217,7 +216,7 @@ impl Held {
         }
         if let Err(reason) = tools {
             lacks.push(format!(
-                "what a shell starts would not be held apart from pi, so there is none: {reason}"
+                "there is no shell, because its programs could not be isolated from pi: {reason}"
             ));
         }
         Self {
@@ -247,7 +246,7 @@ impl Held {
 }
 
 /// The gap without a separate view of the file system.
-const VIEW: &str = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
+const VIEW: &str = "modes, owners and times are not protected, and files (`sandbox.hidden`) and sockets of your programs \
                     are not hidden";
 /// The features that fail without a separate `/tmp` and `/dev/shm`.
 const TEMPORARIES: &str = "`/tmp` and `/dev/shm` are read-only, so POSIX semaphores (Python's `multiprocessing`) and \
@@ -256,7 +255,7 @@ const TEMPORARIES: &str = "`/tmp` and `/dev/shm` are read-only, so POSIX semapho
 const PROTECTION: &str = "`.git` and `.pi` are writable";
 /// The gap without a pid namespace.
 const PROCESSES: &str =
-    "limits of your other processes can be changed, and what the child leaves behind may outlive it";
+    "the child can change limits of your other processes, and its remaining processes may outlive it";
 
 /// Returns true if the child of an agent may write the user's files.
 pub(in crate::run) fn may_write(agent: &AgentDefinition, config: &Config) -> bool {

@@ -69,7 +69,7 @@ impl WriteScope {
             let Some(path) = below_home(listed, context.home.as_deref()) else { continue };
             match path.canonicalize() {
                 Ok(path) if contained(&path).is_some() || path.starts_with(&ours) => {
-                    notices.push(without("it holds more than the child may change"));
+                    notices.push(without("it contains files that the child must not change"));
                 }
                 Ok(path) if path.is_dir() || path.is_file() => also.push(path),
                 Ok(_) => notices.push(without("it is neither a file nor a directory")),
@@ -182,8 +182,8 @@ mod tests {
             notices,
             [
                 cannot("~/.missing", "it does not exist; create it first"),
-                cannot("~/", "it holds more than the child may change"),
-                cannot("~/.pi/agent/subagents/runs", "it holds more than the child may change"),
+                cannot("~/", "it contains files that the child must not change"),
+                cannot("~/.pi/agent/subagents/runs", "it contains files that the child must not change"),
                 cannot("/dev/null", "it is neither a file nor a directory"),
             ]
         );

@@ -153,7 +153,7 @@ impl PrivateDirs {
     /// Returns notices about files that the child does not get.
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         let notice =
-            |(path, why): &(PathBuf, String)| format!("the child does without `{}`: {why}", path.display());
+            |(path, why): &(PathBuf, String)| format!("the child does not get `{}`: {why}", path.display());
         self.agent.left_out().iter().map(notice).collect()
     }
 
@@ -164,10 +164,10 @@ impl PrivateDirs {
             // Without a login there is nothing to lose: most providers are used with a key.
             Ok(GiveBack::Unchanged | GiveBack::Refused(Refused::NotLoggedIn)) => None,
             Ok(GiveBack::Returned) => Some(format!(
-                "the child renewed the login for `{provider}`, which was due, and its new token was taken over"
+                "the child renewed the expiring login for `{provider}`, and its new token is now in your credentials"
             )),
             Ok(GiveBack::Refused(why)) => {
-                Some(format!("the child's new token for `{provider}` was not taken over: {why}"))
+                Some(format!("the child's new token for `{provider}` was not saved: {why}"))
             }
             Err(error) => Some(format!("the child's new token for `{provider}` is lost: {}", chain(&error))),
         }

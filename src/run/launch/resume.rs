@@ -64,7 +64,7 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
     }
     let locked = lock_directory(directory)?;
     if session.parent() != Some(directory) {
-        return Err(FileError::at(session)(wrong("it does not lie in the run's directory")));
+        return Err(FileError::at(session)(wrong("it is not in the run's directory")));
     }
     make_ready(session, cwd, run_id).map_err(FileError::at(session))?;
     Ok(locked)
@@ -100,7 +100,7 @@ fn take(path: PathBuf) -> io::Result<SessionLock> {
             Ok(Some(file)) => return Ok(SessionLock { path, file: Some(file) }),
             Ok(None) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
             Ok(None) => {
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is being continued already"));
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is already being continued"));
             }
             Err(error) if has_no_locks(&error) => {
                 return Ok(SessionLock { path, file: None });
@@ -126,7 +126,7 @@ fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
     BufReader::new(&mut session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
     let mut header: Value = serde_json::from_slice(&first).unwrap_or_default();
     if header["type"] != "session" {
-        return Err(wrong("it does not begin like a session"));
+        return Err(wrong("it does not begin with a session header"));
     }
     if header["cwd"] != *cwd.to_string_lossy() {
         if !header["cwd"].as_str().is_some_and(|old| are_trees_of(run_id, Path::new(old), cwd)) {
@@ -228,16 +228,16 @@ mod tests {
     #[test]
     fn a_file_that_is_no_session_of_this_run_is_refused_by_name_and_left_alone() {
         let (_root, resumption) = scene("");
-        assert!(words(&resumption).starts_with("session.jsonl: it does not begin like a session"));
+        assert!(words(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
         let (_root, resumption) = scene("{\"type\":\"message\"}\n");
-        assert!(words(&resumption).starts_with("session.jsonl: it does not begin like a session"));
+        assert!(words(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
         let (_root, resumption) = scene(&HEADER.replace("/project", "/elsewhere"));
         assert_eq!(words(&resumption), "session.jsonl: it is a session of \"/elsewhere\", not of `/project`");
         assert_eq!(fs::read(&resumption.session).expect("readable").last(), Some(&b'}'), "untouched");
         let (root, mut resumption) = scene(HEADER);
         resumption.session = root.path().join("other.jsonl");
         fs::write(&resumption.session, HEADER).expect("written");
-        assert_eq!(words(&resumption), "other.jsonl: it does not lie in the run's directory");
+        assert_eq!(words(&resumption), "other.jsonl: it is not in the run's directory");
         let (_root, resumption) = scene(HEADER);
         fs::remove_file(&resumption.session).expect("removed");
         assert!(words(&resumption).starts_with("session.jsonl: No such file"));
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(words(&resumption), "session.jsonl: it is not a regular file");
         let (_root, resumption) = scene(HEADER);
         let first = lock_session(&resumption, Path::new("/project")).expect("taken");
-        assert_eq!(words(&resumption), "0badcafe: the run is being continued already");
+        assert_eq!(words(&resumption), "0badcafe: the run is already being continued");
         drop(first);
         drop(lock_session(&resumption, Path::new("/project")).expect("free again"));
     }

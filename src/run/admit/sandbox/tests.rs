@@ -170,15 +170,15 @@ fn a_report_without_a_sandbox_says_why() {
 
 #[test]
 fn a_report_with_a_sandbox_says_what_stays_open() {
-    let view = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
+    let view = "modes, owners and times are not protected, and files (`sandbox.hidden`) and sockets of your programs \
                 are not hidden";
     let (left_out, no_view) =
         (&*format!("{view} (`sandbox.metadata` is off)"), &*format!("{view}: no mounts"));
-    let signals = "signals to your other processes are not held (Landlock ABI 5, 6 does)";
-    let processes = "limits of your other processes can be changed, and what the child leaves behind may outlive it: no pids";
+    let signals = "the child can signal your other processes (Landlock ABI 5; ABI 6 prevents this)";
+    let processes = "the child can change limits of your other processes, and its remaining processes may outlive it: no pids";
     let read_only = "`/tmp` and `/dev/shm` are read-only, so POSIX semaphores (Python's `multiprocessing`) and programs that ignore `TMPDIR` fail";
     let no_overlay = &*format!("{read_only}: no overlay");
-    let no_shell = "what a shell starts would not be held apart from pi, so there is none: no filter";
+    let no_shell = "there is no shell, because its programs could not be isolated from pi: no filter";
     let all = able();
     let landlock = Abilities { landlock: Ok(5), ..able() };
     let mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
@@ -222,7 +222,7 @@ fn a_report_lists_the_mechanisms_in_force() {
         let lacks = lack.into_iter().map(str::to_owned).collect();
         SandboxPlan::Held(Held { metadata, shell: Some(Network::On), lacks, ..nothing() })
     };
-    let refused = "modes, owners and times are not covered, and files (`sandbox.hidden`) and sockets of your programs \
+    let refused = "modes, owners and times are not protected, and files (`sandbox.hidden`) and sockets of your programs \
                    are not hidden: the mount namespace was refused";
     let both = format!("a lack; {refused}");
     let all: &[Mechanism] = &[Cgroup, Landlock, PidNamespace, MountNamespace, Seccomp];

@@ -112,7 +112,7 @@ impl ModelCheck<'_> {
         let Some(found) = look_up(asked, self.callbacks).await else { return Ok(None) };
         tracing::debug!(
             target: "run", asked, model = found.model, has_login = found.has_login,
-            "pi was asked for the model"
+            "pi looked up the model"
         );
         let Some(model) = found.model.clone() else {
             return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
@@ -160,7 +160,7 @@ impl ModelCheck<'_> {
         // pi does not say which of the files it is. Files such as pipes can be read only once.
         let gone = blocking(move || files.into_iter().find(|file| !file.is_file())).await?;
         let gone = quoted_path(&gone.to_string_lossy());
-        Some(format!("{gone} is gone, which this pi has loaded: restore it, or `/reload`"))
+        Some(format!("{gone} no longer exists, but this pi has loaded it: restore it, or run `/reload`"))
     }
 
     /// Refuses a key that cannot be passed on. A child receives it in a private agent directory, which exists only on

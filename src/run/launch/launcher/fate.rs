@@ -42,8 +42,8 @@ impl Elsewhere {
     pub(in crate::run) fn explained(&self, error: &str) -> String {
         let launcher = &self.launcher;
         match self.fate {
-            Fate::NotStarted => format!("`{launcher}` ended before a child was heard: {error}"),
-            Fate::Mute => format!("`{launcher}`: pi there has ended and said nothing: {error}"),
+            Fate::NotStarted => format!("`{launcher}` ended before it started a child: {error}"),
+            Fate::Mute => format!("`{launcher}`: pi on the other machine ended before it answered: {error}"),
             Fate::CutOff => {
                 format!(
                     "`{launcher}` ended before its child: the connection was lost, or the job was ended: {error}"
@@ -62,11 +62,11 @@ impl Elsewhere {
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
         match self.fate {
             Fate::NotStarted | Fate::Mute => Some(
-                "the launcher failed and not the task: tell the user, who can try it with `/subagents doctor`",
+                "the launcher failed, not the task: tell the user, who can test it with `/subagents doctor`",
             ),
             Fate::CutOff => Some(
-                "it was not started again: see what it has done there before you run it once more; \
-                 `/subagents doctor` tries the launcher",
+                "it was not restarted: check what it has already done there before you run it again; \
+                 `/subagents doctor` tests the launcher",
             ),
             Fate::Ended => None,
         }
@@ -74,7 +74,7 @@ impl Elsewhere {
 
     /// Returns advice for a run that timed out. A remote run cannot be continued from its session.
     pub(in crate::run) fn after_limit() -> &'static str {
-        "give it a smaller task; if nothing came from it, the user can try the launcher with `/subagents doctor`"
+        "give it a smaller task; if it produced no output, the user can test the launcher with `/subagents doctor`"
     }
 }
 

@@ -93,9 +93,7 @@ impl Heard {
         let brought = self.brought.unwrap_or_else(|| match &left {
             // No child was started.
             None => Ok(None),
-            Some(_) => {
-                Err("what the child did there has not come back: the connection ended before".to_owned())
-            }
+            Some(_) => Err("the child's changes were not received: the connection ended first".to_owned()),
         });
         (brought, left)
     }
@@ -132,8 +130,7 @@ impl Heard {
             "gone" => self.is_gone = true,
             "same" => self.brought = Some(Ok(None)),
             "lost" => {
-                self.brought =
-                    Some(Err(format!("what the child did there could not be brought back: {rest}")));
+                self.brought = Some(Err(format!("the child's changes could not be sent back: {rest}")));
             }
             "back" => {
                 let words: Vec<&str> = rest.split(' ').collect();
@@ -158,7 +155,7 @@ impl Heard {
                     }
                     _ => {
                         self.brought =
-                            Some(Err("what the child did there came back in a form that is not ours".into()));
+                            Some(Err("the child's changes were received in an unknown format".into()));
                     }
                 }
             }
@@ -191,7 +188,7 @@ impl Heard {
                     self.brought = Some(match file {
                         Some(_) => Ok(Some(brought)),
                         None => {
-                            Err("what the child did there has come back, but could not be written here"
+                            Err("the child's changes were received, but could not be written on this machine"
                                 .into())
                         }
                     });
@@ -254,10 +251,10 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory");
         let name = "a".repeat(40);
         for (line, expected) in [
-            (format!("key back {name} - 0 0 7\n"), "in a form that is not ours"),
-            (format!("key back {name} HEAD 0 0 1\n"), "in a form that is not ours"),
-            (format!("key back {name} - 0 5000 1\n"), "in a form that is not ours"),
-            ("key lost no room\n".to_owned(), "could not be brought back: no room"),
+            (format!("key back {name} - 0 0 7\n"), "in an unknown format"),
+            (format!("key back {name} HEAD 0 0 1\n"), "in an unknown format"),
+            (format!("key back {name} - 0 5000 1\n"), "in an unknown format"),
+            ("key lost no room\n".to_owned(), "could not be sent back: no room"),
             (format!("key at /tmp/x\nkey back {name} - 0 0 6\nPACK"), "the connection ended"),
             ("key at /tmp/x\n".to_owned(), "the connection ended"),
         ] {

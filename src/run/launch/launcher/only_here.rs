@@ -45,11 +45,11 @@ pub(crate) fn cannot_go_on(
 
 fn refusal(what: &str, launcher: &str) -> String {
     format!(
-        "launcher: {what} with `{launcher}`, which starts the child elsewhere; `launcher: {LOCAL}` keeps it here"
+        "launcher: {what} with `{launcher}`, which starts the child on another machine; `launcher: {LOCAL}` keeps it on this one"
     )
 }
 
 /// Returns the notice about a remote child that may write.
 pub(in crate::run) fn changes_there(launcher: &str) -> String {
-    format!("what the child changes is neither listed nor undone here: `{launcher}` starts it elsewhere")
+    format!("the child's changes cannot be listed or undone: `{launcher}` starts it on another machine")
 }

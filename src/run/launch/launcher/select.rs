@@ -38,7 +38,7 @@ pub(in crate::run) fn selected<'a>(
         config.launchers.keys().map(String::as_str).chain([LOCAL]).map(|name| format!("`{name}`")).collect();
     let known = known.join(", ");
     Err(format!(
-        "launcher: {by} asks for `{asked}`, which `launchers` in your configuration does not have; there is {known}{place}"
+        "launcher: {by} asks for `{asked}`, but `launchers` in your configuration does not define it; available: {known}{place}"
     ))
 }
 

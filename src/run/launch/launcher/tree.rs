@@ -55,7 +55,7 @@ back() {
 
 /// Ends a script whose tree cannot be created.
 const REFUSED: &str =
-    r#"{ echo "isolation: private, but unavailable where the child was to work: $w" >&2; exit 1; }"#;
+    r#"{ echo "isolation: private, but unavailable on the child's machine: $w" >&2; exit 1; }"#;
 
 /// Creates the tree and changes to the directory in it that corresponds to `inner`. Reads the pack from the standard
 /// input.
@@ -103,5 +103,5 @@ trap 'rm -rf "$d" 2>/dev/null || { chmod -R u+rwx "$d"; rm -rf "$d"; } 2>/dev/nu
 
 /// Sends the work back after the child has ended.
 pub(super) const BACK: &str = r#"echo
-(back) || printf '\n%s lost git failed there, or it is more than `snapshot.maxBytes` allows\n' "$k"
+(back) || printf '\n%s lost git failed there, or they are more than `snapshot.maxBytes` allows\n' "$k"
 "#;
