@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_needs_what_provides_its_tools_and_its_model() {
+    fn a_child_needs_the_extensions_that_provide_its_tools_and_its_model() {
         let cases = [
             (&["read", "bash"][..], None, &[][..]),
             (&["read"], Some("anthropic"), &[]),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_missing_and_wanted_has_to_be_fetched() {
+    fn only_missing_programs_of_requested_tools_are_downloaded() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let fetched = root.path().join("full");
         fs::create_dir_all(fetched.join(BIN)).expect("made");

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_absolute_or_below_the_home_directory() {
+    fn a_configured_path_is_absolute_or_below_the_home_directory() {
         let home = Some(Path::new("/home/me"));
         assert_eq!(below_home("~/.ssh", home), Some("/home/me/.ssh".into()));
         assert_eq!(below_home("/etc/x", home), Some("/etc/x".into()));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_hidden_by_what_it_lies_in_under_any_name() {
+    fn a_directory_in_a_hidden_one_is_hidden_under_any_name() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| root.path().canonicalize().expect("there").join(name);
         for name in

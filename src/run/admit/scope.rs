@@ -121,7 +121,7 @@ mod tests {
 
     fn scene() -> Scene {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let at = root.path().canonicalize().expect("it is there");
+        let at = root.path().canonicalize().expect("the directory exists");
         for name in ["home/.pi/agent/subagents/runs", "home/src/one/.git/refs", "home/src/one/.git/objects"] {
             fs::create_dir_all(at.join(name)).expect("made");
         }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_is_that_of_the_repository_and_never_more_than_a_project() {
+    fn the_writable_tree_is_the_repository_and_never_more_than_a_project() {
         let Scene { context, at, _root } = &scene();
         let root = |cwd: &str| {
             WriteScope::of(&Config::default(), context, &at.join(cwd)).map(|(scope, _)| scope.root)
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_lists_is_writable_where_it_is_there_and_not_too_much() {
+    fn listed_paths_are_writable_if_they_exist_and_are_not_too_wide() {
         let Scene { context, at, _root } = &scene();
         let mut config = Config::default();
         let elsewhere = at.join("bare").display().to_string();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_with_agents_of_the_project_are_protected() {
+    fn directories_with_the_project_s_agents_are_protected() {
         let Scene { context, at, _root } = &scene();
         fs::create_dir_all(at.join("home/src/one/deep/team")).expect("made");
         let config = Config { project_agent_dirs: vec!["team".into()], ..Config::default() };

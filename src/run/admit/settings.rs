@@ -229,7 +229,7 @@ mod tests {
 
     /// A hanging file system once delayed the abort as well.
     #[test]
-    fn an_abort_waits_for_no_file_that_cannot_be_read() {
+    fn an_abort_does_not_wait_for_a_file_that_hangs() {
         let (runtime, context) = (runtime(), context());
         // Must be dropped before the runtime, which waits for that thread.
         let (go, hangs) = mpsc::channel::<()>();
@@ -240,9 +240,9 @@ mod tests {
             cancel.cancel(CancelReason::Shutdown);
             let settings = tokio::select! {
                 settings = CallSettings::unless_cancelled(Path::new("/"), &context, &cancel) => settings,
-                () = pass(AFTER_ABORT) => panic!("it is still waited for"),
+                () = pass(AFTER_ABORT) => panic!("the call still waits"),
             };
-            assert!(broken(&settings).expect("nothing was read").contains("aborted"));
+            assert!(broken(&settings).expect("the configuration counts as broken").contains("aborted"));
             assert!(redacts(&settings));
         });
         drop(go);
@@ -257,9 +257,9 @@ mod tests {
             drop(tokio::task::spawn_blocking(move || hangs.recv()));
             let settings = tokio::select! {
                 settings = CallSettings::of(Path::new("/"), &context) => settings,
-                () = pass(READ_TIMEOUT) => panic!("it is still waited for"),
+                () = pass(READ_TIMEOUT) => panic!("the call still waits"),
             };
-            let broken = broken(&settings).expect("nothing was read");
+            let broken = broken(&settings).expect("the configuration counts as broken");
             assert!(broken.contains("the configuration takes longer than 10 s to read"), "{broken}");
             assert!(redacts(&settings));
         });
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sanitizer_waits_no_longer_for_credentials_that_cannot_be_read() {
+    fn a_sanitizer_stops_waiting_for_credentials_that_hang() {
         let (runtime, context) = (runtime(), context());
         let (go, hangs) = mpsc::channel::<()>();
         let (began, hanging) = mpsc::channel();
@@ -275,7 +275,7 @@ mod tests {
             let mut reading = std::pin::pin!(CallSettings::of(Path::new("/"), &context));
             tokio::select! {
                 biased;
-                _ = &mut reading => panic!("it is still being read"),
+                _ = &mut reading => panic!("the settings were read before the credentials"),
                 () = std::future::ready(()) => {}
             }
             // Runs after the configuration is read and before the credentials are.
@@ -283,7 +283,7 @@ mod tests {
             hanging.recv().expect("the configuration has been read");
             let settings = tokio::select! {
                 settings = reading => settings,
-                () = pass(READ_TIMEOUT) => panic!("it is still waited for"),
+                () = pass(READ_TIMEOUT) => panic!("the call still waits"),
             };
             assert_eq!(broken(&settings), None);
             assert!(redacts(&settings));

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_that_may_name_a_shell_is_noticed() {
+    fn a_project_that_may_name_a_shell_is_detected() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let settings = root.path().join(PROJECT_SETTINGS);
         assert!(!names_shell(root.path()));

@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn compiled_code_is_found_where_the_tools_of_the_child_cannot_write() {
+    fn compiled_code_is_read_from_a_directory_that_the_child_s_tools_cannot_write() {
         let (_root, cache, private_dirs) = scene(0o755);
         assert_eq!(private_dirs.compile_cache(), Some(&(COMPILE_CACHE_VARIABLE, cache.clone().into())));
         let temporary = private_dirs.temporary().expect("it is sandboxed").to_path_buf();
         assert_eq!(fs::read_dir(&temporary).expect("readable").count(), 0);
         assert!(private_dirs.remove());
         assert!(!temporary.exists());
-        assert_eq!(fs::read_to_string(cache.join("code")).expect("still there"), "compiled");
+        assert_eq!(fs::read_to_string(cache.join("code")).expect("the cache still exists"), "compiled");
     }
 
     #[test]
@@ -266,6 +266,6 @@ mod tests {
         let link = root.path().join("link");
         symlink(&cache, &link).expect("linked");
         let private_dirs = private_dirs(root.path(), &link);
-        assert_eq!(private_dirs.compile_cache(), Some(&none), "what a link names can change");
+        assert_eq!(private_dirs.compile_cache(), Some(&none), "the target of a link can change");
     }
 }

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_continued_as_it_is_and_a_torn_line_is_ended() {
+    fn a_session_is_continued_unchanged_and_an_incomplete_line_is_ended() {
         for (text, expected) in [
             (format!("{HEADER}\n"), format!("{HEADER}\n")),
             (format!("{HEADER}\n{{\"type\":\"mess"), format!("{HEADER}\n{{\"type\":\"mess\n")),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_moves_between_private_trees_of_its_own_run_and_nowhere_else() {
+    fn a_session_moves_only_between_private_trees_of_its_own_run() {
         for (old, new, moves) in [
             ("/t/0badcafe/p", "/t/0badcafe-2/p", true),
             ("/t/0badcafe-2/p/", "/t/0badcafe/p", true),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_session_of_this_run_is_refused_by_name_and_left_alone() {
+    fn a_file_that_is_not_a_session_of_this_run_is_refused_by_name_and_not_changed() {
         let (_root, resumption) = scene("");
         assert!(words(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
         let (_root, resumption) = scene("{\"type\":\"message\"}\n");
@@ -249,14 +249,14 @@ mod tests {
     /// The lock was once a `flock` on the directory, which a child with read access could take.
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_may_only_read_cannot_pass_for_a_run_that_is_alive() {
+    fn a_process_with_read_access_cannot_make_a_dead_run_look_alive() {
         use rustix::fs::{FlockOperation, flock};
         let (_root, resumption) = scene(HEADER);
-        let seen = File::open(&resumption.directory).expect("it can be read");
-        flock(&seen, FlockOperation::NonBlockingLockExclusive).expect("nobody holds it");
-        drop(lock_dead(&resumption.directory).expect("it is dead"));
+        let seen = File::open(&resumption.directory).expect("the directory can be read");
+        flock(&seen, FlockOperation::NonBlockingLockExclusive).expect("no process has a lock");
+        drop(lock_dead(&resumption.directory).expect("the run is dead"));
         let lock = lock_session(&resumption, Path::new("/project")).expect("taken");
-        assert!(lock_dead(&resumption.directory).is_none(), "it is alive");
+        assert!(lock_dead(&resumption.directory).is_none(), "the run is alive");
         let mode = fs::metadata(lock.path()).map(|found| found.permissions());
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.expect("a file")) & 0o777, 0o200);
         let path = lock.path().to_owned();
@@ -267,7 +267,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_refused_and_only_one_process_continues_a_run() {
+    fn links_are_refused_and_only_one_process_continues_a_run() {
         let (root, resumption) = scene(HEADER);
         let victim = root.path().join("victim");
         fs::rename(&resumption.session, &victim).expect("moved");
@@ -277,6 +277,6 @@ mod tests {
         let first = lock_session(&resumption, Path::new("/project")).expect("taken");
         assert_eq!(words(&resumption), "0badcafe: the run is already being continued");
         drop(first);
-        drop(lock_session(&resumption, Path::new("/project")).expect("free again"));
+        drop(lock_session(&resumption, Path::new("/project")).expect("the lock is free again"));
     }
 }

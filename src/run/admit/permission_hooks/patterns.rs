@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_choose_as_pi_s_do() {
+    fn lists_choose_the_same_extensions_as_in_pi() {
         let cases: [(&[&str], &str, bool); 16] = [
             (&[], "a.ts", true),
             (&["!a.ts"], "a.ts", false),

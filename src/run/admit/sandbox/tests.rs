@@ -54,7 +54,7 @@ fn word(plan: &SandboxPlan) -> &'static str {
 /// Each row: the agent's setting, the configuration, whether the child may write, and the plan with Landlock, without
 /// Landlock, and without a warden.
 #[test]
-fn the_stricter_of_two_modes_decides_whether_a_child_is_held_or_refused() {
+fn the_stricter_of_two_modes_decides_whether_a_child_is_sandboxed_or_refused() {
     use SandboxMode::{Auto, Off, Required};
     const NEVER: [&str; 3] = ["loose", "loose", "loose"];
     const IF_ABLE: [&str; 3] = ["held", "loose", "loose"];
@@ -95,7 +95,7 @@ fn the_stricter_of_two_modes_decides_whether_a_child_is_held_or_refused() {
 }
 
 #[test]
-fn nothing_holds_a_child_that_may_write_everywhere() {
+fn a_child_that_may_write_everywhere_is_not_sandboxed() {
     for mode in [SandboxMode::Off, SandboxMode::Auto, SandboxMode::Required] {
         for readonly in [true, false] {
             let config = Config { allow_write: AllowWrite::Everywhere, ..config(mode, true) };
@@ -110,7 +110,7 @@ fn nothing_holds_a_child_that_may_write_everywhere() {
 /// Landlock cannot exclude the repository from the tree. Each row: whether mount namespaces are available, whether
 /// they are wanted, the mode, and the plan for a child that may write.
 #[test]
-fn a_child_whose_repository_is_not_protected_says_so_or_does_not_run() {
+fn an_unprotected_repository_is_reported_or_the_child_is_refused() {
     let no_mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
     let unprotected = |why: &str| format!("`.git` and `.pi` are writable{why}");
     let (none, off) = (unprotected(": no mounts"), unprotected(" (`sandbox.metadata` is off)"));
@@ -135,12 +135,12 @@ fn a_child_whose_repository_is_not_protected_says_so_or_does_not_run() {
     }
     let held = SandboxPlan::of(&agent(false, None), &config(SandboxMode::Auto, true), Ok(&able()));
     let refused =
-        held.held().and_then(|held| held.missing(&[Mechanism::Landlock])).expect("something is missing");
+        held.held().and_then(|held| held.missing(&[Mechanism::Landlock])).expect("a layer is missing");
     assert!(refused.contains(&unprotected(": the mount namespace was refused")), "{refused}");
 }
 
 #[test]
-fn a_report_without_a_sandbox_says_why() {
+fn a_report_without_a_sandbox_has_the_reason() {
     use SandboxMode::{Auto, Off, Required};
     let unable = capabilities(Err("no Landlock".into()), Ok(()));
     let able = able();
@@ -169,7 +169,7 @@ fn a_report_without_a_sandbox_says_why() {
 }
 
 #[test]
-fn a_report_with_a_sandbox_says_what_stays_open() {
+fn a_report_with_a_sandbox_lists_its_gaps() {
     let view = "modes, owners and times are not protected, and files (`sandbox.hidden`) and sockets of your programs \
                 are not hidden";
     let (left_out, no_view) =
@@ -216,7 +216,7 @@ fn a_report_with_a_sandbox_says_what_stays_open() {
 }
 
 #[test]
-fn a_report_lists_the_mechanisms_in_force() {
+fn a_report_lists_the_active_mechanisms() {
     use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace, Seccomp};
     let held = |metadata, lack: Option<&str>| {
         let lacks = lack.into_iter().map(str::to_owned).collect();
@@ -258,7 +258,7 @@ fn a_report_lists_the_mechanisms_in_force() {
 
 /// Each row: the planned layers, the active mechanisms, and whether a layer is missing.
 #[test]
-fn what_a_child_was_to_get_and_did_not_is_missing() {
+fn a_planned_layer_without_its_mechanism_is_missing() {
     use Mechanism::{Landlock, MountNamespace};
     for (metadata, got, is_missing) in [
         (true, &[Landlock, MountNamespace][..], false),
@@ -295,12 +295,12 @@ fn a_project_can_only_switch_the_network_off() {
         let plan = SandboxPlan::of(&agent, &config, Ok(&able()));
         assert_eq!(plan.held().and_then(|held| held.shell), Some(expected), "{agent:?}, {configured}");
         assert_eq!(plan.report(Some(&[Mechanism::Landlock])).network, expected);
-        assert_eq!(plan.report(None).network, On, "there was no child");
+        assert_eq!(plan.report(None).network, On, "no child was started");
     }
 }
 
 #[test]
-fn a_child_that_may_write_everywhere_says_that_its_network_stays_on() {
+fn the_report_of_a_child_that_may_write_everywhere_says_that_its_network_stays_on() {
     let mut config = Config { allow_write: AllowWrite::Everywhere, ..config(SandboxMode::Auto, true) };
     config.sandbox.network = Network::Off;
     let report = SandboxPlan::of(&agent(false, None), &config, Ok(&able())).report(Some(&[]));

@@ -65,7 +65,7 @@ mod tests {
     const EXCHANGES: usize = 50_000;
 
     #[test]
-    fn a_link_that_is_exchanged_with_the_notes_is_not_followed() {
+    fn a_link_that_replaces_the_notes_is_not_followed() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let root = root.path().canonicalize().expect("there");
         let project = root.join("project");
@@ -78,7 +78,7 @@ mod tests {
             scope.spawn(|| {
                 let (file, link) = (project.join(NAME), project.join("link"));
                 for _ in 0..EXCHANGES {
-                    renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE).expect("both are there");
+                    renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE).expect("both files exist");
                 }
                 has_ended.store(true, Ordering::Relaxed);
             });

@@ -19,7 +19,7 @@ fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError>
 }
 
 #[test]
-fn a_taken_run_id_is_drawn_again() {
+fn a_run_gets_a_new_id_if_its_id_is_taken() {
     let parent = tempfile::tempdir().expect("a temporary directory");
     let first = create(parent.path(), "0badcafe", true).expect("the first run");
     let second = create(parent.path(), "0badcafe", true).expect("the second run");
@@ -44,14 +44,14 @@ fn only_the_session_outlives_the_run() {
 }
 
 #[test]
-fn a_run_without_a_session_leaves_nothing() {
+fn a_run_without_a_session_leaves_no_files() {
     let parent = tempfile::tempdir().expect("a temporary directory");
     drop(create(parent.path(), "00000001", false).expect("a run"));
     assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
 }
 
 #[test]
-fn a_run_that_is_continued_keeps_its_session_and_its_texts() {
+fn a_continued_run_keeps_its_session_and_its_texts() {
     let parent = tempfile::tempdir().expect("a temporary directory");
     let mut first = create(parent.path(), "0badcafe", true).expect("a run");
     first.keep_session();
@@ -78,12 +78,12 @@ fn a_run_that_is_continued_keeps_its_session_and_its_texts() {
         assert_eq!(fs::read_to_string(&again.prompt).expect("readable"), prompt);
         assert_ne!(again.keep_output("again").expect("written"), text);
     }
-    assert!(!elsewhere.exists(), "nothing is made anew");
+    assert!(!elsewhere.exists(), "no second directory is created");
     assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), before);
     assert_eq!(fs::read_to_string(text).expect("readable"), "first");
-    fs::create_dir(directory.join(layout::PROMPT)).expect("in the way");
+    fs::create_dir(directory.join(layout::PROMPT)).expect("the prompt can be blocked");
     RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("no place for the prompt");
-    assert!(resumption.session.exists(), "what failed has removed nothing");
+    assert!(resumption.session.exists(), "the failed attempt removed no file");
 }
 
 #[cfg(unix)]
@@ -102,7 +102,7 @@ fn the_files_of_a_run_are_private() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_named() {
+fn an_error_names_the_directory_that_cannot_be_created() {
     let parent = tempfile::tempdir().expect("a temporary directory");
     let file = parent.path().join("file");
     fs::write(&file, "").expect("written");

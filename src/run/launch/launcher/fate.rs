@@ -83,7 +83,7 @@ mod tests {
     use super::Fate;
 
     #[test]
-    fn what_was_printed_says_how_far_a_child_came() {
+    fn the_output_shows_how_far_a_child_came() {
         for (printed, has_spoken, expected) in [
             ("", false, Fate::NotStarted),
             ("Welcome\nLast login: never", false, Fate::NotStarted),

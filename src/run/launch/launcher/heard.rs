@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_for_us_is_taken_out_wherever_the_stream_is_cut() {
+    fn messages_are_removed_wherever_the_stream_is_split() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let pack = place.path().join("pack");
         let (files, tip) = ("a".repeat(40), "b".repeat(40));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_or_has_another_form_is_not_taken() {
+    fn changes_that_are_too_large_or_malformed_are_rejected() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let name = "a".repeat(40);
         for (line, expected) in [

@@ -48,8 +48,8 @@ impl Scene {
     }
 
     fn note(&self, run: &Path, temporary: &Path) -> PathBuf {
-        let note = Note::write(self.root.path(), run, Some(temporary)).expect("no shortage");
-        note.expect("it can be written").path().to_owned()
+        let note = Note::write(self.root.path(), run, Some(temporary)).expect("the note is written");
+        note.expect("a note").path().to_owned()
     }
 
     /// Returns the sorted names of a directory's entries.
@@ -71,7 +71,7 @@ impl Scene {
 }
 
 #[test]
-fn a_dead_run_keeps_what_was_said_and_nothing_else() {
+fn a_dead_run_keeps_its_session_and_outputs_only() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     let agent = agent_beside(&note);
@@ -84,7 +84,7 @@ fn a_dead_run_keeps_what_was_said_and_nothing_else() {
 }
 
 #[test]
-fn a_run_that_lives_is_left_alone_until_it_has_ended() {
+fn a_living_run_is_not_swept_until_it_has_ended() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     let lock = lock_directory(&scene.run()).expect("free");
@@ -97,7 +97,7 @@ fn a_run_that_lives_is_left_alone_until_it_has_ended() {
 }
 
 #[test]
-fn what_lies_in_the_temporary_directory_goes_where_the_run_is_gone() {
+fn a_temporary_directory_is_removed_if_its_run_is_gone() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     fs::remove_dir_all(scene.run()).expect("removed");
@@ -106,7 +106,7 @@ fn what_lies_in_the_temporary_directory_goes_where_the_run_is_gone() {
 }
 
 #[test]
-fn a_note_that_names_anything_else_removes_nothing() {
+fn a_note_that_names_other_paths_removes_nothing() {
     let scene = Scene::new();
     let (run, temporary) = (scene.run(), scene.temporary());
     let mine = scene.at("mine");
@@ -129,16 +129,16 @@ fn a_note_that_names_anything_else_removes_nothing() {
         fs::write(&note, bytes).expect("written");
         sweep(scene.root.path()).expect("swept");
         scene.assert_untouched(label);
-        fs::remove_file(&note).expect("it stays");
+        fs::remove_file(&note).expect("the note stays");
     }
     fs::write(scene.at("elsewhere"), &whole).expect("written");
     symlink(scene.at("elsewhere"), &note).expect("linked");
     sweep(scene.root.path()).expect("swept");
-    scene.assert_untouched("a link in the place of a note");
+    scene.assert_untouched("a link in place of a note");
 }
 
 #[test]
-fn links_in_the_place_of_directories_are_not_followed() {
+fn links_in_place_of_directories_are_not_followed() {
     let scene = Scene::new();
     let (run, temporary) = (scene.run(), scene.temporary());
     let (hidden, deep) = (scene.at("hidden"), scene.at("deep"));
@@ -156,12 +156,12 @@ fn links_in_the_place_of_directories_are_not_followed() {
     fs::rename(&notes, other.at("notes")).expect("moved");
     symlink(other.at("notes"), &notes).expect("linked");
     sweep(other.root.path()).expect("swept");
-    other.assert_untouched("a link in the place of the notes");
+    other.assert_untouched("a link in place of the directory of notes");
 }
 
 /// Leftovers of releases that wrote no notes, and of interrupted writes.
 #[test]
-fn what_is_left_without_a_note_goes_when_it_is_old_and_only_that() {
+fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
     let scene = Scene::new();
     let (agent_dir, temporaries) = (scene.root.path(), scene.at("tmp"));
     let runs = ["subagents/runs/0badcafe", "sessions/--project--/conversation/0badcafe"];
@@ -189,7 +189,7 @@ fn what_is_left_without_a_note_goes_when_it_is_old_and_only_that() {
     scene.write("subagents/scratch/3c4d.run");
     let lock = lock_directory(&scene.at(alive)).expect("free");
     unnoted::sweep(agent_dir, &temporaries).expect("swept");
-    assert_eq!(scene.names(runs[0]).len(), 6, "nothing is old");
+    assert_eq!(scene.names(runs[0]).len(), 6, "recent files stay");
     for path in all_below(agent_dir) {
         let is_young = path.starts_with(scene.at(young)) || path.ends_with("pi-subagent-4badcafe");
         if !is_young {
@@ -201,18 +201,18 @@ fn what_is_left_without_a_note_goes_when_it_is_old_and_only_that() {
         assert_eq!(scene.names(run), ["mine.md", "session.jsonl"], "{run}");
     }
     assert_eq!(scene.names(young).len(), 6);
-    assert_eq!(scene.names(alive).len(), 7, "its lock is one more");
+    assert_eq!(scene.names(alive).len(), 7, "the lock is one more file");
     drop(lock);
     assert!(cut_off.iter().all(|name| !scene.at(name).exists()));
     assert!(kept.iter().all(|name| scene.at(name).exists()));
-    assert_eq!(scene.names("subagents/scratch"), ["3c4d", "3c4d.run"], "the note says what goes");
+    assert_eq!(scene.names("subagents/scratch"), ["3c4d", "3c4d.run"], "a directory with a note stays");
     // The directory of the first scene belongs to a run that was swept.
     assert_eq!(scene.names("tmp"), ["other-3badcafe", "pi-subagent-4badcafe", "pi-subagent-mine"]);
     assert_eq!(scene.names("mine"), ["file"], "links are not followed");
 }
 
 #[test]
-fn a_temporary_directory_that_a_process_speaks_of_stays() {
+fn a_temporary_directory_in_the_arguments_of_a_process_stays() {
     let scene = Scene::new();
     let path = scene.at("tmp/pi-subagent-5badcafe");
     scene.write("tmp/pi-subagent-5badcafe/x");
@@ -229,7 +229,7 @@ fn a_temporary_directory_that_a_process_speaks_of_stays() {
     let words = format!("/proc/{}/cmdline", warden.id());
     let since = std::time::Instant::now();
     while fs::read(&words).expect("it runs").is_empty() {
-        assert!(since.elapsed() < PATIENCE, "it has no arguments");
+        assert!(since.elapsed() < PATIENCE, "the program has no arguments yet");
         std::thread::yield_now();
     }
     unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("swept");
@@ -263,16 +263,16 @@ fn age(path: &Path) {
 
 /// With a full table of file descriptors, the directory once looked empty, and this process never swept again.
 #[test]
-fn who_can_open_nothing_sweeps_later() {
+fn a_process_that_cannot_open_files_sweeps_later() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum }).expect("lower");
     let (swept, unnoted) = (sweep(scene.root.path()), unnoted::sweep(scene.root.path(), &scene.at("tmp")));
-    setrlimit(Resource::Nofile, before).expect("as before");
+    setrlimit(Resource::Nofile, before).expect("the limit is restored");
     assert!(swept.is_err() && unnoted.is_err());
-    scene.assert_untouched("nothing can be opened");
+    scene.assert_untouched("a sweep without free descriptors");
     assert!(note.exists());
     sweep(scene.root.path()).expect("swept");
     assert!(!note.exists() && !scene.temporary().exists());

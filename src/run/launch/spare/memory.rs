@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_waits_only_while_it_takes_a_small_part_of_what_is_available() {
+    fn a_spare_child_waits_only_while_it_needs_a_small_part_of_the_available_memory() {
         for (available, has_room, is_short) in [
             (Some(0), false, true),
             (Some(CHILD * 2 - 1), false, true),
@@ -98,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_available_is_read_as_the_kernel_writes_it() {
+    fn available_memory_is_parsed_from_the_kernel_s_format() {
         let text = "MemTotal:       16384 kB\nMemFree:         1024 kB\nMemAvailable:    2048 kB\n";
         assert_eq!(kilobytes(text, "MemAvailable:"), Some(2 << 20));
         assert_eq!(kilobytes("MemTotal: 1 kB\n", "MemAvailable:"), None);
     }
 
     #[test]
-    fn the_tightest_group_around_the_process_counts_and_its_cache_is_free() {
+    fn the_smallest_remaining_group_limit_counts_and_cache_counts_as_free() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let inner = root.path().join("outer/inner");
         fs::create_dir_all(&inner).expect("made");
@@ -120,6 +120,6 @@ mod tests {
         assert_eq!(left_in_groups("0::/outer/inner\n", root.path()), Some(2000));
         write(&outer, "memory.stat", "anon 4500\ninactive_file 1500\n");
         assert_eq!(left_in_groups("1:cpu:/x\n0::/outer/inner\n", root.path()), Some(3500));
-        assert_eq!(left_in_groups("1:cpu:/x\n", root.path()), None, "not this kind of groups");
+        assert_eq!(left_in_groups("1:cpu:/x\n", root.path()), None, "groups of cgroup v1 do not count");
     }
 }
