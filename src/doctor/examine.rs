@@ -192,7 +192,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
     let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
     let mut models: Vec<(String, Vec<&str>)> = Vec::new();
     for Listed { agent, plan, values, notices, .. } in &listing.agents {
-        let given = values.given();
+        let given = values.from_settings();
         if !given.is_empty() {
             let message = format!("{}: {}", agent.name, given.join("; "));
             checks.push(Check::new("agents", Status::Info, message));
@@ -275,17 +275,17 @@ fn spares(config: &Config) -> Option<Check> {
     const AREA: &str = "spare children";
     let Spare { count, idle } = config.spare;
     let most = Some(count).filter(|count| *count > 0)?;
-    let memory = Memory::look();
+    let memory = Memory::measure();
     let message = format!(
         "up to {most} wait after a run, {} s each, and take up to {} of memory each",
         idle.as_secs_f64(),
-        figures::bytes(Memory::OF_ONE)
+        figures::bytes(Memory::PER_CHILD)
     );
     if memory.has_room() {
         return Some(Check::new(AREA, Status::Info, message));
     }
     let available = figures::bytes(memory.available.unwrap_or_default());
-    let needed = figures::bytes(Memory::FOR_ANOTHER);
+    let needed = figures::bytes(Memory::REQUIRED);
     let message =
         format!("{message}; none is booted now, with {available} available of the {needed} for one");
     Some(Check::new(AREA, Status::Warning, message))

@@ -5,7 +5,7 @@ use crate::agent::{Network, SandboxMode};
 use crate::config::{AllowWrite, Config};
 use crate::process::{Abilities, Mechanism, Supervision};
 use crate::run::HostCapabilities;
-use crate::run::admit::sandbox::Held;
+use crate::run::admit::sandbox::EnforcedSandbox;
 
 /// Which of a child's processes are certain to end, and when.
 pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {
@@ -62,8 +62,8 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
         Ok(Abilities { landlock: Err(reason), .. }) => missing(reason),
         Ok(abilities @ Abilities { landlock: Ok(version), pid_namespace, .. }) => {
             let writes = config.allow_write == AllowWrite::Tree;
-            let Held { metadata, shell, lacks, .. } =
-                Held::with(config, abilities, *version, config.sandbox.network, writes);
+            let EnforcedSandbox { metadata, shell, lacks, .. } =
+                EnforcedSandbox::with(config, abilities, *version, config.sandbox.network, writes);
             let layers = [
                 (Mechanism::MountNamespace, metadata),
                 (Mechanism::PidNamespace, pid_namespace.is_ok()),

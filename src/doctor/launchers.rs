@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::process::{Outcome, capture_observed};
 use crate::run::admit::pi::PiVersion;
 use crate::run::launch::files::GUARD;
-use crate::run::launch::launcher::{Answered, Arrivals, Configured, LauncherTest, run_cancel};
+use crate::run::launch::launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 use crate::run::{HostContext, RunId, spawn_task};
 use crate::text::chain;
 use crate::text::figures;
@@ -62,8 +62,8 @@ async fn test(
         None => {}
     }
     let LauncherTest { command, input, cancel } = launcher.test(&RunId::random(), GUARD, &cwd, context);
-    let mut arrivals = Arrivals::start();
-    let said = match capture_observed(command, input, limit, BYTES, |bytes| arrivals.note(bytes)).await {
+    let mut timestamps = OutputTimestamps::start();
+    let said = match capture_observed(command, input, limit, BYTES, |bytes| timestamps.note(bytes)).await {
         Ok(said) => said,
         Err(refused) => return error(chain(&refused)),
     };
@@ -85,23 +85,23 @@ async fn test(
         let stderr = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
         format!("{why}{stderr}{left}")
     };
-    match Configured::answered(&said, &arrivals) {
+    match Configured::parse_answer(&said, &timestamps) {
         None => error(format!("no child was started: {}", why())).hint(
             "it must start `{argv}` with its standard input; where it leaves the words to a shell: \"quote\": \"sh\"",
         ),
-        Some(Answered { cwd, version, has_guard: false, .. }) => {
+        Some(TestAnswer { cwd, version, has_guard: false, .. }) => {
             let refused = match PiVersion::parse(&version) {
                 Some(_) => error(format!("pi {version} starts in `{cwd}`, but not with our guard: {}", why())),
                 None => error(format!("pi did not start in `{cwd}`: {}", why())),
             };
             refused.hint("`piCommand` of the launcher names pi there")
         }
-        Some(Answered { cwd, version, git, reached, started, is_held, .. }) => {
+        Some(TestAnswer { cwd, version, git, reached, started, has_warden, .. }) => {
             let git = git.map_or_else(
                 || "no `git` there, so no `isolation: private`".to_owned(),
                 |git| format!("git {git} there"),
             );
-            let held = if is_held { "ends with it" } else { "may outlive it, because no working warden of an npm installation was found there" };
+            let held = if has_warden { "ends with it" } else { "may outlive it, because no working warden of an npm installation was found there" };
             let (reached, started) = (shown(reached), shown(started));
             let message = format!(
                 "`{name}`: pi {version} with our guard in `{cwd}`; it takes {reached} to reach it, and pi there {started} to \

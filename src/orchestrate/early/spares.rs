@@ -161,7 +161,7 @@ async fn boot_and_keep(ready: AdmittedRun, mut calls: Calls, delist: Delist) {
 
 /// Starts the child if there is room and memory for it.
 async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPermit)> {
-    if !blocking(|| Memory::look().has_room()).await || !ready.may_boot_early().await {
+    if !blocking(|| Memory::measure().has_room()).await || !ready.may_boot_early().await {
         return None;
     }
     let mut permit = Queue::shared().spare(&request(ready, None).await)?;
@@ -216,7 +216,7 @@ async fn memory_is_short() {
     let mut checks = interval(MEMORY_CHECK);
     loop {
         checks.tick().await;
-        if blocking(|| Memory::look().is_short()).await {
+        if blocking(|| Memory::measure().is_short()).await {
             return;
         }
     }

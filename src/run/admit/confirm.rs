@@ -1,8 +1,8 @@
 //! Decides whether an agent that a project defines may run: by policy, or by asking the user.
 
-use super::reach::only_reads;
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
+use super::write_reach::only_reads;
 use crate::agent::{AgentDefinition, Source, ToolPlan, allowed_text, confirm, definition_text, is_confirmed};
 use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;

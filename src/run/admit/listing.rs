@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::capabilities::HostCapabilities;
 use super::permission_hooks::find_permission_hooks;
-use super::reach::{WriteReach, only_reads};
 use super::refusal::Refusal;
 use super::resolve::{loads_permission_hooks, own_credentials, tools_of};
 use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
 use super::shell::shell_policy;
 use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSource, find_agents};
+use super::write_reach::{WriteReach, only_reads};
 use crate::agent::{
     AgentDefinition, Catalog, DropReason, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Surface,
     SurfaceConfig, ToolPlan, doubt_about, surface,

@@ -12,7 +12,7 @@
 //! | `values` | the values that apply to the agent, and their sources |
 //! | `sandbox` | the kernel's restrictions on writing, and the report about them |
 //! | `scope` | the directories that a writing child may change |
-//! | `reach` | the tree that a child changes, and the changes that cannot be undone |
+//! | `write_reach` | the tree that a child changes, and the changes that cannot be undone |
 //! | `hidden` | the files that a sandboxed child does not see |
 //! | `shell` | the decision whether a child that may not write gets a shell |
 //! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
@@ -32,7 +32,6 @@ pub(crate) mod listing;
 pub(crate) mod permission_hooks;
 pub(crate) mod pi;
 mod prepare;
-mod reach;
 mod refusal;
 pub(crate) mod resolve;
 pub(crate) mod sandbox;
@@ -40,6 +39,7 @@ pub(crate) mod scope;
 pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod values;
+mod write_reach;
 
 pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;
@@ -48,8 +48,8 @@ pub use listing::{CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};
-pub use reach::WriteReach;
 pub use refusal::{InvalidConfig, Refusal};
 pub use settings::{CallSettings, load_config, start_log};
 pub(crate) use values::starts_another_pi;
 pub use values::{AgentValues, Sourced, ValueSource, find_agents, look_up};
+pub use write_reach::WriteReach;

@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::capabilities::HostCapabilities;
 use super::hidden::{hides, hides_extensions};
 use super::permission_hooks::find_permission_hooks;
-use super::reach::{only_reads, writes_to, writes_where};
 use super::refusal::Refusal;
 use super::sandbox::{SandboxPlan, may_write};
 use super::scope::WriteScope;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
+use super::write_reach::{only_reads, write_notice, write_target};
 use crate::agent::{
     AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoUsableTools,
     OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITING, depth_from_env, plan_tools,
@@ -22,7 +22,7 @@ use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, Loade
 use crate::process::Supervision;
 use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Launcher, launcher_of, only_here, selected};
+use crate::run::launch::launcher::{Launcher, launcher_of, remote_obstacle, selected};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
@@ -130,12 +130,12 @@ pub(in crate::run) fn resolve(
         return Err(Refusal::AgentDisabled { agent: agent.name.clone(), by });
     }
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
-    if sandbox.is_held()
+    if sandbox.is_enforced()
         && let Some(place) = hides(&config, context, &spec.cwd)
     {
         return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
     }
-    if sandbox.is_held()
+    if sandbox.is_enforced()
         && (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(&sandbox, &config))
         && let Some((extensions, place)) = hides_extensions(&config, context)
     {
@@ -146,7 +146,7 @@ pub(in crate::run) fn resolve(
     let (launcher, writes) = (launcher_of(&agent, &config), may_write(&agent, &config));
     let writes_here = writes && launcher.elsewhere().is_none();
     let (is_isolated, tree, undo_note) = if writes_here {
-        writes_to(&values, spec, sandbox.is_held())
+        write_target(&values, spec, sandbox.is_enforced())
     } else {
         // This machine cannot know whether git is available where the child works.
         (writes && values.isolation.value == Isolation::Private, None, None)
@@ -154,13 +154,13 @@ pub(in crate::run) fn resolve(
     let shell = shell_policy(&sandbox, &spec.cwd, context);
     let plan = tools_of(&agent, &values, &config, context, shell);
     let changes_files = writes && !plan.is_ok_and(|plan| only_reads(&agent, &values, &config, &plan));
-    let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_held());
+    let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_enforced());
     let (timeout, limited_by) = time_limit(overrides.timeout, &values);
     let (credentials, withheld) = usable_credentials(context, &agent, launcher.elsewhere());
     let mut notices = degraded(&config, capabilities, supervision);
     notices.extend(unwritable.into_iter().flatten().chain(withheld));
     if changes_files {
-        notices.extend(writes_where(&*launcher, is_isolated, sandbox.is_held()));
+        notices.extend(write_notice(&*launcher, is_isolated, sandbox.is_enforced()));
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
@@ -180,7 +180,7 @@ pub(in crate::run) fn resolve(
         unmet: (selected(&agent, &config).err())
             .or_else(|| capabilities.forbids())
             .or_else(|| sandbox.forbids())
-            .or_else(|| only_here(launcher.elsewhere()?, writes, &values, overrides)),
+            .or_else(|| remote_obstacle(launcher.elsewhere()?, writes, &values, overrides)),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
@@ -296,7 +296,7 @@ impl ResolvedRun {
 
     /// Returns true if the child gets private directories: it is sandboxed, or its credentials differ from the user's.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
-        self.sandbox.is_held() || self.credentials.is_some() || !self.keys.is_empty()
+        self.sandbox.is_enforced() || self.credentials.is_some() || !self.keys.is_empty()
     }
 
     /// Returns the child's tools.

@@ -14,9 +14,9 @@ const HOLDS_SIGNALS: u32 = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::run) enum SandboxPlan {
     /// The kernel prevents all writing, or writing outside the child's tree.
-    Held(Held),
+    Enforced(EnforcedSandbox),
     /// Only the child's choice of tools prevents writing, or nothing does.
-    Loose {
+    Unenforced {
         /// The reason, for people.
         reason: String,
         /// True if the child must not run without a sandbox.
@@ -32,7 +32,7 @@ pub(in crate::run) enum SandboxPlan {
 /// A sandbox that this machine can provide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the sandbox")]
-pub(crate) struct Held {
+pub(crate) struct EnforcedSandbox {
     /// True if the child gets its own view of the file system. It protects modes, owners and times as well, and hides
     /// files and sockets.
     pub metadata: bool,
@@ -64,7 +64,7 @@ impl SandboxPlan {
         let network = network_of(agent, config);
         let loose = |reason: &str, forbidden| {
             let open = if network == Network::Off { "; so the network is not switched off" } else { "" };
-            Self::Loose { reason: format!("{reason}{open}"), forbidden }
+            Self::Unenforced { reason: format!("{reason}{open}"), forbidden }
         };
         let writes = may_write(agent, config);
         if let Ok(Some((launcher, settings))) = selected(agent, config) {
@@ -95,10 +95,10 @@ impl SandboxPlan {
             Err(reason) => missing(reason),
             Ok((_, Err(reason))) => missing(reason),
             Ok((abilities, Ok(version))) => {
-                let held = Held::with(config, abilities, *version, network, writes);
-                match &held.unprotected {
+                let sandbox = EnforcedSandbox::with(config, abilities, *version, network, writes);
+                match &sandbox.unprotected {
                     Some(reason) if required => loose(reason, true),
-                    _ => Self::Held(Held { required, ..held }),
+                    _ => Self::Enforced(EnforcedSandbox { required, ..sandbox }),
                 }
             }
         }
@@ -107,13 +107,13 @@ impl SandboxPlan {
     /// Logs the restrictions on the child and each missing layer.
     pub(super) fn log(&self) {
         match self {
-            Self::Held(Held { writes, shell, lacks, required, .. }) => {
+            Self::Enforced(EnforcedSandbox { writes, shell, lacks, required, .. }) => {
                 tracing::info!(target: "sandbox", writes, ?shell, required, "the kernel restrains the child");
                 for reason in lacks {
                     tracing::warn!(target: "sandbox", reason, "a layer is missing");
                 }
             }
-            Self::Loose { reason, forbidden } => {
+            Self::Unenforced { reason, forbidden } => {
                 tracing::warn!(target: "sandbox", reason, required = forbidden, "nothing restrains the child");
             }
             Self::Declared { launcher } => {
@@ -123,32 +123,32 @@ impl SandboxPlan {
     }
 
     /// Returns the sandbox, if there is one.
-    pub(in crate::run) fn held(&self) -> Option<&Held> {
+    pub(in crate::run) fn enforced(&self) -> Option<&EnforcedSandbox> {
         match self {
-            Self::Held(held) => Some(held),
-            Self::Loose { .. } | Self::Declared { .. } => None,
+            Self::Enforced(sandbox) => Some(sandbox),
+            Self::Unenforced { .. } | Self::Declared { .. } => None,
         }
     }
 
     /// Returns true if the kernel prevents writes, except those in the child's tree if the agent may write.
-    pub(in crate::run) fn is_held(&self) -> bool {
-        self.held().is_some()
+    pub(in crate::run) fn is_enforced(&self) -> bool {
+        self.enforced().is_some()
     }
 
     /// Returns true if the kernel prevents writing any file of the user's.
     pub(in crate::run) fn is_read_only(&self) -> bool {
-        self.held().is_some_and(|held| !held.writes)
+        self.enforced().is_some_and(|sandbox| !sandbox.writes)
     }
 
     /// Returns true if the child may write, but only in its tree.
     pub(in crate::run) fn is_confined(&self) -> bool {
-        self.held().is_some_and(|held| held.writes)
+        self.enforced().is_some_and(|sandbox| sandbox.writes)
     }
 
     /// Returns the reason if the child must not start.
     pub(in crate::run) fn forbids(&self) -> Option<String> {
         match self {
-            Self::Loose { reason, forbidden: true } => {
+            Self::Unenforced { reason, forbidden: true } => {
                 Some(format!("sandbox: required, but unavailable: {reason}"))
             }
             _ => None,
@@ -159,17 +159,17 @@ impl SandboxPlan {
     pub(in crate::run) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
         let in_force = mechanisms.unwrap_or_default();
         let enforced = in_force.contains(&Mechanism::Landlock);
-        let (held, reason) = match self {
-            Self::Loose { reason, .. } => (None, Some(reason.clone())),
+        let (sandbox, reason) = match self {
+            Self::Unenforced { reason, .. } => (None, Some(reason.clone())),
             Self::Declared { launcher } => {
                 let by = format!(
                     "your configuration declares `{launcher}` `readonly`; nothing on this machine has checked that"
                 );
                 (None, Some(by))
             }
-            Self::Held(held) => (Some(held), mechanisms.and_then(|found| held.open_with(found))),
+            Self::Enforced(sandbox) => (Some(sandbox), mechanisms.and_then(|found| sandbox.open_with(found))),
         };
-        let shell = held.filter(|_| enforced).and_then(|held| held.shell);
+        let shell = sandbox.filter(|_| enforced).and_then(|sandbox| sandbox.shell);
         let names = in_force.iter().copied().filter(|mechanism| is_sandbox(*mechanism, enforced));
         let mechanism = names.chain(shell.map(|_| Mechanism::ToolSandbox));
         SandboxReport {
@@ -181,7 +181,7 @@ impl SandboxPlan {
     }
 }
 
-impl Held {
+impl EnforcedSandbox {
     /// Describes the sandbox on a machine with this version of Landlock. `network` is the shell's network access;
     /// `writes` says that the child writes in its tree.
     pub(crate) fn with(

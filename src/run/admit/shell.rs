@@ -22,10 +22,10 @@ pub(in crate::run) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &
     if let SandboxPlan::Declared { .. } = sandbox {
         return ShellPolicy::Sandboxed;
     }
-    let Some(held) = sandbox.held() else { return ShellPolicy::NoSandbox };
+    let Some(sandbox) = sandbox.enforced() else { return ShellPolicy::NoSandbox };
     let tools = context.host.tools.iter().flatten();
     let is_foreign = tools.into_iter().any(|tool| tool.name == SHELL && tool.extension.is_some());
-    if held.shell.is_none() {
+    if sandbox.shell.is_none() {
         ShellPolicy::NoToolSandbox
     } else if is_foreign {
         ShellPolicy::FromExtension

@@ -6,7 +6,7 @@ use super::active_run::ActiveRun;
 use crate::process::Outcome;
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::{Elsewhere, run_cancel, run_helper};
+use crate::run::launch::launcher::{RemoteEnd, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
 use crate::text::{Sanitizer, chain, quoted_within};
@@ -42,7 +42,7 @@ impl ActiveRun<'_> {
         let has_left = match &last.supervised.outcome {
             // A launcher may end with success that has lost its child.
             Outcome::Exited(status) => {
-                status.success() && last.elsewhere.as_ref().is_some_and(Elsewhere::has_ended)
+                status.success() && last.elsewhere.as_ref().is_some_and(RemoteEnd::has_ended)
             }
             Outcome::Settled { lingered, .. } => !lingered,
             _ => false,

@@ -23,7 +23,7 @@ use crate::text::chain;
 use crate::workspace::PARTIAL;
 
 /// The time limit for a cancelled start to finish creating files. It usually takes milliseconds.
-const MAKING: Duration = Duration::from_millis(500);
+const MAX_CREATION: Duration = Duration::from_millis(500);
 
 /// The pauses between attempts to start a child while the machine is short of something.
 const PAUSES: [Duration; 4] = [
@@ -94,24 +94,24 @@ impl AdmittedRun {
 
     async fn launch_for(&self, purpose: Purpose, cancel: &Cancel) -> Result<Booted, NoChild> {
         let run = self.clone();
-        let mut making = Box::pin(blocking(move || run.make(purpose)));
-        let Ok(made) = unless_cancelled(cancel, &mut making).await else {
+        let mut creation = Box::pin(blocking(move || run.make(purpose)));
+        let Ok(made) = unless_cancelled(cancel, &mut creation).await else {
             // Waits for files that are still being created, so that they can be removed. On a slower disk, they are
             // removed when they are dropped.
-            if let Ok(Ok(made)) = timeout(MAKING, making).await {
+            if let Ok(Ok(made)) = timeout(MAX_CREATION, creation).await {
                 made.files.remove().await;
             }
             return Err(NoChild::Cancelled);
         };
         let mut made = made.map_err(|error| NoChild::Failed { error, files: None })?;
-        match start_patiently(&made.command, cancel).await {
+        match start_with_retries(&made.command, cancel).await {
             Ok(Some(mut child)) => {
                 made.files.clean_up = child.take_clean_up();
                 tracing::info!(
                     target: "child", run = %self.builder.run_id.get(), pid = child.tree.id(), held_by = ?child.tree.mechanisms(), ?purpose,
                     "the child has started"
                 );
-                self.if_held(Booted { child, made }).await
+                self.check_sandbox(Booted { child, made }).await
             }
             Ok(None) => Err(NoChild::Cancelled),
             Err(error) => {
@@ -125,18 +125,18 @@ impl AdmittedRun {
     /// Compares the active restrictions on the child with the planned ones. The child has no task yet, so it has not
     /// used a gap. The sandbox around its shell closes the gaps that it can. A child that must not run with a gap is
     /// ended.
-    async fn if_held(&self, booted: Booted) -> Result<Booted, NoChild> {
-        let held = self.resolved.sandbox.held();
-        let missing = held.and_then(|held| held.missing(&booted.child.tree.mechanisms()));
-        let (Some(held), Some(missing)) = (held, missing) else { return Ok(booted) };
-        tracing::warn!(target: "sandbox", reason = missing, required = held.required, "a layer is missing");
+    async fn check_sandbox(&self, booted: Booted) -> Result<Booted, NoChild> {
+        let sandbox = self.resolved.sandbox.enforced();
+        let missing = sandbox.and_then(|sandbox| sandbox.missing(&booted.child.tree.mechanisms()));
+        let (Some(sandbox), Some(missing)) = (sandbox, missing) else { return Ok(booted) };
+        tracing::warn!(target: "sandbox", reason = missing, required = sandbox.required, "a layer is missing");
         let close = {
             let run = self.clone();
             move || (run.close_gap(&booted).map_err(|error| chain(&error)), booted)
         };
         let (closed, booted) = blocking(close).await;
         let error = match closed {
-            Ok(()) if !held.required => return Ok(booted),
+            Ok(()) if !sandbox.required => return Ok(booted),
             Ok(()) => format!("sandbox: required, but unavailable: {missing}"),
             Err(error) => format!("sandbox: {error}"),
         };
@@ -165,7 +165,7 @@ impl AdmittedRun {
             return Err(unmet.clone());
         }
         if let Some(scope) = &resolved.scope
-            && resolved.sandbox.held().is_some_and(|held| held.required)
+            && resolved.sandbox.enforced().is_some_and(|sandbox| sandbox.required)
             && scope.look().is_partial
         {
             return Err(format!("sandbox: required, but unavailable: {PARTIAL}"));
@@ -183,7 +183,7 @@ impl AdmittedRun {
                 agent_dir: &context.agent_dir,
                 credentials: resolved.credentials.as_deref(),
                 keys: &resolved.keys,
-                is_sandboxed: resolved.sandbox.is_held(),
+                is_sandboxed: resolved.sandbox.is_enforced(),
                 temporaries: Some(&temporaries),
                 compile_cache: compile_cache.as_deref(),
             }),
@@ -225,7 +225,7 @@ impl AdmittedRun {
     }
 
     fn planned_shell(&self, files: &RunFiles, command: &ChildCommand) -> Option<ToolShell> {
-        self.tool_shell(files, command, self.resolved.sandbox.held()?.metadata)
+        self.tool_shell(files, command, self.resolved.sandbox.enforced()?.metadata)
     }
 
     fn pi(&self) -> Result<PiProgram, String> {
@@ -279,7 +279,7 @@ impl AdmittedRun {
 }
 
 /// Starts a child. Retries for about a second while the machine is short of something.
-async fn start_patiently(command: &ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
+async fn start_with_retries(command: &ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
     for pause in PAUSES {
         match start(command.clone(), cancel).await {
             Err(error) if error.is_transient() => {

@@ -191,7 +191,7 @@ impl Invocation<'_> {
             (TOOLS, self.run.tools().join(",")),
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
-            (OWN_SHELL, if sandbox.is_held() { "1" } else { "0" }.to_owned()),
+            (OWN_SHELL, if sandbox.is_enforced() { "1" } else { "0" }.to_owned()),
             (ASKS, json_of(ask_tool(self.run.asks(), ASK_KEY_PREFIX).as_ref())),
             (SUBMITS, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
             (HOLDS_TURNS, if self.run.resolved.holds_turns() { "1" } else { "0" }.to_owned()),
@@ -223,11 +223,11 @@ impl Invocation<'_> {
     /// Returns variables that lead programs to the child's temporary directory if they ignore `TMPDIR` and the child
     /// has no `/tmp` of its own. `env` is the rest of the environment.
     fn temporaries(&self, env: &[(OsString, OsString)]) -> Vec<(&'static str, OsString)> {
-        let held = self.run.resolved.sandbox.held();
+        let sandbox = self.run.resolved.sandbox.enforced();
         let Some(temporary) = self.files.private_dirs.as_ref().and_then(|own| own.temporary()) else {
             return Vec::new();
         };
-        if held.is_none_or(|held| sandboxes::has_temporaries(held, &self.run.spec.context)) {
+        if sandbox.is_none_or(|sandbox| sandboxes::has_temporaries(sandbox, &self.run.spec.context)) {
             return Vec::new();
         }
         let mut variables = vec![(ZSH_FILES, temporary.join("zsh").into_os_string())];

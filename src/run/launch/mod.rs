@@ -22,9 +22,9 @@ pub(crate) mod boot;
 pub(crate) mod command_line;
 pub(crate) mod files;
 pub(crate) mod launcher;
-#[cfg_attr(not(unix), path = "leftovers_elsewhere.rs")]
+#[cfg_attr(not(unix), path = "leftovers_unsupported.rs")]
 pub(crate) mod leftovers;
-#[cfg_attr(not(unix), path = "private_dirs_elsewhere.rs")]
+#[cfg_attr(not(unix), path = "private_dirs_unsupported.rs")]
 pub(crate) mod private_dirs;
 pub(crate) mod private_files;
 pub(crate) mod resume;

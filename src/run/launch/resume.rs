@@ -60,11 +60,11 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
     let Resumption { directory, session, run_id } = resumption;
     let found = fs::symlink_metadata(directory).map_err(FileError::at(directory))?;
     if !found.is_dir() {
-        return Err(FileError::at(directory)(wrong("it is not a directory")));
+        return Err(FileError::at(directory)(invalid("it is not a directory")));
     }
     let locked = lock_directory(directory)?;
     if session.parent() != Some(directory) {
-        return Err(FileError::at(session)(wrong("it is not in the run's directory")));
+        return Err(FileError::at(session)(invalid("it is not in the run's directory")));
     }
     make_ready(session, cwd, run_id).map_err(FileError::at(session))?;
     Ok(locked)
@@ -76,7 +76,7 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
 ///
 /// Fails if the lock's file cannot be used, or if another process has the lock.
 pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError> {
-    take(directory.join(layout::LOCK)).map_err(FileError::at(directory))
+    acquire(directory.join(layout::LOCK)).map_err(FileError::at(directory))
 }
 
 /// Locks the directory of a run that may be dead, without waiting. `None` if the run is alive or its state is unknown.
@@ -89,11 +89,11 @@ pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {
     is_dead.then(|| SessionLock { path, file: taken })
 }
 
-fn wrong(words: &str) -> io::Error {
+fn invalid(words: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, words)
 }
 
-fn take(path: PathBuf) -> io::Result<SessionLock> {
+fn acquire(path: PathBuf) -> io::Result<SessionLock> {
     let since = Instant::now();
     loop {
         match try_lock(&path, true) {
@@ -114,7 +114,7 @@ fn take(path: PathBuf) -> io::Result<SessionLock> {
 fn open(session: &Path) -> io::Result<File> {
     let found = fs::symlink_metadata(session)?;
     if !found.is_file() {
-        return Err(wrong("it is not a regular file"));
+        return Err(invalid("it is not a regular file"));
     }
     refuse_links(OpenOptions::new().read(true).append(true)).open(session)
 }
@@ -126,12 +126,12 @@ fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
     BufReader::new(&mut session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
     let mut header: Value = serde_json::from_slice(&first).unwrap_or_default();
     if header["type"] != "session" {
-        return Err(wrong("it does not begin with a session header"));
+        return Err(invalid("it does not begin with a session header"));
     }
     if header["cwd"] != *cwd.to_string_lossy() {
         if !header["cwd"].as_str().is_some_and(|old| are_trees_of(run_id, Path::new(old), cwd)) {
             let words = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
-            return Err(wrong(&words));
+            return Err(invalid(&words));
         }
         header["cwd"] = cwd.to_string_lossy().into();
         session = with_header(path, session, first.len(), &header)?;

@@ -12,7 +12,7 @@ use crate::run::admit::hidden::{
     CREDENTIALS, SERVERS, below_home, configured, hidden, private_tree, private_trees,
 };
 use crate::run::admit::resolve::ResolvedRun;
-use crate::run::admit::sandbox::Held;
+use crate::run::admit::sandbox::EnforcedSandbox;
 use crate::run::admit::scope::WriteScope;
 use crate::run::context::HostContext;
 use crate::run::spec::RunSpec;
@@ -33,8 +33,8 @@ const SHELLS: [&str; 2] = ["bash", "sh"];
 
 /// Returns the options of the sandbox around a child. `None` if it has none. Blocks.
 pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) -> Option<Sandbox> {
-    let held = resolved.sandbox.held()?;
-    if held.metadata {
+    let sandbox = resolved.sandbox.enforced()?;
+    if sandbox.metadata {
         // Only an existing directory can be masked. If this fails, no run can create a private tree either.
         drop(private::create_dir_all(&layout::private_trees(&spec.context.agent_dir)));
     }
@@ -43,9 +43,9 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let shown = shows_directory.then(|| files.directory.clone());
     // A child that cannot write to its project sees the real files there, not a copy.
     let project = root_of(&canonical(&spec.cwd));
-    let project = (has_temporaries(held, &spec.context) && is_temporary(&project)).then_some(project);
+    let project = (has_temporaries(sandbox, &spec.context) && is_temporary(&project)).then_some(project);
     let scope = resolved.scope.as_ref();
-    let protected = scope.filter(|_| held.metadata).map(|scope| scope.look().protected);
+    let protected = scope.filter(|_| sandbox.metadata).map(|scope| scope.look().protected);
     Some(Sandbox {
         // The path must not contain links, because the warden does not follow them.
         writable: files
@@ -55,19 +55,19 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
             .chain(scope.into_iter().flat_map(WriteScope::writable))
             .collect(),
         protected: protected.unwrap_or_default(),
-        metadata: held.metadata,
-        temporary_bytes: has_temporaries(held, &spec.context).then_some(TEMPORARY_BYTES),
+        metadata: sandbox.metadata,
+        temporary_bytes: has_temporaries(sandbox, &spec.context).then_some(TEMPORARY_BYTES),
         shown: shown.into_iter().chain(private_tree(&spec.context, &spec.cwd)).chain(project).collect(),
         hidden,
-        file_bytes: file_bytes(held),
+        file_bytes: file_bytes(sandbox),
         ..Sandbox::default()
     })
 }
 
 /// Returns true if a child gets its own `/tmp` and `/dev/shm`. It does not if they contain the user's agent directory.
 /// A shell that may write in a directory could read everything below it, including the child's copies of credentials.
-pub(super) fn has_temporaries(held: &Held, context: &HostContext) -> bool {
-    held.temporaries && !is_temporary(&canonical(&context.agent_dir))
+pub(super) fn has_temporaries(sandbox: &EnforcedSandbox, context: &HostContext) -> bool {
+    sandbox.temporaries && !is_temporary(&canonical(&context.agent_dir))
 }
 
 fn is_temporary(path: &Path) -> bool {
@@ -75,8 +75,8 @@ fn is_temporary(path: &Path) -> bool {
 }
 
 /// Limits the file size only for children that cannot write, because build output may be large.
-fn file_bytes(held: &Held) -> Option<u64> {
-    (!held.writes).then_some(FILE_BYTES)
+fn file_bytes(sandbox: &EnforcedSandbox) -> Option<u64> {
+    (!sandbox.writes).then_some(FILE_BYTES)
 }
 
 /// Returns the options of the sandbox around the child's shell. `None` if it gets no sandboxed shell. `env` is the
@@ -88,8 +88,9 @@ pub(super) fn tool_shell(
     env: &[(OsString, OsString)],
     has_view: bool,
 ) -> Option<ToolShell> {
-    let (held, own) = (resolved.sandbox.held()?, files.private_dirs.as_ref()?);
-    let network = held.shell?;
+    let sandbox = resolved.sandbox.enforced()?;
+    let own = files.private_dirs.as_ref()?;
+    let network = sandbox.shell?;
     let agent_dir = &spec.context.agent_dir;
     let ours = agent_dir.join(layout::SUBAGENTS);
     // A command costs less if fewer directories lead to a hidden path, because all of their entries are listed.
@@ -112,12 +113,12 @@ pub(super) fn tool_shell(
         hidden,
         shown: private_tree(&spec.context, &spec.cwd).into_iter().collect(),
         masked,
-        temporaries: has_view && has_temporaries(held, &spec.context),
+        temporaries: has_view && has_temporaries(sandbox, &spec.context),
         network: network == Network::On,
         // Servers are reached by paths. If these are hidden, sockets do no harm.
         unix_sockets: has_view,
         unset,
-        file_bytes: file_bytes(held),
+        file_bytes: file_bytes(sandbox),
     })
 }
 

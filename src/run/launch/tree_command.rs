@@ -44,7 +44,7 @@ impl AdmittedRun {
             // The child's warden and this process remove the run's files, so this command must not.
             (options.scratch, options.unless_kept, options.directory) = (Vec::new(), Vec::new(), None);
         }
-        command.program = if resolved.sandbox.is_held() {
+        command.program = if resolved.sandbox.is_enforced() {
             let confined = tool_shell(resolved, spec, files, &command.env, has_view);
             let (Some(confined), Some(warden)) = (confined, &resolved.warden) else {
                 return Err("this machine has no sandbox for a shell".to_owned());

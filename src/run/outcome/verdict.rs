@@ -8,7 +8,7 @@ use crate::agent::SUBMIT;
 use crate::event::{Collected, MAX_SUBMITTED, RefusedResults, StopReason, Submitted, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::permission_hooks::failed_hook;
-use crate::run::launch::launcher::Elsewhere;
+use crate::run::launch::launcher::RemoteEnd;
 use crate::run::result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
 use crate::run::state::RunOutcome;
 use crate::text::{Sanitizer, quoted, quoted_within};
@@ -73,7 +73,7 @@ pub(in crate::run) struct AttemptReport {
     /// How the check of its work ended.
     pub check: Option<CheckReport>,
     /// How far a child came that a launcher was to start elsewhere.
-    pub elsewhere: Option<Elsewhere>,
+    pub elsewhere: Option<RemoteEnd>,
 }
 
 /// The state of a run after an attempt.
@@ -210,7 +210,7 @@ impl Verdict {
     }
 
     /// The same of a child that a launcher was to start: that may be what has failed.
-    fn of_elsewhere(self, elsewhere: &Elsewhere, report: &AttemptReport) -> Self {
+    fn of_elsewhere(self, elsewhere: &RemoteEnd, report: &AttemptReport) -> Self {
         let (has_exited, is_success) = match &report.supervised.outcome {
             Outcome::Exited(status) => (true, status.success()),
             _ => (false, false),
@@ -235,7 +235,7 @@ impl Verdict {
                 ..self
             },
             RunOutcome::HardTimeout | RunOutcome::IdleTimeout => {
-                Self { step: Some(Elsewhere::after_limit()), ..self }
+                Self { step: Some(RemoteEnd::after_limit()), ..self }
             }
             _ => self,
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::installed::installed;
-use super::watches::{EVENT, PROVIDER, names, patience};
+use super::watches::{EVENT, PROVIDER, contains_any, deadline};
 use crate::agent::canonical;
 use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
@@ -26,10 +26,10 @@ pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
         Some(loaded) => loaded.clone(),
         None => installed(&context.agent_dir, context.home.as_deref()),
     };
-    let (end, mut hooks) = (patience(), Vec::<String>::new());
+    let (end, mut hooks) = (deadline(), Vec::<String>::new());
     for HostExtension { path, package } in installed {
         let packages = package.map_or_else(|| packages_of(&path, context), |package| vec![package]);
-        if !is_ours(&path) && names(EVENT, &path, packages, end) {
+        if !is_ours(&path) && contains_any(EVENT, &path, packages, end) {
             let path = path.to_string_lossy().into_owned();
             if !hooks.contains(&path) {
                 hooks.push(path);
@@ -42,8 +42,9 @@ pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
 /// Returns true if one of these extensions may provide a model. A name that is not a file, such as a package's, always
 /// may. Blocks.
 pub(in crate::run::admit) fn may_provide_model(files: &[PathBuf], context: &HostContext) -> bool {
-    let end = patience();
-    let may = |path: PathBuf| !path.is_file() || names(PROVIDER, &path, packages_of(&path, context), end);
+    let end = deadline();
+    let may =
+        |path: PathBuf| !path.is_file() || contains_any(PROVIDER, &path, packages_of(&path, context), end);
     files.iter().map(|path| canonical(path)).any(may)
 }
 

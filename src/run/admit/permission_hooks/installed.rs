@@ -39,7 +39,7 @@ pub(super) fn installed(agent_dir: &Path, home: Option<&Path>) -> Vec<HostExtens
     for path in named {
         add(path, None);
     }
-    for path in found.into_iter().filter(|path| patterns.leaves_on(path, agent_dir)) {
+    for path in found.into_iter().filter(|path| patterns.stays_enabled(path, agent_dir)) {
         add(path, None);
     }
     for package in settings.get("packages").and_then(Value::as_array).into_iter().flatten() {

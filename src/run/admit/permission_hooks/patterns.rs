@@ -32,7 +32,7 @@ impl<'a> Patterns<'a> {
 
     /// Returns true if an extension that pi found by itself stays enabled. Only entries with a leading mark apply to
     /// it.
-    pub(super) fn leaves_on(&self, file: &Path, base: &Path) -> bool {
+    pub(super) fn stays_enabled(&self, file: &Path, base: &Path) -> bool {
         let marked = Patterns {
             included: Vec::new(),
             excluded: self.excluded.clone(),

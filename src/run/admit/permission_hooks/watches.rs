@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The time limit for searching all extensions.
 const MAX_TIME: Duration = Duration::from_secs(2);
 /// Skipped directories: dependencies, and git's own.
-const PASSED_OVER: [&str; 2] = ["node_modules", ".git"];
+const SKIPPED: [&str; 2] = ["node_modules", ".git"];
 /// The maximum length of an imported path, in bytes.
 const MAX_IMPORT: usize = 300;
 /// The endings that an import may omit.
@@ -33,14 +33,14 @@ const ENDINGS: [&str; 9] = ["", ".ts", ".js", ".mjs", ".cjs", ".mts", ".cts", "/
 
 /// Returns the deadline for searching all extensions together. An extension that is not searched by then counts as a
 /// hook.
-pub(super) fn patience() -> Instant {
+pub(super) fn deadline() -> Instant {
     Instant::now() + MAX_TIME
 }
 
 /// Returns true if an extension contains one of these words. Searches its entry, the files that the entry imports by a
 /// relative path, and all files of its packages. A file that cannot be read counts as containing one; a path that is
 /// neither a file nor a directory contains no code. Blocks until `end` at most.
-pub(super) fn names(
+pub(super) fn contains_any(
     words: &'static [&'static [u8]],
     entry: &Path,
     packages: Vec<PathBuf>,
@@ -49,15 +49,15 @@ pub(super) fn names(
     let packages: Vec<PathBuf> = packages.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut search = Search {
         words,
-        left: vec![entry.to_path_buf()],
+        pending: vec![entry.to_path_buf()],
         seen: BTreeSet::new(),
         files: 0,
         bytes: 0,
         end,
         packages: packages.clone(),
     };
-    search.left.extend(packages);
-    while let Some(path) = search.left.pop() {
+    search.pending.extend(packages);
+    while let Some(path) = search.pending.pop() {
         if search.finds(&path).unwrap_or(true) {
             return true;
         }
@@ -85,7 +85,7 @@ fn identity(path: &Path, _found: &fs::Metadata) -> Identity {
 /// A bounded search through files and directories.
 struct Search {
     words: &'static [&'static [u8]],
-    left: Vec<PathBuf>,
+    pending: Vec<PathBuf>,
     seen: BTreeSet<Identity>,
     files: usize,
     bytes: usize,
@@ -113,10 +113,10 @@ impl Search {
         if found.is_dir() {
             for found in fs::read_dir(path)? {
                 let found = found?;
-                if PASSED_OVER.iter().all(|name| found.file_name() != *name) {
-                    self.left.push(found.path());
+                if SKIPPED.iter().all(|name| found.file_name() != *name) {
+                    self.pending.push(found.path());
                 }
-                if self.left.len() > MAX_FILES {
+                if self.pending.len() > MAX_FILES {
                     return Ok(true);
                 }
             }
@@ -131,7 +131,7 @@ impl Search {
                     continue;
                 }
                 self.files += 1;
-                self.left.extend(candidates(&import).find(|path| path.is_file()));
+                self.pending.extend(candidates(&import).find(|path| path.is_file()));
             }
         }
         Ok(false)

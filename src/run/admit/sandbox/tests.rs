@@ -30,8 +30,8 @@ fn able() -> Abilities {
     capabilities(Ok(HOLDS_SIGNALS), Ok(()))
 }
 
-fn nothing() -> Held {
-    Held {
+fn nothing() -> EnforcedSandbox {
+    EnforcedSandbox {
         metadata: false,
         temporaries: false,
         writes: false,
@@ -44,9 +44,9 @@ fn nothing() -> Held {
 
 fn word(plan: &SandboxPlan) -> &'static str {
     match plan {
-        SandboxPlan::Held(_) => "held",
-        SandboxPlan::Loose { forbidden: false, .. } => "loose",
-        SandboxPlan::Loose { forbidden: true, .. } => "refused",
+        SandboxPlan::Enforced(_) => "enforced",
+        SandboxPlan::Unenforced { forbidden: false, .. } => "unenforced",
+        SandboxPlan::Unenforced { forbidden: true, .. } => "refused",
         SandboxPlan::Declared { .. } => "declared",
     }
 }
@@ -56,9 +56,9 @@ fn word(plan: &SandboxPlan) -> &'static str {
 #[test]
 fn the_stricter_of_two_modes_decides_whether_a_child_is_sandboxed_or_refused() {
     use SandboxMode::{Auto, Off, Required};
-    const NEVER: [&str; 3] = ["loose", "loose", "loose"];
-    const IF_ABLE: [&str; 3] = ["held", "loose", "loose"];
-    const OR_NOT_AT_ALL: [&str; 3] = ["held", "refused", "refused"];
+    const NEVER: [&str; 3] = ["unenforced", "unenforced", "unenforced"];
+    const IF_ABLE: [&str; 3] = ["enforced", "unenforced", "unenforced"];
+    const OR_NOT_AT_ALL: [&str; 3] = ["enforced", "refused", "refused"];
     let table = [
         (None, Off, NEVER),
         (None, Auto, IF_ABLE),
@@ -85,9 +85,9 @@ fn the_stricter_of_two_modes_decides_whether_a_child_is_sandboxed_or_refused() {
                 "readonly: {readonly}, allowWrite: {allow_write}, agent: {own:?}, configured: {configured:?}"
             );
             for plan in plans {
-                assert_eq!(plan.is_held(), word(&plan) == "held");
-                assert_eq!(plan.is_confined(), plan.is_held() && !readonly && allow_write);
-                assert_eq!(plan.is_read_only(), plan.is_held() && (readonly || !allow_write));
+                assert_eq!(plan.is_enforced(), word(&plan) == "enforced");
+                assert_eq!(plan.is_confined(), plan.is_enforced() && !readonly && allow_write);
+                assert_eq!(plan.is_read_only(), plan.is_enforced() && (readonly || !allow_write));
                 assert_eq!(plan.forbids().is_some(), word(&plan) == "refused");
             }
         }
@@ -100,7 +100,7 @@ fn a_child_that_may_write_everywhere_is_not_sandboxed() {
         for readonly in [true, false] {
             let config = Config { allow_write: AllowWrite::Everywhere, ..config(mode, true) };
             let plan = SandboxPlan::of(&agent(readonly, None), &config, Ok(&able()));
-            let expected = if readonly && mode != SandboxMode::Off { "held" } else { "loose" };
+            let expected = if readonly && mode != SandboxMode::Off { "enforced" } else { "unenforced" };
             assert_eq!(word(&plan), expected, "{mode} {readonly}");
             assert!(!plan.is_confined());
         }
@@ -115,10 +115,10 @@ fn an_unprotected_repository_is_reported_or_the_child_is_refused() {
     let unprotected = |why: &str| format!("`.git` and `.pi` are writable{why}");
     let (none, off) = (unprotected(": no mounts"), unprotected(" (`sandbox.metadata` is off)"));
     for (abilities, wanted, mode, expected, reason) in [
-        (&able(), true, SandboxMode::Required, "held", None),
-        (&able(), false, SandboxMode::Auto, "held", Some(&off)),
+        (&able(), true, SandboxMode::Required, "enforced", None),
+        (&able(), false, SandboxMode::Auto, "enforced", Some(&off)),
         (&able(), false, SandboxMode::Required, "refused", Some(&off)),
-        (&no_mounts, true, SandboxMode::Auto, "held", Some(&none)),
+        (&no_mounts, true, SandboxMode::Auto, "enforced", Some(&none)),
         (&no_mounts, true, SandboxMode::Required, "refused", Some(&none)),
     ] {
         let mut config = config(mode, true);
@@ -130,12 +130,14 @@ fn an_unprotected_repository_is_reported_or_the_child_is_refused() {
         assert!(reason.is_none_or(|reason| said.is_some_and(|said| said.contains(reason))));
         // A child that cannot write has nothing that needs protection.
         let reads = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
-        assert_eq!(word(&reads), "held");
+        assert_eq!(word(&reads), "enforced");
         assert!(!format!("{reads:?}").contains(".git"));
     }
-    let held = SandboxPlan::of(&agent(false, None), &config(SandboxMode::Auto, true), Ok(&able()));
-    let refused =
-        held.held().and_then(|held| held.missing(&[Mechanism::Landlock])).expect("a layer is missing");
+    let sandbox = SandboxPlan::of(&agent(false, None), &config(SandboxMode::Auto, true), Ok(&able()));
+    let refused = sandbox
+        .enforced()
+        .and_then(|sandbox| sandbox.missing(&[Mechanism::Landlock]))
+        .expect("a layer is missing");
     assert!(refused.contains(&unprotected(": the mount namespace was refused")), "{refused}");
 }
 
@@ -210,17 +212,17 @@ fn a_report_with_a_sandbox_lists_its_gaps() {
         let plan = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
         let lacks: Vec<String> = lacks.iter().map(ToString::to_string).collect();
         let temporaries = metadata && abilities.temporaries.is_ok();
-        let expected = Held { metadata, temporaries, shell, lacks, ..nothing() };
-        assert_eq!(plan, SandboxPlan::Held(expected), "{label}");
+        let expected = EnforcedSandbox { metadata, temporaries, shell, lacks, ..nothing() };
+        assert_eq!(plan, SandboxPlan::Enforced(expected), "{label}");
     }
 }
 
 #[test]
 fn a_report_lists_the_active_mechanisms() {
     use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace, Seccomp};
-    let held = |metadata, lack: Option<&str>| {
+    let sandbox = |metadata, lack: Option<&str>| {
         let lacks = lack.into_iter().map(str::to_owned).collect();
-        SandboxPlan::Held(Held { metadata, shell: Some(Network::On), lacks, ..nothing() })
+        SandboxPlan::Enforced(EnforcedSandbox { metadata, shell: Some(Network::On), lacks, ..nothing() })
     };
     let refused = "modes, owners and times are not protected, and files (`sandbox.hidden`) and sockets of your programs \
                    are not hidden: the mount namespace was refused";
@@ -228,25 +230,25 @@ fn a_report_lists_the_active_mechanisms() {
     let all: &[Mechanism] = &[Cgroup, Landlock, PidNamespace, MountNamespace, Seccomp];
     let words: &[&str] = &["landlock", "pid-ns", "mount-ns", "seccomp", "tool-sandbox"];
     let table = [
-        ("not started", held(true, Some("a lack")), None, &[][..], None),
-        ("all layers", held(true, None), Some(all), words, None),
-        ("a lack", held(true, Some("a lack")), Some(all), words, Some("a lack")),
+        ("not started", sandbox(true, Some("a lack")), None, &[][..], None),
+        ("all layers", sandbox(true, None), Some(all), words, None),
+        ("a lack", sandbox(true, Some("a lack")), Some(all), words, Some("a lack")),
         (
             "refused after all",
-            held(true, Some("a lack")),
+            sandbox(true, Some("a lack")),
             Some(&[Landlock][..]),
             &["landlock", "tool-sandbox"],
             Some(&*both),
         ),
         (
             "one layer was to be had",
-            held(false, Some("a lack")),
+            sandbox(false, Some("a lack")),
             Some(&[Landlock][..]),
             &["landlock", "tool-sandbox"],
             Some("a lack"),
         ),
-        ("a view alone", held(true, None), Some(&[MountNamespace, PidNamespace][..]), &["mount-ns"], None),
-        ("nothing", held(false, None), Some(&[PidNamespace, Cgroup][..]), &[], None),
+        ("a view alone", sandbox(true, None), Some(&[MountNamespace, PidNamespace][..]), &["mount-ns"], None),
+        ("nothing", sandbox(false, None), Some(&[PidNamespace, Cgroup][..]), &[], None),
     ];
     for (label, plan, mechanisms, expected, reason) in table {
         let report = plan.report(mechanisms);
@@ -266,12 +268,12 @@ fn a_planned_layer_without_its_mechanism_is_missing() {
         (true, &[], true),
         (false, &[Landlock], false),
     ] {
-        let held = Held { metadata, required: true, ..nothing() };
-        assert_eq!(held.missing(got).is_some(), is_missing, "{metadata} {got:?}");
+        let sandbox = EnforcedSandbox { metadata, required: true, ..nothing() };
+        assert_eq!(sandbox.missing(got).is_some(), is_missing, "{metadata} {got:?}");
     }
     for (mode, required) in [(SandboxMode::Auto, false), (SandboxMode::Required, true)] {
         let plan = SandboxPlan::of(&agent(true, None), &config(mode, false), Ok(&able()));
-        assert_eq!(plan.held().map(|held| held.required), Some(required));
+        assert_eq!(plan.enforced().map(|sandbox| sandbox.required), Some(required));
     }
 }
 
@@ -293,7 +295,11 @@ fn a_project_can_only_switch_the_network_off() {
         let mut config = config(SandboxMode::Auto, false);
         config.sandbox.network = configured;
         let plan = SandboxPlan::of(&agent, &config, Ok(&able()));
-        assert_eq!(plan.held().and_then(|held| held.shell), Some(expected), "{agent:?}, {configured}");
+        assert_eq!(
+            plan.enforced().and_then(|sandbox| sandbox.shell),
+            Some(expected),
+            "{agent:?}, {configured}"
+        );
         assert_eq!(plan.report(Some(&[Mechanism::Landlock])).network, expected);
         assert_eq!(plan.report(None).network, On, "no child was started");
     }

@@ -3,16 +3,16 @@
 //! | File | Contents |
 //! |---|---|
 //! | `agent` | the model, limits, tools, skills and context of an agent, each with its source |
-//! | `words` | the text form of these values |
+//! | `labels` | the text form of these values |
 //! | `model` | the check whether the hosting pi can use the model |
 //! | `skills` | the files of the skills |
 //! | `notes` | the contents of `TOOLS.md` |
 
 mod agent;
+mod labels;
 mod model;
 mod notes;
 mod skills;
-mod words;
 
 pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
 pub(in crate::run) use model::ModelCheck;

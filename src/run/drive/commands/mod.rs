@@ -47,7 +47,7 @@ impl ActiveRun<'_> {
         limit: Duration,
         stop: &Cancel,
     ) -> Result<Result<Supervised, SpawnError>, String> {
-        let held = self.admitted.resolved.sandbox.held();
+        let held = self.admitted.resolved.sandbox.enforced();
         let is_missing = |in_force: &[Mechanism]| held.and_then(|held| held.missing(in_force));
         let has_view = held.is_some_and(|held| held.metadata) && is_missing(mechanisms).is_none();
         let scope = self.admitted.resolved.scope.clone().filter(|_| has_view);

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::held::{self, HOLD};
 use super::quoted::quoted;
+use super::remote_warden::{self, RUN};
 use super::tree;
 use crate::workspace::TreeThere;
 
@@ -104,7 +104,7 @@ impl Script<'_> {
             }
             (None, None) => {}
         }
-        text.push_str(held::FIND);
+        text.push_str(remote_warden::FIND);
         // Earlier output may end without a line break.
         let _ = writeln!(text, "echo; echo {STARTED}\n{}", self.before);
         if self.tree.is_some() {
@@ -119,7 +119,7 @@ impl Script<'_> {
             let watch = "{ cat; exec >&-; : >\"$d/over\"; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
             ("mkfifo \"$d/in\" || f\n", "in", watch)
         };
-        let _ = writeln!(text, "{made}{HOLD}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
+        let _ = writeln!(text, "{made}{RUN}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
         text.push_str("trap 's=1; kill -TERM $p 2>/dev/null' HUP INT TERM\n");
         let _ = writeln!(text, "{watch} 2>/dev/null &\nw=$!");
         text.push_str(

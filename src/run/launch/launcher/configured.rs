@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::arrivals::Arrivals;
 use super::bootstrap::{ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader};
 use super::contract::{Job, Launch, Launcher, Materials, Payload, WorkThere};
-use super::fate::{Elsewhere, Fate};
 use super::heard::Heard;
-use super::held;
+use super::output_timestamps::OutputTimestamps;
 use super::quoted::quoted;
+use super::remote_exit::{RemoteEnd, RemoteExit};
+use super::remote_warden;
 use crate::config::{self, Quote};
 use crate::process::{Captured, ChildCommand, resolve_program, search_path};
 use crate::run::admit::pi::{Origin, PiError, PiProgram, PiVersion};
@@ -48,7 +48,7 @@ pub(crate) struct LauncherTest {
 
 /// The result of a launcher's test.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct TestAnswer {
     /// The child's working directory on the remote machine.
     pub cwd: String,
     /// The version that the remote pi reports.
@@ -62,7 +62,7 @@ pub(crate) struct Answered {
     /// True if pi has loaded the guard and answered.
     pub has_guard: bool,
     /// True if a warden on the remote machine restrains the programs that the child starts.
-    pub is_held: bool,
+    pub has_warden: bool,
 }
 
 /// The line before the output of the test.
@@ -189,7 +189,7 @@ impl Configured {
                  said=$({version} --version </dev/null 2>&1) || {{ printf '%s\\n' \"$said\" >&2; exit 1; }}\n\
                  printf '%s\\n' \"$said\"\n\
                  echo {GIT} $(command -v git >/dev/null && git --version)\n{}; echo {STARTING}",
-                held::SAY
+                remote_warden::REPORT
             ),
             session: None,
             tree: None,
@@ -206,24 +206,24 @@ impl Configured {
     }
 
     /// Parses the output of the test. `None` if no shell has run its script.
-    pub(crate) fn answered(said: &Captured, arrivals: &Arrivals) -> Option<Answered> {
+    pub(crate) fn parse_answer(said: &Captured, timestamps: &OutputTimestamps) -> Option<TestAnswer> {
         let text = String::from_utf8_lossy(&said.stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
         let cwd = lines.next()?.to_owned();
         let asked: Vec<_> = lines.by_ref().take_while(|line| *line != STARTING).collect();
         let printed = asked.iter().copied().take_while(|line| !line.starts_with(GIT));
         let version = PiVersion::line_of(printed).to_owned();
-        let (mut git, mut is_held) = (None, false);
+        let (mut git, mut has_warden) = (None, false);
         for line in asked {
-            is_held |= line == held::IS_HELD;
+            has_warden |= line == remote_warden::IS_FOUND;
             let version = line.strip_prefix(GIT).map(|said| said.trim().trim_start_matches("git version "));
             git = git.or(version.filter(|version| !version.is_empty()).map(str::to_owned));
         }
         let asked = format!("\"{ASKED}\"");
         let has_guard = lines.any(|line| line.contains(&asked) && line.contains("\"success\":true"));
-        let arrival = |words: &str| arrivals.of(words, &said.stdout).unwrap_or_default();
+        let arrival = |words: &str| timestamps.of(words, &said.stdout).unwrap_or_default();
         let started = arrival(&asked).saturating_sub(arrival(STARTING));
-        Some(Answered { cwd, version, git, reached: arrival(MARK), started, has_guard, is_held })
+        Some(TestAnswer { cwd, version, git, reached: arrival(MARK), started, has_guard, has_warden })
     }
 
     fn unset(&self) -> &'static [&'static str] {
@@ -253,8 +253,8 @@ impl Launcher for Configured {
         Some(STARTED)
     }
 
-    fn fate(&self, printed: &str, has_spoken: bool) -> Option<Elsewhere> {
-        Some(Elsewhere { launcher: self.name.clone(), fate: Fate::of(printed, has_spoken) })
+    fn fate(&self, printed: &str, has_spoken: bool) -> Option<RemoteEnd> {
+        Some(RemoteEnd { launcher: self.name.clone(), exit: RemoteExit::of(printed, has_spoken) })
     }
 
     fn locate(

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use super::fate::Elsewhere;
 use super::heard::Heard;
+use super::remote_exit::RemoteEnd;
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::context::HostContext;
@@ -87,7 +87,7 @@ pub(in crate::run) trait Launcher: Debug + Send + Sync {
     }
 
     /// Returns how far its child came, judged by its events and the remaining output.
-    fn fate(&self, _printed: &str, _has_spoken: bool) -> Option<Elsewhere> {
+    fn fate(&self, _printed: &str, _has_spoken: bool) -> Option<RemoteEnd> {
         None
     }
 

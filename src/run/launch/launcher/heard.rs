@@ -21,7 +21,7 @@ pub(in crate::run) struct Heard {
     /// The current line, if it may be a message; `None` inside a line of the child's output.
     line: Option<Vec<u8>>,
     /// The state of the bytes that follow a message.
-    taking: Taking,
+    receiving: Receiving,
     /// The path to which the received pack is written.
     pack: PathBuf,
     limit: u64,
@@ -31,17 +31,17 @@ pub(in crate::run) struct Heard {
 }
 
 #[derive(Debug, Default)]
-enum Taking {
+enum Receiving {
     #[default]
     Lines,
     Notes {
-        left: u64,
+        remaining: u64,
         notes: Vec<u8>,
         pack: u64,
         brought: Brought,
     },
     Pack {
-        left: u64,
+        remaining: u64,
         file: Option<File>,
         brought: Brought,
     },
@@ -52,7 +52,7 @@ impl Heard {
         Self {
             key,
             line: Some(Vec::new()),
-            taking: Taking::Lines,
+            receiving: Receiving::Lines,
             pack,
             limit,
             brought: None,
@@ -64,46 +64,46 @@ impl Heard {
     /// Removes the messages from the next bytes, which can be split anywhere. Returns the rest.
     pub(in crate::run) fn push<'a>(&mut self, chunk: &'a [u8]) -> Cow<'a, [u8]> {
         // Most chunks are within lines of the child's output.
-        if matches!(self.taking, Taking::Lines) && self.line.is_none() && !chunk.contains(&b'\n') {
+        if matches!(self.receiving, Receiving::Lines) && self.line.is_none() && !chunk.contains(&b'\n') {
             return Cow::Borrowed(chunk);
         }
-        let (mut rest, mut others) = (chunk, Vec::with_capacity(chunk.len()));
+        let (mut rest, mut output) = (chunk, Vec::with_capacity(chunk.len()));
         while !rest.is_empty() {
-            rest = match self.taking {
-                Taking::Lines => self.read_line(rest, &mut others),
-                _ => self.take(rest),
+            rest = match self.receiving {
+                Receiving::Lines => self.read_line(rest, &mut output),
+                _ => self.receive(rest),
             };
             // A pack may be empty.
-            if !matches!(self.taking, Taking::Lines) {
-                self.take(&[]);
+            if !matches!(self.receiving, Receiving::Lines) {
+                self.receive(&[]);
             }
         }
-        Cow::Owned(others)
+        Cow::Owned(output)
     }
 
     /// Returns true while a pack is being received.
     pub(in crate::run) fn is_taking(&self) -> bool {
-        !matches!(self.taking, Taking::Lines)
+        !matches!(self.receiving, Receiving::Lines)
     }
 
     /// Returns the received changes, or `None` in it if nothing was changed. The error explains why the changes are
     /// unknown. The second value is the remote directory that may still exist.
     pub(in crate::run) fn into_brought(self) -> (Result<Option<Brought>, String>, Option<String>) {
-        let left = self.directory.filter(|_| !self.is_gone);
-        let brought = self.brought.unwrap_or_else(|| match &left {
+        let directory = self.directory.filter(|_| !self.is_gone);
+        let brought = self.brought.unwrap_or_else(|| match &directory {
             // No child was started.
             None => Ok(None),
             Some(_) => Err("the child's changes were not received: the connection ended first".to_owned()),
         });
-        (brought, left)
+        (brought, directory)
     }
 
-    fn read_line<'a>(&mut self, rest: &'a [u8], others: &mut Vec<u8>) -> &'a [u8] {
+    fn read_line<'a>(&mut self, rest: &'a [u8], output: &mut Vec<u8>) -> &'a [u8] {
         let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let (part, rest) = rest.split_at(end);
         let is_whole = part.ends_with(b"\n");
         let Some(mut line) = self.line.take() else {
-            others.extend_from_slice(part);
+            output.extend_from_slice(part);
             self.line = is_whole.then(Vec::new);
             return rest;
         };
@@ -111,7 +111,7 @@ impl Heard {
         let key = self.key.as_bytes();
         let known = line.len().min(key.len());
         if line[..known] != key[..known] || line.len() > MAX_LINE {
-            others.extend_from_slice(&line);
+            output.extend_from_slice(&line);
             self.line = is_whole.then(Vec::new);
         } else if is_whole {
             let text = String::from_utf8_lossy(&line[known..]).trim().to_owned();
@@ -150,8 +150,8 @@ impl Heard {
                     _ => None,
                 };
                 match brought {
-                    Some((brought, (left, pack))) if left <= MAX_NOTES && pack <= self.limit => {
-                        self.taking = Taking::Notes { left, notes: Vec::new(), pack, brought };
+                    Some((brought, (remaining, pack))) if remaining <= MAX_NOTES && pack <= self.limit => {
+                        self.receiving = Receiving::Notes { remaining, notes: Vec::new(), pack, brought };
                     }
                     _ => {
                         self.brought =
@@ -163,27 +163,27 @@ impl Heard {
         }
     }
 
-    fn take<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
-        let (rest, taking) = match std::mem::take(&mut self.taking) {
-            Taking::Lines => (rest, Taking::Lines),
-            Taking::Notes { mut left, mut notes, pack, mut brought } => {
-                let part = first(rest, &mut left);
+    fn receive<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
+        let (rest, receiving) = match std::mem::take(&mut self.receiving) {
+            Receiving::Lines => (rest, Receiving::Lines),
+            Receiving::Notes { mut remaining, mut notes, pack, mut brought } => {
+                let part = first(rest, &mut remaining);
                 notes.extend_from_slice(part);
                 let rest = &rest[part.len()..];
-                if left > 0 {
-                    (rest, Taking::Notes { left, notes, pack, brought })
+                if remaining > 0 {
+                    (rest, Receiving::Notes { remaining, notes, pack, brought })
                 } else {
                     brought.notes = String::from_utf8_lossy(&notes).into_owned();
                     let file = private::options().write(true).create(true).truncate(true).open(&self.pack);
-                    (rest, Taking::Pack { left: pack, file: file.ok(), brought })
+                    (rest, Receiving::Pack { remaining: pack, file: file.ok(), brought })
                 }
             }
-            Taking::Pack { mut left, mut file, brought } => {
-                let part = first(rest, &mut left);
+            Receiving::Pack { mut remaining, mut file, brought } => {
+                let part = first(rest, &mut remaining);
                 // After a failed write, the pack is incomplete, so the file is dropped.
                 file = file.filter(|mut file| file.write_all(part).is_ok());
-                if left > 0 {
-                    (&rest[part.len()..], Taking::Pack { left, file, brought })
+                if remaining > 0 {
+                    (&rest[part.len()..], Receiving::Pack { remaining, file, brought })
                 } else {
                     self.brought = Some(match file {
                         Some(_) => Ok(Some(brought)),
@@ -192,19 +192,19 @@ impl Heard {
                                 .into())
                         }
                     });
-                    (&rest[part.len()..], Taking::Lines)
+                    (&rest[part.len()..], Receiving::Lines)
                 }
             }
         };
-        self.taking = taking;
+        self.receiving = receiving;
         rest
     }
 }
 
 /// Returns the bytes that still belong to the current part.
-fn first<'a>(bytes: &'a [u8], left: &mut u64) -> &'a [u8] {
-    let part = &bytes[..bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX))];
-    *left -= part.len() as u64;
+fn first<'a>(bytes: &'a [u8], remaining: &mut u64) -> &'a [u8] {
+    let part = &bytes[..bytes.len().min(usize::try_from(*remaining).unwrap_or(usize::MAX))];
+    *remaining -= part.len() as u64;
     part
 }
 
@@ -260,9 +260,9 @@ mod tests {
         ] {
             let mut heard = Heard::new("key ".into(), place.path().join("pack"), 6);
             heard.push(line.as_bytes());
-            let (brought, left) = heard.into_brought();
+            let (brought, directory) = heard.into_brought();
             assert!(brought.as_ref().is_err_and(|why| why.contains(expected)), "{line}: {brought:?}");
-            assert_eq!(left.is_some(), line.contains(" at "), "{line}");
+            assert_eq!(directory.is_some(), line.contains(" at "), "{line}");
         }
         let never_started = Heard::new("key ".into(), place.path().join("pack"), 6);
         assert_eq!(never_started.into_brought(), (Ok(None), None));

@@ -13,37 +13,37 @@
 //! | `select` | the choice of the launcher for an agent |
 //! | `local` | the start of children on this machine |
 //! | `configured` | the start of children with a program of the user's configuration |
-//! | `only_here` | the features that remote children do not have |
+//! | `remote_limits` | the features that remote children do not have |
 //! | `bootstrap` | the script that runs on the remote machine |
 //! | `quoted` | the quoting of shell words |
 //! | `tree` | the part of the script that creates a private tree and sends the child's work back |
-//! | `held` | the part of the script that uses the remote machine's warden |
+//! | `remote_warden` | the part of the script that uses the remote machine's warden |
 //! | `heard` | the separation of the script's messages from the child's output |
-//! | `fate` | the stage that a failed child reached |
-//! | `arrivals` | the times at which output of a test arrived |
+//! | `remote_exit` | the stage that a failed child reached |
+//! | `output_timestamps` | the times at which output of a test arrived |
 //! | `helper` | the commands `cancel` and `fetch` of a launcher |
 
-mod arrivals;
 mod bootstrap;
 mod configured;
 mod contract;
-mod fate;
 mod heard;
-mod held;
 mod helper;
 mod local;
-mod only_here;
+mod output_timestamps;
 mod quoted;
+mod remote_exit;
+mod remote_limits;
+mod remote_warden;
 mod select;
 mod tree;
 
-pub(crate) use arrivals::Arrivals;
-pub(crate) use configured::{Answered, Configured, LauncherTest};
+pub(crate) use configured::{Configured, LauncherTest, TestAnswer};
 pub(in crate::run) use contract::{Job, Launch, Launcher, Payload, WorkThere};
-pub(in crate::run) use fate::Elsewhere;
 pub(in crate::run) use heard::Heard;
 pub(crate) use helper::run_cancel;
 pub(in crate::run) use helper::run_helper;
-pub(crate) use only_here::cannot_go_on;
-pub(in crate::run) use only_here::{changes_there, only_here};
+pub(crate) use output_timestamps::OutputTimestamps;
+pub(in crate::run) use remote_exit::RemoteEnd;
+pub(crate) use remote_limits::cannot_go_on;
+pub(in crate::run) use remote_limits::{remote_changes_notice, remote_obstacle};
 pub(in crate::run) use select::{launcher_of, selected};

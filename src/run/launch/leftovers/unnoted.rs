@@ -57,7 +57,7 @@ pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
     let own =
         entries(&layout::scratch(agent_dir), &mut left)?.into_iter().filter(|path| is_own_agent_dir(path));
     let temporary = entries(temporaries, &mut left)?.into_iter().filter(|path| is_temporary(path));
-    for path in own.chain(temporary).filter(|path| is_old(path) && !is_spoken_of(path)) {
+    for path in own.chain(temporary).filter(|path| is_old(path) && !is_in_arguments(path)) {
         let _ = remove_tree(&path);
     }
     Ok(())
@@ -127,7 +127,7 @@ fn is_own_agent_dir(path: &Path) -> bool {
 }
 
 /// Returns true if a process was started with this path. The warden of a run gets the paths to remove as arguments.
-fn is_spoken_of(path: &Path) -> bool {
+fn is_in_arguments(path: &Path) -> bool {
     // If the processes cannot be listed, any of them could use the path.
     let Ok(processes) = fs::read_dir("/proc") else { return true };
     processes.into_iter().any(|process| {

@@ -27,23 +27,23 @@ pub struct Memory {
 
 impl Memory {
     /// The estimated maximum memory of one spare child, in bytes.
-    pub const OF_ONE: u64 = CHILD;
+    pub const PER_CHILD: u64 = CHILD;
     /// The memory that must be available for another spare child, in bytes.
-    pub const FOR_ANOTHER: u64 = CHILD * SHARE;
+    pub const REQUIRED: u64 = CHILD * SHARE;
 
     /// Reads the memory of this machine. Blocks.
     #[must_use]
-    pub fn look() -> Self {
+    pub fn measure() -> Self {
         let machine = fs::read_to_string(MEMORY).ok().and_then(|text| kilobytes(&text, "MemAvailable:"));
         let groups =
-            fs::read_to_string(OWN_GROUP).ok().and_then(|text| left_in_groups(&text, Path::new(GROUPS)));
+            fs::read_to_string(OWN_GROUP).ok().and_then(|text| remaining_in_groups(&text, Path::new(GROUPS)));
         Self { available: machine.into_iter().chain(groups).min() }
     }
 
     /// Returns true if another spare child may be booted.
     #[must_use]
     pub fn has_room(self) -> bool {
-        self.available.is_none_or(|available| available >= Self::FOR_ANOTHER)
+        self.available.is_none_or(|available| available >= Self::REQUIRED)
     }
 
     /// Returns true if there is too little memory for the waiting spare children.
@@ -60,22 +60,22 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Returns the smallest remaining memory of this process's group and the groups around it. `None` without a limit.
-fn left_in_groups(own: &str, root: &Path) -> Option<u64> {
+fn remaining_in_groups(own: &str, root: &Path) -> Option<u64> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let group = root.join(path);
     let groups = group.ancestors().take_while(|group| group.starts_with(root));
-    groups.filter_map(left_in).min()
+    groups.filter_map(remaining_in).min()
 }
 
-fn left_in(group: &Path) -> Option<u64> {
+fn remaining_in(group: &Path) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-    let most = number("memory.max")?;
+    let max = number("memory.max")?;
     // The kernel reclaims this memory first if the group needs more.
     let cache = read("memory.stat").and_then(|text| {
         text.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok())
     });
-    Some(most.saturating_sub(number("memory.current")?.saturating_sub(cache.unwrap_or_default())))
+    Some(max.saturating_sub(number("memory.current")?.saturating_sub(cache.unwrap_or_default())))
 }
 
 #[cfg(test)]
@@ -112,14 +112,14 @@ mod tests {
         let write =
             |folder: &Path, name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
         let outer = root.path().join("outer");
-        assert_eq!(left_in_groups("0::/outer/inner\n", root.path()), None, "no limit");
-        for (folder, most, current) in [(&inner, "max\n", "5000\n"), (&outer, "8000\n", "6000\n")] {
-            write(folder, "memory.max", most);
+        assert_eq!(remaining_in_groups("0::/outer/inner\n", root.path()), None, "no limit");
+        for (folder, max, current) in [(&inner, "max\n", "5000\n"), (&outer, "8000\n", "6000\n")] {
+            write(folder, "memory.max", max);
             write(folder, "memory.current", current);
         }
-        assert_eq!(left_in_groups("0::/outer/inner\n", root.path()), Some(2000));
+        assert_eq!(remaining_in_groups("0::/outer/inner\n", root.path()), Some(2000));
         write(&outer, "memory.stat", "anon 4500\ninactive_file 1500\n");
-        assert_eq!(left_in_groups("1:cpu:/x\n0::/outer/inner\n", root.path()), Some(3500));
-        assert_eq!(left_in_groups("1:cpu:/x\n", root.path()), None, "groups of cgroup v1 do not count");
+        assert_eq!(remaining_in_groups("1:cpu:/x\n0::/outer/inner\n", root.path()), Some(3500));
+        assert_eq!(remaining_in_groups("1:cpu:/x\n", root.path()), None, "groups of cgroup v1 do not count");
     }
 }

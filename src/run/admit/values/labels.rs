@@ -10,41 +10,42 @@ impl AgentValues {
     /// Formats every value with its source.
     #[must_use]
     pub fn all(&self) -> Vec<String> {
-        self.words().into_iter().map(|(words, source)| format!("{words} ({source})")).collect()
+        self.labels().into_iter().map(|(label, source)| format!("{label} ({source})")).collect()
     }
 
     /// Formats the values that are not defaults on one line, grouped by source.
     #[must_use]
     pub fn by_source(&self) -> String {
         let mut groups: Vec<(&ValueSource, Vec<String>)> = Vec::new();
-        for (words, source) in self.words().into_iter().filter(|(_, source)| **source != ValueSource::Default)
+        for (label, source) in
+            self.labels().into_iter().filter(|(_, source)| **source != ValueSource::Default)
         {
             match groups.iter_mut().find(|(known, _)| *known == source) {
-                Some((_, group)) => group.push(words),
-                None => groups.push((source, vec![words])),
+                Some((_, group)) => group.push(label),
+                None => groups.push((source, vec![label])),
             }
         }
-        let groups = groups.into_iter().map(|(source, words)| format!("{source}: {}", words.join(", ")));
+        let groups = groups.into_iter().map(|(source, labels)| format!("{source}: {}", labels.join(", ")));
         groups.collect::<Vec<_>>().join("; ")
     }
 
     /// Formats the values that no source sets.
     #[must_use]
     pub fn defaults(&self) -> Vec<String> {
-        let words = self.words().into_iter().filter(|(_, source)| **source == ValueSource::Default);
-        words.map(|(words, _)| words).collect()
+        let labels = self.labels().into_iter().filter(|(_, source)| **source == ValueSource::Default);
+        labels.map(|(label, _)| label).collect()
     }
 
     /// Formats the values that the settings of a user or a project set.
     #[must_use]
-    pub fn given(&self) -> Vec<String> {
+    pub fn from_settings(&self) -> Vec<String> {
         let is_given =
             |source: &ValueSource| matches!(source, ValueSource::Settings(_) | ValueSource::Project);
-        let given = self.words().into_iter().filter(|(_, source)| is_given(source));
-        given.map(|(words, source)| format!("{words} ({source})")).collect()
+        let given = self.labels().into_iter().filter(|(_, source)| is_given(source));
+        given.map(|(label, source)| format!("{label} ({source})")).collect()
     }
 
-    fn words(&self) -> Vec<(String, &ValueSource)> {
+    fn labels(&self) -> Vec<(String, &ValueSource)> {
         let Self {
             model,
             thinking,
@@ -80,7 +81,7 @@ impl AgentValues {
         };
         let unset = || "as in the session".to_owned();
         let checked = check.value.as_ref().map(|command| (format!("check `{command}`"), &check.source));
-        let mut words = vec![
+        let mut labels = vec![
             (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
             (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
             (format!("tools {asked}"), &tools.source),
@@ -103,10 +104,10 @@ impl AgentValues {
         ];
         // Most agents do not write, so isolation is only shown if it is set.
         if isolation.source != ValueSource::Default {
-            words.push((format!("isolation {}", isolation.value), &isolation.source));
+            labels.push((format!("isolation {}", isolation.value), &isolation.source));
         }
-        words.extend(setup.value.as_ref().map(|command| (format!("setup `{command}`"), &setup.source)));
-        words.extend(checked);
-        words
+        labels.extend(setup.value.as_ref().map(|command| (format!("setup `{command}`"), &setup.source)));
+        labels.extend(checked);
+        labels
     }
 }

@@ -5,70 +5,72 @@ use super::bootstrap::{ENDED, STARTED};
 
 /// The end of a remote child.
 #[derive(Clone, Debug)]
-pub(in crate::run) struct Elsewhere {
+pub(in crate::run) struct RemoteEnd {
     /// The name of its launcher.
     pub launcher: String,
-    pub fate: Fate,
+    pub exit: RemoteExit,
 }
 
 /// The stage that a remote child reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::run) enum Fate {
+pub(in crate::run) enum RemoteExit {
     /// The script never reached the point where it starts pi.
     NotStarted,
     /// pi has ended without sending an event.
-    Mute,
+    Silent,
     /// The launcher has ended, but the end of the remote pi was not reported.
-    CutOff,
+    Disconnected,
     /// pi has sent events and has ended.
     Ended,
 }
 
-impl Fate {
+impl RemoteExit {
     /// Determines the stage from the output that is not events.
     pub(super) fn of(printed: &str, has_spoken: bool) -> Self {
         let has_ended = printed.lines().any(|line| line == ENDED);
         match (has_spoken || has_ended || printed.contains(STARTED), has_ended) {
             (false, _) => Self::NotStarted,
-            (true, false) => Self::CutOff,
+            (true, false) => Self::Disconnected,
             (true, true) if has_spoken => Self::Ended,
-            (true, true) => Self::Mute,
+            (true, true) => Self::Silent,
         }
     }
 }
 
-impl Elsewhere {
+impl RemoteEnd {
     /// Adds the cause to an error of the launcher.
     pub(in crate::run) fn explained(&self, error: &str) -> String {
         let launcher = &self.launcher;
-        match self.fate {
-            Fate::NotStarted => format!("`{launcher}` ended before it started a child: {error}"),
-            Fate::Mute => format!("`{launcher}`: pi on the other machine ended before it answered: {error}"),
-            Fate::CutOff => {
+        match self.exit {
+            RemoteExit::NotStarted => format!("`{launcher}` ended before it started a child: {error}"),
+            RemoteExit::Silent => {
+                format!("`{launcher}`: pi on the other machine ended before it answered: {error}")
+            }
+            RemoteExit::Disconnected => {
                 format!(
                     "`{launcher}` ended before its child: the connection was lost, or the job was ended: {error}"
                 )
             }
-            Fate::Ended => error.to_owned(),
+            RemoteExit::Ended => error.to_owned(),
         }
     }
 
     /// Returns true if the end of the remote pi was reported.
     pub(in crate::run) fn has_ended(&self) -> bool {
-        matches!(self.fate, Fate::Ended | Fate::Mute)
+        matches!(self.exit, RemoteExit::Ended | RemoteExit::Silent)
     }
 
     /// Returns advice for a failure that the task did not cause.
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
-        match self.fate {
-            Fate::NotStarted | Fate::Mute => Some(
+        match self.exit {
+            RemoteExit::NotStarted | RemoteExit::Silent => Some(
                 "the launcher failed, not the task: tell the user, who can test it with `/subagents doctor`",
             ),
-            Fate::CutOff => Some(
+            RemoteExit::Disconnected => Some(
                 "it was not restarted: check what it has already done there before you run it again; \
                  `/subagents doctor` tests the launcher",
             ),
-            Fate::Ended => None,
+            RemoteExit::Ended => None,
         }
     }
 
@@ -80,23 +82,27 @@ impl Elsewhere {
 
 #[cfg(test)]
 mod tests {
-    use super::Fate;
+    use super::RemoteExit;
 
     #[test]
     fn the_output_shows_how_far_a_child_came() {
         for (printed, has_spoken, expected) in [
-            ("", false, Fate::NotStarted),
-            ("Welcome\nLast login: never", false, Fate::NotStarted),
-            ("Welcome\npi-subagent-started", false, Fate::CutOff),
-            ("Last login: never pi-subagent-started\nWarning: old\npi-subagent-ended", false, Fate::Mute),
-            ("pi-subagent-started\npi-subagent-ended", true, Fate::Ended),
-            ("pi-subagent-started", true, Fate::CutOff),
+            ("", false, RemoteExit::NotStarted),
+            ("Welcome\nLast login: never", false, RemoteExit::NotStarted),
+            ("Welcome\npi-subagent-started", false, RemoteExit::Disconnected),
+            (
+                "Last login: never pi-subagent-started\nWarning: old\npi-subagent-ended",
+                false,
+                RemoteExit::Silent,
+            ),
+            ("pi-subagent-started\npi-subagent-ended", true, RemoteExit::Ended),
+            ("pi-subagent-started", true, RemoteExit::Disconnected),
             // The beginning of the output may have been dropped.
-            ("so many words\npi-subagent-ended", false, Fate::Mute),
-            ("so many words", true, Fate::CutOff),
-            ("it printed pi-subagent-ended itself", true, Fate::CutOff),
+            ("so many words\npi-subagent-ended", false, RemoteExit::Silent),
+            ("so many words", true, RemoteExit::Disconnected),
+            ("it printed pi-subagent-ended itself", true, RemoteExit::Disconnected),
         ] {
-            assert_eq!(Fate::of(printed, has_spoken), expected, "{printed:?}, {has_spoken}");
+            assert_eq!(RemoteExit::of(printed, has_spoken), expected, "{printed:?}, {has_spoken}");
         }
     }
 }

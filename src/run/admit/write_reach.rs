@@ -3,7 +3,7 @@
 use super::values::AgentValues;
 use crate::agent::{AgentDefinition, Isolation, ToolPlan, is_free_of_side_effects};
 use crate::config::Config;
-use crate::run::launch::launcher::{Launcher, changes_there};
+use crate::run::launch::launcher::{Launcher, remote_changes_notice};
 use crate::run::spec::RunSpec;
 use crate::text::text_enum;
 use crate::workspace::{WRITES, WorkTree, has_git};
@@ -13,9 +13,9 @@ const NOT_IGNORED: &str =
     "it writes here; `/subagents undo` reverts its changes, except in files that git ignores";
 const NO_GIT: &str = "it writes here, and without git its changes cannot be undone";
 /// The notes for a child that is not confined to its tree.
-const NOT_ELSEWHERE: &str = "it may write wherever you can; `/subagents undo` reverts its changes here, except in files that git ignores";
+const NOT_IGNORED_ANYWHERE: &str = "it may write wherever you can; `/subagents undo` reverts its changes here, except in files that git ignores";
 const NO_GIT_ANYWHERE: &str = "it may write wherever you can, and without git its changes cannot be undone";
-const NOT_HELD_IN: &str = "it may write wherever you can, even outside its private tree";
+const NOT_CONFINED: &str = "it may write wherever you can, even outside its private tree";
 /// The notice about a child that is not confined to its tree.
 const EVERYWHERE: &str = "the agent may write wherever you can";
 
@@ -47,19 +47,19 @@ pub(in crate::run) fn only_reads(
 }
 
 /// Returns the notice about a child that can write outside its tree, if it can.
-pub(super) fn writes_where(launcher: &dyn Launcher, is_isolated: bool, is_held: bool) -> Option<String> {
+pub(super) fn write_notice(launcher: &dyn Launcher, is_isolated: bool, is_sandboxed: bool) -> Option<String> {
     match launcher.elsewhere() {
-        Some(name) => (!is_isolated).then(|| changes_there(name)),
-        None => (!is_held).then(|| EVERYWHERE.to_owned()),
+        Some(name) => (!is_isolated).then(|| remote_changes_notice(name)),
+        None => (!is_sandboxed).then(|| EVERYWHERE.to_owned()),
     }
 }
 
 /// Returns whether a writing child gets a private tree. If not, also returns the tree that it writes to and a note
 /// about changes that cannot be undone.
-pub(super) fn writes_to(
+pub(super) fn write_target(
     values: &AgentValues,
     spec: &RunSpec,
-    is_held: bool,
+    is_sandboxed: bool,
 ) -> (bool, Option<WorkTree>, Option<&'static str>) {
     let has_git = has_git(&spec.cwd, &spec.context.env);
     let is_isolated = match values.isolation.value {
@@ -68,13 +68,13 @@ pub(super) fn writes_to(
         Isolation::Private => true,
     };
     if is_isolated {
-        return (true, None, (!is_held).then_some(NOT_HELD_IN));
+        return (true, None, (!is_sandboxed).then_some(NOT_CONFINED));
     }
     let tree = WorkTree::of(&spec.cwd, spec.context.var(WRITES).as_deref());
-    let note = match (is_held, has_git) {
+    let note = match (is_sandboxed, has_git) {
         (true, true) => NOT_IGNORED,
         (true, false) => NO_GIT,
-        (false, true) => NOT_ELSEWHERE,
+        (false, true) => NOT_IGNORED_ANYWHERE,
         (false, false) => NO_GIT_ANYWHERE,
     };
     (false, tree, Some(note))

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 /// The amounts of output, with their times.
 #[derive(Debug)]
-pub(crate) struct Arrivals {
+pub(crate) struct OutputTimestamps {
     since: Instant,
     /// The number of bytes received, and the time since the start. Each entry has more bytes than the one before, so
     /// the list is never longer than the output.
     noted: Vec<(usize, Duration)>,
 }
 
-impl Arrivals {
+impl OutputTimestamps {
     /// Starts the clock.
     pub(crate) fn start() -> Self {
         Self { since: Instant::now(), noted: Vec::new() }
@@ -36,9 +36,9 @@ mod tests {
     #[test]
     fn words_count_as_arrived_with_their_last_byte() {
         let [first, second] = [Duration::from_millis(3), Duration::from_millis(8)];
-        let arrivals = Arrivals { since: Instant::now(), noted: vec![(5, first), (9, second)] };
+        let timestamps = OutputTimestamps { since: Instant::now(), noted: vec![(5, first), (9, second)] };
         for (words, expected) in [("a ma", Some(first)), ("mark", Some(second)), ("none", None)] {
-            assert_eq!(arrivals.of(words, b"a mark ab"), expected, "{words}");
+            assert_eq!(timestamps.of(words, b"a mark ab"), expected, "{words}");
         }
     }
 }

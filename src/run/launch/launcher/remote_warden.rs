@@ -9,8 +9,8 @@ pub(super) const FIND: &str = r#"w=; for f in "${PI_CODING_AGENT_DIR:-$HOME/.pi/
 
 /// A prefix that makes the warden in `w` run a command. The shell finds the program, because a warden does not search
 /// `PATH`.
-pub(super) const HOLD: &str = r#"${w:+"$w" --hold --grace-ms 5000 -- /bin/sh -c 'exec "$@"' sh} "#;
+pub(super) const RUN: &str = r#"${w:+"$w" --hold --grace-ms 5000 -- /bin/sh -c 'exec "$@"' sh} "#;
 
-/// Prints [`IS_HELD`] if there is a warden.
-pub(super) const SAY: &str = "echo ${w:+pi-subagent-held}";
-pub(super) const IS_HELD: &str = "pi-subagent-held";
+/// Prints [`IS_FOUND`] if there is a warden.
+pub(super) const REPORT: &str = "echo ${w:+pi-subagent-held}";
+pub(super) const IS_FOUND: &str = "pi-subagent-held";

@@ -9,17 +9,17 @@ use crate::run::admit::values::{AgentValues, find_agents};
 use crate::run::context::HostContext;
 use crate::run::spec::RunOverrides;
 
-const NO_WAY_ON: &str = "a run cannot be continued";
+const CANNOT_CONTINUE: &str = "a run cannot be continued";
 
 /// Returns the reason if a child cannot be started on another machine, because it needs a feature of this one.
-pub(in crate::run) fn only_here(
+pub(in crate::run) fn remote_obstacle(
     launcher: &str,
     writes: bool,
     values: &AgentValues,
     overrides: &RunOverrides,
 ) -> Option<String> {
     let what = if overrides.resumes.is_some() {
-        NO_WAY_ON
+        CANNOT_CONTINUE
     } else if writes && values.isolation.value != Isolation::None && values.setup.value.is_some() {
         "`setup` is not available"
     } else if writes && values.check.value.is_some() {
@@ -40,7 +40,7 @@ pub(crate) fn cannot_go_on(
     let catalog = find_agents(cwd, context, config);
     let found = catalog.find(agent).ok()?;
     let launcher = launcher_of(&found, config);
-    Some(refusal(NO_WAY_ON, launcher.elsewhere()?))
+    Some(refusal(CANNOT_CONTINUE, launcher.elsewhere()?))
 }
 
 fn refusal(what: &str, launcher: &str) -> String {
@@ -50,6 +50,6 @@ fn refusal(what: &str, launcher: &str) -> String {
 }
 
 /// Returns the notice about a remote child that may write.
-pub(in crate::run) fn changes_there(launcher: &str) -> String {
+pub(in crate::run) fn remote_changes_notice(launcher: &str) -> String {
     format!("the child's changes cannot be listed or undone: `{launcher}` starts it on another machine")
 }
