@@ -193,7 +193,8 @@ impl<'a> Call<'a> {
         if answer != Some(true) {
             return Err(self.refused(resolved.refused(answer)));
         }
-        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
+        let spec = Arc::clone(&self.spec);
+        let decided = Arc::clone(resolved);
         let kept = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
         let lost = |error| format!("your answer could not be saved, so you will be asked again: {error}");
         Ok(kept.err().map(lost))
@@ -206,7 +207,9 @@ impl<'a> Call<'a> {
         plan: &Arc<ToolPlan>,
         interactive: bool,
     ) -> Result<Option<ConfirmRequest>, ToolResult> {
-        let (spec, decided, plan) = (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(plan));
+        let spec = Arc::clone(&self.spec);
+        let decided = Arc::clone(resolved);
+        let plan = Arc::clone(plan);
         let id = self.builder.run_id.get();
         let question = blocking(move || decided.question(id.into(), &plan, &spec.context, interactive));
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))

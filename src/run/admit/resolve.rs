@@ -115,7 +115,9 @@ pub(in crate::run) fn resolve(
     if let Some(broken) = &loaded.broken {
         return Err(Refusal::BrokenConfig(broken.to_string()));
     }
-    let (config, context, overrides) = (loaded.config.clone(), &spec.context, &spec.overrides);
+    let config = loaded.config.clone();
+    let context = &spec.context;
+    let overrides = &spec.overrides;
     if !config.enabled {
         return Err(Refusal::Disabled);
     }
@@ -143,7 +145,8 @@ pub(in crate::run) fn resolve(
     }
     let confined = sandbox.is_confined().then(|| WriteScope::of(&config, context, &spec.cwd));
     let (scope, unwritable) = confined.transpose()?.unzip();
-    let (launcher, writes) = (launcher_of(&agent, &config), may_write(&agent, &config));
+    let launcher = launcher_of(&agent, &config);
+    let writes = may_write(&agent, &config);
     let writes_here = writes && launcher.elsewhere().is_none();
     let (is_isolated, tree, undo_note) = if writes_here {
         write_target(&values, spec, sandbox.is_enforced())
@@ -250,7 +253,8 @@ impl ResolvedRun {
             target: "agent", from = %agent.source, file, tools = plan.tools.join(","),
             "the agent is found"
         );
-        let (model, from) = (self.model.as_deref().unwrap_or("pi's own"), &values.model.source);
+        let model = self.model.as_deref().unwrap_or("pi's own");
+        let from = &values.model.source;
         tracing::info!(target: "run", model, %from, thinking = self.thinking, "the model is chosen");
         for dropped in &plan.dropped {
             tracing::debug!(target: "agent", reason = %dropped, "a tool is left out");
@@ -460,7 +464,8 @@ fn check_paths(RunSpec { cwd, context, .. }: &RunSpec) -> Result<(), Refusal> {
 fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Supervision) -> Vec<String> {
     let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
     let is_limited = [memory_bytes, processes, cpu_seconds, open_files].iter().any(Option::is_some);
-    let (abilities, mut notices) = (capabilities.abilities(), Vec::new());
+    let abilities = capabilities.abilities();
+    let mut notices = Vec::new();
     if let Err(reason) = abilities
         && is_limited
     {

@@ -62,7 +62,8 @@ impl WriteScope {
             return Err(Refusal::TreeIsRepository { tree: root });
         }
         let ours = canonical(&context.agent_dir.join(layout::SUBAGENTS));
-        let (mut also, mut notices) = (Vec::new(), Vec::new());
+        let mut also = Vec::new();
+        let mut notices = Vec::new();
         for listed in &config.sandbox.writable {
             let without =
                 |why: &str| format!("the child cannot write in `{listed}` (`sandbox.writable`): {why}");

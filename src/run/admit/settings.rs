@@ -45,14 +45,16 @@ impl CallSettings {
     /// Reads the settings on a blocking thread. If the file system hangs, the configuration counts as broken after ten
     /// seconds, and the sanitizer does not know the secrets in credentials files.
     pub async fn of(cwd: &Path, context: &Arc<HostContext>) -> Self {
-        let (directory, host) = (cwd.to_path_buf(), Arc::clone(context));
+        let directory = cwd.to_path_buf();
+        let host = Arc::clone(context);
         let reading = tokio::time::timeout(READ_TIMEOUT, blocking(move || load_config(&directory, &host)));
         let Ok(loaded) = reading.await else {
             let why = format!("the configuration takes longer than {} s to read", READ_TIMEOUT.as_secs());
             return Self::unread(why, context);
         };
         let loaded = loaded.map(Arc::new);
-        let (config, host) = (loaded.clone(), Arc::clone(context));
+        let config = loaded.clone();
+        let host = Arc::clone(context);
         let reading = blocking(move || sanitizer(config.as_deref().ok(), &host));
         let sanitizer = tokio::time::timeout(READ_TIMEOUT, reading).await;
         Self { loaded, sanitizer: Arc::new(sanitizer.unwrap_or_else(|_| bare_sanitizer(context))) }
@@ -230,7 +232,8 @@ mod tests {
     /// A hanging file system once delayed the abort as well.
     #[test]
     fn an_abort_does_not_wait_for_a_file_that_hangs() {
-        let (runtime, context) = (runtime(), context());
+        let runtime = runtime();
+        let context = context();
         // Must be dropped before the runtime, which waits for that thread.
         let (go, hangs) = mpsc::channel::<()>();
         runtime.block_on(async {
@@ -250,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_configuration_that_cannot_be_read_in_time_counts_as_broken() {
-        let (runtime, context) = (runtime(), context());
+        let runtime = runtime();
+        let context = context();
         // Must be dropped before the runtime, which waits for that thread.
         let (go, hangs) = mpsc::channel::<()>();
         runtime.block_on(async {
@@ -268,7 +272,8 @@ mod tests {
 
     #[test]
     fn a_sanitizer_stops_waiting_for_credentials_that_hang() {
-        let (runtime, context) = (runtime(), context());
+        let runtime = runtime();
+        let context = context();
         let (go, hangs) = mpsc::channel::<()>();
         let (began, hanging) = mpsc::channel();
         runtime.block_on(async {

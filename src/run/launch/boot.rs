@@ -160,7 +160,8 @@ impl AdmittedRun {
         let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
 
         let Self { spec, resolved, .. } = self;
-        let (config, context) = (&resolved.config, &spec.context);
+        let config = &resolved.config;
+        let context = &spec.context;
         if let Some(unmet) = &resolved.unmet {
             return Err(unmet.clone());
         }
@@ -174,7 +175,8 @@ impl AdmittedRun {
         let pi = self.pi()?;
         let parent = self.parent();
         let prompt = resolved.prompt(&self.plan);
-        let (compile_cache, temporaries) = (context.compile_cache(), context.temporaries());
+        let compile_cache = context.compile_cache();
+        let temporaries = context.temporaries();
         let wanted = RunFilesSpec {
             cwd: &spec.cwd,
             prompt: &prompt,

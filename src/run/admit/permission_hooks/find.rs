@@ -26,7 +26,8 @@ pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
         Some(loaded) => loaded.clone(),
         None => installed(&context.agent_dir, context.home.as_deref()),
     };
-    let (end, mut hooks) = (deadline(), Vec::<String>::new());
+    let end = deadline();
+    let mut hooks = Vec::<String>::new();
     for HostExtension { path, package } in installed {
         let packages = package.map_or_else(|| packages_of(&path, context), |package| vec![package]);
         if !is_ours(&path) && contains_any(EVENT, &path, packages, end) {

@@ -70,7 +70,9 @@ pub(super) fn expand(package: &Path, name: &str) -> Vec<PathBuf> {
         return vec![normal(&package.join(name))];
     }
     let Some(pattern) = glob(name.strip_prefix("./").unwrap_or(name)) else { return Vec::new() };
-    let (mut left, mut found, mut walked) = (vec![package.to_path_buf()], Vec::new(), 0);
+    let mut left = vec![package.to_path_buf()];
+    let mut found = Vec::new();
+    let mut walked = 0;
     while let Some(directory) = left.pop() {
         walked += 1;
         let Ok(entries) = std::fs::read_dir(&directory) else { continue };
@@ -103,8 +105,8 @@ pub(super) fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-fn relative(file: &Path, base: &Path) -> String {
-    let (mut base, mut up) = (base, String::new());
+fn relative(file: &Path, mut base: &Path) -> String {
+    let mut up = String::new();
     loop {
         if let Ok(below) = file.strip_prefix(base) {
             return up + &below.to_string_lossy();
@@ -118,7 +120,8 @@ fn relative(file: &Path, base: &Path) -> String {
 /// nothing.
 fn glob(pattern: &str) -> Option<Regex> {
     let mut expression = String::from("^");
-    let (mut rest, mut braces) = (pattern.strip_prefix("./").unwrap_or(pattern), 0);
+    let mut rest = pattern.strip_prefix("./").unwrap_or(pattern);
+    let mut braces = 0;
     while let Some(next) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("**/") {
             expression.push_str("(?:[^/]+/)*");

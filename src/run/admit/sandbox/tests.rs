@@ -73,10 +73,12 @@ fn the_stricter_of_two_modes_decides_whether_a_child_is_sandboxed_or_refused() {
         (Some(Required), Auto, OR_NOT_AT_ALL),
         (Some(Required), Required, OR_NOT_AT_ALL),
     ];
-    let (able, unable) = (able(), capabilities(Err("no Landlock".into()), Ok(())));
+    let able = able();
+    let unable = capabilities(Err("no Landlock".into()), Ok(()));
     for (own, configured, expected) in table {
         for (readonly, allow_write) in [(true, false), (true, true), (false, false), (false, true)] {
-            let (agent, config) = (agent(readonly, own), config(configured, allow_write));
+            let agent = agent(readonly, own);
+            let config = config(configured, allow_write);
             let plans = [Ok(&able), Ok(&unable), Err("no warden")]
                 .map(|abilities| SandboxPlan::of(&agent, &config, abilities));
             assert_eq!(
@@ -113,7 +115,8 @@ fn a_child_that_may_write_everywhere_is_not_sandboxed() {
 fn an_unprotected_repository_is_reported_or_the_child_is_refused() {
     let no_mounts = Abilities { mount_namespace: Err("no mounts".into()), ..able() };
     let unprotected = |why: &str| format!("`.git` and `.pi` are writable{why}");
-    let (none, off) = (unprotected(": no mounts"), unprotected(" (`sandbox.metadata` is off)"));
+    let none = unprotected(": no mounts");
+    let off = unprotected(" (`sandbox.metadata` is off)");
     for (abilities, wanted, mode, expected, reason) in [
         (&able(), true, SandboxMode::Required, "enforced", None),
         (&able(), false, SandboxMode::Auto, "enforced", Some(&off)),

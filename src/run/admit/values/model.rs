@@ -122,7 +122,8 @@ impl ModelCheck<'_> {
         if !found.has_login && !self.has_own_login && !self.config.env.keys().any(is_key) {
             let provider = provider_of(&model).to_owned();
             let remedy = remedy(&provider, &found.variables);
-            let (asked, from) = (asked.to_owned(), source.clone());
+            let asked = asked.to_owned();
+            let from = source.clone();
             return Err(UnusableModel::NoLogin { asked, model, provider, remedy, from });
         }
         Ok(Some(model))
@@ -137,7 +138,8 @@ impl ModelCheck<'_> {
             return None;
         }
         let is_needed = host.needs_extension(Some(model));
-        let (own, setting) = (agent.extensions.as_deref(), "`inheritExtensions`".to_owned());
+        let own = agent.extensions.as_deref();
+        let setting = "`inheritExtensions`".to_owned();
         let chosen = match (own, &config.inherit_extensions) {
             (Some(own), _) => Some((own, format!("`extensions` of agent `{}`", agent.name))),
             (None, InheritExtensions::None) => Some((&[][..], setting)),

@@ -76,7 +76,8 @@ mod tests {
         let has_ended = AtomicBool::new(false);
         let notes = std::thread::scope(|scope| {
             scope.spawn(|| {
-                let (file, link) = (project.join(NAME), project.join("link"));
+                let file = project.join(NAME);
+                let link = project.join("link");
                 for _ in 0..EXCHANGES {
                     renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE).expect("both files exist");
                 }

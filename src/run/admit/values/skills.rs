@@ -26,7 +26,8 @@ impl SkillFiles {
                 (!names.is_empty()).then(|| "skills: it is not known which ones this pi has".to_owned());
             return (Self::Only(Vec::new()), missing.into_iter().collect());
         };
-        let (mut files, mut missing) = (Vec::new(), Vec::new());
+        let mut files = Vec::new();
+        let mut missing = Vec::new();
         for name in names {
             if let Some(skill) = known.iter().find(|skill| skill.name == *name) {
                 files.push(skill.path.clone());

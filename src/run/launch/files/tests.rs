@@ -34,7 +34,8 @@ fn only_the_session_outlives_the_run() {
     assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
     let mut files = create(parent.path(), "00000001", true).expect("a run");
     files.keep_session();
-    let (prompt, session) = (files.prompt.clone(), files.session().expect("kept").to_path_buf());
+    let prompt = files.prompt.clone();
+    let session = files.session().expect("kept").to_path_buf();
     assert!(prompt.is_file());
     drop(files);
     assert!(!prompt.exists());

@@ -105,7 +105,8 @@ impl Configured {
 
     fn fill(&self, template: &str, job: Job<'_>, argv: &str, is_shell: bool) -> String {
         let Job { run_id, agent, cwd } = job;
-        let (directory, env) = (cwd.to_string_lossy(), self.settings.env.join(","));
+        let directory = cwd.to_string_lossy();
+        let env = self.settings.env.join(",");
         let project = cwd.file_name().unwrap_or_default().to_string_lossy();
         let session = session_of(run_id);
         // The remote shell must not run the name of a directory.
@@ -213,7 +214,8 @@ impl Configured {
         let asked: Vec<_> = lines.by_ref().take_while(|line| *line != STARTING).collect();
         let printed = asked.iter().copied().take_while(|line| !line.starts_with(GIT));
         let version = PiVersion::line_of(printed).to_owned();
-        let (mut git, mut has_warden) = (None, false);
+        let mut git = None;
+        let mut has_warden = false;
         for line in asked {
             has_warden |= line == remote_warden::IS_FOUND;
             let version = line.strip_prefix(GIT).map(|said| said.trim().trim_start_matches("git version "));
@@ -284,7 +286,8 @@ impl Launcher for Configured {
             [text(&plain.program.clone().into())].into_iter().chain(plain.args.iter().map(text)).collect();
         let named = plain.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let has_session = argv.iter().any(|word| word == &format!("{PLACE}/{SESSION}"));
-        let (there, session) = (self.there(job), format!("{}.jsonl", job.run_id));
+        let there = self.there(job);
+        let session = format!("{}.jsonl", job.run_id);
         // Random for each child, so that no child can imitate its script.
         let key = format!("pi-subagent-{}", Uuid::new_v4().simple());
         let script = Script {

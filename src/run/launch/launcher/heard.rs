@@ -67,7 +67,8 @@ impl Heard {
         if matches!(self.receiving, Receiving::Lines) && self.line.is_none() && !chunk.contains(&b'\n') {
             return Cow::Borrowed(chunk);
         }
-        let (mut rest, mut output) = (chunk, Vec::with_capacity(chunk.len()));
+        let mut rest = chunk;
+        let mut output = Vec::with_capacity(chunk.len());
         while !rest.is_empty() {
             rest = match self.receiving {
                 Receiving::Lines => self.read_line(rest, &mut output),
@@ -221,7 +222,8 @@ mod tests {
     fn messages_are_removed_wherever_the_stream_is_split() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let pack = place.path().join("pack");
-        let (files, tip) = ("a".repeat(40), "b".repeat(40));
+        let files = "a".repeat(40);
+        let tip = "b".repeat(40);
         let stream = format!(
             "banner\nkey at /tmp/x\n{{\"a\":1}}\nkeyless\n\nkey back {files} {tip} 1 4 6\nnoteP\nCK\n!{{\"b\":2}}\nkey gone\nend"
         );

@@ -108,7 +108,8 @@ fn a_temporary_directory_is_removed_if_its_run_is_gone() {
 #[test]
 fn a_note_that_names_other_paths_removes_nothing() {
     let scene = Scene::new();
-    let (run, temporary) = (scene.run(), scene.temporary());
+    let run = scene.run();
+    let temporary = scene.temporary();
     let mine = scene.at("mine");
     let text = |run: &Path, temporary: &Path| {
         [run.as_os_str().as_bytes(), b"\0", temporary.as_os_str().as_bytes(), b"\0"].concat()
@@ -140,8 +141,10 @@ fn a_note_that_names_other_paths_removes_nothing() {
 #[test]
 fn links_in_place_of_directories_are_not_followed() {
     let scene = Scene::new();
-    let (run, temporary) = (scene.run(), scene.temporary());
-    let (hidden, deep) = (scene.at("hidden"), scene.at("deep"));
+    let run = scene.run();
+    let temporary = scene.temporary();
+    let hidden = scene.at("hidden");
+    let deep = scene.at("deep");
     fs::rename(&run, &hidden).expect("moved");
     fs::rename(&temporary, &deep).expect("moved");
     symlink(&hidden, &run).expect("linked");
@@ -163,7 +166,8 @@ fn links_in_place_of_directories_are_not_followed() {
 #[test]
 fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
     let scene = Scene::new();
-    let (agent_dir, temporaries) = (scene.root.path(), scene.at("tmp"));
+    let agent_dir = scene.root.path();
+    let temporaries = scene.at("tmp");
     let runs = ["subagents/runs/0badcafe", "sessions/--project--/conversation/0badcafe"];
     let young = "sessions/--project--/conversation/1badcafe";
     let alive = "sessions/--project--/conversation/2badcafe";
@@ -172,10 +176,8 @@ fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
             scene.write(&format!("{run}/{name}"));
         }
     }
-    let (cut_off, kept) = (
-        [".auth.json.a1B2c3.tmp", "subagents/.confirmed-agents.json.a1B2c3.tmp"],
-        [".mine.json.a1B2c3.tmp", "auth.json", "sessions/--project--/.auth.json.x.tmp"],
-    );
+    let cut_off = [".auth.json.a1B2c3.tmp", "subagents/.confirmed-agents.json.a1B2c3.tmp"];
+    let kept = [".mine.json.a1B2c3.tmp", "auth.json", "sessions/--project--/.auth.json.x.tmp"];
     for name in cut_off.iter().chain(&kept) {
         scene.write(name);
     }
@@ -269,7 +271,8 @@ fn a_process_that_cannot_open_files_sweeps_later() {
     let note = scene.note(&scene.run(), &scene.temporary());
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum }).expect("lower");
-    let (swept, unnoted) = (sweep(scene.root.path()), unnoted::sweep(scene.root.path(), &scene.at("tmp")));
+    let swept = sweep(scene.root.path());
+    let unnoted = unnoted::sweep(scene.root.path(), &scene.at("tmp"));
     setrlimit(Resource::Nofile, before).expect("the limit is restored");
     assert!(swept.is_err() && unnoted.is_err());
     scene.assert_untouched("a sweep without free descriptors");

@@ -31,7 +31,8 @@ impl AdmittedRun {
     /// off, the run continues another one, it runs on another machine, or no call waits for it.
     #[must_use]
     pub fn spare_wish(&self) -> Option<SpareWish> {
-        let (spec, resolved) = (&self.spec, &self.resolved);
+        let spec = &self.spec;
+        let resolved = &self.resolved;
         let may_have_one = resolved.config.spare.count > 0
             && spec.overrides.resumes.is_none()
             && !resolved.announces
