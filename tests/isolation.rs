@@ -37,7 +37,7 @@ impl Isolated {
 
     fn write(&self, name: &str, text: &str) {
         let path = self.tree.root.join(name);
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("made");
         fs::write(path, text).expect("written");
     }
 
@@ -83,12 +83,11 @@ async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_remo
         scene.write(".gitignore", "*.log\n");
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
         let isolated = Isolated::with(scene, store, &[]).await;
+        assert_eq!(isolated.git(&["status", "--porcelain"]), "", "uncommitted changes are part of the base");
         assert_eq!(
-            isolated.git(&["status", "--porcelain"]),
-            "",
-            "what was not committed is part of its base"
+            fs::read_to_string(isolated.tree.root.join("kept.txt")).expect("it exists"),
+            "not committed"
         );
-        assert_eq!(fs::read_to_string(isolated.tree.root.join("kept.txt")).expect("there"), "not committed");
         isolated.write("kept.txt", "changed");
         isolated.write("new/file.txt", "one\ntwo\n");
         isolated.write("ignored.log", "ignored");
@@ -106,7 +105,7 @@ async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_remo
         // The patch makes the same changes in the user's tree.
         let patch = imported.patch.expect("a patch").display().to_string();
         isolated.scene.git(&["apply", &patch]);
-        assert_eq!(fs::read_to_string(isolated.scene.root().join("kept.txt")).expect("there"), "changed");
+        assert_eq!(fs::read_to_string(isolated.scene.root().join("kept.txt")).expect("it exists"), "changed");
         assert!(!isolated.scene.root().join("untracked.txt").exists());
     }
 }
@@ -163,7 +162,7 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
     isolated.write("honest.txt", "honest");
     isolated.commit("honest");
     // A commit whose tree is in the other repository.
-    let alternates = fs::read_to_string(git.join("objects/info/alternates")).expect("there");
+    let alternates = fs::read_to_string(git.join("objects/info/alternates")).expect("it exists");
     let other = isolated.scene.at("other/.git/objects").display().to_string();
     fs::write(git.join("objects/info/alternates"), format!("{alternates}{other}\n")).expect("written");
     let forged = isolated.git(&["commit-tree", &secret, "-p", "HEAD", "-m", "forged"]);
@@ -191,12 +190,12 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
         "{:?}",
         imported.notices
     );
-    let kept = imported.kept.as_deref().expect("it was kept");
+    let kept = imported.kept.as_deref().expect("the tree was kept");
     assert!(kept.join("honest.txt").exists() && !isolated.tree.directory.exists(), "under another name");
     assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:honest.txt")]), "honest");
     let known =
         Command::new("git").args(["cat-file", "-e", &secret]).current_dir(isolated.scene.root()).output();
-    assert!(!known.expect("git runs").status.success(), "the other project's objects did not come along");
+    assert!(!known.expect("git runs").status.success(), "the other project's objects are not copied");
 }
 
 /// Leaves a file at a path that is longer than a system call accepts.
@@ -359,7 +358,7 @@ async fn commits_of_a_kept_tree_are_fetched_without_running_its_configuration() 
         isolated.git(&["config", key, &format!("!{program}")]);
         isolated.git(&["config", "--add", key, &program]);
     }
-    let kept = isolated.import().await.kept.expect("it is kept");
+    let kept = isolated.import().await.kept.expect("the tree is kept");
     isolated.scene.git(&["fetch", "-q", &kept.display().to_string(), "+refs/*:refs/kept/*"]);
     assert_eq!(isolated.scene.git(&["show", "refs/kept/heads/other:other.txt"]), "on another branch");
     assert!(!mark.exists());
@@ -376,8 +375,8 @@ async fn a_file_that_would_block_git_is_named_and_everything_is_kept() {
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     let said = "`new/.gitignore` is a FIFO or a device, and git would wait for it: remove it";
     assert!(imported.notices[0].ends_with(said), "{:?}", imported.notices);
-    let kept = imported.kept.expect("it is kept");
-    assert_eq!(fs::read_to_string(kept.join("new/file.txt")).expect("there"), "new");
+    let kept = imported.kept.expect("the tree is kept");
+    assert_eq!(fs::read_to_string(kept.join("new/file.txt")).expect("it exists"), "new");
     assert_eq!(imported.branch, None);
 }
 
@@ -404,13 +403,13 @@ async fn a_child_sees_no_file_that_a_repository_refers_to() {
     type Row = (&'static str, fn(&Scene, &str));
     let rows: &[Row] = &[
         ("a setting", |scene, secret| drop(scene.git(&["config", "core.excludesFile", secret]))),
-        ("a link in the place of what is ignored", |scene, secret| {
+        ("a link in place of ignored files", |scene, secret| {
             let exclude = scene.root().join(".git/info/exclude");
             let _ = fs::remove_file(&exclude);
             fs::create_dir_all(scene.root().join(".git/info")).expect("made");
             symlink(secret, exclude).expect("linked");
         }),
-        ("a link in the place of a shallow history", |scene, secret| {
+        ("a link in place of a shallow history", |scene, secret| {
             symlink(secret, scene.root().join(".git/shallow")).expect("linked");
         }),
     ];
@@ -453,7 +452,7 @@ async fn ignored_files_are_copied_and_never_through_a_link() {
         assert!(said.contains(&format!("`{refused}` (`isolation.copy`)")), "{said}");
     }
     let imported = isolated.import().await;
-    assert_eq!(imported, Imported::default(), "what was brought along is ignored here, too");
+    assert_eq!(imported, Imported::default(), "the copied files do not count as changes");
 }
 
 /// Each row: a repository, and the state of its private tree.
@@ -511,9 +510,9 @@ async fn changes_in_a_submodule_are_not_lost() {
         let imported = isolated.import().await;
         let expected = "`inner` was not taken over: it is a repository of its own, or cannot be read";
         assert_eq!(imported.notices, [expected], "{what}");
-        let kept = imported.kept.unwrap_or_else(|| panic!("{what}: it was not kept"));
-        assert_ne!(fs::read_dir(kept.join("inner")).expect("there").count(), 0, "{what}");
-        assert!(imported.branch.is_some(), "{what}: what is beside it is on the branch");
+        let kept = imported.kept.unwrap_or_else(|| panic!("{what}: the tree was not kept"));
+        assert_ne!(fs::read_dir(kept.join("inner")).expect("it exists").count(), 0, "{what}");
+        assert!(imported.branch.is_some(), "{what}: the other changes are on the branch");
     }
 }
 
@@ -550,7 +549,7 @@ async fn an_existing_branch_is_not_changed() {
     let imported = isolated.store.import(&isolated.tree).await;
     assert!(imported.notices[0].contains("`git update-ref` failed"), "{:?}", imported.notices);
     assert!(imported.branch.is_none() && imported.patch.is_some());
-    assert_eq!(fs::read_to_string(imported.kept.expect("kept").join("new.txt")).expect("there"), "new");
+    assert_eq!(fs::read_to_string(imported.kept.expect("kept").join("new.txt")).expect("it exists"), "new");
 }
 
 #[tokio::test]
@@ -571,7 +570,7 @@ async fn again(isolated: Isolated) -> Isolated {
     let Isolated { scene, store, .. } = isolated;
     let began = store.open(ID).await.expect("an earlier part").tree;
     let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-    let snapshot = store.at_branch(snapshot, Some(&began)).await.expect("its branch");
+    let snapshot = store.at_branch(snapshot, Some(&began)).await.expect("the branch");
     let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
     Isolated { scene, store, tree }
 }
@@ -586,14 +585,18 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
     isolated.scene.write("of-the-user.txt", "since then");
 
     let isolated = again(isolated).await;
-    assert_eq!((&isolated.tree.root, &isolated.tree.base), (&first_place, &first), "its session fits");
-    assert_eq!(fs::read_to_string(isolated.tree.root.join("first.txt")).expect("there"), "first");
+    assert_eq!(
+        (&isolated.tree.root, &isolated.tree.base),
+        (&first_place, &first),
+        "the tree has the path of its session"
+    );
+    assert_eq!(fs::read_to_string(isolated.tree.root.join("first.txt")).expect("it exists"), "first");
     assert!(!isolated.tree.root.join("of-the-user.txt").exists());
     isolated.write("second.txt", "second");
     isolated.commit("of the child");
     let imported = isolated.import().await;
     assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 1), "{:?}", imported.notices);
-    assert_eq!((imported.changes.len(), imported.insertions), (2, 2), "what both parts have added");
+    assert_eq!((imported.changes.len(), imported.insertions), (2, 2), "the changes of both parts");
     assert_eq!(isolated.scene.git(&["rev-parse", &format!("{BRANCH}^")]), first);
     isolated.scene.git(&["fsck", "--strict"]);
 
@@ -627,12 +630,12 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
 #[tokio::test]
 async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
-    let alive = isolated.store.hold_tree(ID).await.expect("it is free");
+    let alive = isolated.store.hold_tree(ID).await.expect("the tree is free");
     isolated.write("done.txt", "done");
     isolated.commit("of the child");
     isolated.write("half.txt", "half");
     assert_eq!(isolated.store.recover_trees().await, []);
-    isolated.store.recover_tree(ID).await.expect_err("it is alive");
+    isolated.store.recover_tree(ID).await.expect_err("the run is alive");
     assert!(isolated.tree.root.join("half.txt").exists());
     drop(alive);
     let recovered = isolated.store.recover_trees().await;
@@ -647,7 +650,7 @@ async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept
     isolated.git(&["branch", "other"]);
     isolated.write("done.txt", "done");
     let recovered = isolated.store.recover_trees().await;
-    let kept = recovered[0].1.kept.clone().expect("it was kept");
+    let kept = recovered[0].1.kept.clone().expect("the tree was kept");
     assert!(kept.join("done.txt").exists() && !isolated.tree.directory.exists());
     assert_eq!(isolated.store.recover_trees().await, []);
 
@@ -685,7 +688,7 @@ async fn shallow_clones_and_names_that_differ_only_in_case_have_private_trees() 
     scene.write("name.txt", "lower");
     scene.commit();
     let isolated = Isolated::of(scene, &[]).await;
-    let text = |name: &str| fs::read_to_string(isolated.tree.root.join(name)).expect("there");
+    let text = |name: &str| fs::read_to_string(isolated.tree.root.join(name)).expect("it exists");
     assert_eq!((text("Name.txt"), text("name.txt")), ("upper".into(), "lower".into()));
     isolated.write("Name.txt", "upper, changed");
     let imported = isolated.import().await;
@@ -723,14 +726,14 @@ async fn a_tree_of_fifty_thousand_files_comes_back_whole() {
     text.push_str("committer n <n@localhost> 0 +0000\ndata 4\nmany\n");
     text.extend((0..FILES).map(|number| format!("M 100644 :1 d{}/e{}/{number}\n", number % 97, number % 7)));
     fs::write(scene.at("import"), text).expect("written");
-    let import = fs::File::open(scene.at("import")).expect("there");
+    let import = fs::File::open(scene.at("import")).expect("it exists");
     let mut git = Command::new("git");
     let done = git.args(["fast-import", "--quiet"]).stdin(import).current_dir(scene.root()).status();
     assert!(done.expect("git runs").success());
     scene.git(&["reset", "-q", "--hard"]);
     scene.write("d0/e0/0", "not committed");
     let isolated = Isolated::of(scene, &[]).await;
-    assert_eq!(fs::read_to_string(isolated.tree.root.join("d0/e0/0")).expect("there"), "not committed");
+    assert_eq!(fs::read_to_string(isolated.tree.root.join("d0/e0/0")).expect("it exists"), "not committed");
     isolated.write("d1/e1/1", "changed");
     fs::remove_dir_all(isolated.tree.root.join("d2")).expect("removed");
     let imported = isolated.import().await;

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 #[path = "support/repository.rs"]
-#[expect(dead_code, reason = "every store here is sandboxed")]
+#[expect(dead_code, reason = "every store in this file is sandboxed")]
 mod repository;
 
 use std::fs;
@@ -32,7 +32,7 @@ impl There {
         fs::create_dir_all(scene.at("clone")).expect("made");
         scene.git_in(&scene.at("clone"), &["init", "-q"]);
         let this = Self { scene, store, tree };
-        this.feed(&["index-pack", "--stdin"], &fs::read(&this.tree.pack).expect("the pack that is sent"));
+        this.feed(&["index-pack", "--stdin"], &fs::read(&this.tree.pack).expect("the pack"));
         fs::write(this.scene.at("clone/.git/shallow"), format!("{}\n", this.tree.base)).expect("written");
         this.git(&["reset", "-q", "--hard", &this.tree.base]);
         this
@@ -52,7 +52,7 @@ impl There {
             .spawn()
             .expect("git runs");
         git.stdin.take().expect("piped").write_all(input).expect("written");
-        let done = git.wait_with_output().expect("it ends");
+        let done = git.wait_with_output().expect("git ends");
         assert!(done.status.success(), "{args:?}");
         done.stdout
     }
@@ -97,7 +97,7 @@ impl There {
 #[tokio::test]
 async fn a_pack_becomes_a_branch_and_nothing_else_is_imported() {
     let there = There::new().await;
-    assert_eq!(there.git(&["log", "--format=%s"]), "all", "what is sent has no history");
+    assert_eq!(there.git(&["log", "--format=%s"]), "all", "the pack has no history");
     let (files, blob) = there.file("a.txt", "a");
     let secret = there.object("blob", b"not part of it");
     let imported = there.import(&[&files, &there.tree_of(&files), &blob, &secret], &files, &files).await;
@@ -141,7 +141,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
         let imported = there.import_pack(&pack, files, tip).await;
         assert!(imported.notices.concat().contains(expected), "{label}: {:?}", imported.notices);
         assert_eq!(imported.branch, None, "{label}");
-        let kept = imported.kept.expect("it is kept");
+        let kept = imported.kept.expect("the tree is kept");
         assert!(fs::read(&kept).expect("a bundle").ends_with(&pack), "{label}");
         assert!(kept.starts_with(there.scene.at("agent/trees")), "{}", kept.display());
         there.scene.git(&["bundle", "list-heads", &kept.to_string_lossy()]);
@@ -165,6 +165,6 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     assert!(imported.notices.concat().contains("they do not follow"), "{:?}", imported.notices);
     assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
     assert_eq!(there.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
-    let kept = imported.kept.expect("it is kept");
+    let kept = imported.kept.expect("the tree is kept");
     there.scene.git(&["fetch", "-q", &kept.to_string_lossy(), &format!("refs/heads/{BRANCH}-files")]);
 }

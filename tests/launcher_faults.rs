@@ -8,7 +8,7 @@ mod elsewhere;
 #[path = "support/engine.rs"]
 mod engine;
 #[path = "support/pids.rs"]
-#[expect(dead_code, reason = "nobody counts processes here")]
+#[expect(dead_code, reason = "no test counts processes")]
 mod pids;
 #[path = "support/scene.rs"]
 mod scene;
@@ -49,7 +49,7 @@ fn before(far: &mut Value, words: &[&str]) {
 
 /// The remaining entries in the remote directory for temporary files.
 fn left_there(scene: &Scene) -> usize {
-    fs::read_dir(scene.path("far/tmp")).expect("it is there").count()
+    fs::read_dir(scene.path("far/tmp")).expect("it exists").count()
 }
 
 async fn run(scene: &Scene) -> (SingleResult, String) {
@@ -127,8 +127,10 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
     let old = "echo 'Error: Unknown option: --no-extensions' >&2; exit 1";
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
-    let (unborn, mute) =
-        ("`far` ended before it started a child: ", "`far`: pi on the other machine ended before it answered: ");
+    let (unborn, mute) = (
+        "`far` ended before it started a child: ",
+        "`far`: pi on the other machine ended before it answered: ",
+    );
     for place in [Place::Words, Place::Shell] {
         for protocol in ["rpc", "json"] {
             for (label, script, begins, expected) in [
@@ -148,7 +150,8 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
                     "no directory of the project" => far["cwd"] = "/no/such/project".into(),
                     "no directory for temporary files" => {
                         // A file in place of a directory that the stand-in cannot create.
-                        fs::create_dir_all(blocked.parent().expect("it has one")).expect("a directory");
+                        fs::create_dir_all(blocked.parent().expect("the path has a parent"))
+                            .expect("a directory");
                         std::os::unix::fs::symlink("/dev/null/nowhere", &blocked).expect("a link");
                     }
                     _ => {}
@@ -219,7 +222,7 @@ async fn at_work(scene: &Scene) -> (Pids, Vec<Pid>) {
 
 fn signal(connection: &[Pid], signal: Signal) {
     for pid in connection {
-        kill_process(*pid, signal).expect("it is there");
+        kill_process(*pid, signal).expect("it exists");
     }
 }
 
@@ -239,7 +242,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
             (child, connection) = at_work(&scene).await;
             // The output so far must not pass for an answer.
             let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
-            seen.wait_for(arrived).await.expect("the run goes on");
+            seen.wait_for(arrived).await.expect("the run continues");
             signal(&connection[..1], Signal::KILL);
         };
         let (user, control) = (User::default(), Control::default());
@@ -253,7 +256,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
         child.gone("the child").await;
         eventually("an empty directory", || left_there(&scene) == 0).await;
         assert_eq!(Some(read(&scene, "cancelled").trim()), result.details.run_id.as_deref(), "{case}");
-        assert_eq!(launches(&scene), 1, "it is not started a second time");
+        assert_eq!(launches(&scene), 1, "the child is started only once");
     }
 }
 
@@ -273,7 +276,7 @@ async fn a_stalled_connection_ends_the_run_at_its_idle_limit_and_leaves_no_remot
         assert_eq!(single.outcome, RunOutcome::IdleTimeout, "{protocol}: {}", result.text);
         assert!(result.text.contains("(`idleTimeoutMs`)"), "{}", result.text);
         assert!(
-            result.text.contains("the user can try the launcher with `/subagents doctor`"),
+            result.text.contains("the user can test the launcher with `/subagents doctor`"),
             "{}",
             result.text
         );

@@ -4,7 +4,7 @@
 #[path = "support/limits.rs"]
 mod limits;
 #[path = "support/pids.rs"]
-#[expect(dead_code, reason = "nobody counts processes here")]
+#[expect(dead_code, reason = "no test counts processes")]
 mod pids;
 #[path = "support/scene.rs"]
 mod scene;
@@ -73,7 +73,7 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
 
 fn left(scene: &Scene) -> Pids {
     let mut left = Pids::default();
-    let pid = fs::read_to_string(scene.path("left")).expect("it was started");
+    let pid = fs::read_to_string(scene.path("left")).expect("the process was started");
     left.push(pid.trim().parse().expect("a process id"));
     left
 }
@@ -87,7 +87,7 @@ async fn remote_processes_end_with_their_child_if_the_package_is_installed() {
         assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{package:?}: {}", result.text);
         let left = left(&scene);
         if survivors == 0 {
-            left.gone("what the child has left").await;
+            left.gone("the remaining process of the child").await;
         } else {
             // A shell alone cannot do this, so it shows that the warden does it.
             assert_eq!(left.kill(), survivors, "{package:?}");
@@ -107,7 +107,7 @@ async fn a_limit_ends_the_remote_processes_of_the_child() {
             assert_eq!(single.outcome, RunOutcome::HardTimeout, "{protocol}: {}", result.text);
             let was_up = scene.path("left").exists();
             if was_up {
-                left(&scene).gone("what the child has started").await;
+                left(&scene).gone("the process that the child started").await;
             }
             was_up
         })
@@ -132,19 +132,19 @@ async fn no_remote_process_outlives_the_killed_script() {
     let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), kill);
     assert_eq!(result.details.results[0].outcome, RunOutcome::Failed, "{}", result.text);
     child.gone("the child").await;
-    left(&scene).gone("what the child has started").await;
+    left(&scene).gone("the process that the child started").await;
 }
 
 /// Returns the shell that runs the remote script: the parent of the warden.
 fn script_of(scene: &Scene) -> i32 {
-    let run = fs::read_to_string(scene.path("far/launches")).expect("it was started");
+    let run = fs::read_to_string(scene.path("far/launches")).expect("the process was started");
     let name = run.split_ascii_whitespace().find(|word| word.starts_with("pi-subagent-")).expect("its name");
     let is_script = |entry: &fs::DirEntry| {
         let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let mut words = words.split(|byte| *byte == 0);
         words.next() == Some(b"sh") && words.any(|word| word == name.as_bytes())
     };
-    let pids = fs::read_dir("/proc").expect("proc").flatten().filter(is_script);
+    let pids = fs::read_dir("/proc").expect("a list of processes").flatten().filter(is_script);
     // The script's own subshells have the same arguments. The oldest is the script.
     pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).min().expect("the script runs")
 }

@@ -97,7 +97,7 @@ async fn a_model_known_only_to_the_remote_pi_is_used_remotely_and_refused_locall
         assert_eq!(read(&scene, "argv").contains("--model cluster/large"), is_there, "{place:?}");
         let listed = listing(&scene, &user()).await;
         let explorer =
-            listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("it is listed");
+            listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("the agent is listed");
         assert_eq!(explorer.plan.is_ok(), is_there, "{place:?}: {:?}", explorer.plan);
         let checks = checks(&scene, user()).await;
         let is_told = checks.iter().any(|check| check.message.contains("no such model"));
@@ -132,7 +132,7 @@ async fn the_model_of_a_remote_background_child_is_not_checked_locally() {
             ..SpawnRequest::new("look".into(), cwd, context)
         };
         let receipt = spawn(&service, request, user()).await;
-        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("it is over");
+        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("the run has ended");
         close_conversation(&service, &view).await;
         let Receipt::Accepted { warnings, .. } = receipt else { panic!("{receipt:?}") };
         assert_eq!(warnings.is_empty(), is_there, "{place:?}: {warnings:?}");
@@ -151,12 +151,14 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
         file.display()
     );
     let listed = listing(&scene, &User::default()).await;
-    let explorer = listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("it is listed");
+    let explorer =
+        listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("the agent is listed");
     assert_eq!(explorer.plan.as_ref().expect_err("it cannot run").to_string(), expected);
     let report = format!("{:?}", agents_report(&listed));
     assert!(report.contains("unavailable") && report.contains("the agent asks for `cluster`"), "{report}");
     let checks = checks(&scene, User::default()).await;
-    let check = checks.iter().find(|check| check.message.contains("`cluster`")).expect("it is told");
+    let check =
+        checks.iter().find(|check| check.message.contains("`cluster`")).expect("the launcher is reported");
     assert_eq!((check.status, &*check.message), (Status::Error, &*format!("explorer: {expected}")));
     let result = run(&scene, &User::default()).await;
     assert_eq!(result.details.results[0].error.as_deref(), Some(&*expected));
@@ -177,7 +179,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
     let said: Vec<_> = checks.iter().filter(|check| check.area == "configuration").collect();
     assert!(said.iter().any(|check| check.status == Status::Error && check.message == expected), "{said:?}");
     let result = run(&scene, &User::default()).await;
-    let error = result.details.results[0].error.as_deref().expect("it does not run here instead");
+    let error = result.details.results[0].error.as_deref().expect("the run fails instead of running locally");
     assert!(error.starts_with("launcher: the configuration asks for `clusted`"), "{error}");
     for text in [
         r#""launcher": "local""#,
@@ -197,7 +199,7 @@ async fn a_launchers_claim_does_not_satisfy_a_required_sandbox() {
         far(&mut scene)["readonly"] = true.into();
         agent(&scene, own);
         let result = run(&scene, &User::default()).await;
-        let error = result.details.results[0].error.as_deref().expect("it is refused");
+        let error = result.details.results[0].error.as_deref().expect("the run is refused");
         let expected = "sandbox: required, but unavailable: `far` starts the child on another machine, which this one cannot sandbox; \
                         your configuration declares it `readonly`, but nothing has checked that";
         assert_eq!(error, expected);
@@ -246,7 +248,7 @@ async fn placeholders_are_filled_and_quoted_for_a_shell() {
         let expected = format!(
             "{}\n{odd}\nexplorer\n{id}\n{}\n",
             cwd.display(),
-            there.canonicalize().expect("it is there").display()
+            there.canonicalize().expect("it exists").display()
         );
         assert_eq!(read(&scene, "filled"), expected, "{how}: {}", result.text);
     }
@@ -350,7 +352,7 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
             &["`/no/such/program`, which its `fetch` begins with, was not found"],
         ),
         (
-            "nobody there",
+            "no pi",
             SOUND,
             json!({ "command": ["/bin/sh", "-c", "echo 'no route to host' >&2; exit 255", "{argv}"] }),
             Status::Error,
@@ -401,7 +403,7 @@ async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_eac
         let found = std::env::split_paths(&std::env::var_os("PATH").expect("a search path"))
             .map(|place| place.join(name))
             .find(|path| path.exists());
-        symlink(found.expect("it is installed"), bin.join(name)).expect("a link");
+        symlink(found.expect("the program is installed"), bin.join(name)).expect("a link");
     }
     let own = far(&mut scene)["command"].clone();
     let words = [json!("/bin/sh"), json!("-c"), json!("PATH=$0; exec \"$@\""), json!(bin)];

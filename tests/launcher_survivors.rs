@@ -10,7 +10,7 @@ mod engine;
 #[path = "support/limits.rs"]
 mod limits;
 #[path = "support/pids.rs"]
-#[expect(dead_code, reason = "nobody counts processes here")]
+#[expect(dead_code, reason = "no test counts processes")]
 mod pids;
 #[path = "support/scene.rs"]
 mod scene;
@@ -116,7 +116,7 @@ async fn nothing_is_left(scene: &Scene, place: Place, what: &str) {
 async fn no_file_is_left(place: Place, root: &Path, what: &str) {
     if place == Place::Words {
         let place = root.join("far/tmp");
-        eventually(what, || fs::read_dir(&place).expect("it is there").next().is_none()).await;
+        eventually(what, || fs::read_dir(&place).expect("it exists").next().is_none()).await;
     }
 }
 
@@ -186,7 +186,7 @@ async fn a_host_that_is_killed() {
     fs::write(env::var(DIRECTORY).expect("a file"), &*scene.root.path().to_string_lossy()).expect("a file");
     let (user, control) = (User::default(), Control::default());
     let (result, _) = scene.run_with(&user, &control).await;
-    panic!("it is killed first: {}", result.text);
+    panic!("the run ended before the kill: {}", result.text);
 }
 
 #[tokio::test]
@@ -210,11 +210,11 @@ async fn no_remote_process_survives_a_killed_host() {
             })
             .await;
             assert!(root.join("working").exists(), "{case}: the host has ended first");
-            host.kill().expect("it is there");
-            host.wait().expect("it is a child of this process");
+            host.kill().expect("it exists");
+            host.wait().expect("the host is a child of this process");
             let mut pids = Pids::default();
             for name in ["left", "pid"] {
-                let text = fs::read_to_string(root.join(name)).expect("it is there");
+                let text = fs::read_to_string(root.join(name)).expect("it exists");
                 pids.push(text.trim().parse().expect("a number"));
             }
             let since = Instant::now();
@@ -224,7 +224,7 @@ async fn no_remote_process_survives_a_killed_host() {
             let took = since.elapsed();
             assert!(took < BOUND, "{case}: {took:?}");
             // The host has ended, and `cancel` may still write its mark.
-            eventually("an empty place", || fs::remove_dir_all(&root).is_ok() || !root.exists()).await;
+            eventually("an empty directory", || fs::remove_dir_all(&root).is_ok() || !root.exists()).await;
         }
     }
 }

@@ -10,7 +10,7 @@ mod elsewhere;
 #[path = "support/engine.rs"]
 mod engine;
 #[path = "support/pids.rs"]
-#[expect(dead_code, reason = "nobody counts processes here")]
+#[expect(dead_code, reason = "no test counts processes")]
 mod pids;
 #[path = "support/scene.rs"]
 mod scene;
@@ -47,7 +47,8 @@ fn shape(result: &ToolResult) -> Value {
     let usage = &single.usage;
     let error = single.error.as_deref().and_then(|error| {
         // A local run has no note about a remote machine.
-        let error = error.strip_prefix("`far`: pi on the other machine ended before it answered: ").unwrap_or(error);
+        let error =
+            error.strip_prefix("`far`: pi on the other machine ended before it answered: ").unwrap_or(error);
         let own =
             error.lines().find(|line| !line.starts_with("srun: ")).unwrap_or("the child gave no reason");
         own.split(" reached: ").next().map(str::to_owned)
@@ -196,7 +197,7 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
         assert!(started.contains("OTHER=x") && !started.contains("made-up-value"), "{started}");
         assert_eq!(
             Path::new(read(&scene, "pwd").trim()),
-            scene.path("far").canonicalize().expect("it is there")
+            scene.path("far").canonicalize().expect("it exists")
         );
         assert!(read(&scene, "prompt").starts_with("It's `yours` to \"find\" $out."), "{place:?}");
         assert_eq!(read(&scene, "guard"), include_str!("../extension/child-guard.cjs"));
@@ -292,14 +293,17 @@ async fn local_only_features_are_refused_by_name() {
             "launcher: the agent asks for `cluster`, but `launchers` in your configuration does not define it; available: `far`, `local`",
         ),
         (writer("check: make test"), "launcher: `check` is not available with `far`"),
-        (writer("sandbox: required"), "sandbox: required, but unavailable: `far` starts the child on another machine"),
+        (
+            writer("sandbox: required"),
+            "sandbox: required, but unavailable: `far` starts the child on another machine",
+        ),
     ];
     for (agent, expected) in cases {
         let scene = at(Place::Words, "exit 0", &json!({ "allowWrite": true }));
         fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
         fs::write(scene.path("agent/agents/explorer.md"), &agent).expect("an agent");
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
-        let error = result.details.results[0].error.clone().expect("it is refused");
+        let error = result.details.results[0].error.clone().expect("the run is refused");
         assert!(error.starts_with(expected), "{error}");
 
         let context = in_conversation(scene.spec.context.as_ref());
@@ -364,7 +368,7 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
         eventually("the task", || !read(&scene, "heard").is_empty()).await;
         let run = service.runs(Some(SESSION.into())).await.remove(0);
         let sent = send(&service, &run, "and mind the gap", &scope(), Arc::new(User::default())).await;
-        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all is over");
+        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
         let messages = || heard.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
         assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
@@ -384,7 +388,7 @@ async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let view = open_conversation(&service, SESSION.into(), scope(), known, Ear::default()).await;
     let request = SpawnRequest::new("look around".into(), cwd.clone(), Arc::clone(&context));
     spawn(&service, request, Arc::new(User::default())).await;
-    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("it is over");
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("the run has ended");
     let run = service.runs(Some(SESSION.into())).await.remove(0);
     let refused = resume(&service, &run, None, &scope(), Arc::new(User::default())).await;
     assert_eq!(
@@ -411,12 +415,12 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
         let call = tokio::spawn(single(spec, call));
         eventually("the task", || !read(&scene, "heard").is_empty()).await;
         let runs =
-            timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("it is handed over");
+            timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("the call is moved");
         assert_eq!(runs.len(), 1, "{place:?}");
-        let receipt = timeout(PATIENCE, call).await.expect("over").expect("no panic");
+        let receipt = timeout(PATIENCE, call).await.expect("the call has ended").expect("no panic");
         assert_eq!(receipt.details.results[0].outcome, RunOutcome::Background);
         fs::write(scene.path("go"), "").expect("a file");
-        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all is over");
+        timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
         let messages = || heard.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
         assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);

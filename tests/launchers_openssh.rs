@@ -85,7 +85,7 @@ async fn meanwhile(scene: &Scene, act: impl AsyncFnOnce()) -> ToolResult {
     let (progress, mut seen) = watch::channel(Progress::default());
     let acted = async {
         let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
-        seen.wait_for(arrived).await.expect("the run goes on");
+        seen.wait_for(arrived).await.expect("the run continues");
         act().await;
     };
     tokio::join!(scene.execute(&user, &control, &progress), acted).0
@@ -146,7 +146,7 @@ async fn a_silent_network_failure_ends_the_run_and_then_the_child() {
             );
             assert!(error(&result).contains("not responding"), "{label}: {}", error(&result));
         } else {
-            assert!(result.text.contains("the user can try the launcher"), "{label}: {}", result.text);
+            assert!(result.text.contains("the user can test the launcher"), "{label}: {}", result.text);
         }
         one_is_gone(&scene, label).await;
     }

@@ -94,7 +94,7 @@ async fn meanwhile(scene: &Scene, control: &Control, act: impl AsyncFnOnce()) ->
     let (progress, mut seen) = watch::channel(Progress::default());
     let acted = async {
         let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
-        seen.wait_for(arrived).await.expect("the run goes on");
+        seen.wait_for(arrived).await.expect("the run continues");
         act().await;
     };
     tokio::join!(scene.execute(&user, control, &progress), acted).0
@@ -314,7 +314,7 @@ async fn a_host_that_is_killed() {
     let mut scene = scene(&json!({}));
     std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(warden::warden());
     let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
-    panic!("it is killed first: {}", result.text);
+    panic!("the run ended before the kill: {}", result.text);
 }
 
 #[tokio::test]
@@ -331,8 +331,8 @@ async fn a_queued_job_does_not_outlive_its_killed_host() {
         .spawn()
         .expect("the test program starts");
     eventually("a job in the queue", || jobs().starts_with("PENDING ")).await;
-    host.kill().expect("it is there");
-    host.wait().expect("it is a child of this process");
+    host.kill().expect("it exists");
+    host.wait().expect("the host is a child of this process");
     let since = std::time::Instant::now();
     eventually("an empty queue", || jobs().is_empty()).await;
     let took = since.elapsed();

@@ -185,7 +185,7 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others() {
                 QuestionMethod::Input => assert_eq!(shown.placeholder, some()),
                 QuestionMethod::Editor => assert_eq!(shown.prefill, some()),
             }
-            let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+            let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
             let answer: Value = serde_json::from_str(&answer).expect("JSON");
             let expected = if matches!(method, "select" | "editor") { hostile.as_str() } else { "" };
             assert_eq!(answer["value"], expected, "{method}");
@@ -220,7 +220,7 @@ async fn an_impossible_question_of_the_child_is_declined_and_reported() {
         assert_eq!(result.text, "Done.", "{label}");
         drop(user);
         assert_eq!(asked.into_inner(), u32::from(is_asked), "{label}");
-        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+        let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
         assert_eq!(answer.contains("\"cancelled\":true"), !is_asked, "{label}: {answer}");
         let notices = &result.details.results[0].diagnostics;
         let is_said = notices.iter().any(|notice| notice.starts_with("a question was declined"));
@@ -244,11 +244,11 @@ async fn a_question_too_long_to_show_is_declined_and_the_result_says_so() {
         let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
         let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
         config["inheritExtensions"] = "all".into();
-        let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
+        let answers = |_: ChildQuestion| -> Answer { panic!("the user is not asked") };
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
         let (result, _) = scene.run_with(&user, &Control::default()).await;
         assert_eq!(result.text, "Done.", "{method}");
-        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+        let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
         assert!(answer.contains("\"cancelled\":true"), "{method}: {answer}");
         let notices = &result.details.results[0].diagnostics;
         let is_said =
@@ -276,7 +276,7 @@ async fn an_unanswered_question_is_declined_even_if_the_child_would_wait_longer(
         config["inheritExtensions"] = "all".into();
         let (result, _) = scene.run_with(&away(), &Control::default()).await;
         assert_eq!(result.text, "Done.", "{timeout:?}");
-        let answer = fs::read_to_string(scene.path("answer")).expect("it was answered");
+        let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
         assert!(answer.contains("\"cancelled\":true"), "{timeout:?}: {answer}");
     }
 }

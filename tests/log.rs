@@ -63,7 +63,7 @@ impl Scene {
 
     fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("it is below the root")).expect("made");
+        fs::create_dir_all(path.parent().expect("the path is below the root")).expect("made");
         fs::write(path, text).expect("written");
     }
 
@@ -114,14 +114,14 @@ impl Listener for Ear {
 async fn each_decision_is_a_line_with_its_component_and_its_reason() {
     let first = Scene::new("env > \"$home/env\"; works; leave", json!({ "spare": { "count": 1 } }));
     assert!(!first.run("explorer").await.is_error);
-    timeout(PATIENCE, end_spares()).await.expect("they end");
-    assert!(!first.path("agent/subagents/logs").exists(), "nobody has turned it on");
+    timeout(PATIENCE, end_spares()).await.expect("the spare children end");
+    assert!(!first.path("agent/subagents/logs").exists(), "the log is off by default");
 
     start_log(&first.context);
     let Report::On { path, filter } = log::report() else { panic!("{:?}", log::report()) };
     let log = Log(path.clone());
     assert_eq!((path.parent(), &*filter), (Some(&*first.path("agent/subagents/logs")), FILTER));
-    assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(&path).expect("it exists").permissions().mode() & 0o777, 0o600);
     assert!(log.text().starts_with("# pi-subagent-native "), "{}", log.text());
 
     succeeds(&log, &first).await;
@@ -156,7 +156,7 @@ async fn succeeds(log: &Log, scene: &Scene) {
     assert!(env.contains("PI_SUBAGENT_CHILD=1") && !env.contains(log::VARIABLE), "{env}");
     // Another child boots after the result.
     eventually("a spare child", || log.text().matches("purpose=Spare").count() == 1).await;
-    timeout(PATIENCE, end_spares()).await.expect("they end");
+    timeout(PATIENCE, end_spares()).await.expect("the spare children end");
     log.says("early", &["a spare child is discarded", "or pi ends"]);
 }
 
@@ -224,7 +224,7 @@ async fn is_delivered(log: &Log) {
     let request = SpawnRequest { agent: Some("explorer".into()), ..request };
     let receipt = spawn(&service, request, Arc::new(User::default())).await;
     let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
-    timeout(PATIENCE, until_settled(&service, &view, Some(PATIENCE))).await.expect("it settles");
+    timeout(PATIENCE, until_settled(&service, &view, Some(PATIENCE))).await.expect("the run settles");
     log.says("delivery", &["the end of a run is stored", &run_id, "Completed", "is_silent=false"]);
     log.says("delivery", &["results are handed to the conversation", SESSION]);
     let ids = delivery_ids(&log.text());
@@ -236,8 +236,9 @@ async fn is_delivered(log: &Log) {
 
 /// The ids in the line about deliveries.
 fn delivery_ids(text: &str) -> Vec<String> {
-    let line = text.lines().find(|line| line.contains("results are handed")).expect("they were");
-    let (_, ids) = line.split_once("ids=").expect("it names them");
+    let line =
+        text.lines().find(|line| line.contains("results are handed")).expect("a line about deliveries");
+    let (_, ids) = line.split_once("ids=").expect("the line names the ids");
     serde_json::from_str(ids).expect("a list of texts")
 }
 

@@ -141,7 +141,7 @@ async fn only_repeated_calls_with_the_same_results_end_the_run() {
         assert_eq!(error.contains("`loop.stopAfter` reached"), repeated.is_some(), "{label}: {error}");
         assert_eq!(single(&result).attempts, 1, "{label}");
         let told = single(&result).diagnostics.iter().any(|notice| notice.contains("repeated"));
-        assert!(!told, "{label}: a child of the `json` protocol cannot be told");
+        assert!(!told, "{label}: a child in `json` mode cannot be warned");
     }
 }
 
@@ -201,7 +201,7 @@ async fn a_child_is_warned_once_before_it_is_ended() {
     let scene = rpc_scene("repeat 4 ls; hear; repeat 4 ls; hang", config.clone());
     let result = run(&scene).await;
     assert!(result.text.contains("`loop.stopAfter` reached"), "{}", result.text);
-    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
     let told: Vec<&str> = heard.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
     assert_eq!(told.len(), 1, "{heard}");
     let words = "You have repeated `$ ls -la` 4 times, with the same result each time.";
@@ -217,7 +217,7 @@ async fn a_child_is_warned_once_before_it_is_ended() {
         "{:?}",
         single(&result).diagnostics
     );
-    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
     assert_eq!(heard.matches(r#""type":"steer""#).count(), 2, "{heard}");
 }
 
@@ -228,7 +228,7 @@ async fn a_child_ahead_of_its_host_is_warned_before_it_is_ended() {
     let scene = rpc_scene(&format!("{at_once} repeat 3 ls; answer; leave"), config.clone());
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
     assert!(heard.contains("repeated `$ ls -la` 9 times") && heard.contains("happened 13 times"), "{heard}");
 
     let result = run(&rpc_scene(&format!("{at_once} repeat 4 ls; hang"), config)).await;
@@ -241,7 +241,7 @@ async fn a_child_gets_no_warning_if_warnings_are_off() {
     let scene = rpc_scene("repeat 30 ls; answer; while hear; do :; done", config);
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let heard = fs::read_to_string(scene.path("heard")).expect("it has heard");
+    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
     assert!(!heard.contains("steer"), "{heard}");
 }
 

@@ -82,7 +82,7 @@ async fn a_hook_is_found_in_every_place_where_pi_finds_extensions() {
     let none = || json!({});
     let rows: Vec<Row<'_>> = vec![
         ("none", &[], none(), &[]),
-        ("one that watches nothing", &[("agent/extensions/a.ts", PLAIN)], none(), &[]),
+        ("an extension that watches nothing", &[("agent/extensions/a.ts", PLAIN)], none(), &[]),
         (
             "a file",
             &[
@@ -259,7 +259,7 @@ async fn the_hosts_list_of_extensions_counts_if_it_is_given() {
     assert_eq!(loaded(&scene).await, ["pkg/dist/index.js", "agent/extensions/a.ts"]);
     let host = &mut context(&mut scene.spec).host;
     (host.model, host.model_from_extension) = (Some("own/model".into()), true);
-    assert_eq!(loaded(&scene).await.len(), 2, "and they are named where pi loads all that it finds");
+    assert_eq!(loaded(&scene).await.len(), 2, "all extensions are named if pi loads all that it finds");
     let host = &mut context(&mut scene.spec).host;
     (host.extensions, host.model_from_extension) = (Some(Vec::new()), false);
     assert!(loaded(&scene).await.is_empty());

@@ -63,7 +63,7 @@ fn no_child_gets_a_tool_that_delegates() {
     for readonly in [true, false] {
         let plan =
             plan_tools(&agent(readonly, Some(&declared)), &policy(&format!("write +read {allowed}")), None);
-        assert_eq!(plan.expect("it reads").tools, ["read"], "readonly: {readonly}");
+        assert_eq!(plan.expect("a tool that reads").tools, ["read"], "readonly: {readonly}");
     }
 }
 
@@ -110,14 +110,8 @@ fn tools_that_this_pi_lacks_are_dropped() {
     for (label, readonly, tools, words, expected) in [
         ("some", true, Some("read web_search"), "", "read | web_search:NotAvailable"),
         ("policy comes first", true, Some("read edit"), "", "read | edit:Readonly"),
-        ("what nobody knows is no matter of policy", false, Some("read custom"), "", "read | custom:Unknown"),
-        (
-            "what nobody knows, writing allowed",
-            false,
-            Some("read custom"),
-            "write",
-            "read | custom:NotAvailable",
-        ),
+        ("policy does not apply to unknown tools", false, Some("read custom"), "", "read | custom:Unknown"),
+        ("unknown tools, writing allowed", false, Some("read custom"), "write", "read | custom:NotAvailable"),
         (
             "known to others only",
             false,
@@ -125,7 +119,7 @@ fn tools_that_this_pi_lacks_are_dropped() {
             "write",
             "read | TodoWrite:Unknown Task:NeverInChild",
         ),
-        ("undeclared tools are nobody's loss", true, None, "", "read grep find ls | "),
+        ("undeclared tools are not reported as dropped", true, None, "", "read grep find ls | "),
         ("none on purpose", true, Some(""), "", " | "),
         ("servers answer later", false, Some("mcp__git__log"), "write", "mcp__git__log | "),
         ("only the table took them", true, Some("bash"), "", " | bash:NoSandbox"),
@@ -158,9 +152,12 @@ fn an_agent_whose_tools_are_all_missing_does_not_run() {
 
 #[test]
 fn the_prompt_of_an_agent_without_tools_says_so() {
-    let without = plan_tools(&agent(true, Some("bash")), &policy(""), None).expect("it runs");
+    let without = plan_tools(&agent(true, Some("bash")), &policy(""), None).expect("a usable tool");
     insta::assert_snapshot!("no_tools_note", without.note().expect("a note"));
-    assert_eq!(plan_tools(&agent(true, Some("read")), &policy(""), None).expect("it runs").note(), None);
+    assert_eq!(
+        plan_tools(&agent(true, Some("read")), &policy(""), None).expect("a usable tool").note(),
+        None
+    );
 }
 
 #[test]
@@ -281,7 +278,7 @@ fn the_same_agents_give_the_same_surface() {
 #[test]
 fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can_be_answered() {
     for (label, declared, words, expected) in [
-        ("beside others", Some("read"), "", "read ask | "),
+        ("with other tools", Some("read"), "", "read ask | "),
         ("without others", Some(""), "", "ask | "),
         ("declared as well", Some("ask read"), "", "read ask | "),
         ("denied", Some("read"), "-ask", "read | ask:Denied"),
@@ -289,10 +286,10 @@ fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can
         ("a child that reads no answers", Some("read"), "json", "read | ask:NoAnswers"),
     ] {
         let agent = AgentDefinition { ask: Asks::User, ..agent(true, declared) };
-        let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("it runs");
+        let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("a usable tool");
         assert_eq!(shown(&plan), expected, "{label}");
     }
-    let plan = plan_tools(&agent(true, Some("read ask")), &policy(""), None).expect("it runs");
+    let plan = plan_tools(&agent(true, Some("read ask")), &policy(""), None).expect("a usable tool");
     assert!(!plan.tools.contains(&"ask".to_owned()), "only `ask: true` gives it: {plan:?}");
 }
 
@@ -308,7 +305,8 @@ fn an_agent_never_gets_a_tool_that_its_file_forbids() {
         let denied_tools = denied.split(' ').map(str::to_owned).collect();
         let ask = if denied == "ask" { Asks::User } else { Asks::Nobody };
         let agent = AgentDefinition { denied_tools, ask, ..agent(false, declared) };
-        let plan = plan_tools(&agent, &policy("write +read +bash +mcp__git__* +ask"), None).expect("it runs");
+        let plan =
+            plan_tools(&agent, &policy("write +read +bash +mcp__git__* +ask"), None).expect("a usable tool");
         assert_eq!(shown(&plan), expected, "{label}");
     }
 }

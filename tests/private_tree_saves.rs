@@ -80,7 +80,7 @@ async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
                 tokio::runtime::Handle::current().block_on(store.import(&tree))
             });
             has_ended.store(true, Ordering::Release);
-            (saving.join().expect("it ends"), imported)
+            (saving.join().expect("the saving thread ends"), imported)
         });
         let branch = branch.unwrap_or_else(|| panic!("{notices:?}"));
         let branch = on_branch(&scene, &branch);

@@ -97,7 +97,7 @@ async fn a_wait_for_a_permit_can_be_abandoned_and_continued() {
     assert_eq!(position(&queue.enter(request(1))), Some(1));
     tokio::select! {
         biased;
-        _ = waiting.admitted() => panic!("one permit each"),
+        _ = waiting.admitted() => panic!("a run gets one permit"),
         () = yield_now() => (),
     }
     drop(permit);
@@ -155,7 +155,7 @@ async fn a_provider_gets_no_child_until_its_pause_has_ended() {
     queue.hold("busy", long);
     queue.hold("busy", short);
     let mut held = queue.enter(of("busy"));
-    assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer one counts");
+    assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer pause counts");
     // Runs of other providers are not delayed.
     let other = permit(&mut queue.enter(of("idle"))).await;
     drop(other);
@@ -177,7 +177,7 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
     seen.changed().await.expect("the queue is there");
     assert_eq!(seen.borrow_and_update().rate_limited_until, Some(first));
     drop(running);
-    assert_eq!(position(&waiting), Some(1), "held although there is room");
+    assert_eq!(position(&waiting), Some(1), "the run waits although there is room");
     let second = later(Duration::from_secs(60));
     let (_permit, ()) = tokio::join!(waiting.admitted(), async {
         yield_now().await;
@@ -192,7 +192,7 @@ async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
     let early = |limit| Request { early_limit: limit, ..request(3) };
     assert!(queue.early(&early(0)).is_none(), "no early child is wanted");
     let first = queue.early(&early(1)).expect("an empty queue has room");
-    assert!(queue.early(&early(1)).is_none(), "one is as many as may be");
+    assert!(queue.early(&early(1)).is_none(), "only one early permit is allowed");
     let second = queue.early(&early(2)).expect("there is room");
     let _running = permit(&mut queue.enter(request(3))).await;
     assert!(queue.early(&early(9)).is_none(), "the process is full");
@@ -226,11 +226,11 @@ async fn an_early_permit_is_evicted_for_a_waiting_run() {
     let first = queue.enter(request(3));
     newer.evicted().await;
     newer.evicted().await;
-    assert!(!is_evicted(&mut older).await, "one place is enough for one run");
+    assert!(!is_evicted(&mut older).await, "one slot is enough for one run");
     assert_eq!(position(&first), Some(1), "until the early child has gone");
     drop(newer);
     assert_eq!(position(&first), None);
-    assert!(!is_evicted(&mut older).await, "the place that came free was the one that was needed");
+    assert!(!is_evicted(&mut older).await, "the released slot was enough");
     let second = queue.enter(request(3));
     older.evicted().await;
     drop(older);
@@ -279,9 +279,9 @@ async fn early_permits_are_evicted_for_no_more_runs_than_could_start() {
     let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
     let strict = [(); 2].map(|()| queue.enter(request(2)));
     assert!(is_evicted(&mut newer).await);
-    assert!(!is_evicted(&mut older).await, "beside the first there is no room for the second");
+    assert!(!is_evicted(&mut older).await, "there is no room for the second run next to the first");
     drop(newer);
-    assert_eq!(positions(&strict), [Some(1), Some(2)], "there are two still");
+    assert_eq!(positions(&strict), [Some(1), Some(2)], "two runs still wait");
     drop(older);
     assert_eq!(positions(&strict), [None, Some(1)]);
 }
@@ -299,7 +299,7 @@ async fn early_permits_are_evicted_for_no_more_runs_of_a_call_than_its_limit_all
     drop(newer);
     assert_eq!(positions(&calls), [None, Some(1)]);
     drop(permit(&mut calls[0]).await);
-    assert_eq!(position(&calls[1]), None, "and only for that");
+    assert_eq!(position(&calls[1]), None, "the second run waits only for the first");
 }
 
 #[tokio::test]
@@ -361,7 +361,7 @@ async fn a_spare_permit_needs_only_room_and_is_not_early_before_its_adoption() {
     let queue = Queue::default();
     let mine = Request { early_limit: 1, group: Some((Group::default(), 1)), ..request(3) };
     let spare = queue.spare(&mine).expect("there is room");
-    let other = queue.spare(&mine).expect("it counts towards no call");
+    let other = queue.spare(&mine).expect("a spare permit counts towards no call");
     assert!(spare.adopt(&mine), "nothing of the call is there yet");
     assert!(!other.adopt(&mine), "the call runs as many as it may");
     assert!(!queue.may_adopt(&mine));
@@ -383,7 +383,7 @@ async fn spare_permits_are_evicted_before_early_ones_and_are_not_adopted_then() 
     let mut early = queue.early(&request(2)).expect("there is room");
     let first = queue.enter(request(2));
     assert!(is_evicted(&mut spare).await && !is_evicted(&mut early).await);
-    assert!(!spare.adopt(&request(2)), "a run waits for its place");
+    assert!(!spare.adopt(&request(2)), "a run waits for the slot");
     let second = queue.enter(request(2));
     assert!(is_evicted(&mut early).await);
     drop((spare, early));
@@ -439,7 +439,7 @@ async fn a_run_that_waits_for_its_tree_takes_no_slot() {
     let reader = permit(&mut queue.enter(request(2))).await;
     let full = queue.enter(request(2));
     assert_eq!(positions([&second, &full]), [Some(1), Some(2)]);
-    assert_eq!(blocked_by(&full), None, "it waits for a place");
+    assert_eq!(blocked_by(&full), None, "the run waits for a slot, not for the lock");
     drop(reader);
     assert_eq!(positions([&second, &full]), [Some(1), None]);
 }
@@ -449,18 +449,21 @@ async fn an_early_child_writes_only_if_its_tree_is_free() {
     let queue = Queue::default();
     let request = writing("a", "early");
     let early = queue.early(&request).expect("there is room");
-    let booted = queue.spare(&request).expect("one that waits writes nowhere");
-    assert!(early.write(&request), "nobody writes");
+    let booted = queue.spare(&request).expect("a spare child writes nowhere");
+    assert!(early.write(&request), "no other run writes");
     let _writes = early.into_permit();
     assert!(!booted.write(&request));
-    assert!(queue.early(&request).is_none() && queue.spare(&request).is_none(), "it would have to wait");
+    assert!(
+        queue.early(&request).is_none() && queue.spare(&request).is_none(),
+        "an early child would have to wait"
+    );
     drop(booted);
 
     let early = queue.early(&writing("b", "early")).expect("there is room");
     let blocks = permit(&mut queue.enter(writing("b", "first"))).await;
     let waits = queue.enter(writing("b", "waits"));
     drop(blocks);
-    assert_eq!(position(&waits), None, "it was first");
+    assert_eq!(position(&waits), None, "the run is first");
     assert!(!early.write(&writing("b", "early")));
 }
 
@@ -474,14 +477,51 @@ async fn runs_of_a_launcher_take_no_local_slots_and_no_slots_of_other_launchers(
     let mut far: Vec<_> = (0..3).map(|_| queue.enter(elsewhere("far", 2))).collect();
     let mut here: Vec<_> = (0..2).map(|_| queue.enter(request(1))).collect();
     let other = queue.enter(elsewhere("other", 1));
-    assert_eq!(positions(&far), [None, None, Some(1)], "it has places of its own");
-    assert_eq!(positions(&here), [None, Some(2)], "what waits for a launcher is passed");
+    assert_eq!(positions(&far), [None, None, Some(1)], "the launcher has its own slots");
+    assert_eq!(positions(&here), [None, Some(2)], "runs that wait for a launcher do not block others");
     assert_eq!(position(&other), None);
 
     let first = permit(&mut here[0]).await;
     drop(permit(&mut far[0]).await);
-    assert_eq!(positions(&far[1..]), [None, None], "its place goes to the next of its launcher");
-    assert_eq!(position(&here[1]), Some(1), "and to nobody else");
+    assert_eq!(positions(&far[1..]), [None, None], "the slot goes to the launcher's next run");
+    assert_eq!(position(&here[1]), Some(1), "the slot goes to no local run");
     drop(first);
     assert_eq!(position(&here[1]), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_used_up_quota_one_run_tries_and_the_others_follow_its_answer() {
+    let queue = Queue::default();
+    let of_provider = || Request { provider: Some("p".into()), ..request(8) };
+    let mut working = queue.enter(of_provider());
+    let working = working.admitted().await;
+    let reset = later(Duration::from_secs(7_200));
+    queue.hold_for_quota("p", reset);
+    let [mut first, mut second, mut third] = [(); 3].map(|()| queue.enter(of_provider()));
+    let quota = first.status().borrow().quota.clone().expect("it waits for the quota");
+    assert_eq!((&*quota.provider, quota.until), ("p", Some(reset)));
+    assert!(queue.early(&of_provider()).is_none(), "no child is booted early");
+    // The working child does not say anything about the quota.
+    queue.answered("p");
+    assert_eq!(positions([&first, &second, &third]), [Some(1), Some(2), Some(3)]);
+    working.park();
+    let trial = first.admitted().await;
+    assert!(later(Duration::ZERO) >= reset, "it starts at the named time");
+    assert_eq!(positions([&second, &third]), [Some(1), Some(2)], "one run tries alone");
+    assert_eq!(second.status().borrow().quota.as_ref().map(|quota| quota.until), Some(None));
+    // A trial that ends without an answer lets the next run try.
+    drop(trial);
+    let trial = second.admitted().await;
+    assert_eq!(position(&third), Some(1));
+    // Another refusal begins the wait again, and a person ends it.
+    queue.hold_for_quota("p", later(Duration::from_secs(900)));
+    drop(trial);
+    assert_eq!(position(&third), Some(1));
+    assert_eq!(queue.try_quotas(), ["p"]);
+    let _trial = third.admitted().await;
+    let mut fourth = queue.enter(of_provider());
+    assert_eq!(position(&fourth), Some(1));
+    queue.answered("p");
+    let _fourth = fourth.admitted().await;
+    assert!(queue.try_quotas().is_empty());
 }

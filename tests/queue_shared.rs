@@ -40,11 +40,11 @@ fn a_second_process_ends_with_its_test() {
                     let (name, permits) = ((*name).to_owned(), permits.clone());
                     runtime.spawn(async move {
                         let permit = waiting.admitted().await;
-                        permits.lock().expect("nobody panics").insert(name.clone(), permit);
+                        permits.lock().expect("no thread panicked").insert(name.clone(), permit);
                         reply(&format!("{name} admitted"));
                     });
                 }
-                ["leave", name] => drop(permits.lock().expect("nobody panics").remove(*name)),
+                ["leave", name] => drop(permits.lock().expect("no thread panicked").remove(*name)),
                 _ => panic!("unknown words {line:?}"),
             }
         }
@@ -134,7 +134,7 @@ async fn a_slot_released_by_another_process_goes_to_the_oldest_run() {
     scene.queue("+.").await;
     let mut last = scene.enter(1);
     scene.queue("+..").await;
-    assert_eq!(position(&last), Some(1), "the first of this process");
+    assert_eq!(position(&last), Some(1), "the first run of this process");
     assert_eq!(mine.take_notice(), None);
     drop(mine);
     assert_eq!(other.answer(), "first admitted");
@@ -204,7 +204,7 @@ async fn a_run_paused_for_its_provider_does_not_block_other_processes() {
     assert_eq!(other.answer(), "a admitted");
     tokio::select! {
         biased;
-        _ = held.admitted() => panic!("it is held"),
+        _ = held.admitted() => panic!("the run waits for its provider"),
         () = yield_now() => (),
     }
 }
@@ -248,7 +248,7 @@ async fn an_early_child_counts_in_all_processes_and_is_evicted_for_another() {
     assert_eq!(other.answer(), "a admitted");
     tokio::select! {
         biased;
-        () = older.evicted() => panic!("one place was enough"),
+        () = older.evicted() => panic!("one slot was enough"),
         () = yield_now() => (),
     }
     drop(older);
@@ -299,7 +299,7 @@ async fn an_evicted_early_child_counts_as_leaving_before_another_is_evicted() {
     scene.queue("++...").await;
     tokio::select! {
         biased;
-        () = older.evicted() => panic!("one place is enough"),
+        () = older.evicted() => panic!("one slot is enough"),
         () = yield_now() => (),
     }
     let _second = scene.enter(2);
@@ -333,8 +333,8 @@ async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_warns()
     let running = scene.enter(1).admitted().await;
     let mut waiting = scene.enter(1);
     scene.queue("+.").await;
-    scene.database().execute_batch("DROP TABLE place").expect("a careless hand");
-    let notice = waiting.admitted().await.take_notice().expect("somebody is told");
+    scene.database().execute_batch("DROP TABLE place").expect("removed");
+    let notice = waiting.admitted().await.take_notice().expect("a run gets the notice");
     assert!(
         notice.starts_with("`maxConcurrentPerUser` is not in force: cannot use the database `"),
         "{notice}"
@@ -350,13 +350,13 @@ async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_warns()
 async fn runs_wait_without_a_warning_while_the_database_is_locked_briefly() {
     let scene = Scene::new();
     let holder = scene.database();
-    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     let mut waiting = scene.enter(1);
     // Longer than one try waits.
     let early = tokio::time::timeout(Duration::from_secs(1), waiting.admitted()).await;
-    assert!(early.is_err(), "nobody can have said so");
-    assert!(waiting.status().borrow().is_unanswered, "nobody is known to be before it");
-    holder.execute_batch("ROLLBACK").expect("it is ours");
+    assert!(early.is_err(), "the store cannot have answered");
+    assert!(waiting.status().borrow().is_unanswered, "no earlier run is known");
+    holder.execute_batch("ROLLBACK").expect("the transaction is ours");
     assert_eq!(waiting.admitted().await.take_notice(), None);
 }
 
@@ -365,9 +365,9 @@ async fn a_slot_is_released_once_a_locked_database_is_free() {
     let scene = Scene::new();
     let permit = scene.enter(1).admitted().await;
     let holder = scene.database();
-    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     drop(permit);
-    holder.execute_batch("ROLLBACK").expect("it is ours");
+    holder.execute_batch("ROLLBACK").expect("the transaction is ours");
     scene.queue("").await;
 }
 
@@ -375,19 +375,19 @@ async fn a_slot_is_released_once_a_locked_database_is_free() {
 async fn a_run_that_leaves_while_it_gets_a_slot_keeps_none() {
     let scene = Scene::new();
     let holder = scene.database();
-    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     drop(scene.enter(1));
-    holder.execute_batch("ROLLBACK").expect("it is ours");
+    holder.execute_batch("ROLLBACK").expect("the transaction is ours");
     let mut next = scene.enter(1);
     let admitted = tokio::time::timeout(Duration::from_secs(20), next.admitted());
-    drop(admitted.await.expect("the place is free"));
+    drop(admitted.await.expect("the slot is free"));
 }
 
 #[tokio::test]
 async fn running_children_are_counted_again_after_the_database_was_removed() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
-    std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("a careless hand");
+    std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("removed");
     let waiting = scene.enter(1);
     // Opened without creating it: the next turn must create it.
     let path = scene.dir.path().join("subagents/runs.db");
@@ -404,8 +404,8 @@ async fn running_children_are_counted_again_after_the_database_was_removed() {
 async fn runs_start_without_the_cap_if_the_database_stays_locked() {
     let scene = Scene::new();
     let holder = scene.database();
-    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
-    let notice = scene.enter(1).admitted().await.take_notice().expect("somebody is told");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
+    let notice = scene.enter(1).admitted().await.take_notice().expect("a run gets the notice");
     assert!(notice.contains("database is locked"), "{notice}");
-    assert_eq!(position(&scene.enter(1)), None, "nobody asks it again for a while");
+    assert_eq!(position(&scene.enter(1)), None, "the failed store is not asked again for a while");
 }

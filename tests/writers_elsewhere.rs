@@ -534,10 +534,7 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Failed, "{protocol}: {:?}", single.error);
         let said = notices(&result);
-        assert!(
-            said.contains("the child's changes were not received: the connection ended first"),
-            "{said}"
-        );
+        assert!(said.contains("the child's changes were not received: the connection ended first"), "{said}");
         assert!(said.contains("is not known"), "{said}");
         assert_eq!(far.branch(), None);
         child.gone("the child").await;
