@@ -520,10 +520,18 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
     };
     let absent = User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() };
     let (nobody, _) = scene.run_with(&absent, &Control::default()).await;
-    assert!(message(&nobody).contains("the user has not answered whether it may run"), "{}", message(&nobody));
+    assert!(
+        message(&nobody).contains("the user has not answered whether it may run"),
+        "{}",
+        message(&nobody)
+    );
     let away = User { patience: Some(Duration::from_millis(100)), ..User::default() };
     let (unanswered, _) = scene.run_with(&away, &Control::default()).await;
-    assert!(message(&unanswered).contains("the user has not answered whether it may run"), "{}", message(&unanswered));
+    assert!(
+        message(&unanswered).contains("the user has not answered whether it may run"),
+        "{}",
+        message(&unanswered)
+    );
     let refused = ask(false).await;
     assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
     assert_eq!(code(&ask(true).await), None);
@@ -1239,10 +1247,7 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
     assert_eq!((result.text.as_str(), single.attempts), ("Done.", 2));
     let (said, notices) = single.diagnostics.split_first().expect("notices");
     assert_eq!(said, NO_SHELL);
-    assert!(
-        notices.iter().all(|notice| notice.contains("the login for `fake`, which was due")),
-        "{notices:?}"
-    );
+    assert!(notices.iter().all(|notice| notice.contains("the expiring login for `fake`")), "{notices:?}");
     assert_eq!((single.usage.input, single.usage.turns), (20, 2), "of both attempts");
     let seen = fs::read_to_string(scene.path("seen")).expect("what the children found");
     assert!(seen.contains("first") && seen.contains("second"), "{seen}");
