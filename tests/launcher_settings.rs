@@ -146,7 +146,7 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
     agent(&scene, "launcher: cluster");
     let file = scene.path("agent/agents/explorer.md");
     let expected = format!(
-        "launcher: the agent asks for `cluster`, but `launchers` in your configuration does not define it; available: `far`, \
+        "launcher: the agent requests `cluster`, but `launchers` in your configuration does not define it; available: `far`, \
          `local` (`launcher` in {}:5)",
         file.display()
     );
@@ -155,7 +155,7 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
         listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("the agent is listed");
     assert_eq!(explorer.plan.as_ref().expect_err("it cannot run").to_string(), expected);
     let report = format!("{:?}", agents_report(&listed));
-    assert!(report.contains("unavailable") && report.contains("the agent asks for `cluster`"), "{report}");
+    assert!(report.contains("unavailable") && report.contains("the agent requests `cluster`"), "{report}");
     let checks = checks(&scene, User::default()).await;
     let check =
         checks.iter().find(|check| check.message.contains("`cluster`")).expect("the launcher is reported");
@@ -180,7 +180,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
     assert!(said.iter().any(|check| check.status == Status::Error && check.message == expected), "{said:?}");
     let result = run(&scene, &User::default()).await;
     let error = result.details.results[0].error.as_deref().expect("the run fails instead of running locally");
-    assert!(error.starts_with("launcher: the configuration asks for `clusted`"), "{error}");
+    assert!(error.starts_with("launcher: the configuration requests `clusted`"), "{error}");
     for text in [
         r#""launcher": "local""#,
         r#""launcher": "cluster", "launchers": { "cluster": { "command": ["srun", "{argv}"] } }"#,

@@ -290,7 +290,7 @@ async fn local_only_features_are_refused_by_name() {
     let cases = [
         (
             writer("launcher: cluster"),
-            "launcher: the agent asks for `cluster`, but `launchers` in your configuration does not define it; available: `far`, `local`",
+            "launcher: the agent requests `cluster`, but `launchers` in your configuration does not define it; available: `far`, `local`",
         ),
         (writer("check: make test"), "launcher: `check` is not available with `far`"),
         (

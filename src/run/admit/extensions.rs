@@ -71,8 +71,8 @@ impl ResolvedRun {
         }
         let loaded = context.host.extensions.iter().flatten();
         // pi exits if a file that it is told to load is missing.
-        let there = loaded.map(|extension| &extension.path).filter(|path| path.is_file());
-        let files: Vec<String> = there.map(|path| path.to_string_lossy().into_owned()).collect();
+        let existing = loaded.map(|extension| &extension.path).filter(|path| path.is_file());
+        let files: Vec<String> = existing.map(|path| path.to_string_lossy().into_owned()).collect();
         // The host's order matters: if two extensions register the same provider, the last one counts.
         let permission_hooks = self.permission_hooks.iter().filter(|hook| !files.contains(hook)).cloned();
         permission_hooks.chain(files.iter().cloned()).collect()
@@ -129,14 +129,15 @@ pub(in crate::run) fn may_download(
     env: &[(OsString, OsString)],
 ) -> bool {
     let path = process::search_path(env);
-    let is_there = |name: &&str| {
+    let is_installed = |name: &&str| {
         let fetched = agent_dir.join(BIN).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         fetched.exists() || process::resolve_program(name.as_ref(), path).is_some()
     };
-    let lacks = |(tool, names): &(&str, &[&str])| {
-        tools.iter().any(|wanted| wanted == tool) && !names.iter().any(is_there)
+    let is_missing = |(tool, names): &(&str, &[&str])| {
+        tools.iter().any(|wanted| wanted == tool) && !names.iter().any(is_installed)
     };
-    PROGRAMS.iter().any(lacks) || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
+    PROGRAMS.iter().any(is_missing)
+        || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
 }
 
 /// Returns true if an extension is a package, such as `npm:tools` or `git:github.com/user/tools`. Files and built-in

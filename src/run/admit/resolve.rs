@@ -225,8 +225,8 @@ fn check_texts(spec: &RunSpec) -> Result<(), Refusal> {
 }
 
 /// Returns notices about variables of git that the child does not get.
-fn git_variables(config: &Config, spec: &RunSpec, elsewhere: Option<&str>) -> Vec<String> {
-    if elsewhere.is_some() {
+fn git_variables(config: &Config, spec: &RunSpec, remote_launcher: Option<&str>) -> Vec<String> {
+    if remote_launcher.is_some() {
         return Vec::new();
     }
     let RunSpec { context, cwd, .. } = spec;
@@ -399,10 +399,10 @@ impl ResolvedRun {
     /// Returns the facts for a child whose final answer is announced.
     fn report_note(&self) -> Option<String> {
         (self.announces && self.config.announce.mode != AnnounceMode::Ask).then(|| {
-            let most = figures::bytes(self.config.output.max_bytes as u64);
+            let max_size = figures::bytes(self.config.output.max_bytes as u64);
             format!(
                 "The session that gave you this task reads only your last message: make that message \
-                 the complete report, of at most {most}. If there is nothing to report, answer exactly {ANNOUNCE_SKIP}."
+                 the complete report, of at most {max_size}. If there is nothing to report, answer exactly {ANNOUNCE_SKIP}."
             )
         })
     }
@@ -439,10 +439,10 @@ pub(in crate::run) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Con
 fn permission_hooks_of(
     sandbox: &SandboxPlan,
     config: &Config,
-    elsewhere: Option<&str>,
+    remote_launcher: Option<&str>,
     context: &HostContext,
 ) -> Vec<String> {
-    if elsewhere.is_none() && loads_permission_hooks(sandbox, config) {
+    if remote_launcher.is_none() && loads_permission_hooks(sandbox, config) {
         find_permission_hooks(context)
     } else {
         Vec::new()
@@ -493,9 +493,9 @@ pub(in crate::run) fn tools_of(
 ) -> Result<ToolPlan, NoUsableTools> {
     // A remote child does not load this machine's extensions.
     let is_elsewhere = matches!(selected(agent, config), Ok(Some(_)));
-    let is_there = |tool: &&HostTool| !is_elsewhere || tool.extension.is_none();
+    let is_available = |tool: &&HostTool| !is_elsewhere || tool.extension.is_none();
     let available: Option<BTreeSet<String>> = (context.host.tools.as_ref())
-        .map(|tools| tools.iter().filter(is_there).map(|tool| tool.name.clone()).collect());
+        .map(|tools| tools.iter().filter(is_available).map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {
         allow_write: config.allow_write.is_on(),
         allow_lsp: config.allow_lsp_tools && !config.allowed_lsp_actions.is_empty(),
@@ -512,10 +512,10 @@ pub(in crate::run) fn tools_of(
 fn usable_credentials(
     context: &HostContext,
     agent: &AgentDefinition,
-    elsewhere: Option<&str>,
+    remote_launcher: Option<&str>,
 ) -> (Option<PathBuf>, Option<String>) {
     let Some(found) = credentials_of(&context.agent_dir, &agent.name) else { return (None, None) };
-    let why = match elsewhere {
+    let why = match remote_launcher {
         Some(launcher) => {
             format!("`{launcher}` starts the child on another machine, and credentials stay on this one")
         }

@@ -27,8 +27,8 @@ pub(super) fn installed(agent_dir: &Path, home: Option<&Path>) -> Vec<HostExtens
         .into_iter()
         .partition(|entry| entry.starts_with(['!', '+', '-']) || entry.contains(['*', '?']));
     let patterns = Patterns::of(&patterns);
-    let place = |path: &String| place(path, agent_dir, home);
-    let named = patterns.chosen(of_paths(paths.iter().map(place).collect()), agent_dir);
+    let resolve = |path: &String| resolve_path(path, agent_dir, home);
+    let named = patterns.chosen(of_paths(paths.iter().map(resolve).collect()), agent_dir);
     // For extensions that pi finds by itself, a list can only exclude.
     let found = of_directory(&agent_dir.join("extensions"));
     let mut extensions: Vec<HostExtension> = Vec::new();
@@ -97,7 +97,7 @@ fn root_of(source: &str, agent_dir: &Path, home: Option<&Path>) -> Option<PathBu
         return below(&agent_dir.join("npm/node_modules"), name);
     }
     if !REMOTE.iter().any(|prefix| source.starts_with(prefix)) {
-        return Some(place(source, agent_dir, home));
+        return Some(resolve_path(source, agent_dir, home));
     }
     let address = source.strip_prefix("git:").unwrap_or(source).trim();
     let address = match address.strip_prefix("github:") {
@@ -121,7 +121,7 @@ fn below(root: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Resolves a path from the settings.
-fn place(path: &str, agent_dir: &Path, home: Option<&Path>) -> PathBuf {
+fn resolve_path(path: &str, agent_dir: &Path, home: Option<&Path>) -> PathBuf {
     let path = path.trim();
     let path = path.strip_prefix("file://").unwrap_or(path);
     let whole = match (path.strip_prefix('~'), home) {

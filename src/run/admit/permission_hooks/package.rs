@@ -101,10 +101,10 @@ pub(super) fn of_directory(directory: &Path) -> Vec<PathBuf> {
 /// Returns the entries that a directory declares, or its index file.
 fn entries_of(directory: &Path) -> Option<Vec<PathBuf>> {
     if let Manifest::Extensions(names) = manifest(directory) {
-        let there: Vec<PathBuf> =
+        let existing: Vec<PathBuf> =
             names.iter().map(|name| normal(&directory.join(name))).filter(|path| path.exists()).collect();
-        if !there.is_empty() {
-            return Some(there);
+        if !existing.is_empty() {
+            return Some(existing);
         }
     }
     let index = ["index.ts", "index.js"].map(|name| directory.join(name));

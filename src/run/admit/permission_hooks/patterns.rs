@@ -70,10 +70,10 @@ pub(super) fn expand(package: &Path, name: &str) -> Vec<PathBuf> {
         return vec![normal(&package.join(name))];
     }
     let Some(pattern) = glob(name.strip_prefix("./").unwrap_or(name)) else { return Vec::new() };
-    let mut left = vec![package.to_path_buf()];
+    let mut pending = vec![package.to_path_buf()];
     let mut found = Vec::new();
     let mut walked = 0;
-    while let Some(directory) = left.pop() {
+    while let Some(directory) = pending.pop() {
         walked += 1;
         let Ok(entries) = std::fs::read_dir(&directory) else { continue };
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
@@ -84,7 +84,7 @@ pub(super) fn expand(package: &Path, name: &str) -> Vec<PathBuf> {
                 found.push(path.clone());
             }
             if walked < MAX_WALKED && path.is_dir() && !path.is_symlink() {
-                left.push(path);
+                pending.push(path);
             }
         }
     }

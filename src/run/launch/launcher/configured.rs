@@ -95,7 +95,8 @@ impl Configured {
         template.iter().flat_map(filled).map(OsString::from).collect()
     }
 
-    /// `ssh` joins its words and passes them to a shell, even if its user does not expect that.
+    /// Returns the quoting for a template. `ssh` joins its words and passes them to a shell, even if its user does not
+    /// expect that.
     fn quote(&self, template: &[String]) -> Quote {
         let is_ssh = template
             .first()
@@ -126,18 +127,18 @@ impl Configured {
         fill(template, &config::PLACEHOLDERS, value)
     }
 
-    fn there(&self, job: Job<'_>) -> Option<String> {
+    fn remote_cwd(&self, job: Job<'_>) -> Option<String> {
         self.settings.cwd.as_deref().map(|cwd| self.fill(cwd, job, "", false))
     }
 
-    fn may_cross(&self, name: &str) -> bool {
+    fn is_passed_on(&self, name: &str) -> bool {
         self.settings.env.iter().any(|named| named == name)
     }
 
     /// Returns the environment of the launcher itself. Some launchers, such as `srun`, pass on all of it, so it
     /// contains only the secrets that the settings name.
     fn env(&self, env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-        let is_kept = |name: &str| self.may_cross(name) || !(names_secret(name) || is_own(name));
+        let is_kept = |name: &str| self.is_passed_on(name) || !(names_secret(name) || is_own(name));
         let mut env = without_git_variables(env);
         env.retain(|(name, _)| name.to_str().is_some_and(is_kept));
         env
@@ -177,9 +178,9 @@ impl Configured {
         let version = argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         argv.extend(["--mode", "rpc", "--no-session", "--no-extensions", "-e"].map(str::to_owned));
         argv.push(format!("{PLACE}/{GUARD}"));
-        let there = self.there(job);
+        let remote_cwd = self.remote_cwd(job);
         let script = Script {
-            cwd: there.as_deref(),
+            cwd: remote_cwd.as_deref(),
             env: Vec::new(),
             unset: self.unset(),
             prompt: "",
@@ -207,8 +208,8 @@ impl Configured {
     }
 
     /// Parses the output of the test. `None` if no shell has run its script.
-    pub(crate) fn parse_answer(said: &Captured, timestamps: &OutputTimestamps) -> Option<TestAnswer> {
-        let text = String::from_utf8_lossy(&said.stdout);
+    pub(crate) fn parse_answer(output: &Captured, timestamps: &OutputTimestamps) -> Option<TestAnswer> {
+        let text = String::from_utf8_lossy(&output.stdout);
         let mut lines = text.lines().skip_while(|line| *line != MARK).skip(1);
         let cwd = lines.next()?.to_owned();
         let asked: Vec<_> = lines.by_ref().take_while(|line| *line != STARTING).collect();
@@ -218,18 +219,19 @@ impl Configured {
         let mut has_warden = false;
         for line in asked {
             has_warden |= line == remote_warden::IS_FOUND;
-            let version = line.strip_prefix(GIT).map(|said| said.trim().trim_start_matches("git version "));
+            let version =
+                line.strip_prefix(GIT).map(|output| output.trim().trim_start_matches("git version "));
             git = git.or(version.filter(|version| !version.is_empty()).map(str::to_owned));
         }
         let asked = format!("\"{ASKED}\"");
         let has_guard = lines.any(|line| line.contains(&asked) && line.contains("\"success\":true"));
-        let arrival = |words: &str| timestamps.of(words, &said.stdout).unwrap_or_default();
+        let arrival = |words: &str| timestamps.of(words, &output.stdout).unwrap_or_default();
         let started = arrival(&asked).saturating_sub(arrival(STARTING));
         Some(TestAnswer { cwd, version, git, reached: arrival(MARK), started, has_guard, has_warden })
     }
 
     fn unset(&self) -> &'static [&'static str] {
-        if self.may_cross(AGENT_DIR) { &[] } else { &[AGENT_DIR] }
+        if self.is_passed_on(AGENT_DIR) { &[] } else { &[AGENT_DIR] }
     }
 }
 
@@ -286,13 +288,13 @@ impl Launcher for Configured {
             [text(&plain.program.clone().into())].into_iter().chain(plain.args.iter().map(text)).collect();
         let named = plain.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let has_session = argv.iter().any(|word| word == &format!("{PLACE}/{SESSION}"));
-        let there = self.there(job);
+        let remote_cwd = self.remote_cwd(job);
         let session = format!("{}.jsonl", job.run_id);
         // Random for each child, so that no child can imitate its script.
         let key = format!("pi-subagent-{}", Uuid::new_v4().simple());
         let script = Script {
-            cwd: there.as_deref(),
-            env: named.filter(|(name, _)| is_own(name) || self.may_cross(name)).collect(),
+            cwd: remote_cwd.as_deref(),
+            env: named.filter(|(name, _)| is_own(name) || self.is_passed_on(name)).collect(),
             unset: self.unset(),
             prompt: payload.prompt,
             guard: payload.guard,

@@ -32,13 +32,13 @@ pub(in crate::run) async fn run_helper(
     max_bytes: usize,
 ) -> Result<Captured, String> {
     let failed = |why: &str| Err(format!("`launchers.{launcher}.{field}` failed: {why}"));
-    let said = match capture(command, limit, max_bytes).await {
-        Ok(said) if said.is_success() => return Ok(said),
-        Ok(said) => said,
+    let captured = match capture(command, limit, max_bytes).await {
+        Ok(captured) if captured.is_success() => return Ok(captured),
+        Ok(captured) => captured,
         Err(error) => return failed(&chain(&error)),
     };
-    let stderr = said.stderr.trim();
-    let how = match said.outcome {
+    let stderr = captured.stderr.trim();
+    let how = match captured.outcome {
         Outcome::HardTimeout { .. } => return failed(&format!("it took longer than {} s", limit.as_secs())),
         _ if !stderr.is_empty() => return failed(stderr),
         Outcome::Exited(status) => match (status.code(), exit_signal(status)) {

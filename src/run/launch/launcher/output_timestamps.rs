@@ -25,7 +25,7 @@ impl OutputTimestamps {
     /// Returns the time at which the first occurrence of `words` in `printed` had arrived completely, if there is one.
     pub(super) fn of(&self, words: &str, printed: &[u8]) -> Option<Duration> {
         let end = printed.windows(words.len()).position(|seen| seen == words.as_bytes())? + words.len();
-        self.noted.iter().find(|(there, _)| *there >= end).map(|(_, since)| *since)
+        self.noted.iter().find(|(bytes, _)| *bytes >= end).map(|(_, since)| *since)
     }
 }
 

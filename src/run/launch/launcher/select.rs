@@ -18,13 +18,13 @@ pub(in crate::run) fn selected<'a>(
     agent: &'a AgentDefinition,
     config: &'a Config,
 ) -> Result<Option<(&'a str, &'a config::Launcher)>, String> {
-    let asked = agent.launcher.as_ref().or(config.launcher.as_ref()).filter(|name| *name != LOCAL);
-    let Some(asked) = asked else { return Ok(None) };
-    if let Some(found) = config.launchers.get(asked) {
-        return Ok(Some((asked, found)));
+    let requested = agent.launcher.as_ref().or(config.launcher.as_ref()).filter(|name| *name != LOCAL);
+    let Some(requested) = requested else { return Ok(None) };
+    if let Some(found) = config.launchers.get(requested) {
+        return Ok(Some((requested, found)));
     }
-    if let Some(why) = config.broken_launchers.get(asked) {
-        return Err(format!("launcher `{asked}` {why}"));
+    if let Some(why) = config.broken_launchers.get(requested) {
+        return Err(format!("launcher `{requested}` {why}"));
     }
     let (by, place) = match (&agent.launcher, &agent.path, agent.launcher_line) {
         (Some(_), Some(path), Some(line)) => {
@@ -38,7 +38,7 @@ pub(in crate::run) fn selected<'a>(
         config.launchers.keys().map(String::as_str).chain([LOCAL]).map(|name| format!("`{name}`")).collect();
     let known = known.join(", ");
     Err(format!(
-        "launcher: {by} asks for `{asked}`, but `launchers` in your configuration does not define it; available: {known}{place}"
+        "launcher: {by} requests `{requested}`, but `launchers` in your configuration does not define it; available: {known}{place}"
     ))
 }
 

@@ -120,7 +120,7 @@ fn a_note_that_names_other_paths_removes_nothing() {
     for (label, bytes) in [
         ("a directory that is no run's", text(&mine, &temporary)),
         ("another temporary directory", text(&run, &mine)),
-        ("that of another run", text(&run, &scene.at("tmp/pi-subagent-00000000"))),
+        ("the temporary directory of another run", text(&run, &scene.at("tmp/pi-subagent-00000000"))),
         ("a relative path", text(Path::new(ID), &temporary)),
         ("half a note", whole[..whole.len() - 1].to_vec()),
         ("one path", [run.as_os_str().as_bytes(), b"\0"].concat()),

@@ -47,7 +47,7 @@ pub(in crate::run::launch) struct BootInputs([u8; 32]);
 pub(in crate::run::launch) struct Seen {
     digest: Sha256,
     /// The number of entries that may still be examined.
-    left: usize,
+    remaining: usize,
 }
 
 impl Seen {
@@ -58,7 +58,7 @@ impl Seen {
         context: &HostContext,
         credentials: Option<&Path>,
     ) -> Option<Self> {
-        let mut seen = Self { digest: Sha256::new(), left: MAX_ENTRIES };
+        let mut seen = Self { digest: Sha256::new(), remaining: MAX_ENTRIES };
         seen.agent_dir(&context.agent_dir)?;
         if let Some(credentials) = credentials {
             seen.content(credentials);
@@ -125,7 +125,7 @@ impl Seen {
     }
 
     fn agent_dir(&mut self, directory: &Path) -> Option<()> {
-        for name in entries(directory, self.left)? {
+        for name in entries(directory, self.remaining)? {
             let is_ignored = name.to_str().is_some_and(|name| IGNORED.contains(&name) || is_unread(name));
             if !is_ignored {
                 self.content(&directory.join(name));
@@ -161,8 +161,8 @@ impl Seen {
 
     /// Adds all files of a directory. `None` if there are too many.
     fn tree(&mut self, directory: &Path, depth: usize) -> Option<()> {
-        for name in entries(directory, self.left)? {
-            self.left = self.left.checked_sub(1)?;
+        for name in entries(directory, self.remaining)? {
+            self.remaining = self.remaining.checked_sub(1)?;
             let path = directory.join(&name);
             self.times(&path);
             if path.is_dir() && !NOT_ENTERED.iter().any(|known| name == **known) {
@@ -173,12 +173,12 @@ impl Seen {
     }
 }
 
-/// Returns the sorted names in a directory, or no names if it cannot be read. `None` if there are more than `most`.
-fn entries(directory: &Path, most: usize) -> Option<Vec<OsString>> {
+/// Returns the sorted names in a directory, or no names if it cannot be read. `None` if there are more than `max`.
+fn entries(directory: &Path, max: usize) -> Option<Vec<OsString>> {
     let Ok(found) = fs::read_dir(directory) else { return Some(Vec::new()) };
-    let mut names: Vec<OsString> = found.take(most + 1).flatten().map(|entry| entry.file_name()).collect();
+    let mut names: Vec<OsString> = found.take(max + 1).flatten().map(|entry| entry.file_name()).collect();
     names.sort_unstable();
-    (names.len() <= most).then_some(names)
+    (names.len() <= max).then_some(names)
 }
 
 /// Returns the figures that distinguish two states of a file. For a directory only its names count, and the kernel
