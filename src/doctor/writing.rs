@@ -73,7 +73,7 @@ fn in_tree(cwd: &Path, config: &Config, context: &HostContext) -> Vec<Check> {
             list.join(", ")
         ))
     };
-    let gaps = scope.look().gaps().into_iter().chain(notices);
+    let gaps = scope.find_protected().gaps().into_iter().chain(notices);
     let gaps = gaps.map(|gap| Check::new(AREA, Status::Warning, gap));
     std::iter::once(check).chain(gaps).collect()
 }

@@ -84,7 +84,7 @@ impl WriteScope {
     }
 
     /// Finds the protected paths of the tree. Blocks.
-    pub(crate) fn look(&self) -> Found {
+    pub(crate) fn find_protected(&self) -> Found {
         let mut found = scan(&self.root, &self.agents);
         if self.is_private {
             found.leave_out(&self.root, REPOSITORY);
@@ -196,7 +196,7 @@ mod tests {
         fs::create_dir_all(at.join("home/src/one/deep/team")).expect("made");
         let config = Config { project_agent_dirs: vec!["team".into()], ..Config::default() };
         let (scope, _) = WriteScope::of(&config, context, &at.join("home/src/one/deep")).expect("a project");
-        let protected = scope.look().protected;
+        let protected = scope.find_protected().protected;
         assert_eq!(protected, [at.join("home/src/one/.git"), at.join("home/src/one/deep/team")]);
     }
 }

@@ -167,7 +167,7 @@ impl AdmittedRun {
         }
         if let Some(scope) = &resolved.scope
             && resolved.sandbox.enforced().is_some_and(|sandbox| sandbox.required)
-            && scope.look().is_partial
+            && scope.find_protected().is_partial
         {
             return Err(format!("sandbox: required, but unavailable: {PARTIAL}"));
         }

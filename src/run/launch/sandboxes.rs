@@ -45,7 +45,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let project = root_of(&canonical(&spec.cwd));
     let project = (has_temporaries(sandbox, &spec.context) && is_temporary(&project)).then_some(project);
     let scope = resolved.scope.as_ref();
-    let protected = scope.filter(|_| sandbox.metadata).map(|scope| scope.look().protected);
+    let protected = scope.filter(|_| sandbox.metadata).map(|scope| scope.find_protected().protected);
     Some(Sandbox {
         // The path must not contain links, because the warden does not follow them.
         writable: files

@@ -50,7 +50,7 @@ impl Watched {
     /// Searches the tree of a run at its start.
     pub(in crate::run) async fn look(scope: WriteScope) -> Self {
         let protection = scope.clone();
-        let gaps = blocking(move || protection.look().gaps());
+        let gaps = blocking(move || protection.find_protected().gaps());
         let (mut gaps, before) = tokio::join!(gaps, search(scope.clone(), TIME_BEFORE));
         gaps.extend(before.gap(None).map(|why| {
             let why = why.message(str::to_owned);

@@ -51,7 +51,8 @@ impl ActiveRun<'_> {
         let is_missing = |in_force: &[Mechanism]| held.and_then(|held| held.missing(in_force));
         let has_view = held.is_some_and(|held| held.metadata) && is_missing(mechanisms).is_none();
         let scope = self.admitted.resolved.scope.clone().filter(|_| has_view);
-        let protected = blocking(move || scope.map(|scope| scope.look().protected).unwrap_or_default()).await;
+        let protected =
+            blocking(move || scope.map(|scope| scope.find_protected().protected).unwrap_or_default()).await;
         let command = self.admitted.tree_command(command, child, files, has_view, protected)?;
         let since = Instant::now();
         let started = match start(command, stop).await {
