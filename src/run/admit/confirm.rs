@@ -109,7 +109,7 @@ impl ResolvedRun {
         Ok(ConfirmRequest { run_id, agent: name.clone(), title, message, path })
     }
 
-    /// Describes the files and settings that the agent can change.
+    /// Describes the agent's rights to change files.
     fn rights(&self, plan: &ToolPlan) -> Visible {
         let writes = self.config.allow_write.is_on();
         let rights = if self.agent.readonly {

@@ -139,7 +139,7 @@ pub fn list_agents(
     let config = settings.config();
     let catalog = find_agents(cwd, context, &config);
     let misnamed = settings.loaded().map(|loaded| misnamed(loaded, &catalog, context)).unwrap_or_default();
-    let all = LazyCell::new(|| find_permission_hooks(context));
+    let all_hooks = LazyCell::new(|| find_permission_hooks(context));
     let planned = |agent: Arc<AgentDefinition>| {
         let values = AgentValues::of(&agent, &config, &context.host, &RunOverrides::default());
         let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
@@ -152,7 +152,7 @@ pub fn list_agents(
         Listed {
             plan,
             permission_hooks: if loads_permission_hooks(&sandbox, &config) {
-                all.clone()
+                all_hooks.clone()
             } else {
                 Vec::new()
             },
@@ -251,9 +251,8 @@ pub fn describe(
 ) -> Described {
     let (config, mut notices) = match settings.loaded() {
         Ok(loaded) => {
-            let worth_saying =
-                loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Info);
-            let notices = worth_saying.map(ToString::to_string).collect();
+            let shown = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Info);
+            let notices = shown.map(ToString::to_string).collect();
             (loaded.config.clone(), notices)
         }
         Err(refusal) => (Config::default(), vec![refusal.to_string()]),
@@ -261,13 +260,13 @@ pub fn describe(
     let catalog = find_agents(cwd, context, &config);
     if let Ok(loaded) = settings.loaded() {
         // A name that appears only in settings may be an agent of another project.
-        let is_said = |found: &&Diagnostic| found.severity != Severity::Info;
-        notices.extend(misnamed(loaded, &catalog, context).iter().filter(is_said).map(ToString::to_string));
+        let is_shown = |found: &&Diagnostic| found.severity != Severity::Info;
+        notices.extend(misnamed(loaded, &catalog, context).iter().filter(is_shown).map(ToString::to_string));
     }
-    let is_said =
+    let is_shown =
         |found: &&Diagnostic| found.severity == Severity::Error || found.code == RESTRICTION_UNCLEAR.1;
     let mut problems: Vec<String> =
-        catalog.diagnostics.iter().filter(is_said).map(ToString::to_string).collect();
+        catalog.diagnostics.iter().filter(is_shown).map(ToString::to_string).collect();
     let more = problems.len().saturating_sub(MAX_NOTICES);
     problems.truncate(MAX_NOTICES);
     notices.extend(problems);

@@ -254,44 +254,19 @@ impl<'a> Layers<'a> {
         host: &Host,
         call: &RunOverrides,
     ) -> (Sourced<Option<String>>, Sourced<Option<String>>) {
-        type Stated = Option<String>;
-        let ranks = |of_call: &Stated,
-                     of_settings: fn(&AgentSettings) -> Stated,
-                     of_file: &Stated,
-                     (of_config, key): (&Stated, &'static str),
-                     of_session: &Stated| {
-            let mut ranks = vec![(of_call.clone(), ValueSource::Call)];
-            let of_user = |(key, settings): &(String, &AgentSettings)| {
-                (of_settings(settings), ValueSource::Settings(key.clone()))
-            };
-            ranks.extend(self.settings.iter().map(of_user));
-            // `inherit` hides the agent file and all less specific settings.
-            let inherits = ranks.iter().position(|(value, _)| value.as_deref() == Some(INHERIT));
-            match inherits {
-                Some(rank) => ranks.truncate(rank),
-                None => ranks.push((of_file.clone(), ValueSource::AgentFile)),
-            }
-            while ranks.len() < self.settings.len() + 2 {
-                ranks.push((None, ValueSource::Default));
-            }
-            ranks.push((of_config.clone(), ValueSource::Config(key)));
-            ranks.push((of_session.clone(), ValueSource::Session));
-            let rank = ranks.iter().position(|(value, _)| value.is_some());
-            rank.map(|rank| (rank, ranks.swap_remove(rank)))
-        };
-        let model = ranks(
-            &call.model,
+        let model = self.first_stated(
+            call.model.as_ref(),
             |settings| settings.model.clone(),
-            &agent.model,
-            (&config.model, "model"),
-            &host.model,
+            agent.model.as_ref(),
+            (config.model.as_ref(), "model"),
+            host.model.as_ref(),
         );
-        let thinking = ranks(
-            &call.thinking,
+        let thinking = self.first_stated(
+            call.thinking.as_ref(),
             |settings| settings.thinking.clone(),
-            &agent.thinking,
-            (&config.thinking, "thinking"),
-            &host.thinking,
+            agent.thinking.as_ref(),
+            (config.thinking.as_ref(), "thinking"),
+            host.thinking.as_ref(),
         );
         let (model_rank, model, suffix) = match model {
             Some((rank, (Some(model), source))) => {
@@ -308,6 +283,36 @@ impl<'a> Layers<'a> {
             _ => Sourced::new(None, ValueSource::Default),
         };
         (model, thinking)
+    }
+
+    /// Returns the first value that a source states, with its rank among the sources. The call ranks first, then the
+    /// user's settings, the agent file, the configuration and the session.
+    fn first_stated(
+        &self,
+        of_call: Option<&String>,
+        of_settings: fn(&AgentSettings) -> Option<String>,
+        of_file: Option<&String>,
+        (of_config, key): (Option<&String>, &'static str),
+        of_session: Option<&String>,
+    ) -> Option<(usize, (Option<String>, ValueSource))> {
+        let mut ranks = vec![(of_call.cloned(), ValueSource::Call)];
+        let of_user = |(key, settings): &(String, &AgentSettings)| {
+            (of_settings(settings), ValueSource::Settings(key.clone()))
+        };
+        ranks.extend(self.settings.iter().map(of_user));
+        // `inherit` hides the agent file and all less specific settings.
+        let inherits = ranks.iter().position(|(value, _)| value.as_deref() == Some(INHERIT));
+        match inherits {
+            Some(rank) => ranks.truncate(rank),
+            None => ranks.push((of_file.cloned(), ValueSource::AgentFile)),
+        }
+        while ranks.len() < self.settings.len() + 2 {
+            ranks.push((None, ValueSource::Default));
+        }
+        ranks.push((of_config.cloned(), ValueSource::Config(key)));
+        ranks.push((of_session.cloned(), ValueSource::Session));
+        let rank = ranks.iter().position(|(value, _)| value.is_some());
+        rank.map(|rank| (rank, ranks.swap_remove(rank)))
     }
 
     fn reads_context(&self, agent: &AgentDefinition, config: &Config) -> Sourced<bool> {

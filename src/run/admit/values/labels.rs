@@ -64,8 +64,6 @@ impl AgentValues {
             own_timeout: _,
             disabled: _,
         } = self;
-        let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-        let span = |limit: Option<Duration>| or_none(limit.map(figures::duration));
         let seen = match &skills.value {
             Skills::All(true) => "all".to_owned(),
             Skills::Named(names) if !names.is_empty() => names.join(", "),
@@ -79,11 +77,10 @@ impl AgentValues {
                 if within.is_empty() { "none".to_owned() } else { within.join(", ") }
             }
         };
-        let unset = || "as in the session".to_owned();
         let checked = check.value.as_ref().map(|command| (format!("check `{command}`"), &check.source));
         let mut labels = vec![
-            (format!("model {}", model.value.clone().unwrap_or_else(unset)), &model.source),
-            (format!("thinking {}", thinking.value.clone().unwrap_or_else(unset)), &thinking.source),
+            (format!("model {}", model.value.clone().unwrap_or_else(as_in_session)), &model.source),
+            (format!("thinking {}", thinking.value.clone().unwrap_or_else(as_in_session)), &thinking.source),
             (format!("tools {asked}"), &tools.source),
             (format!("timeoutMs {}", span(timeout.value)), &timeout.source),
             (format!("idleTimeoutMs {}", span(idle_timeout.value)), &idle_timeout.source),
@@ -110,4 +107,16 @@ impl AgentValues {
         labels.extend(checked);
         labels
     }
+}
+
+fn or_none(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "none".to_owned())
+}
+
+fn span(limit: Option<Duration>) -> String {
+    or_none(limit.map(figures::duration))
+}
+
+fn as_in_session() -> String {
+    "as in the session".to_owned()
 }
