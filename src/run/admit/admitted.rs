@@ -54,7 +54,7 @@ impl AdmittedRun {
         self.builder.sanitizer.clip(&self.spec.task, bytes).into_string()
     }
 
-    /// Returns the sessions that the child may ask with the tool `ask`.
+    /// Returns the recipient of the child's questions with the tool `ask`.
     pub(in crate::run) fn asks(&self) -> Asks {
         if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { Asks::Nobody }
     }
@@ -110,8 +110,8 @@ impl AdmittedRun {
         }
     }
 
-    /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy or has
-    /// no time limit.
+    /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy, uses
+    /// a key of the session, or has no time limit.
     pub(in crate::run) fn token_use(&self) -> Option<TokenUse> {
         let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
         let provider = self.provider()?;

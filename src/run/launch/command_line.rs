@@ -26,7 +26,7 @@ const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 /// `1` limits the child to pi's own shell, the only shell with its own sandbox.
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
-/// The tool `ask` and its possible recipients, as JSON. If set, the guard registers the tool.
+/// The tool `ask` with the texts for its answers, as JSON. If set, the guard registers the tool.
 const ASKS: &str = "PI_SUBAGENT_ASK";
 /// The tool with which the child submits its result, as JSON. If set, the guard registers the tool.
 const SUBMITS: &str = "PI_SUBAGENT_SUBMIT";

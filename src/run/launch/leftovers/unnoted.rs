@@ -92,12 +92,12 @@ fn is_our_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == our_uid())
 }
 
-/// Returns true if files of ours in a run's directory should have been removed a day ago.
+/// Returns true if a run's directory contains files that we should have removed, and all of them are a day old.
 fn has_leftovers(run: &Path) -> bool {
     let names = [layout::PROMPT, layout::GUARD, FORMER_GUARD, layout::LOCK, AGENT, CHECK, TEMPORARY];
-    let mut left =
+    let mut leftovers =
         names.iter().map(|name| run.join(name)).filter(|path| fs::symlink_metadata(path).is_ok()).peekable();
-    left.peek().is_some() && left.all(|path| is_old(&path))
+    leftovers.peek().is_some() && leftovers.all(|path| is_old(&path))
 }
 
 /// Returns true if a release that locked the directory itself is using it.
