@@ -14,7 +14,7 @@ const MOST_FILES: usize = 16;
 /// A room with more files than this has a map.
 const WITHOUT_MAP: usize = 7;
 /// The endings of files that replace another file on other systems.
-const ELSEWHERE: [&str; 2] = ["_elsewhere", "_windows"];
+const ELSEWHERE: [&str; 3] = ["_elsewhere", "_unsupported", "_windows"];
 /// The layers, the lowest first. Layers on one line do not use each other.
 const LAYERS: [&[&str]; 9] = [
     &["text"],

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::settings::{
-    AllowWrite, AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, Origin, ProjectAgentPolicy,
-    Protocol,
+    AllowWrite, AnnounceMode, Config, EarlyBoot, NonInteractivePolicy, OnExit, OnRestart, Origin,
+    ProjectAgentPolicy, Protocol,
 };
 use crate::agent::{Context, Isolation, Network, SandboxMode, THINKING_LEVELS};
 use crate::text::HomePaths;
@@ -177,6 +177,8 @@ pub(super) const KEYS: &[Key] = {
         setting("tools.deny", DeniedTools, "[]", More),
         setting("tools.allow", AllowedTools, "null", Fewer),
         setting("protocol", Choice(Protocol::TEXTS), r#""rpc""#, Never),
+        setting("quota.maxWaitMs", MS, "21600000", Never),
+        setting("quota.headlessMaxWaitMs", MS, "600000", Never),
         setting("retry.enabled", Bool, "true", Never),
         setting("retry.maxAttempts", Integer { min: 1, max: 10 }, "2", Never),
         setting("retry.backoffMs", Integer { min: 0, max: 600_000 }, "1000", Never),
@@ -218,6 +220,7 @@ pub(super) const KEYS: &[Key] = {
         setting("allowAgents", TextList, r#"["*"]"#, Never),
         setting("announce.mode", Choice(AnnounceMode::TEXTS), r#""auto""#, Never),
         setting("announce.triggerTurn", Bool, "true", Never),
+        setting("background.onRestart", Choice(OnRestart::TEXTS), r#""tell""#, Never),
         setting("background.onExit", Choice(OnExit::TEXTS), r#""end""#, Never),
         setting("background.headlessWaitMs", MS, "900000", Never),
         setting("background.key", Shortcut, r#""alt+g""#, Never),

@@ -39,6 +39,6 @@ pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent, NamedTool};
 pub use settings::{
     AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config, EarlyBoot, InheritExtensions,
-    Limits, LoopLimits, NonInteractivePolicy, OnExit, Origin, OutputLimits, ProjectAgentPolicy, Protocol,
-    Retry, Sandbox, SessionBudget, Spare, Tools,
+    Limits, LoopLimits, NonInteractivePolicy, OnExit, OnRestart, Origin, OutputLimits, ProjectAgentPolicy,
+    Protocol, Quota, Retry, Sandbox, SessionBudget, Spare, Tools,
 };

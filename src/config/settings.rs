@@ -52,6 +52,8 @@ pub struct Config {
     pub agents: BTreeMap<String, AgentSettings>,
     /// Whether the delegation policy is appended to the system prompt.
     pub inject_delegation_policy: bool,
+    /// Waits for a provider whose quota is used up.
+    pub quota: Quota,
     /// Retries after a transient failure.
     pub retry: Retry,
     /// How much of a child's answer reaches the model.
@@ -243,6 +245,18 @@ impl OutputLimits {
         }
         TruncateLimits { max_bytes: self.max_total_bytes.max(self.max_bytes), max_lines: usize::MAX }
     }
+}
+
+/// Waits for a provider whose quota is used up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Quota {
+    /// The longest wait of a run in a pi with a user. Zero: such a run fails at once.
+    #[serde(rename = "maxWaitMs", with = "Millis")]
+    pub max_wait: Duration,
+    /// The longest wait of a run in a pi without a user: print and JSON mode.
+    #[serde(rename = "headlessMaxWaitMs", with = "Millis")]
+    pub headless_max_wait: Duration,
 }
 
 /// Retries after a transient failure.
@@ -454,6 +468,8 @@ text_enum! {
 pub struct Background {
     /// What happens to them when pi exits.
     pub on_exit: OnExit,
+    /// What happens to interrupted runs when their session is opened again.
+    pub on_restart: OnRestart,
     /// How long pi waits for them when it has no interface; `None` is as long as they take.
     #[serde(rename = "headlessWaitMs", with = "MillisLimit")]
     pub headless_wait: Option<Duration>,
@@ -466,6 +482,18 @@ impl Background {
     #[must_use]
     pub fn shortcut(self) -> Option<String> {
         (self.key != NO_KEY).then_some(self.key)
+    }
+}
+
+text_enum! {
+    /// What happens to interrupted background runs when their session is opened again.
+    pub enum OnRestart {
+        /// Their ends are delivered.
+        Tell = "tell",
+        /// The user is also asked whether they are resumed.
+        Ask = "ask",
+        /// They are also resumed.
+        Resume = "resume",
     }
 }
 

@@ -73,7 +73,7 @@ pub struct CallError {
 pub struct Streaming {
     /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
     /// start.
-    #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\"")]
+    #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\"")]
     pub state: &'static str,
     /// The place in the queue of this process, from 1; absent once the run has its turn.
     pub position: Option<u32>,
@@ -123,7 +123,7 @@ pub struct TaskProgress {
     pub agent: String,
     /// `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended.
     #[napi(
-        ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
+        ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub state: &'static str,
     /// The place in the queue of this process, from 1; absent once the task has its turn.

@@ -1,23 +1,24 @@
 //! How the runs of a call get their permits: from children that were booted for them, or through the queue.
 
-use std::pin::pin;
 use std::slice;
 use std::time::{Duration, Instant};
 
 use tokio::select;
 use tokio::sync::watch;
-use tokio::time::sleep;
 
 use super::call::watched;
 use super::call_order::CallOrder;
 use super::early::{Handover, Successor, claim_all, take_spare};
 use super::limits::request;
-use super::queue::{Group, Permit, Queue, Request, Ticket, WaitStatus};
+use super::provider_gate::{Gate, MaxWait, permit};
+use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
 use super::writers::{turn_of, writes};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RunState, ToolResult, Watchers,
+    AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RetryNotice, RunState, ToolResult,
+    Watchers,
 };
+use crate::store::now_ms;
 use crate::text::figures::millis;
 
 /// A wait that is shorter than this is not shown.
@@ -142,9 +143,10 @@ impl Queued {
         callbacks: &dyn HostCallbacks,
         control: &Control,
     ) -> ToolResult {
+        let max_wait = MaxWait::of(&ready, callbacks);
         let admitted = match self {
             Self::Booted(booted, permit) => Ok((Some(booted), permit)),
-            Self::Waiting(ticket) => match admitted(ticket, progress, &control.cancel).await {
+            Self::Waiting(ticket) => match admitted(ticket, progress, max_wait, &control.cancel).await {
                 Ok(permit) => Ok((Box::pin(spare_for(&ready, &control.cancel)).await, permit)),
                 Err(reason) => Err(reason),
             },
@@ -167,17 +169,12 @@ impl Queued {
                 return ready.aborted(&reason);
             }
         };
-        let provider = ready.provider().map(str::to_owned);
-        let hold = |delay: Duration| {
-            if let (Some(provider), Some(until)) = (&provider, Instant::now().checked_add(delay)) {
-                Queue::shared().hold(provider, until);
-            }
-        };
-        let watchers = Watchers { progress, rate_limited: &hold };
+        let gate = Gate::new(&ready, permit, max_wait).await;
+        let watchers = Watchers { progress, provider: &gate };
         let successor = Successor::of(&ready);
         // Boxed, so that the futures around it do not have to hold all of it.
         let result = Box::pin(ready.run(booted.map(|booted| *booted), watchers, callbacks, control)).await;
-        drop((tree, permit));
+        drop((tree, gate));
         if let Some(successor) = successor {
             successor.follow(&result);
         }
@@ -201,46 +198,44 @@ async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> 
     }
 }
 
-/// Waits for the permit, and shows how far the run has come in the queue.
+/// Waits for the permit, and shows the run's position in the queue.
 #[tracing::instrument(target = "queue", name = "slot", skip_all)]
 async fn admitted(
-    mut ticket: Ticket,
+    ticket: Ticket,
     progress: &ProgressSender,
+    max_wait: MaxWait,
     cancel: &Cancel,
 ) -> Result<Permit, CancelReason> {
     let since = Instant::now();
-    let mut status = ticket.status();
-    let mut noticeable = pin!(sleep(NOTICEABLE));
-    let mut is_shown = false;
-    loop {
-        let seen = status.borrow_and_update().clone();
-        if let WaitStatus { position: Some(position), reason, blocked_by, .. } = &seen {
-            tracing::debug!(target: "queue", position, reason, blocked_by = blocked_by.as_deref(), "the run waits");
-        }
-        if is_shown && seen.position.is_some() && !seen.is_unanswered {
-            progress.send_replace(waiting(seen, since));
-        }
-        select! {
-            biased;
-            reason = cancel.cancelled() => return Err(reason),
-            permit = ticket.admitted() => {
-                tracing::info!(target: "queue", waited_ms = millis(since.elapsed()), "the run has its slot");
-                return Ok(permit);
-            }
-            Ok(()) = status.changed() => {}
-            () = &mut noticeable, if !is_shown => is_shown = true,
+    let show = |seen: WaitStatus| drop(progress.send_replace(waiting(seen, since)));
+    select! {
+        biased;
+        reason = cancel.cancelled() => Err(reason),
+        permit = permit(ticket, max_wait, NOTICEABLE, show) => {
+            let permit = permit.map_err(CancelReason::Stuck)?;
+            tracing::info!(target: "queue", waited_ms = millis(since.elapsed()), "the run has its slot");
+            Ok(permit)
         }
     }
 }
 
 fn waiting(
-    WaitStatus { position, rate_limited_until, blocked_by, .. }: WaitStatus,
+    WaitStatus { position, rate_limited_until, quota, blocked_by, .. }: WaitStatus,
     since: Instant,
 ) -> Progress {
     Progress {
-        state: RunState::Queued,
+        state: if quota.is_some() { RunState::AwaitingQuota } else { RunState::Queued },
         position,
         blocked_by,
+        retry: quota.map(|QuotaWait { provider, until }| {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            RetryNotice {
+                attempt: 1,
+                max_attempts: None,
+                at_ms: now_ms().saturating_add_unsigned(millis(left.unwrap_or_default())),
+                error: Some(format!("the quota of {provider} is used up")),
+            }
+        }),
         rate_limited_for_ms: rate_limited_until
             .map(|until| millis(until.saturating_duration_since(Instant::now()))),
         elapsed_ms: millis(since.elapsed()),

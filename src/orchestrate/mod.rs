@@ -13,6 +13,7 @@
 //! | `prepare_all` | checks all runs of a call before the first one starts |
 //! | `model_override` | which model and thinking level a call may choose for a run |
 //! | `admission` | the way of a run to its permit |
+//! | `provider_gate` | the wait for a slot, and for a provider's quota |
 //! | `limits` | which limits a run has in the queue |
 //! | `writers` | the turn of a run at the work tree that it writes to |
 //! | `call_order` | calls enter the queue in the order in which they were made |
@@ -37,6 +38,7 @@ mod limits;
 mod model_override;
 mod parallel;
 mod prepare_all;
+mod provider_gate;
 pub mod queue;
 mod single;
 mod summary;

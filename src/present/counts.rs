@@ -4,7 +4,7 @@ use super::drawing::{Color, Span};
 use crate::run::RunState;
 
 /// A word, its colour, and the states that it counts.
-const COUNTED: [(&str, Color, &[&str]); 11] = [
+const COUNTED: [(&str, Color, &[&str]); 12] = [
     ("done", "muted", &["completed"]),
     ("in the background", "muted", &["background"]),
     ("failed", "error", &["failed", "idle_timeout", "hard_timeout", "killed"]),
@@ -13,6 +13,7 @@ const COUNTED: [(&str, Color, &[&str]); 11] = [
     ("stopped", "warning", &["aborted"]),
     ("skipped", "muted", &["skipped"]),
     ("running", "muted", &["starting", "running", "retrying"]),
+    ("waiting for quota", "warning", &["awaiting_quota"]),
     ("queued", "muted", &["queued"]),
     ("waiting", "muted", &["waiting"]),
     ("planned", "muted", &["planned"]),
@@ -25,7 +26,7 @@ pub(crate) fn is_active(state: &str) -> bool {
 
 /// Whether this state is an end.
 pub(crate) fn has_ended(state: &str) -> bool {
-    !is_active(state) && !matches!(state, "planned" | "waiting" | "queued")
+    !is_active(state) && !matches!(state, "planned" | "waiting" | "queued" | "awaiting_quota")
 }
 
 /// `2 done`, `1 failed`; `more` as in `2 more done`.

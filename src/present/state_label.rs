@@ -82,6 +82,9 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
             };
             noted(Mark::Queued, "queued", note)
         }
+        Some(TaskState::Live(RunState::AwaitingQuota)) => {
+            noted(Mark::Retrying, "waiting for quota", quota_note(retry.as_ref(), now_ms))
+        }
         Some(TaskState::Live(RunState::Starting)) => said(Mark::Starting, "starting"),
         Some(TaskState::Live(live)) => match (live, retry, attempt) {
             (_, Some(retry), _) => noted(Mark::Retrying, "retrying", retry_words(retry, now_ms)),
@@ -106,6 +109,14 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
             (outcome, None) => said(outcome_mark(outcome), outcome_word(outcome)),
         },
     }
+}
+
+/// Returns `waiting for quota, next try in 2h05m: the quota of anthropic is used up`.
+fn quota_note(retry: Option<&RetryNotice>, now_ms: i64) -> String {
+    let Some(RetryNotice { at_ms, error, .. }) = retry else { return "waiting for quota".to_owned() };
+    let next = (*at_ms > now_ms).then(|| format!(", next try in {}", figures::between(now_ms, *at_ms)));
+    let error = error.as_ref().map(|error| format!(": {error}"));
+    format!("waiting for quota{}{}", next.unwrap_or_default(), error.unwrap_or_default())
 }
 
 /// `retry 2 of 3 in 4s · overloaded`.

@@ -69,6 +69,8 @@ pub enum ActionOutcome {
     Answered,
     /// The process that hosts the run was asked to pass the message on.
     PassedOn,
+    /// The run tries now whether its provider's quota is available again.
+    TriesQuota,
     /// The run continues in its own session.
     Resumed,
     /// The same, and its result goes to the conversation that has resumed it, because the one that asked for it is gone.
@@ -212,6 +214,9 @@ pub struct RunRecord {
     pub supervision: Option<String>,
     /// How often it was resumed.
     pub times_resumed: u32,
+    /// How often it was resumed after a restart of pi, because of `background.onRestart`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub restarts: u32,
     /// The process id of its host.
     pub host_pid: Option<u32>,
     /// Whether this process is its host.
@@ -222,7 +227,25 @@ pub struct RunRecord {
     pub is_foreground: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl RunRecord {
+    /// How often a run is resumed after a restart of pi without a person.
+    const MAX_RESTARTS: u32 = 2;
+
+    /// Returns true if the run was interrupted, and can be resumed after a restart of pi.
+    #[must_use]
+    pub fn can_restart(&self) -> bool {
+        self.outcome == Some(RunOutcome::Interrupted)
+            && !self.is_foreground
+            && self.transcript.is_some()
+            && self.archived_ms.is_none()
+            && self.restarts < Self::MAX_RESTARTS
+    }
+
     /// Whether the conversation that asked for it can be opened again. pi saves a session with its first answer, so that one
     /// without any is gone when pi is.
     #[must_use]

@@ -52,7 +52,7 @@ pub use callbacks::{
 };
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
 pub(crate) use drive::UPDATE_INTERVAL;
-pub use drive::{Control, Steering, Watchers};
+pub use drive::{Control, ProviderGate, Steering, Watchers};
 pub(crate) use isolation::recover_trees;
 pub(crate) use launch::launcher::cannot_go_on;
 pub(crate) use launch::sweep_leftovers;

@@ -67,14 +67,14 @@ impl RetryNotice {
     /// The run makes another attempt after a pause.
     pub(super) fn by_run(
         attempt: u32,
-        max_attempts: u32,
+        max_attempts: Option<u32>,
         pause: Duration,
         error: Option<&Sanitized>,
     ) -> Self {
         let now = SystemTime::now();
         Self {
             attempt,
-            max_attempts: Some(max_attempts),
+            max_attempts,
             at_ms: epoch_ms(now.checked_add(pause).unwrap_or(now)),
             error: error.map(|error| error.line(Self::ERROR_CHARS).into_string()),
         }

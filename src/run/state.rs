@@ -15,6 +15,8 @@ text_enum! {
         Running = "running",
         /// An attempt has failed, and the next one is about to begin.
         Retrying = "retrying",
+        /// The run waits without a slot until its provider's quota is available again.
+        AwaitingQuota = "awaiting_quota",
     }
 }
 

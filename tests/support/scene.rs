@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use pi_subagent_native::event::RateLimit;
 use pi_subagent_native::run::{
-    Control, Progress, RunId, RunOverrides, RunSpec, SharedRunId, ToolResult, Watchers, prepare,
+    BoxFuture, Control, Progress, ProviderGate, RunId, RunOverrides, RunSpec, SharedRunId, ToolResult,
+    Watchers, prepare,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -15,6 +18,22 @@ use crate::stage::{PATIENCE, User, context, stage};
 pub(crate) struct Scene {
     pub(crate) root: TempDir,
     pub(crate) spec: RunSpec,
+}
+
+/// A run outside of any queue, which cannot wait for a quota.
+struct NoQueue;
+
+impl ProviderGate for NoQueue {
+    fn limited(&self, _: RateLimit) {}
+
+    fn answered(&self) {}
+
+    fn wait_for_quota<'a>(
+        &'a self,
+        _: &'a (dyn Fn(Option<Duration>) + Sync),
+    ) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Err("there is no queue".to_owned()) })
+    }
 }
 
 impl Scene {
@@ -43,7 +62,7 @@ impl Scene {
         control: &Control,
         progress: &watch::Sender<Progress>,
     ) -> ToolResult {
-        let watchers = Watchers { progress, rate_limited: &|_| {} };
+        let watchers = Watchers { progress, provider: &NoQueue };
         let run = async {
             match prepare(self.spec.clone(), SharedRunId::new(RunId::random()), user, &control.cancel).await {
                 Ok(admitted) => Box::pin(admitted.run(None, watchers, user, control)).await,

@@ -36,7 +36,9 @@ pub struct PublishedRun {
     pub agent: String,
     /// Its first 500 characters.
     pub task: String,
-    #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
+    #[napi(
+        ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\" | \"ended\""
+    )]
     pub state: &'static str,
     pub position: Option<u32>,
     pub blocked_by: Option<String>,

@@ -37,7 +37,9 @@ pub struct RunRecord {
     pub is_detached: bool,
     /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
     /// start.
-    #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
+    #[napi(
+        ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\" | \"ended\""
+    )]
     pub state: &'static str,
     /// The place in the queue, from 1; absent once it has its turn.
     pub position: Option<u32>,

@@ -13,6 +13,7 @@ use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
 use super::spawn::{most, too_many};
 use super::watch::watch_others;
+use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{CallOrder, HandOver};
 use crate::run::{
     ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides, RunRecord,
@@ -27,6 +28,10 @@ const STOPPING: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(500);
 /// The prompt of a run resumed without a message.
 const GO_ON: &str = "Continue with your task where you left off, and finish it.";
+
+/// The prompt of a run that is resumed after a restart.
+const AFTER_RESTART: &str =
+    "pi was restarted, which interrupted you. Continue with your task where you left off, and finish it.";
 
 /// Ends a run and everything that it started.
 ///
@@ -168,7 +173,7 @@ pub async fn resume(
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, String> {
     if run.is_live() {
-        return Err("it is under way".to_owned());
+        return try_quota(service, run, message);
     }
     if run.archived_ms.is_some() {
         let run_id = &run.run_id;
@@ -221,6 +226,10 @@ pub async fn resume(
     if let Some(over) = ready.over_budget().await {
         return Err(over);
     }
+    if message.is_none() {
+        // A person who resumes a run wants it to try, even if its provider's quota was used up.
+        let _ = Queue::shared().try_quotas();
+    }
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
     service.registry.host(&live, most(&config)).map_err(|why| match why {
@@ -239,6 +248,44 @@ pub async fn resume(
         Box::pin(drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks)).await;
     });
     Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
+}
+
+/// Resumes an interrupted run after a restart of pi, because of `background.onRestart`. A run is resumed like this at most twice.
+///
+/// # Errors
+///
+/// When the run cannot be resumed; the text says why.
+pub(super) async fn restart(
+    service: &Arc<BackgroundService>,
+    run: &RunRecord,
+    scope: &ConversationScope,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Result<ActionOutcome, String> {
+    if !run.can_restart() {
+        return Err("it was not interrupted, or was resumed after a restart twice".to_owned());
+    }
+    tracing::info!(target: "run", run = %run.run_id, restarts = run.restarts, "an interrupted run is resumed");
+    let run = RunRecord { restarts: run.restarts + 1, ..run.clone() };
+    resume(service, &run, Some(AFTER_RESTART), scope, callbacks).await
+}
+
+/// Lets a run that waits for its provider's quota try it now. All runs of the provider then follow the first that succeeds.
+fn try_quota(
+    service: &BackgroundService,
+    run: &RunRecord,
+    message: Option<&str>,
+) -> Result<ActionOutcome, String> {
+    let live = service.registry.get(&run.key);
+    let waits = live.is_some_and(|live| live.record().progress.state == RunState::AwaitingQuota);
+    match message {
+        _ if !waits => Err("it is under way".to_owned()),
+        Some(_) => Err("it waits for its provider's quota; send the message once it runs".to_owned()),
+        None => {
+            let providers = Queue::shared().try_quotas();
+            tracing::info!(target: "queue", ?providers, "a person lets a run try its provider's quota");
+            Ok(ActionOutcome::TriesQuota)
+        }
+    }
 }
 
 /// Has the conversation that resumes a run be told of its end, where the one that asked for it is gone.

@@ -14,17 +14,20 @@
 //! | `queue` | [`Queue`], and what it hands out: [`Ticket`], [`Permit`], [`EarlyPermit`] |
 //! | `request` | which limits hold for a run; what it sees while it waits |
 //! | `state` | who waits, what is taken, who is admitted next, which early permits have to go |
+//! | `pauses` | pauses of providers, used-up quotas, and the run that tries first |
 //! | `claims` | what is asked of a store, how its answers are read, when it is asked again |
 //! | `shared` | the lock around all of this, and the threads that talk to the stores |
 //!
 //! The queue knows nothing of children, of runs, or of what a permit is used for.
 
 mod claims;
+mod pauses;
 #[expect(clippy::module_inception, reason = "the queue itself, beside what it is made of")]
 mod queue;
 mod request;
 mod shared;
 mod state;
 
+pub use pauses::QuotaWait;
 pub use queue::{EarlyPermit, Permit, Queue, Ticket};
 pub use request::{Group, Request, UserCap, WaitStatus, Writes};

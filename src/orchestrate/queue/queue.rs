@@ -7,7 +7,7 @@ use std::time::Instant;
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
-use super::request::{Request, WaitStatus};
+use super::request::{Group, Request, WaitStatus};
 use super::shared::Shared;
 
 /// Bounds how many children exist at once, and lets them start in the order of arrival. Clones share one queue.
@@ -144,6 +144,12 @@ impl Permit {
     /// per process, and taken once.
     pub fn take_notice(&mut self) -> Option<String> {
         self.queue.change(|state| state.take_notice(self.id))
+    }
+
+    /// Returns the call that this permit counts towards, with its limit.
+    #[must_use]
+    pub fn group(&self) -> Option<(Group, usize)> {
+        self.queue.change(|state| state.group_of(self.id))
     }
 
     /// Frees the slot while the run waits for its provider's quota. The run keeps its write lock until the permit is dropped.

@@ -36,7 +36,7 @@ struct Waiting {
 #[derive(Debug)]
 struct Place {
     lane: Option<String>,
-    group: Option<Group>,
+    group: Option<(Group, usize)>,
     /// The store with its claim on the cap on all processes; `None` when no such cap is in force.
     store: Option<usize>,
     early: Option<Early>,
@@ -143,7 +143,7 @@ impl State {
             return false;
         };
         early.is_spare = false;
-        place.group = request.group().cloned();
+        place.group.clone_from(&request.group);
         true
     }
 
@@ -168,6 +168,11 @@ impl State {
         if let Some(store) = place.store {
             self.claims[store].keep(id);
         }
+    }
+
+    /// Returns the call that a permit counts towards, with its limit.
+    pub(super) fn group_of(&self, id: u64) -> Option<(Group, usize)> {
+        self.places.get(&id)?.group.clone()
     }
 
     pub(super) fn take_notice(&mut self, id: u64) -> Option<String> {
@@ -217,7 +222,10 @@ impl State {
         let mut full = Vec::new();
         waiting.retain(|id, run| {
             let lane = &run.request.lane;
-            if !full.contains(lane) && !self.places.contains_key(id) && self.is_eligible(&run.request, Some(*id)) {
+            if !full.contains(lane)
+                && !self.places.contains_key(id)
+                && self.is_eligible(&run.request, Some(*id))
+            {
                 if self.taken_in(lane.as_ref()) >= run.request.max_concurrent() {
                     full.push(lane.clone());
                 } else {
@@ -293,7 +301,13 @@ impl State {
     /// Whether its call could have this child beside so many more. A run without a call always may start.
     fn group_has_room(&self, request: &Request, more: usize) -> bool {
         request.group.as_ref().is_none_or(|(group, most)| {
-            let taken = self.places.values().filter(|place| !place.is_parked && place.group.as_ref() == Some(group)).count();
+            let taken = self
+                .places
+                .values()
+                .filter(|place| {
+                    !place.is_parked && place.group.as_ref().is_some_and(|(other, _)| other == group)
+                })
+                .count();
             taken + more < (*most).max(1)
         })
     }
@@ -310,7 +324,7 @@ impl State {
             self.claims[at].add(id, (*cap).max(1), when_full).then_some(at)
         });
         let writes = request.writes.clone().filter(|_| early.is_none());
-        let (lane, group) = (request.lane.clone(), request.group().cloned());
+        let (lane, group) = (request.lane.clone(), request.group.clone());
         self.places.insert(id, Place { lane, group, store, early, writes, notice: None, is_parked: false });
     }
 
@@ -354,7 +368,8 @@ impl State {
             .waiting
             .iter()
             .filter(|(id, run)| run.request.lane.is_none() && !self.places.contains_key(id));
-        for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request, None)) {
+        for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request, None))
+        {
             if wanted.len() == early || others + wanted.len() >= request.max_concurrent() {
                 break;
             }

@@ -37,6 +37,10 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
         ActionOutcome::HandedOver => {
             (Mark::Ok, format!("{name} goes on in the background: its result arrives as a message"))
         }
+        ActionOutcome::TriesQuota => (
+            Mark::Ok,
+            format!("{name} tries its provider's quota now; the other waiting runs follow if it succeeds"),
+        ),
         ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it goes on in its own session")),
         ActionOutcome::Adopted => (
             Mark::Ok,

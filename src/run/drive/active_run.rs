@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use tokio::task::JoinSet;
 
 use super::control::{Steering, Watchers};
 use crate::event::Usage;
@@ -38,6 +39,10 @@ pub(super) struct ActiveRun<'a> {
     pub watchers: Watchers<'a>,
     /// The pause that its provider has asked for.
     pub limited: Limited,
+    /// The timer of its time limit.
+    pub time_limit: JoinSet<()>,
+    /// The number of attempts that continued a session after a wait for the provider's quota.
+    pub continued: u32,
     pub callbacks: &'a dyn HostCallbacks,
     /// Its private tree, until that was taken over.
     pub isolated: Option<Isolated>,

@@ -90,9 +90,15 @@ impl ActiveRun<'_> {
         let collector =
             Collector::new().behind(resolved.launcher.first_line()).answering(child_control.sent.clone());
         let collector = SharedCollector::new(if submits { collector.awaiting(SUBMIT) } else { collector });
-        let rate_limited = |delay| {
-            self.limited.note(delay);
-            (self.watchers.rate_limited)(delay);
+        let rate_limited = |limit| {
+            self.limited.note(limit);
+            self.watchers.provider.limited(limit);
+        };
+        let has_answered = AtomicBool::new(false);
+        let answered = || {
+            if !has_answered.swap(true, Ordering::Relaxed) {
+                self.watchers.provider.answered();
+            }
         };
         let asks = self.admitted.asks() != Asks::Nobody;
         let check = CheckState::new(resolved.check().is_some(), config.check.attempts);
@@ -109,6 +115,7 @@ impl ActiveRun<'_> {
             enforcer: &self.enforcer,
             loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
             rate_limited: &rate_limited,
+            answered: &answered,
             announcing: self.announcing(),
             check: &check,
             deadline: &deadline,

@@ -12,7 +12,7 @@ use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
-use crate::event::{Collector, Live, Question, Response, StopReason};
+use crate::event::{Collector, Live, Question, RateLimit, Response, StopReason};
 use crate::process::{Activity, Observer};
 use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
@@ -84,7 +84,9 @@ pub(super) struct DrivenChild<'a> {
     pub enforcer: &'a BudgetEnforcer,
     pub loop_guard: LoopGuard<'a>,
     /// Called when the provider asks for a pause.
-    pub rate_limited: &'a (dyn Fn(Duration) + Sync),
+    pub rate_limited: &'a (dyn Fn(RateLimit) + Sync),
+    /// Called once the provider has answered.
+    pub answered: &'a (dyn Fn() + Sync),
     pub announcing: Announcing,
     /// Where the check of its work stands.
     pub check: &'a CheckState,
@@ -127,9 +129,12 @@ impl DrivenChild<'_> {
             self.ask(question);
         }
         if let Some(limit) = collector.take_rate_limit() {
-            (self.rate_limited)(limit.delay);
+            (self.rate_limited)(limit);
         }
         let live = collector.live();
+        if live.usage.turns > 0 && !live.stop_reason.is_some_and(StopReason::is_failure) {
+            (self.answered)();
+        }
         self.enforcer.check(&live, |notice| self.child_control.handle_budget(notice));
         self.deadline.warn(&live, |words| self.child_control.advise(words));
         let told = self.loop_guard.check(&live, |words| self.child_control.advise(words));
@@ -413,6 +418,7 @@ mod tests {
                 enforcer: &enforcer,
                 loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
                 rate_limited: &|_| {},
+                answered: &|| {},
                 announcing: Announcing::Never,
                 check: &CheckState::new(false, 0),
                 deadline: &Deadline::new(Instant::now(), None),

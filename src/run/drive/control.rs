@@ -6,7 +6,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::child_control::ChildControl;
+use crate::event::RateLimit;
 use crate::process::Cancel;
+use crate::run::callbacks::BoxFuture;
 use crate::run::progress::ProgressSender;
 
 /// Controls one call. Clones control the same call.
@@ -18,12 +20,32 @@ pub struct Control {
     pub steering: Steering,
 }
 
-/// What a run reports while it is under way.
+/// The receivers of a run's reports.
 pub struct Watchers<'a> {
     /// Gets the progress of the run.
     pub progress: &'a ProgressSender,
-    /// Called when the provider asks for a pause, with its length.
-    pub rate_limited: &'a (dyn Fn(Duration) + Sync),
+    /// Gets the answers of its provider.
+    pub provider: &'a dyn ProviderGate,
+}
+
+/// Connects a run with the other runs of its provider.
+pub trait ProviderGate: Sync {
+    /// Handles the provider's request for a pause.
+    fn limited(&self, limit: RateLimit);
+
+    /// Records that the provider has answered a request.
+    fn answered(&self);
+
+    /// Frees the slot of the run, waits until the provider's quota is available again, and takes a new slot. `show` gets the time
+    /// of the next try whenever it changes, `None` while another run tries.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wait would be longer than configured. The text gives the reason.
+    fn wait_for_quota<'a>(
+        &'a self,
+        show: &'a (dyn Fn(Option<Duration>) + Sync),
+    ) -> BoxFuture<'a, Result<(), String>>;
 }
 
 impl Control {

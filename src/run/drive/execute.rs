@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::active_run::ActiveRun;
 use super::control::{Control, Watchers};
 use crate::agent::{canonical, is_free_of_side_effects};
+use crate::event::{RateLimit, Usage};
 use crate::process::{CancelReason, Outcome};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
@@ -21,23 +22,31 @@ use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::Isolated;
 use crate::run::launch::boot::{Booted, NoChild};
+use crate::run::launch::files::RunFiles;
 use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
 use crate::run::outcome::flagged::{Watched, of_branch};
 use crate::run::outcome::git::{NoAnswer, read_only};
-use crate::run::outcome::retry::{Limited, backoff, may_retry};
+use crate::run::outcome::retry::{Limited, backoff, has_no_side_effects, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
 use crate::run::result::ToolResult;
 use crate::run::snapshots::{Before, TreeAtEnd};
+use crate::run::spec::Resumption;
 use crate::run::state::RunState;
 use crate::workspace::root_of;
 
-/// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
-/// more, the run ends and the caller decides.
-const LONGEST_HOLD: Duration = Duration::from_secs(60);
+/// The prompt of a child whose session continues after its provider's quota was used up.
+const AFTER_QUOTA: &str = "The provider's usage limit interrupted you and has been lifted. Continue with your task where you left off, and finish it.";
 /// The notice of a run whose changed files are not known.
 const UNLISTED: &str =
     "the files that it changed are not listed: git failed, took too long, or found too many";
+
+/// The end of a wait for a provider's quota without the quota.
+enum NoQuota {
+    Cancelled(CancelReason),
+    /// The wait would be longer than configured. The text gives the reason.
+    TooLong(String),
+}
 
 /// All spending without a session shares one account.
 const NO_SESSION: &str = "";
@@ -63,19 +72,6 @@ impl AdmittedRun {
         self.builder.diagnostics.extend(take_notice());
         let context = Arc::clone(&self.spec.context);
         let stop = cancel.child();
-        // Dropping the set ends the timer.
-        let mut limit = JoinSet::new();
-        if let Some(timeout) = self.resolved.timeout {
-            let (stop, limited_by) = (stop.clone(), self.resolved.limited_by);
-            limit.spawn(async move {
-                tokio::time::sleep(timeout).await;
-                tracing::warn!(
-                    target: "run", limit = ?timeout, setting = limited_by,
-                    "the time of the run is up"
-                );
-                stop.cancel(CancelReason::Bound(limited_by.to_owned()));
-            });
-        }
         let mut active = ActiveRun {
             admitted: self,
             started: Instant::now(),
@@ -85,11 +81,14 @@ impl AdmittedRun {
             steering: &control.steering,
             watchers,
             limited: Limited::default(),
+            time_limit: JoinSet::new(),
+            continued: 0,
             callbacks,
             isolated: None,
             is_unrecorded: false,
             heard: Mutex::new(None),
         };
+        active.start_time_limit();
         let mut result = Box::pin(active.drive(early)).await;
         if let Some(isolated) = active.isolated.take() {
             // No child has ended in it; but one may have begun, and what prepares it may have changed files.
@@ -113,6 +112,21 @@ impl AdmittedRun {
 }
 
 impl ActiveRun<'_> {
+    /// Ends the work of the run once the rest of its time has passed. Dropping the set ends the timer.
+    fn start_time_limit(&mut self) {
+        let Some(timeout) = self.admitted.resolved.timeout else { return };
+        let (stop, limited_by) = (self.stop.clone(), self.admitted.resolved.limited_by);
+        let rest = timeout.saturating_sub(self.started.elapsed());
+        self.time_limit.spawn(async move {
+            tokio::time::sleep(rest).await;
+            tracing::warn!(
+                target: "run", limit = ?timeout, setting = limited_by,
+                "the time of the run is up"
+            );
+            stop.cancel(CancelReason::Bound(limited_by.to_owned()));
+        });
+    }
+
     async fn drive(&mut self, early: Option<Booted>) -> ToolResult {
         let mut booted = match Box::pin(self.make_ready(early)).await {
             Ok(booted) => booted,
@@ -150,17 +164,24 @@ impl ActiveRun<'_> {
                 *reason = refreshed;
             }
             let mut report = RunReport::new(last, self.started.elapsed(), self.sanitizer());
-            if let Some(pause) = self.pause_after(attempt, &report) {
-                let builder = self.admitted.builder.clone();
-                let given_back = move || {
-                    let notice = builder.give_back(&files, &report.last);
-                    (files, report, notice)
-                };
+            if self.may_wait_for_quota(&report, &files) {
+                (files, report) = self.give_back(files, report).await;
+                let mut all = usage.clone();
+                all.add(self.earlier_usage());
+                match self.wait_for_quota(&report, attempt + 1, &all).await {
+                    Ok(()) => {
+                        self.continue_in(&files);
+                        self.admitted.builder.earlier.add(&usage, files.session());
+                        files.remove().await;
+                        self.enforcer.next_attempt();
+                        continue;
+                    }
+                    Err(NoQuota::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
+                    Err(NoQuota::TooLong(why)) => self.admitted.builder.diagnostics.push(why),
+                }
+            } else if let Some(pause) = self.pause_after(attempt, &report) {
                 tracing::info!(target: "run", next = attempt + 1, ?pause, "another attempt follows");
-                let notice;
-                (files, report, notice) = blocking(given_back).await;
-                let diagnostics = &mut self.admitted.builder.diagnostics;
-                diagnostics.extend(notice.filter(|notice| !diagnostics.contains(notice)));
+                (files, report) = self.give_back(files, report).await;
                 let mut all = usage.clone();
                 all.add(self.earlier_usage());
                 let retry = self.notice_of(attempt, pause, &report);
@@ -213,6 +234,73 @@ impl ActiveRun<'_> {
             files.remove().await;
             return result;
         }
+    }
+
+    /// Gives back what an attempt has refreshed, before another one. Blocks no thread.
+    async fn give_back(&mut self, files: RunFiles, report: RunReport) -> (RunFiles, RunReport) {
+        let builder = self.admitted.builder.clone();
+        let given_back = move || {
+            let notice = builder.give_back(&files, &report.last);
+            (files, report, notice)
+        };
+        let (files, report, notice) = blocking(given_back).await;
+        let diagnostics = &mut self.admitted.builder.diagnostics;
+        diagnostics.extend(notice.filter(|notice| !diagnostics.contains(notice)));
+        (files, report)
+    }
+
+    /// Returns true if the run can continue once its provider's quota is available again: in its session, or from its start if it
+    /// has none and has changed nothing.
+    fn may_wait_for_quota(&self, report: &RunReport, files: &RunFiles) -> bool {
+        let resolved = &self.admitted.resolved;
+        let has_session = files.session().is_some() && resolved.launcher.elsewhere().is_none();
+        let is_harmless = |tool: &str| is_free_of_side_effects(tool, resolved.sandbox.is_read_only());
+        report.verdict.is_provider_error()
+            && self.limited.is_quota()
+            && (has_session || has_no_side_effects(&report.last.collected, is_harmless))
+    }
+
+    /// Waits without a slot until the provider's quota is available again. The time does not count towards the run's limit.
+    async fn wait_for_quota(&mut self, report: &RunReport, next: u32, usage: &Usage) -> Result<(), NoQuota> {
+        self.time_limit.abort_all();
+        let since = Instant::now();
+        let error = report.verdict.error.as_deref().map(|error| self.sanitizer().sanitize(error));
+        let show = |until: Option<Duration>| {
+            let retry =
+                RetryNotice::by_run(self.continued + 1, None, until.unwrap_or_default(), error.as_ref());
+            let waiting = Progress {
+                retry: Some(retry),
+                ..self.progress(RunState::AwaitingQuota, next, usage.clone())
+            };
+            self.watchers.progress.send_replace(waiting);
+        };
+        let waited = unless_cancelled(&self.cancel, self.watchers.provider.wait_for_quota(&show)).await;
+        match waited {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => return Err(NoQuota::TooLong(why)),
+            Err(reason) => return Err(NoQuota::Cancelled(reason)),
+        }
+        self.limited.clear();
+        self.continued += 1;
+        self.started += since.elapsed();
+        self.start_time_limit();
+        Ok(())
+    }
+
+    /// Lets the next attempt continue the session of the last one, if it has one on this machine.
+    fn continue_in(&mut self, files: &RunFiles) {
+        let AdmittedRun { spec, resolved, .. } = &mut self.admitted;
+        let Some(session) = files.session().filter(|_| resolved.launcher.elsewhere().is_none()) else {
+            return;
+        };
+        let Some(directory) = session.parent() else { return };
+        let spec = Arc::make_mut(spec);
+        spec.overrides.resumes = Some(Resumption {
+            run_id: files.run_id.clone(),
+            directory: directory.to_owned(),
+            session: session.to_owned(),
+        });
+        AFTER_QUOTA.clone_into(&mut spec.task);
     }
 
     /// Ends the snapshot of a run that gets no further child: it goes, unless an earlier one has changed something.
@@ -415,7 +503,7 @@ impl ActiveRun<'_> {
         let sanitizer = self.sanitizer();
         let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error));
         let most = self.admitted.config().retry.max_attempts;
-        RetryNotice::by_run(attempt, most.saturating_sub(1), pause, error.as_ref())
+        RetryNotice::by_run(attempt, Some(most.saturating_sub(1)), pause, error.as_ref())
     }
 
     /// How long to pause after this attempt before another one, including the pause that a provider asked for. `None`
@@ -424,12 +512,14 @@ impl ActiveRun<'_> {
         let policy = &self.admitted.config().retry;
         let sandboxed = self.admitted.resolved.sandbox.is_read_only();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
-        let limited = self.limited.left();
+        let limited = self.limited.remaining();
+        // A continued session is no repetition.
+        let attempt = attempt - self.continued;
         if !policy.enabled
             || attempt >= policy.max_attempts
             || !report.verdict.is_provider_error()
             || !may_retry(&report.last.collected, is_harmless)
-            || limited > LONGEST_HOLD
+            || limited > RateLimit::LONGEST_PAUSE
         {
             report.verdict.log_last(attempt, limited);
             return None;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::config::Retry;
-use crate::event::{Collected, StopReason, Usage};
+use crate::event::{Collected, RateLimit, StopReason, Usage};
 
 /// The longest pause, whatever the configuration says.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
@@ -17,9 +17,16 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
     let is_transient = gave_up && collected.stop_reason == Some(StopReason::Error);
-    is_transient
-        && collected.tools_unnamed == 0
-        && collected.tool_names.iter().all(|name| side_effect_free(name))
+    is_transient && has_no_side_effects(collected, side_effect_free)
+}
+
+/// Returns true if every tool that was started is free of side effects.
+#[must_use]
+pub(in crate::run) fn has_no_side_effects(
+    collected: &Collected,
+    side_effect_free: impl Fn(&str) -> bool,
+) -> bool {
+    collected.tools_unnamed == 0 && collected.tool_names.iter().all(|name| side_effect_free(name))
 }
 
 /// The pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, up to five
@@ -32,19 +39,31 @@ pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
         .map_or(MAX_BACKOFF, |pause| pause.min(MAX_BACKOFF))
 }
 
-/// The time until which the provider has asked for a pause.
+/// The pause that the provider of a run has asked for.
 #[derive(Default)]
-pub(in crate::run) struct Limited(Mutex<Option<Instant>>);
+pub(in crate::run) struct Limited(Mutex<(Option<Instant>, bool)>);
 
 impl Limited {
-    pub(in crate::run) fn note(&self, delay: Duration) {
-        let mut until = self.0.lock();
-        *until = Instant::now().checked_add(delay).max(*until);
+    pub(in crate::run) fn note(&self, limit: RateLimit) {
+        let (until, is_quota) = &mut *self.0.lock();
+        *until = Instant::now().checked_add(limit.delay).max(*until);
+        *is_quota |= limit.is_quota;
     }
 
-    pub(in crate::run) fn left(&self) -> Duration {
-        let until = *self.0.lock();
+    /// Returns the rest of the pause.
+    pub(in crate::run) fn remaining(&self) -> Duration {
+        let (until, _) = *self.0.lock();
         until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default()
+    }
+
+    /// Returns true if the provider's quota is used up.
+    pub(in crate::run) fn is_quota(&self) -> bool {
+        self.0.lock().1
+    }
+
+    /// Forgets the pause before another attempt.
+    pub(in crate::run) fn clear(&self) {
+        *self.0.lock() = (None, false);
     }
 }
 

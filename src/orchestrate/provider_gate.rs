@@ -1,0 +1,151 @@
+//! The wait of a run for its slot, and its wait without a slot for its provider's quota.
+
+use std::future::pending;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::select;
+use tokio::time::{sleep, sleep_until};
+
+use super::limits::request;
+use super::queue::{Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
+use crate::event::RateLimit;
+use crate::run::{AdmittedRun, BoxFuture, HostCallbacks, ProviderGate};
+use crate::text::figures;
+
+/// The longest wait for a quota, and its setting.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MaxWait(Duration, &'static str);
+
+impl MaxWait {
+    pub(super) fn of(ready: &AdmittedRun, callbacks: &dyn HostCallbacks) -> Self {
+        let quota = &ready.config().quota;
+        if callbacks.is_interactive() {
+            Self(quota.max_wait, "quota.maxWaitMs")
+        } else {
+            Self(quota.headless_max_wait, "quota.headlessMaxWaitMs")
+        }
+    }
+
+    fn exceeded(self, QuotaWait { provider, until }: &QuotaWait) -> String {
+        let Self(limit, setting) = self;
+        let next = until.map(|until| {
+            let left = until.saturating_duration_since(Instant::now());
+            format!(", and the next try is in {}", figures::duration(left))
+        });
+        format!(
+            "the quota of `{provider}` is used up{}; `{setting}` allows a wait of {}. `/subagents resume` tries it at once",
+            next.unwrap_or_default(),
+            figures::duration(limit)
+        )
+    }
+}
+
+/// Waits for the permit. `show` gets each status of a wait that is longer than `unnoticed`.
+///
+/// # Errors
+///
+/// Fails if a wait for the provider's quota would be longer than `max_wait`. The text gives the reason.
+pub(super) async fn permit(
+    mut ticket: Ticket,
+    max_wait: MaxWait,
+    unnoticed: Duration,
+    mut show: impl FnMut(WaitStatus),
+) -> Result<Permit, String> {
+    let mut status = ticket.status();
+    let mut noticeable = pin!(sleep(unnoticed));
+    let (mut is_shown, mut waits_since) = (false, None);
+    loop {
+        let seen = status.borrow_and_update().clone();
+        if let WaitStatus { position: Some(position), reason, blocked_by, .. } = &seen {
+            tracing::debug!(target: "queue", position, reason, blocked_by = blocked_by.as_deref(), "the run waits");
+        }
+        let limit = match &seen.quota {
+            None => {
+                waits_since = None;
+                None
+            }
+            Some(quota) => {
+                let now = Instant::now();
+                let limit = *waits_since.get_or_insert(now) + max_wait.0;
+                if quota.until.unwrap_or(now).max(now) > limit {
+                    return Err(max_wait.exceeded(quota));
+                }
+                Some(limit)
+            }
+        };
+        if is_shown && seen.position.is_some() && !seen.is_unanswered {
+            show(seen);
+        }
+        let at_limit = async {
+            match limit {
+                Some(limit) => sleep_until(limit.into()).await,
+                None => pending().await,
+            }
+        };
+        select! {
+            biased;
+            permit = ticket.admitted() => return Ok(permit),
+            Ok(()) = status.changed() => {}
+            () = &mut noticeable, if !is_shown => is_shown = true,
+            () = at_limit => {}
+        }
+    }
+}
+
+/// The slot of a run, and its provider.
+pub(super) struct Gate {
+    request: Request,
+    max_wait: MaxWait,
+    /// The newest is the slot. The older ones keep the write lock of the run.
+    permits: Mutex<Vec<Permit>>,
+}
+
+impl Gate {
+    pub(super) async fn new(ready: &AdmittedRun, permit: Permit, max_wait: MaxWait) -> Self {
+        // The first permit keeps the write lock.
+        let request = Request { writes: None, ..request(ready, permit.group()).await };
+        Self { request, max_wait, permits: Mutex::new(vec![permit]) }
+    }
+}
+
+impl ProviderGate for Gate {
+    fn limited(&self, limit: RateLimit) {
+        let Some((provider, until)) =
+            self.request.provider.as_deref().zip(Instant::now().checked_add(limit.delay))
+        else {
+            return;
+        };
+        if limit.is_quota {
+            Queue::shared().hold_for_quota(provider, until);
+        } else {
+            Queue::shared().hold(provider, until);
+        }
+    }
+
+    fn answered(&self) {
+        if let Some(provider) = &self.request.provider {
+            Queue::shared().answered(provider);
+        }
+    }
+
+    fn wait_for_quota<'a>(
+        &'a self,
+        show: &'a (dyn Fn(Option<Duration>) + Sync),
+    ) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            for permit in &*self.permits.lock() {
+                permit.park();
+            }
+            let ticket = Queue::shared().enter(self.request.clone());
+            let shown = |seen: WaitStatus| {
+                let until = seen.quota.and_then(|quota| quota.until);
+                show(until.map(|until| until.saturating_duration_since(Instant::now())));
+            };
+            let permit = permit(ticket, self.max_wait, Duration::ZERO, shown).await?;
+            self.permits.lock().push(permit);
+            Ok(())
+        })
+    }
+}

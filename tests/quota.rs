@@ -1,0 +1,211 @@
+//! Runs whose provider's quota is used up: they wait without a slot, and continue their sessions. Their children are scripted.
+#![cfg(unix)]
+
+#[path = "support/call.rs"]
+mod call;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Arc;
+
+use pi_subagent_native::orchestrate::background::{
+    BackgroundService, ConversationScope, RunRecord, background, resume,
+};
+use pi_subagent_native::orchestrate::{Call, TaskSpec, TasksSpec, parallel};
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{
+    ActionOutcome, Answer, Host, HostCallbacks, HostContext, RunOutcome, RunState, ToolResult,
+};
+use pids::eventually;
+use serde_json::{Value, json};
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+const SESSION: &str = "conversation";
+/// A child whose provider refuses it while the file `gone` exists. Records its arguments.
+const CHILD: &str = r#"
+printf '%s\n' "$*" >> "$home/starts"
+hear; begin
+if test -e "$home/gone"; then
+    said '' error ",\"errorMessage\":\"$(cat "$home/gone")\""
+else
+    said 'Done.'
+fi
+settled; leave
+"#;
+const NO_TIME: &str = "429 insufficient_quota: You exceeded your current quota, please check your plan";
+
+struct Scene {
+    root: TempDir,
+    provider: &'static str,
+    config: Value,
+    service: Arc<BackgroundService>,
+}
+
+impl Scene {
+    /// The tests of one program share its queue, so each has a provider of its own.
+    fn new(provider: &'static str, error: &str, config: Value) -> Self {
+        let root = stage(CHILD);
+        fs::write(root.path().join("gone"), error).expect("written");
+        let service = background(&root.path().join("agent"));
+        Self { root, provider, config, service }
+    }
+
+    fn context(&self) -> Arc<HostContext> {
+        let host = Host { session_id: Some(SESSION.into()), ..Host::default() };
+        let mut config = self.config.clone();
+        config["model"] = format!("{}/m1", self.provider).into();
+        Arc::new(HostContext { host, ..stage::context(self.root.path(), config) })
+    }
+
+    fn scope(&self) -> ConversationScope {
+        let cwd = self.root.path().join("project");
+        ConversationScope { cwd, context: self.context(), ends_with: Cancel::new() }
+    }
+
+    /// A call with `count` tasks.
+    fn tasks(&self, count: usize, call: Call) -> JoinHandle<ToolResult> {
+        let task = |number: usize| TaskSpec {
+            agent: "explorer".into(),
+            task: format!("task {number}"),
+            ..TaskSpec::default()
+        };
+        let spec = TasksSpec {
+            tasks: (0..count).map(task).collect(),
+            cwd: self.root.path().join("project"),
+            context: self.context(),
+        };
+        tokio::spawn(parallel(spec, call))
+    }
+
+    fn starts(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.root.path().join("starts")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    async fn runs(&self) -> Vec<RunRecord> {
+        self.service.runs(Some(SESSION.into())).await
+    }
+
+    /// Waits until `count` runs wait for the quota, and returns them.
+    async fn waiting(&self, count: usize) -> Vec<RunRecord> {
+        let wait = async {
+            loop {
+                let mut runs = self.runs().await;
+                runs.retain(|run| run.progress.state == RunState::AwaitingQuota && run.is_live());
+                if runs.len() == count {
+                    return runs;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        timeout(PATIENCE, wait).await.expect("they wait for the quota")
+    }
+
+    /// Lets a run try the quota, as `/subagents resume` does.
+    async fn try_quota(&self, run: &RunRecord) {
+        let done = resume(&self.service, run, None, &self.scope(), person()).await;
+        assert_eq!(done, Ok(ActionOutcome::TriesQuota));
+    }
+
+    fn restore_quota(&self) {
+        fs::remove_file(self.root.path().join("gone")).expect("removed");
+    }
+}
+
+/// A pi with a user.
+fn person() -> Arc<dyn HostCallbacks> {
+    Arc::new(User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() })
+}
+
+fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
+    result.details.results.iter().map(|single| single.outcome).collect()
+}
+
+async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
+    timeout(PATIENCE, call).await.expect("it ends").expect("no panic")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota_is_back() {
+    let config = json!({ "maxConcurrent": 4, "parallelConcurrency": 4, "maxConcurrentPerUser": 64 });
+    let scene = Scene::new("fifty", NO_TIME, config);
+    let calls: Vec<_> =
+        [8, 8, 8, 8, 8, 8, 2].into_iter().map(|count| scene.tasks(count, call::call(person()))).collect();
+    let waiting = scene.waiting(50).await;
+    assert_eq!(scene.starts().len(), 4, "no child starts after the first quota error");
+    for run in &waiting {
+        let retry = run.progress.retry.as_ref().expect("a notice");
+        assert!(retry.error.as_ref().is_some_and(|error| error.contains("quota")), "{retry:?}");
+    }
+    // One run tries in vain.
+    scene.try_quota(&waiting[0]).await;
+    eventually("one more child", || scene.starts().len() == 5).await;
+    scene.waiting(50).await;
+    assert_eq!(scene.starts().len(), 5);
+    scene.restore_quota();
+    scene.try_quota(&waiting[0]).await;
+    for call in calls {
+        let result = ended(call).await;
+        assert!(outcomes(&result).iter().all(|outcome| *outcome == RunOutcome::Completed), "{}", result.text);
+        let texts = result.details.results.iter().map(|single| single.output.as_deref());
+        assert!(texts.into_iter().all(|text| text == Some("Done.")), "{}", result.text);
+    }
+    // The five whose first child was refused continued their sessions.
+    assert_eq!(scene.starts().len(), 55);
+    let heard = fs::read_to_string(scene.root.path().join("heard")).expect("commands");
+    assert_eq!(heard.matches("usage limit interrupted you").count(), 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_waits_for_a_quota_has_no_slot_and_can_be_stopped() {
+    let scene = Scene::new("parked", NO_TIME, json!({ "maxConcurrent": 1 }));
+    let stopped = call::call(person());
+    let cancel = stopped.control.cancel.clone();
+    let parked = scene.tasks(1, stopped);
+    let waiting = scene.waiting(1).await;
+    // The only slot is free for another provider.
+    let other = Scene::new("other", "", json!({ "maxConcurrent": 1 }));
+    other.restore_quota();
+    assert_eq!(outcomes(&ended(other.tasks(1, call::call(person()))).await), [RunOutcome::Completed]);
+    assert!(!parked.is_finished());
+    cancel.cancel(CancelReason::Caller(None));
+    let result = ended(parked).await;
+    assert_eq!(outcomes(&result), [RunOutcome::Aborted]);
+    assert_eq!((scene.starts().len(), waiting.len()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_beyond_its_setting_fails_with_the_error_of_the_provider() {
+    let config = json!({ "quota": { "maxWaitMs": 3_600_000, "headlessMaxWaitMs": 60_000 } });
+    for (provider, error, callbacks, setting) in [
+        ("hours", "429: Rate limit reached. Please try again in 2h.", person(), "quota.maxWaitMs"),
+        ("headless", NO_TIME, Arc::new(User::default()) as Arc<dyn HostCallbacks>, "quota.headlessMaxWaitMs"),
+    ] {
+        let scene = Scene::new(provider, error, config.clone());
+        let first = ended(scene.tasks(1, call::call(Arc::clone(&callbacks)))).await;
+        let single = &first.details.results[0];
+        assert_eq!(single.outcome, RunOutcome::Failed, "{provider}");
+        assert!(single.error.as_deref().is_some_and(|text| text.contains("429")), "{single:?}");
+        assert!(single.diagnostics.iter().any(|line| line.contains(setting)), "{:?}", single.diagnostics);
+        // The breaker stays open: the next run starts no child.
+        let second = ended(scene.tasks(1, call::call(callbacks))).await;
+        let single = &second.details.results[0];
+        let error = single.error.clone().unwrap_or_default();
+        assert!(error.contains(&format!("the quota of `{provider}` is used up")), "{error}");
+        assert_eq!((single.outcome, scene.starts().len()), (RunOutcome::Failed, 1), "{error}");
+        // A person who resumes a failed run lets it try.
+        scene.restore_quota();
+        let run = scene.runs().await.into_iter().find(|run| !run.is_live() && run.transcript.is_some());
+        let run = run.expect("the first run has a session");
+        let done = resume(&scene.service, &run, None, &scene.scope(), person()).await;
+        assert_eq!(done, Ok(ActionOutcome::Resumed));
+        eventually("a second child", || scene.starts().len() == 2).await;
+    }
+}
