@@ -56,6 +56,11 @@ export declare class BackgroundSession {
    * ```
    */
   continueRun(run: string, message?: string | undefined | null, host?: HostCallbacks | undefined | null): Promise<SpawnReceipt>
+  /**
+   * Resumes interrupted runs after a restart of pi. `keys` are the ones in `DeliveryMessage.restart`. A run is resumed like
+   * this at most twice. Resolves with the report. `host` answers the questions of the runs.
+   */
+  restartRuns(keys: Array<string>, host?: HostCallbacks | undefined | null): Promise<CommandReport>
   /** At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
   /**
@@ -915,6 +920,8 @@ export interface DeliveryMessage {
   triggerTurn: boolean
   /** The same as pi's `sendMessage` takes it. */
   announcement: Announcement
+  /** The interrupted runs in the message, if `background.onRestart` is `ask` or `resume`. */
+  restart?: Restart
 }
 
 /** What a host does next, as a `DeliveryDispatcher` says. */
@@ -1639,7 +1646,7 @@ export interface PublishedRun {
   agent: string
   /** Its first 500 characters. */
   task: string
-  state: "queued" | "starting" | "running" | "retrying" | "ended"
+  state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
   position?: number
   blockedBy?: string
   status?: "success" | "error" | "timeout" | "unknown"
@@ -1784,6 +1791,14 @@ export interface Resources {
   cpuMs: number
   /** The most processes at once, sampled every 250 ms. */
   processes: number
+}
+
+/** Interrupted runs that can be resumed after a restart of pi. */
+export interface Restart {
+  /** `resume`: resume them; `ask`: ask the user first. */
+  mode: "ask" | "resume"
+  /** The keys of the runs, for `restartRuns`. */
+  keys: Array<string>
 }
 
 /** A failed request that is about to be repeated, or a failed attempt that is followed by another. */
@@ -2050,7 +2065,7 @@ export interface RunRecord {
    * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
    * start.
    */
-  state: "queued" | "starting" | "running" | "retrying" | "ended"
+  state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
   /** The place in the queue, from 1; absent once it has its turn. */
   position?: number
   /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
@@ -2798,7 +2813,7 @@ export interface Streaming {
    * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
    * start.
    */
-  state: "queued" | "starting" | "running" | "retrying"
+  state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota"
   /** The place in the queue of this process, from 1; absent once the run has its turn. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
@@ -2955,7 +2970,7 @@ export interface TaskProgress {
   /** The agent's name. */
   agent: string
   /** `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended. */
-  state: "waiting" | "queued" | "starting" | "running" | "retrying" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  state: "waiting" | "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** The place in the queue of this process, from 1; absent once the task has its turn. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */

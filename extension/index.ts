@@ -13,6 +13,7 @@ import { registerAnnouncementRenderer } from "./cards/announcement.ts";
 import { stopClocks } from "./cards/render.ts";
 import childGuard from "./child-guard.cjs";
 import { registerBackgroundKey, registerCommands } from "./commands/commands.ts";
+import { registerRestarts } from "./commands/restarts.ts";
 import { staleNotice } from "./host/build.ts";
 import { findHostExtensions } from "./host/extensions.ts";
 import { contained, messageOf } from "./host/guard.ts";
@@ -62,6 +63,7 @@ function start(pi: ExtensionAPI): void {
 	const drain = async (context: ExtensionCommandContext) => await deliveries?.drain(() => context.waitForIdle());
 	const session = { background, questions, drain };
 	registerCommands(pi, session);
+	const handleInterrupted = registerRestarts(pi, session);
 
 	/**
 	 * Pending while Ctrl+C ends pi. The turn waits for it, so that it cannot finish normally while its runs are being
@@ -106,8 +108,9 @@ function start(pi: ExtensionAPI): void {
 		const { native } = loadAddon();
 		if (!native) return;
 		try {
-			const arrived = ({ news, questions }: DeliveryMessage) => {
+			const arrived = ({ news, questions, restart }: DeliveryMessage) => {
 				if (questions.length === 0) notify("subagent:delivered", news);
+				if (restart) contained("resuming interrupted runs", () => handleInterrupted(restart, context));
 			};
 			deliveries = openDeliveries({ pi, context, background, native, arrived });
 			const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pi_subagent_native::agent::{Asks, Network, Source, Tool};
-use pi_subagent_native::config::Origin;
+use pi_subagent_native::config::{OnRestart, Origin};
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
 
@@ -83,6 +83,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("Span.action", Literals::from(["app.tools.expand"])),
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
+        ("Restart.mode", [OnRestart::Ask, OnRestart::Resume].into_iter().map(OnRestart::as_str).collect()),
         ("SpawnableAgent.asks", [Asks::User, Asks::Parent].into_iter().map(Asks::as_str).collect()),
         ("SpawnableAgent.source", texts(Source::TEXTS)),
         ("StateLabel.mark", texts(Mark::TEXTS)),

@@ -70,6 +70,10 @@ export class BackgroundDouble implements BackgroundSession {
 		this.now(...runs);
 	}
 
+	restartRuns(): ReturnType<BackgroundSession["restartRuns"]> {
+		throw new Error("no test calls it");
+	}
+
 	continueRun(): ReturnType<BackgroundSession["continueRun"]> {
 		throw new Error("no test calls it");
 	}

@@ -159,6 +159,10 @@ export class ViewDouble implements BackgroundSession {
 		return this.report;
 	}
 
+	restartRuns(): ReturnType<BackgroundSession["restartRuns"]> {
+		throw new Error("no test calls it");
+	}
+
 	continueRun(): ReturnType<BackgroundSession["continueRun"]> {
 		throw new Error("no test calls it");
 	}

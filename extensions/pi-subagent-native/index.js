@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 bc5976fe1bb70ed7. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 bce41d2af5462502. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6399,8 +6399,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bc5976fe1bb70ed7"}.`)) return void 0;
-  const [version] = "0.1.0 bc5976fe1bb70ed7".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bce41d2af5462502"}.`)) return void 0;
+  const [version] = "0.1.0 bce41d2af5462502".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8777,6 +8777,37 @@ function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
 }
 
+// extension/commands/restarts.ts
+var KEY = "alt+r";
+function registerRestarts(pi, session2) {
+  let offered = [];
+  async function resume(keys, context) {
+    const callbacks = hostCallbacks(context, session2.questions);
+    const failed2 = (error) => messageReport("error", `Resuming interrupted runs failed: ${messageOf(error)}`);
+    const report = await session2.background.session?.restartRuns([...keys], callbacks).catch(failed2);
+    if (report) deliver(pi, context, report);
+  }
+  pi.registerShortcut(KEY, {
+    description: "Resume interrupted sub-agents",
+    async handler(context) {
+      const keys = offered;
+      offered = [];
+      if (keys.length > 0) await resume(keys, context);
+      else context.ui.notify("No interrupted run waits to be resumed", "info");
+    }
+  });
+  return ({ mode, keys }, context) => {
+    if (mode === "resume") return void resume(keys, context);
+    offered = [...offered, ...keys];
+    const runs = offered.length === 1 ? "1 run was" : `${offered.length} runs were`;
+    if (context.hasUI)
+      context.ui.notify(
+        `${runs} interrupted by a restart: ${KEY} resumes ${offered.length === 1 ? "it" : "them"}`,
+        "info"
+      );
+  };
+}
+
 // extension/host/guarded.ts
 var GUARDS = {
   // A failing handler of `tool_call` blocks the call.
@@ -9362,6 +9393,7 @@ function start(pi) {
   const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
   const session2 = { background, questions, drain };
   registerCommands(pi, session2);
+  const handleInterrupted = registerRestarts(pi, session2);
   let dying;
   const interrupted = () => {
     const end = (close) => contained("ending what runs", close);
@@ -9390,8 +9422,9 @@ function start(pi) {
     const { native } = loadAddon();
     if (!native) return;
     try {
-      const arrived = ({ news, questions: questions2 }) => {
+      const arrived = ({ news, questions: questions2, restart }) => {
         if (questions2.length === 0) notify("subagent:delivered", news);
+        if (restart) contained("resuming interrupted runs", () => handleInterrupted(restart, context));
       };
       deliveries = openDeliveries({ pi, context, background, native, arrived });
       const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };

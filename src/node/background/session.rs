@@ -69,6 +69,18 @@ pub struct DeliveryMessage {
     pub trigger_turn: bool,
     /// The same as pi's `sendMessage` takes it.
     pub announcement: Announcement,
+    /// The interrupted runs in the message, if `background.onRestart` is `ask` or `resume`.
+    pub restart: Option<Restart>,
+}
+
+/// Interrupted runs that can be resumed after a restart of pi.
+#[napi(object, object_from_js = false)]
+pub struct Restart {
+    /// `resume`: resume them; `ask`: ask the user first.
+    #[napi(ts_type = "\"ask\" | \"resume\"")]
+    pub mode: &'static str,
+    /// The keys of the runs, for `restartRuns`.
+    pub keys: Vec<String>,
 }
 
 /// A question of a run. All strings are sanitized.
@@ -280,6 +292,23 @@ impl BackgroundSession {
         })
     }
 
+    /// Resumes interrupted runs after a restart of pi. `keys` are the ones in `DeliveryMessage.restart`. A run is resumed like
+    /// this at most twice. Resolves with the report. `host` answers the questions of the runs.
+    #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
+    pub fn restart_runs(
+        &self,
+        env: Env,
+        keys: Vec<String>,
+        host: Option<HostCallbacks>,
+    ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (service, view) = opened.await?;
+            let callbacks = Arc::new(host.unwrap_or_default());
+            Ok(commands::restart_runs(&service, &view, keys, callbacks).await.into_js())
+        })
+    }
+
     /// At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory.
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
@@ -393,8 +422,10 @@ object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
         display: true,
         details: message.details(),
     },
-    delivery_ids, runs, questions, text,
+    delivery_ids, runs, questions, text, restart,
 } }
+
+object_into_js! { |restart: background::Restart| Restart { mode: restart.mode.as_str(), keys } }
 
 object_into_js! { |question: present::RunQuestion| RunQuestion {
     run_id, session_key, agent, label, task, question, options, ends_ms,

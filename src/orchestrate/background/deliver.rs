@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, RunDiff, brief};
+use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart, RunDiff, brief};
 use super::conversation::news::EventThrottle;
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
@@ -19,6 +19,7 @@ use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use super::spawn::spawnable;
 use super::watch::{take_over_orphans, watch_others};
+use crate::config::OnRestart;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
 use crate::run::{HostCapabilities, RunRecord, blocking, load_config, spawn_task};
 use crate::store::{Delivery, now_ms};
@@ -279,6 +280,22 @@ async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stor
     }
 }
 
+/// Returns the interrupted runs of a message, unless their ends are only delivered.
+async fn restart_of(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    runs: &[RunRecord],
+) -> Option<Restart> {
+    let keys: Vec<_> = runs.iter().filter(|run| run.can_restart()).map(|run| run.key.clone()).collect();
+    if keys.is_empty() {
+        return None;
+    }
+    let ConversationScope { cwd, context, .. } = view.scope.clone();
+    let loaded = service.blocking(move |_| load_config(&cwd, &context)).await;
+    let mode = loaded.ok()?.config.background.on_restart;
+    (mode != OnRestart::Tell).then_some(Restart { mode, keys })
+}
+
 /// The deliveries of one message.
 #[derive(Default)]
 struct Batch {
@@ -341,7 +358,8 @@ async fn next_message(
     if !questions.is_empty() {
         let text = questions_text(&questions, now_ms());
         let triggers_turn = questions.iter().any(|question| question.triggers_turn);
-        let message = DeliveryMessage { delivery_ids, runs: Vec::new(), questions, text, triggers_turn };
+        let message =
+            DeliveryMessage { delivery_ids, runs: Vec::new(), questions, text, triggers_turn, restart: None };
         return (Some(message), batch);
     }
     let keys: Vec<_> = batch.deliveries.iter().map(|delivery| delivery.key.clone()).collect();
@@ -351,9 +369,11 @@ async fn next_message(
     let home = view.scope.context.home.as_deref();
     let bodies: Vec<_> =
         batch.deliveries.iter().map(|delivery| DeliveryBody::read(delivery).near_home(home)).collect();
+    let runs = runs.await;
     let message = DeliveryMessage {
         delivery_ids,
-        runs: runs.await,
+        restart: restart_of(service, view, &runs).await,
+        runs,
         questions,
         text: message(&bodies),
         triggers_turn: bodies.iter().any(|body| body.triggers_turn),

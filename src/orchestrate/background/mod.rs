@@ -53,7 +53,7 @@ pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, Run
 pub use actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
 pub use conversation::contained::delivered_in;
 pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
-pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
+pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart};
 pub use conversation::event::{Happened, RunEvent};
 pub use conversation::news::told;
 pub use conversation::view::{ConversationScope, ConversationView};

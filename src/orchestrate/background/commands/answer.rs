@@ -11,7 +11,9 @@ use super::resolve::resolve;
 use crate::archive::transcript_now;
 use crate::config::OnExit;
 use crate::doctor::doctor;
-use crate::orchestrate::background::actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
+use crate::orchestrate::background::actions::{
+    StoppedRuns, hand_over, restart, resume, send, stop, stop_all,
+};
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
@@ -107,6 +109,26 @@ pub async fn answer(
             }
         }
     }
+}
+
+/// Resumes the interrupted runs with these keys, as `background.onRestart` says.
+pub async fn restart_runs(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    keys: Vec<String>,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Report {
+    let mut report = Report::default();
+    for key in keys {
+        let run = service.blocking(move |service| service.repository.run(&key)).await;
+        let Some(run) = run.filter(|run| *run.session == *view.session()) else { continue };
+        let resumed = match restart(service, &run, &view.scope, Arc::clone(&callbacks)).await {
+            Ok(outcome) => action_report(&run, outcome),
+            Err(why) => refused_report(&run, "resumed", &why),
+        };
+        report.lines.extend(resumed.lines);
+    }
+    report
 }
 
 fn moved(answer: Result<(Vec<RunRecord>, Vec<String>), String>) -> Report {

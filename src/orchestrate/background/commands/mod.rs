@@ -9,7 +9,7 @@ mod parse;
 mod question;
 mod resolve;
 
-pub use answer::{CommandHost, answer, stop_everything, transcript};
+pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript};
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};

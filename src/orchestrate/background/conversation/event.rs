@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::config::OnRestart;
 use crate::present::{RunQuestion, announcement_details, questions_details};
 use crate::run::RunRecord;
 use crate::text::{floor_char_boundary, text_enum};
@@ -63,6 +64,17 @@ pub struct DeliveryMessage {
     pub text: String,
     /// Whether it starts a turn of an idle conversation.
     pub triggers_turn: bool,
+    /// The interrupted runs in the message, if `background.onRestart` is `ask` or `resume`.
+    pub restart: Option<Restart>,
+}
+
+/// Interrupted runs that can be resumed after a restart of pi.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restart {
+    /// `ask` or `resume`.
+    pub mode: OnRestart,
+    /// The keys of the runs.
+    pub keys: Vec<String>,
 }
 
 impl DeliveryMessage {
