@@ -418,7 +418,7 @@ for (const version of piVersions) {
 			const run = await login.delegate();
 			assert.deepEqual(login.tokens.spent, [], "nobody had a reason to refresh it");
 			assert.equal(notices(run).length, 1);
-			assert.match(notices(run)[0] ?? "", /`corp` was not taken over: the copied token is valid for another 9 minutes/);
+			assert.match(notices(run)[0] ?? "", /`corp` was not saved: the copied token is valid for another 9 minutes/);
 			assert.equal(login.storedText, before);
 			assertNothingPlanted(login);
 		});
