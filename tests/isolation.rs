@@ -62,7 +62,7 @@ impl Isolated {
     }
 
     /// Returns the changes of a branch since the start of the run.
-    fn told(&self, imported: &Imported) -> String {
+    fn changes_on_branch(&self, imported: &Imported) -> String {
         self.scene.git(&["diff", "--stat", &self.tree.base, imported.branch.as_deref().expect("a branch")])
     }
 }
@@ -99,7 +99,11 @@ async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_remo
         let paths: Vec<_> =
             imported.changes.iter().map(|change| change.path.to_str().expect("text")).collect();
         assert_eq!(paths, ["kept.txt", "new/file.txt", "untracked.txt"]);
-        assert!(isolated.told(&imported).contains("3 files changed, 3 insertions(+), 2 deletions(-)"));
+        assert!(
+            isolated
+                .changes_on_branch(&imported)
+                .contains("3 files changed, 3 insertions(+), 2 deletions(-)")
+        );
         assert!(imported.kept.is_none() && !isolated.tree.directory.exists());
         isolated.scene.git(&["fsck", "--strict"]);
         // The patch makes the same changes in the user's tree.
@@ -566,7 +570,7 @@ async fn a_tree_that_grew_too_large_is_kept() {
 }
 
 /// The same run again, in a tree made from its branch.
-async fn again(isolated: Isolated) -> Isolated {
+async fn continued(isolated: Isolated) -> Isolated {
     let Isolated { scene, store, .. } = isolated;
     let began = store.open(ID).await.expect("an earlier part").tree;
     let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
@@ -584,7 +588,7 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
     let first = isolated.scene.git(&["rev-parse", BRANCH]);
     isolated.scene.write("of-the-user.txt", "since then");
 
-    let isolated = again(isolated).await;
+    let isolated = continued(isolated).await;
     assert_eq!(
         (&isolated.tree.root, &isolated.tree.base),
         (&first_place, &first),
@@ -602,7 +606,7 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
 
     // A part without changes leaves the branch unchanged.
     let second = isolated.scene.git(&["rev-parse", BRANCH]);
-    let isolated = again(isolated).await;
+    let isolated = continued(isolated).await;
     let imported = isolated.import().await;
     assert_eq!((imported.branch.as_deref(), imported.changes.len(), imported.commits), (Some(BRANCH), 2, 0));
     assert_eq!(isolated.scene.git(&["rev-parse", BRANCH]), second);
@@ -611,13 +615,13 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
     isolated.scene.git(&["add", "."]);
     isolated.scene.git(&["commit", "-qm", "of the user"]);
     isolated.scene.git(&["checkout", "-q", BRANCH]);
-    let isolated = again(isolated).await;
+    let isolated = continued(isolated).await;
     isolated.write("third.txt", "third");
     let imported = isolated.import().await;
     assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe-2"), "{:?}", imported.notices);
     // A branch that the user has moved in the meantime is not moved either.
     isolated.scene.git(&["checkout", "-q", "main"]);
-    let isolated = again(isolated).await;
+    let isolated = continued(isolated).await;
     assert_eq!(isolated.tree.branch, "subagent/0badcafe-2");
     isolated.scene.git(&["branch", "-qf", "subagent/0badcafe-2", "main"]);
     isolated.write("fourth.txt", "fourth");

@@ -15,13 +15,13 @@ use repository::{ID, Scene};
 const BRANCH: &str = "subagent/0badcafe";
 
 /// A project, the objects that are sent, and the child's clone.
-struct There {
+struct RemoteClone {
     scene: Scene,
     store: SnapshotStore,
     tree: TreeThere,
 }
 
-impl There {
+impl RemoteClone {
     async fn new() -> Self {
         let scene = Scene::committed();
         scene.write("second.txt", "second");
@@ -96,34 +96,34 @@ impl There {
 
 #[tokio::test]
 async fn a_pack_becomes_a_branch_and_nothing_else_is_imported() {
-    let there = There::new().await;
-    assert_eq!(there.git(&["log", "--format=%s"]), "all", "the pack has no history");
-    let (files, blob) = there.file("a.txt", "a");
-    let secret = there.object("blob", b"not part of it");
-    let imported = there.import(&[&files, &there.tree_of(&files), &blob, &secret], &files, &files).await;
+    let remote = RemoteClone::new().await;
+    assert_eq!(remote.git(&["log", "--format=%s"]), "all", "the pack has no history");
+    let (files, blob) = remote.file("a.txt", "a");
+    let secret = remote.object("blob", b"not part of it");
+    let imported = remote.import(&[&files, &remote.tree_of(&files), &blob, &secret], &files, &files).await;
     assert_eq!(imported.notices, Vec::<String>::new());
     assert_eq!((imported.branch.as_deref(), imported.commits, &imported.kept), (Some(BRANCH), 1, &None));
-    assert_eq!(there.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
-    assert_eq!(there.scene.git(&["rev-parse", BRANCH]), files);
-    assert!(!there.scene.git(&["cat-file", "--batch-all-objects", "--batch-check"]).contains(&secret));
+    assert_eq!(remote.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
+    assert_eq!(remote.scene.git(&["rev-parse", BRANCH]), files);
+    assert!(!remote.scene.git(&["cat-file", "--batch-all-objects", "--batch-check"]).contains(&secret));
 }
 
 #[tokio::test]
 async fn an_invalid_pack_is_kept_as_a_bundle() {
-    let there = There::new().await;
-    let base = there.tree.base.clone();
-    let (good, good_blob) = there.file("a.txt", "a");
-    let good_tree = there.tree_of(&good);
+    let remote = RemoteClone::new().await;
+    let base = remote.tree.base.clone();
+    let (good, good_blob) = remote.file("a.txt", "a");
+    let good_tree = remote.tree_of(&good);
     let all = [&*good, &good_tree, &good_blob];
     // A tree with the name `.git`, which git itself never writes.
     let raw: Vec<u8> = (0..20)
         .map(|at| u8::from_str_radix(&good_tree[2 * at..2 * at + 2], 16).expect("hexadecimal"))
         .collect();
-    let bad_tree = there.object("tree", &[b"40000 .git\0".as_slice(), &raw].concat());
-    let bad = there.commit(&bad_tree, &base);
-    let foreign = there.git(&["commit-tree", &good_tree, "-m", "of another history"]);
-    let older = there.scene.git(&["rev-parse", "HEAD^"]);
-    let whole = there.feed(&["pack-objects", "--stdout", "-q"], all.join("\n").as_bytes());
+    let bad_tree = remote.object("tree", &[b"40000 .git\0".as_slice(), &raw].concat());
+    let bad = remote.commit(&bad_tree, &base);
+    let foreign = remote.git(&["commit-tree", &good_tree, "-m", "of another history"]);
+    let older = remote.scene.git(&["rev-parse", "HEAD^"]);
+    let whole = remote.feed(&["pack-objects", "--stdout", "-q"], all.join("\n").as_bytes());
     let many = [b"PACK\0\0\0\x02\xff\xff\xff\xff", &whole[12..]].concat();
     for (label, pack, files, tip, expected) in [
         (
@@ -138,20 +138,20 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
         ("an older commit", whole.clone(), &older, &base, "they do not follow from the commit"),
         ("another history", whole.clone(), &base, &foreign, "the child's commits were not taken over"),
     ] {
-        let imported = there.import_pack(&pack, files, tip).await;
+        let imported = remote.import_pack(&pack, files, tip).await;
         assert!(imported.notices.concat().contains(expected), "{label}: {:?}", imported.notices);
         assert_eq!(imported.branch, None, "{label}");
         let kept = imported.kept.expect("the tree is kept");
         assert!(fs::read(&kept).expect("a bundle").ends_with(&pack), "{label}");
-        assert!(kept.starts_with(there.scene.at("agent/trees")), "{}", kept.display());
-        there.scene.git(&["bundle", "list-heads", &kept.to_string_lossy()]);
+        assert!(kept.starts_with(remote.scene.at("agent/trees")), "{}", kept.display());
+        remote.scene.git(&["bundle", "list-heads", &kept.to_string_lossy()]);
     }
     for (label, objects, files, tip) in [
         ("a name that git refuses", vec![&*bad, &bad_tree, &good_tree, &good_blob], &bad, &base),
         ("a missing file", vec![&*good, &good_tree], &good, &base),
         ("a missing commit", vec![&*good_blob], &good, &base),
     ] {
-        let imported = there.import(&objects, files, tip).await;
+        let imported = remote.import(&objects, files, tip).await;
         assert!(
             imported.notices[0].starts_with("the files that the child left"),
             "{label}: {:?}",
@@ -161,10 +161,10 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     }
     // Files count without commits that are refused.
     let objects = [all.as_slice(), &[&foreign]].concat();
-    let imported = there.import(&objects, &good, &foreign).await;
+    let imported = remote.import(&objects, &good, &foreign).await;
     assert!(imported.notices.concat().contains("they do not follow"), "{:?}", imported.notices);
     assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
-    assert_eq!(there.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
+    assert_eq!(remote.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
     let kept = imported.kept.expect("the tree is kept");
-    there.scene.git(&["fetch", "-q", &kept.to_string_lossy(), &format!("refs/heads/{BRANCH}-files")]);
+    remote.scene.git(&["fetch", "-q", &kept.to_string_lossy(), &format!("refs/heads/{BRANCH}-files")]);
 }

@@ -48,7 +48,7 @@ fn before(far: &mut Value, words: &[&str]) {
 }
 
 /// The remaining entries in the remote directory for temporary files.
-fn left_there(scene: &Scene) -> usize {
+fn remote_entries(scene: &Scene) -> usize {
     fs::read_dir(scene.path("far/tmp")).expect("it exists").count()
 }
 
@@ -127,19 +127,19 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
     let old = "echo 'Error: Unknown option: --no-extensions' >&2; exit 1";
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
-    let (unborn, mute) = (
+    let (not_started, silent) = (
         "`far` ended before it started a child: ",
         "`far`: pi on the other machine ended before it answered: ",
     );
     for place in [Place::Words, Place::Shell] {
         for protocol in ["rpc", "json"] {
             for (label, script, begins, expected) in [
-                ("no pi", "", mute, "no-such-pi"),
-                ("an old pi", old, mute, "Unknown option: --no-extensions"),
-                ("a pi without a word", "exit 9", mute, "the child gave no reason"),
-                ("a full disk", "", unborn, "is the disk full?"),
-                ("no directory for temporary files", "", unborn, "is the disk full?"),
-                ("no directory of the project", "", unborn, "cd: "),
+                ("no pi", "", silent, "no-such-pi"),
+                ("an old pi", old, silent, "Unknown option: --no-extensions"),
+                ("a pi without a word", "exit 9", silent, "the child gave no reason"),
+                ("a full disk", "", not_started, "is the disk full?"),
+                ("no directory for temporary files", "", not_started, "is the disk full?"),
+                ("no directory of the project", "", not_started, "cd: "),
             ] {
                 let mut scene = at(place, script, &json!({ "protocol": protocol }));
                 let blocked = scene.path("far/tmp");
@@ -163,7 +163,7 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
                 assert!(error.starts_with(begins) && error.contains(expected), "{case}: {error}");
                 assert!(text.contains(TRY_IT), "{case}: {text}");
                 if label != "no directory for temporary files" {
-                    assert_eq!(left_there(&scene), 0, "{case}");
+                    assert_eq!(remote_entries(&scene), 0, "{case}");
                 }
             }
         }
@@ -191,7 +191,7 @@ async fn the_stream_after_any_banner_is_read() {
             let (single, _) = run(&scene).await;
             assert_eq!(single.outcome, RunOutcome::Completed, "{label}, {protocol}: {:?}", single.error);
             assert_eq!(single.output.as_deref(), Some("The whole answer."), "{label}, {protocol}");
-            assert_eq!(left_there(&scene), 0, "{label}, {protocol}");
+            assert_eq!(remote_entries(&scene), 0, "{label}, {protocol}");
         }
     }
 }
@@ -254,7 +254,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
         assert!(exits_with_success || error.contains("SIGKILL"), "{case}: {error}");
         assert!(result.text.contains(LOOK_FIRST), "{case}: {}", result.text);
         child.gone("the child").await;
-        eventually("an empty directory", || left_there(&scene) == 0).await;
+        eventually("an empty directory", || remote_entries(&scene) == 0).await;
         assert_eq!(Some(read(&scene, "cancelled").trim()), result.details.run_id.as_deref(), "{case}");
         assert_eq!(launches(&scene), 1, "the child is started only once");
     }
@@ -281,7 +281,7 @@ async fn a_stalled_connection_ends_the_run_at_its_idle_limit_and_leaves_no_remot
             result.text
         );
         child.gone("the child").await;
-        eventually("an empty directory", || left_there(&scene) == 0).await;
+        eventually("an empty directory", || remote_entries(&scene) == 0).await;
         assert_eq!(Some(read(&scene, "cancelled").trim()), result.details.run_id.as_deref(), "{protocol}");
     }
 }
@@ -313,7 +313,7 @@ async fn a_short_stall_and_a_slow_connection_do_no_harm() {
     let single = &result.details.results[0];
     assert_eq!(single.outcome, RunOutcome::Completed, "{}", result.text);
     assert_eq!(single.output.as_deref(), Some("The whole answer."));
-    assert_eq!((launches(&scene), left_there(&scene)), (1, 0));
+    assert_eq!((launches(&scene), remote_entries(&scene)), (1, 0));
     assert_eq!(read(&scene, "cancelled"), "");
 }
 
@@ -329,7 +329,7 @@ async fn a_child_killed_with_its_job_does_not_count_as_ended_by_itself() {
         assert_eq!(single.outcome, RunOutcome::Failed, "{label}: {text}");
         let error = single.error.as_deref().unwrap_or_default();
         assert_eq!(error.starts_with("`far` ended before its child: "), is_lost, "{label}: {error}");
-        assert_eq!(left_there(&scene), 0, "{label}");
+        assert_eq!(remote_entries(&scene), 0, "{label}");
     }
 }
 
@@ -352,6 +352,6 @@ async fn a_cancel_that_fails_or_hangs_is_reported_within_its_limit() {
         assert_eq!(single.diagnostics.last().map(String::as_str), Some(expected), "{cancel}");
         assert!(since.elapsed() < Duration::from_secs(25), "{cancel} took {:?}", since.elapsed());
         eventually("the end of the child", || naming(&scene.path("pi.sh")) == 0).await;
-        eventually("an empty directory", || left_there(&scene) == 0).await;
+        eventually("an empty directory", || remote_entries(&scene) == 0).await;
     }
 }

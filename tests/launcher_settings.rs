@@ -230,8 +230,8 @@ async fn placeholders_are_filled_and_quoted_for_a_shell() {
         let mut scene = at(place, script, &json!({}));
         let odd = "it's `odd` $HOME & \"more\"; exit";
         let cwd = scene.path("project").join(odd);
-        let there = scene.path("far").join(format!("{odd}-explorer"));
-        for directory in [&cwd, &there] {
+        let remote_cwd = scene.path("far").join(format!("{odd}-explorer"));
+        for directory in [&cwd, &remote_cwd] {
             fs::create_dir_all(directory).expect("a directory");
         }
         scene.spec.cwd.clone_from(&cwd);
@@ -248,7 +248,7 @@ async fn placeholders_are_filled_and_quoted_for_a_shell() {
         let expected = format!(
             "{}\n{odd}\nexplorer\n{id}\n{}\n",
             cwd.display(),
-            there.canonicalize().expect("it exists").display()
+            remote_cwd.canonicalize().expect("it exists").display()
         );
         assert_eq!(read(&scene, "filled"), expected, "{how}: {}", result.text);
     }
@@ -310,7 +310,7 @@ async fn a_launcher_never_exceeds_its_limit_of_children() {
 }
 
 /// Returns `doctor`'s check of the only launcher.
-async fn told(scene: &Scene) -> Check {
+async fn launcher_check(scene: &Scene) -> Check {
     let found = checks(scene, User::default()).await.into_iter().filter(|check| check.area == "launcher");
     let mut found: Vec<_> = found.collect();
     assert_eq!(found.len(), 1, "{found:?}");
@@ -385,7 +385,7 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
             .as_object_mut()
             .expect("an object")
             .extend(settings.as_object().expect("an object").clone());
-        let check = told(&scene).await;
+        let check = launcher_check(&scene).await;
         assert_eq!(check.status, status, "{label}: {check:?}");
         for expected in expected {
             assert!(check.message.contains(expected), "{label}: {check:?}");
@@ -409,10 +409,10 @@ async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_eac
     let words = [json!("/bin/sh"), json!("-c"), json!("PATH=$0; exec \"$@\""), json!(bin)];
     far(&mut scene)["command"] =
         words.into_iter().chain(own.as_array().expect("a list").iter().cloned()).collect();
-    let check = told(&scene).await;
+    let check = launcher_check(&scene).await;
     assert_eq!(check.status, Status::Ok, "{check:?}");
     assert!(check.message.contains("no `git` there, so no `isolation: private`"), "{check:?}");
-    told(&scene).await;
+    launcher_check(&scene).await;
     let launches = read(&scene, "far/launches");
     let ids: Vec<&str> =
         launches.split_whitespace().filter_map(|word| word.strip_prefix("pi-subagent-")).collect();

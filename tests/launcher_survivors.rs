@@ -194,18 +194,18 @@ async fn no_remote_process_survives_a_killed_host() {
     for place in elsewhere() {
         for means in [Means::Warden, Means::Cancel] {
             let case = format!("{place:?}, {means:?}, {:?}", Cause::HostKilled);
-            let told = tempfile::NamedTempFile::new().expect("a file");
+            let report = tempfile::NamedTempFile::new().expect("a file");
             let mut host = Command::new(env::current_exe().expect("a path"))
                 .args(["--exact", ENTRY, "--nocapture"])
                 .env(ROLE, format!("{place:?} {means:?}"))
-                .env(DIRECTORY, told.path())
+                .env(DIRECTORY, report.path())
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .spawn()
                 .expect("the test program starts");
             let mut root = PathBuf::new();
             eventually("the child", || {
-                root = fs::read_to_string(told.path()).unwrap_or_default().into();
+                root = fs::read_to_string(report.path()).unwrap_or_default().into();
                 root.join("working").exists() || host.try_wait().is_ok_and(|ended| ended.is_some())
             })
             .await;

@@ -71,11 +71,11 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
     scene
 }
 
-fn left(scene: &Scene) -> Pids {
-    let mut left = Pids::default();
+fn detached(scene: &Scene) -> Pids {
+    let mut detached = Pids::default();
     let pid = fs::read_to_string(scene.path("left")).expect("the process was started");
-    left.push(pid.trim().parse().expect("a process id"));
-    left
+    detached.push(pid.trim().parse().expect("a process id"));
+    detached
 }
 
 #[tokio::test]
@@ -85,12 +85,12 @@ async fn remote_processes_end_with_their_child_if_the_package_is_installed() {
         let scene = far(&script, package, &json!({}));
         let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
         assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{package:?}: {}", result.text);
-        let left = left(&scene);
+        let detached = detached(&scene);
         if survivors == 0 {
-            left.gone("the remaining process of the child").await;
+            detached.gone("the remaining process of the child").await;
         } else {
             // A shell alone cannot do this, so it shows that the warden does it.
-            assert_eq!(left.kill(), survivors, "{package:?}");
+            assert_eq!(detached.kill(), survivors, "{package:?}");
         }
     }
 }
@@ -107,7 +107,7 @@ async fn a_limit_ends_the_remote_processes_of_the_child() {
             assert_eq!(single.outcome, RunOutcome::HardTimeout, "{protocol}: {}", result.text);
             let was_up = scene.path("left").exists();
             if was_up {
-                left(&scene).gone("the process that the child started").await;
+                detached(&scene).gone("the process that the child started").await;
             }
             was_up
         })
@@ -132,7 +132,7 @@ async fn no_remote_process_outlives_the_killed_script() {
     let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), kill);
     assert_eq!(result.details.results[0].outcome, RunOutcome::Failed, "{}", result.text);
     child.gone("the child").await;
-    left(&scene).gone("the process that the child started").await;
+    detached(&scene).gone("the process that the child started").await;
 }
 
 /// Returns the shell that runs the remote script: the parent of the warden.

@@ -353,7 +353,8 @@ fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
 async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
     for place in places() {
         let (scene, context) = conversation(place, "hear; begin; hear; said 'Heard you.'; settled; leave");
-        let (service, heard) = (background(&scene.path("agent")), Ear::default());
+        let service = background(&scene.path("agent"));
+        let ear = Ear::default();
         let cwd = scene.spec.cwd.clone();
         let scope = || ConversationScope {
             cwd: cwd.clone(),
@@ -361,7 +362,7 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
             ends_with: Cancel::new(),
         };
         let view =
-            open_conversation(&service, SESSION.into(), scope(), KnownDeliveries::default(), heard.clone())
+            open_conversation(&service, SESSION.into(), scope(), KnownDeliveries::default(), ear.clone())
                 .await;
         let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), Arc::clone(&context));
         let receipt = spawn(&service, request, Arc::new(User::default())).await;
@@ -369,7 +370,7 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
         let run = service.runs(Some(SESSION.into())).await.remove(0);
         let sent = send(&service, &run, "and mind the gap", &scope(), Arc::new(User::default())).await;
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
-        let messages = || heard.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
+        let messages = || ear.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
         assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
         assert_eq!(messages().len(), 1, "{place:?} {receipt:?} {sent:?}");
@@ -404,11 +405,11 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
     for place in places() {
         let (scene, context) =
             conversation(place, "hear; begin; gate go; said 'Late answer.'; settled; leave");
-        let (service, heard) = (background(&scene.path("agent")), Ear::default());
+        let service = background(&scene.path("agent"));
+        let ear = Ear::default();
         let scope = ConversationScope { cwd: scene.spec.cwd.clone(), context, ends_with: Cancel::new() };
         let view =
-            open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), heard.clone())
-                .await;
+            open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), ear.clone()).await;
         let hand_over = HandOver::default();
         let call = Call { hand_over: hand_over.clone(), ..call::call(Arc::new(User::default())) };
         let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
@@ -421,7 +422,7 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
         assert_eq!(receipt.details.results[0].outcome, RunOutcome::Background);
         fs::write(scene.path("go"), "").expect("a file");
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
-        let messages = || heard.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
+        let messages = || ear.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
         assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
         assert_eq!(messages().len(), 1, "{place:?}");

@@ -54,7 +54,7 @@ fn network(delay: Duration) -> Relay {
 }
 
 /// A scene behind a relay, with additional options for `ssh`.
-fn behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
+fn scene_behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "retry": { "enabled": false }, "launcher": "far" });
     all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
     let mut scene = Scene::new(WORKS, all);
@@ -80,7 +80,7 @@ fn started(scene: &Scene) -> Pids {
 }
 
 /// Runs a scene, calls a function after the child's first output, and returns the result.
-async fn meanwhile(scene: &Scene, act: impl AsyncFnOnce()) -> ToolResult {
+async fn run_with_action(scene: &Scene, act: impl AsyncFnOnce()) -> ToolResult {
     let (user, control) = (User::default(), Control::default());
     let (progress, mut seen) = watch::channel(Progress::default());
     let acted = async {
@@ -113,8 +113,8 @@ async fn one_is_gone(scene: &Scene, what: &str) {
 #[ignore = "needs a server: npm run test:engines -- openssh"]
 async fn a_cut_connection_fails_the_run_and_leaves_no_remote_process() {
     let relay = network(Duration::ZERO);
-    let scene = behind(&relay, &[], &json!({}));
-    let result = meanwhile(&scene, async || relay.set(Network::Broken)).await;
+    let scene = scene_behind(&relay, &[], &json!({}));
+    let result = run_with_action(&scene, async || relay.set(Network::Broken)).await;
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
     assert!(
         error(&result).starts_with("`far` ended before its child: the connection was lost"),
@@ -135,8 +135,8 @@ async fn a_silent_network_failure_ends_the_run_and_then_the_child() {
         ("noticed by the limit of the run", &[], json!({ "timeoutMs": 5_000 }), RunOutcome::HardTimeout),
     ] {
         let relay = network(Duration::ZERO);
-        let scene = behind(&relay, options, &config);
-        let result = meanwhile(&scene, async || relay.set(Network::Stalls)).await;
+        let scene = scene_behind(&relay, options, &config);
+        let result = run_with_action(&scene, async || relay.set(Network::Stalls)).await;
         assert_eq!(single(&result).outcome, outcome, "{label}: {}", result.text);
         if outcome == RunOutcome::Failed {
             assert!(
@@ -158,8 +158,8 @@ async fn a_slow_network_and_a_short_stall_do_no_harm() {
     for (label, delay, stall) in [("slow", 150, Duration::ZERO), ("stalled", 0, Duration::from_millis(1_500))]
     {
         let relay = network(Duration::from_millis(delay));
-        let scene = behind(&relay, &["ServerAliveInterval=15", "ServerAliveCountMax=2"], &json!({}));
-        let result = meanwhile(&scene, async || {
+        let scene = scene_behind(&relay, &["ServerAliveInterval=15", "ServerAliveCountMax=2"], &json!({}));
+        let result = run_with_action(&scene, async || {
             relay.set(if stall.is_zero() { Network::Works } else { Network::Stalls });
             fs::write(scene.path("go"), "").expect("a file");
             tokio::time::sleep(stall).await;
@@ -180,7 +180,7 @@ async fn a_changed_host_key_starts_nothing_and_is_reported() {
     let other = fs::read_to_string(directory().join("user.pub")).expect("a key");
     fs::write(&known, format!("build-box {other}")).expect("a file");
     let file = format!("UserKnownHostsFile={}", known.display());
-    let scene = behind(&relay, &[&file, "HostKeyAlias=build-box"], &json!({}));
+    let scene = scene_behind(&relay, &[&file, "HostKeyAlias=build-box"], &json!({}));
     let (user, control) = (User::default(), Control::default());
     let result = scene.run_with(&user, &control).await.0;
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
@@ -206,7 +206,7 @@ async fn an_unknown_key_and_a_missing_server_are_reported() {
     ] {
         let gone = network(Duration::ZERO);
         let is_there = expected == "Permission denied";
-        let mut scene = behind(if is_there { &relay } else { &gone }, &options, &json!({}));
+        let mut scene = scene_behind(if is_there { &relay } else { &gone }, &options, &json!({}));
         if is_there {
             // Only this key: otherwise the client's configured key is tried, too.
             let far =
@@ -239,7 +239,7 @@ async fn a_full_remote_disk_starts_nothing_and_is_reported() {
         return;
     };
     let relay = network(Duration::ZERO);
-    let mut scene = behind(&relay, &[], &json!({}));
+    let mut scene = scene_behind(&relay, &[], &json!({}));
     let far = &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("one")["launchers"]["far"];
     let argv = far["command"].as_array_mut().expect("a list").last_mut().expect("the child");
     assert_eq!(argv, "{argv}");

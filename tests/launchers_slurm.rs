@@ -89,7 +89,7 @@ fn started(scene: &Scene) -> Pids {
 }
 
 /// Runs a scene, calls a function after the child's first output, and returns the result.
-async fn meanwhile(scene: &Scene, control: &Control, act: impl AsyncFnOnce()) -> ToolResult {
+async fn run_with_action(scene: &Scene, control: &Control, act: impl AsyncFnOnce()) -> ToolResult {
     let user = User::default();
     let (progress, mut seen) = watch::channel(Progress::default());
     let acted = async {
@@ -174,7 +174,7 @@ async fn a_job_that_loses_its_nodes_fails_its_run_and_is_not_started_again() {
     let (scene, _cluster) = alone(&json!({})).await;
     let control = Control::default();
     let mut urgent = None;
-    let result = meanwhile(&scene, &control, async || urgent = Some(Urgent::start())).await;
+    let result = run_with_action(&scene, &control, async || urgent = Some(Urgent::start())).await;
     let single = &result.details.results[0];
     assert_eq!(single.outcome, RunOutcome::Failed, "{}", result.text);
     let error = single.error.as_deref().unwrap_or_default();
@@ -203,7 +203,7 @@ async fn a_requeue_request_does_not_restart_a_job() {
         assert!(!asked.status.success(), "Slurm starts no interactive job again");
         fs::write(go, "").expect("a file");
     };
-    let result = meanwhile(&scene, &Control::default(), requeue).await;
+    let result = run_with_action(&scene, &Control::default(), requeue).await;
     assert_eq!(result.text.lines().next(), Some("The end."), "{:?}", result.details.results[0].error);
     eventually("an empty cluster", || jobs().is_empty()).await;
     let pids = started(&scene);
@@ -227,7 +227,7 @@ async fn a_controller_restart_during_a_run_does_no_harm() {
         .await;
         fs::write(go, "").expect("a file");
     };
-    let result = meanwhile(&scene, &Control::default(), restart).await;
+    let result = run_with_action(&scene, &Control::default(), restart).await;
     assert_eq!(result.text.lines().next(), Some("The end."), "{:?}", result.details.results[0].error);
     assert_eq!(started(&scene).len(), 1);
     eventually("an empty cluster", || jobs().is_empty()).await;
@@ -239,7 +239,7 @@ async fn an_abort_of_a_running_job_leaves_none() {
     let (scene, _cluster) = alone(&json!({})).await;
     let cancel = Cancel::new();
     let control = Control { cancel: cancel.clone(), ..Control::default() };
-    let result = meanwhile(&scene, &control, async || cancel.cancel(CancelReason::Caller(None))).await;
+    let result = run_with_action(&scene, &control, async || cancel.cancel(CancelReason::Caller(None))).await;
     assert_eq!(result.details.results[0].outcome, RunOutcome::Aborted);
     eventually("an empty cluster", || jobs().is_empty()).await;
     started(&scene).gone("the child").await;
@@ -252,7 +252,7 @@ async fn a_lost_node_fails_the_run_and_a_drained_node_does_not() {
     let down = async || {
         drop(slurm("scontrol", &["update", &format!("NodeName={}", nodes()), "State=DOWN", "Reason=test"]));
     };
-    let result = meanwhile(&scene, &Control::default(), down).await;
+    let result = run_with_action(&scene, &Control::default(), down).await;
     set_nodes("RESUME", "idle").await;
     let single = &result.details.results[0];
     assert_eq!(single.outcome, RunOutcome::Failed, "{}", result.text);
@@ -273,7 +273,7 @@ async fn a_lost_node_fails_the_run_and_a_drained_node_does_not() {
         slurm("scontrol", &["update", &format!("NodeName={}", nodes()), "State=DRAIN", "Reason=test"]);
         fs::write(go, "").expect("a file");
     };
-    let result = meanwhile(&scene, &Control::default(), drain).await;
+    let result = run_with_action(&scene, &Control::default(), drain).await;
     set_nodes("RESUME", "idle").await;
     assert_eq!(result.text.lines().next(), Some("The end."), "{:?}", result.details.results[0].error);
     eventually("an empty cluster", || jobs().is_empty()).await;

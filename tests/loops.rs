@@ -140,8 +140,8 @@ async fn only_repeated_calls_with_the_same_results_end_the_run() {
         assert!(error.contains(repeated.unwrap_or_default()), "{label}: {error}");
         assert_eq!(error.contains("`loop.stopAfter` reached"), repeated.is_some(), "{label}: {error}");
         assert_eq!(single(&result).attempts, 1, "{label}");
-        let told = single(&result).diagnostics.iter().any(|notice| notice.contains("repeated"));
-        assert!(!told, "{label}: a child in `json` mode cannot be warned");
+        let has_notice = single(&result).diagnostics.iter().any(|notice| notice.contains("repeated"));
+        assert!(!has_notice, "{label}: a child in `json` mode cannot be warned");
     }
 }
 
@@ -202,10 +202,14 @@ async fn a_child_is_warned_once_before_it_is_ended() {
     let result = run(&scene).await;
     assert!(result.text.contains("`loop.stopAfter` reached"), "{}", result.text);
     let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
-    let told: Vec<&str> = heard.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
-    assert_eq!(told.len(), 1, "{heard}");
+    let warnings: Vec<&str> = heard.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
+    assert_eq!(warnings.len(), 1, "{heard}");
     let words = "You have repeated `$ ls -la` 4 times, with the same result each time.";
-    assert!(told[0].contains(words) && told[0].contains("when it has happened 8 times"), "{}", told[0]);
+    assert!(
+        warnings[0].contains(words) && warnings[0].contains("when it has happened 8 times"),
+        "{}",
+        warnings[0]
+    );
 
     // A child that listens finds its answer, and may repeat itself again later.
     let scene = rpc_scene("repeat 4 ls; hear; ls other; repeat 4 ls; hear; answer; leave", config);
