@@ -16,7 +16,7 @@ function shows(text: string): [Promise<void>, (update: ToolResult) => void] {
 }
 
 describe("an abort", () => {
-	it("before the start starts nothing, when the caller's signal had fired already", async (t) => {
+	it("starts no child if the caller's signal had fired before the start", async (t) => {
 		const scene = new Scene(t, hangs);
 		const updates: ToolResult[] = [];
 		const result = await scene.run({ aborted: true }, (update) => updates.push(update));
@@ -56,13 +56,13 @@ describe("an abort", () => {
 		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
 	});
 
-	it("from within an update works", async (t) => {
+	it("works from within an update", async (t) => {
 		const scene = new Scene(t, hangs);
 		const handle = scene.start({}, () => handle.abort());
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
 	});
 
-	it("ends a child that ignores SIGTERM, and those that it has started", async (t) => {
+	it("ends a child that ignores SIGTERM, and its processes", async (t) => {
 		const script = `trap '' TERM; sleep 60 & echo $! > $here/pid; begin; delta 'so far'; while :; do sleep 1; done`;
 		const scene = new Scene(t, script, { config: { graceMs: 200 } });
 		const [shown, onUpdate] = shows("so far");
@@ -77,7 +77,7 @@ describe("an abort", () => {
 		assert.ok(!isAlive(grandchild));
 	});
 
-	it("is over soon when the host goes meanwhile, whatever grace the child has left", async (t) => {
+	it("ends soon if the host exits, regardless of the remaining grace period", async (t) => {
 		const script = `trap '' TERM; begin; delta 'so far'; while :; do sleep 1; done`;
 		const scene = new Scene(t, script, { config: { graceMs: 600_000 } });
 		const [shown, onUpdate] = shows("so far");
@@ -91,7 +91,7 @@ describe("an abort", () => {
 		assert.ok(took >= 1_900, `the child had its two seconds: ${took} ms`);
 	});
 
-	it("gives the child its time to leave before it is killed", async (t) => {
+	it("gives the child its grace period before it is killed", async (t) => {
 		const script = `trap 'delta " and goodbye"; echo bye > $here/bye; exit 0' TERM; begin; delta 'so far'; while :; do sleep 0.05; done`;
 		const scene = new Scene(t, script);
 		const [shown, onUpdate] = shows("so far");
@@ -104,7 +104,7 @@ describe("an abort", () => {
 		assert.ok(existsSync(scene.path("bye")));
 	});
 
-	it("is never a success, even when the answer is there", async (t) => {
+	it("is never a success, even after the answer", async (t) => {
 		const scene = new Scene(t, "begin; said 'Done.'; sleep 60");
 		const [shown, onUpdate] = shows("Done.");
 		const handle = scene.start({}, onUpdate);
@@ -115,7 +115,7 @@ describe("an abort", () => {
 		assert.match(textOf(result), /partial output:\n```text\nDone\./);
 	});
 
-	it("while a person is being asked ends the question", async (t) => {
+	it("withdraws a pending question", async (t) => {
 		const scene = new Scene(t, hangs, { agent: "local" });
 		scene.write("project/.pi/agents/local.md", "---\nname: local\n---\nLook.");
 		let asked = false;
@@ -130,7 +130,7 @@ describe("an abort", () => {
 		assert.ok(!scene.wasStarted);
 	});
 
-	it("after the end changes nothing", async (t) => {
+	it("changes nothing after the end", async (t) => {
 		const scene = new Scene(t, "begin; said 'Done.'; settled");
 		const handle = scene.start();
 		const result = await handle.result();

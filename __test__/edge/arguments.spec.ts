@@ -35,7 +35,7 @@ describe("startRun", () => {
 		});
 	}
 
-	it("throws at once for callbacks that are none, and names them", (t) => {
+	it("throws at once for invalid callbacks, and names them", (t) => {
 		const { options } = new Scene(t, answers);
 		assert.throws(() => start(options, 5), /onUpdate|on_update|function/i);
 		for (const name of ["confirm", "refresh", "ask"]) {
@@ -44,7 +44,7 @@ describe("startRun", () => {
 		for (const nothing of [undefined, null, "explorer", 5]) assert.throws(() => start(nothing), Error);
 	});
 
-	it("lets an exception of the caller's own options through", (t) => {
+	it("passes on an exception of the caller's own options", (t) => {
 		const { options } = new Scene(t, answers);
 		const bad = Object.defineProperty({ ...options }, "task", {
 			get() {
@@ -54,7 +54,7 @@ describe("startRun", () => {
 		assert.throws(() => start(bad), { name: "RangeError", message: "mine" });
 	});
 
-	it("survives a configuration that contains itself, or goes on for ever", (t) => {
+	it("survives a circular or endless configuration", (t) => {
 		const { options } = new Scene(t, answers);
 		const cycle: Record<string, unknown> = {};
 		cycle.self = cycle;
@@ -63,7 +63,7 @@ describe("startRun", () => {
 		for (const config of [cycle, deep]) assert.throws(() => start({ ...options, config }), /config/);
 	});
 
-	it("takes undefined for what is left out, and ignores what it does not know", async (t) => {
+	it("treats undefined as absent, and ignores unknown fields", async (t) => {
 		const scene = new Scene(t, answers);
 		const left = {
 			parentSessionFile: undefined,
@@ -80,7 +80,7 @@ describe("startRun", () => {
 		assert.deepEqual(shape(await handle.result()), [undefined, 0, "completed", false]);
 	});
 
-	it("takes a configuration that is no object for a mistake in it", async (t) => {
+	it("reports a configuration that is not an object as a mistake", async (t) => {
 		const scene = new Scene(t, answers);
 		for (const config of ["x", 5, [], true]) {
 			const result = await (start({ ...scene.options, config }) as addon.RunHandle).result();
@@ -90,7 +90,7 @@ describe("startRun", () => {
 });
 
 describe("a handle", () => {
-	it("cannot be made, nor used as another object", () => {
+	it("cannot be constructed, nor used as another object", () => {
 		assert.throws(() => new (addon.RunHandle as unknown as new () => unknown)());
 		for (const name of ["result", "abort", "steer"] as const) {
 			const method = addon.RunHandle.prototype[name] as Loose;
@@ -98,7 +98,7 @@ describe("a handle", () => {
 		}
 	});
 
-	it("throws for arguments of a wrong type and goes on", async (t) => {
+	it("throws for arguments of a wrong type and stays usable", async (t) => {
 		const handle = new Scene(t, answers).start();
 		assert.throws(() => (handle.abort as Loose).call(handle, 5), /Number 5/);
 		assert.throws(() => (handle.steer as Loose).call(handle));

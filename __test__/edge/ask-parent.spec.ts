@@ -36,7 +36,7 @@ function questionOf({ questions, runs, deliveryIds }: DeliveryMessage) {
 }
 
 describe("a run that asks the conversation", () => {
-	it("is answered by who continues it, and the program that waits for its runs hears of it", async (t) => {
+	it("is answered by continuing it, and a program that waits for its runs learns of the question", async (t) => {
 		const { here, started } = open(t);
 		const { runId, childSessionKey } = await started({ task: "paint\nit", label: "colours", config: announcesNothing });
 		assert.equal(await inTime(here.session.settledOrAsked(), "the question"), true);
@@ -53,7 +53,7 @@ describe("a run that asks the conversation", () => {
 		assert.equal(here.messages.length, 2);
 	});
 
-	it("is answered by a person who is faster, and left to the conversation by one who rejects", async (t) => {
+	it("is answered by a faster person, and left to the conversation by a person who rejects it", async (t) => {
 		const { here, started } = open(t);
 		const questions: Question[] = [];
 		const ask = (answer: () => Promise<{ value?: string }>) => ({
@@ -84,7 +84,7 @@ describe("a run that asks the conversation", () => {
 		await until(() => here.messages.some(({ text }) => text.includes("I heard cancelled.")), "the other end");
 	});
 
-	it("is heard and answered where a keeper hosts it", async (t) => {
+	it("is delivered and answered if a host process hosts it", async (t) => {
 		const { here, started } = open(t);
 		const { runId } = await started(kept);
 		assert.equal(questionOf(await here.heard()).runId, runId);
@@ -94,8 +94,8 @@ describe("a run that asks the conversation", () => {
 	});
 });
 
-describe("a run in a keeper that asks the user", () => {
-	it("is declined at once, since nobody is there", async (t) => {
+describe("a run in a host process that asks the user", () => {
+	it("is declined at once, because there is no user", async (t) => {
 		const { here, started } = open(t, "true");
 		await started(kept, { ask: () => assert.fail("the question stays in the keeper") });
 		assert.match((await here.heard()).text, /I heard cancelled\./);

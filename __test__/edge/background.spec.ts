@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type RunRecord, listSpawnable } from "../../index.js";
+import { listSpawnable, type RunRecord } from "../../index.js";
 import {
 	announces,
 	archivedOf,
@@ -49,8 +49,8 @@ const noSqlite = sqlite ? false : "no SQLite in this Node";
 /** An agent of the project. */
 const local = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
 
-describe("asking for a background run", () => {
-	it("is answered while its child hangs, and a stop ends all of it", async (t) => {
+describe("a request for a background run", () => {
+	it("is answered while its child hangs, and a stop ends all processes", async (t) => {
 		const scene = backgroundScene(t, [{ stream: "so far" }, { fork: ["session"] }, "hang"]);
 		const here = Here.open(scene);
 		const task = `look\n${"x".repeat(5_000)}`;
@@ -80,7 +80,7 @@ describe("asking for a background run", () => {
 		assert.equal(isAlive(run.pid ?? 0), false);
 	});
 
-	it("is refused for what is wrong with it, by name, and nothing is begun", async (t) => {
+	it("is refused with the name of the mistake, and nothing starts", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
 		mkdirSync(scene.path("project/.pi/agents"), { recursive: true });
@@ -125,7 +125,7 @@ describe("asking for a background run", () => {
 		assert.deepEqual([await homeless.runs(true), toldOf(scene, "argv"), homeless.messages], [[], [], []]);
 	});
 
-	it("has the default agent unless one is named, of those that are listed", async (t) => {
+	it("uses the default agent unless it names another listed agent", async (t) => {
 		const scene = backgroundScene(t);
 		const config = { ...scene.options.config, defaultAgent: "reviewer", allowAgents: ["reviewer", "tester"] };
 		const { cwd, agentDir } = scene.options;
@@ -145,7 +145,7 @@ describe("asking for a background run", () => {
 		assert.equal(forbidden.status, "forbidden");
 	});
 
-	it("takes the model of the call, the agent, the configuration, the session, in this order; what is none is skipped", async (t) => {
+	it("takes the model of the call, the agent, the configuration, the session, in this order, and skips unknown models", async (t) => {
 		const scene = backgroundScene(t);
 		const agent = (name: string, more = "") => `---\nname: ${name}\ndescription: x\nreadonly: true\n${more}---\nLook.`;
 		scene.write("agent/agents/own.md", agent("own", "model: fake/agent\nthinking: low\n"));
@@ -185,7 +185,7 @@ describe("asking for a background run", () => {
 		}
 	});
 
-	it("may wait for very many places, not more, however many ask at once", async (t) => {
+	it("may wait up to the limit of queued runs, regardless of simultaneous requests", async (t) => {
 		const scene = backgroundScene(t, "silent");
 		const here = Here.open(scene);
 		const receipts = await Promise.all(Array.from({ length: 40 }, () => here.spawn({ config: { maxConcurrent: 1 } })));
@@ -201,7 +201,7 @@ describe("asking for a background run", () => {
 		assert.equal(toldOf(scene, "argv").length, 1, "one had a place");
 	});
 
-	it("is answered before the user is, whose answer then decides, also behind another question", async (t) => {
+	it("is answered before the user decides about the agent, also after another question", async (t) => {
 		const scene = backgroundScene(t);
 		scene.write("project/.pi/agents/local.md", local);
 		scene.write("project/.pi/agents/other.md", local.replace("local", "other"));
@@ -242,7 +242,7 @@ describe("asking for a background run", () => {
 		await here.heard();
 	});
 
-	it("is refused once the session has spent what it may, with the numbers", async (t) => {
+	it("is refused with the figures once the session's budget is used up", async (t) => {
 		const scene = backgroundScene(
 			t,
 			announces([{ say: "Done.", usage: { cost: 0.3 } }], [{ say: "Said.", usage: { cost: 0.7 } }]),
@@ -264,7 +264,7 @@ describe("asking for a background run", () => {
 });
 
 describe("the announcement of a background run", () => {
-	it("is what the child says when it is asked, or its answer where it says none, or nothing where it says so", async (t) => {
+	it("is the child's reply, its answer if there is no reply, or nothing if the child skips it", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
 		const answer = [{ say: "The answer." }];
@@ -318,7 +318,7 @@ describe("the announcement of a background run", () => {
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
 	});
 
-	it("says how the run ended whatever the child says of it, with the child's words fenced and clean", async (t) => {
+	it("states the run's status independently of the child, with the child's words fenced and sanitized", async (t) => {
 		const secret = "zq8Kd02lmXw91hTTvB4s";
 		const scene = backgroundScene(t, repeats, { env: { MY_SERVICE_API_KEY: secret } });
 		const here = Here.open(scene);
@@ -378,7 +378,7 @@ describe("the announcement of a background run", () => {
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
 	});
 
-	it("is not what the child is told meanwhile", async (t) => {
+	it("does not contain replies to later messages", async (t) => {
 		const scene = backgroundScene(t, announces([{ say: "The answer." }], [gate(), { say: "The news." }]));
 		const here = Here.open(scene);
 		const { runId } = await here.started();
@@ -390,7 +390,7 @@ describe("the announcement of a background run", () => {
 		assert.deepEqual(toldOf(scene, "steering"), []);
 	});
 
-	it("of several that end within two seconds is one, with ids that are said once", async (t) => {
+	it("combines runs that end within two seconds, with each id once", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
 		const works = (name: string) => ({
@@ -417,8 +417,8 @@ describe("the announcement of a background run", () => {
 	});
 });
 
-describe("a conversation that is not there", () => {
-	it("hears when it is opened again, once, in this process and in the next", async (t) => {
+describe("a closed conversation", () => {
+	it("receives results once when it is reopened, in this process and in the next", async (t) => {
 		const scene = backgroundScene(t, announces([gate(), { say: "x" }], [{ say: "The news." }]));
 		const first = Here.open(scene);
 		const { runId } = await first.started();
@@ -447,7 +447,7 @@ describe("a conversation that is not there", () => {
 		assert.deepEqual([third.messages.length, fourth.messages.length, fifth.messages.length], [1, 1, 1]);
 	});
 
-	it("is told again what a dead process was about to tell, unless it stands there", async (t) => {
+	it("receives a dead process's deliveries again, unless its session contains them", async (t) => {
 		const scene = backgroundScene(t);
 		const first = Elsewhere.open(scene);
 		const [kept, deleted] = [await first.started(), await first.started({ cleanup: "delete" })];
@@ -484,7 +484,7 @@ describe("a listener", () => {
 		},
 	};
 	for (const [label, refuse] of Object.entries(refusals)) {
-		it(`that ${label} is offered the same delivery until it takes it, and then nothing of it again`, async (t) => {
+		it(`that ${label} is offered the same delivery until it accepts it, and then never again`, async (t) => {
 			const scene = backgroundScene(t);
 			const here = Here.open(scene);
 			let refused = 0;
@@ -500,7 +500,7 @@ describe("a listener", () => {
 		});
 	}
 
-	it("is told nothing else before it has taken what it was told, and can be replaced meanwhile", async (t) => {
+	it("gets one event at a time, and can be replaced while it handles one", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
 		here.takes = () => new Promise(() => {});
@@ -517,8 +517,8 @@ describe("a listener", () => {
 	});
 });
 
-describe("a pi that would leave", () => {
-	it("has been told everything when it may, also of a run that took too long and of one that goes on without it", async (t) => {
+describe("a pi that is about to exit", () => {
+	it("receives every result before it exits, also of ended and of detached runs", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
 		await inTime(here.settled(), "nothing to wait for");
@@ -544,9 +544,9 @@ const unusable: Record<string, (scene: Scene) => void> = {
 	"nobody can be present": (scene) => void scene.write("agent/subagents/processes", "taken"),
 };
 
-describe("a store that cannot be used", () => {
+describe("an unusable store", () => {
 	for (const [name, spoil] of Object.entries(unusable)) {
-		it(`because ${name} costs one notice and no result`, async (t) => {
+		it(`causes one notice and loses no result: ${name}`, async (t) => {
 			const scene = backgroundScene(t);
 			spoil(scene);
 			const parentSessionFile = scene.write("project/session.jsonl", "");
@@ -567,7 +567,7 @@ describe("a store that cannot be used", () => {
 		});
 	}
 
-	it("for a while because somebody holds it gets what it has missed, and nothing is told twice", {
+	it("catches up after another process has released it, and delivers nothing twice", {
 		skip: noSqlite,
 	}, async (t) => {
 		const scene = backgroundScene(t, announces([gate(), { say: "x" }], [{ say: "The news." }]));
@@ -593,7 +593,7 @@ describe("a store that cannot be used", () => {
 		assert.deepEqual((await here.heard()).runIds, [next.runId], "nothing else is told");
 	});
 
-	it("because the disk is full, at the start or later, costs one notice and no result", {
+	it("causes one notice and loses no result on a full disk", {
 		skip: mayMount ? false : "no namespace to mount in",
 	}, async (t) => {
 		const fill = (bytes: number) => `head -c ${bytes} /dev/zero > "$0/filler" 2>/dev/null`;
@@ -621,7 +621,7 @@ describe("a store that cannot be used", () => {
 });
 
 describe("several processes", () => {
-	it("see each other's runs, and stop them and talk to them", async (t) => {
+	it("list, stop and message each other's runs", async (t) => {
 		const steered = { steered: [{ say: "Heard: {steer}" }] };
 		const scene = backgroundScene(
 			t,
@@ -655,7 +655,7 @@ describe("several processes", () => {
 		assert.deepEqual([over.isError, /already|over/.test(over.text)], [true, true], over.text);
 	});
 
-	it("continue a run at most once, however many try at once", async (t) => {
+	it("continue a run at most once in simultaneous attempts", async (t) => {
 		const scene = backgroundScene(t);
 		const [here, there] = [Here.open(scene), Elsewhere.open(scene, { sessionId: "two" })];
 		const { runId } = await here.started();
@@ -681,7 +681,7 @@ describe("several processes", () => {
 });
 
 describe("the end of a host", () => {
-	it("by SIGKILL leaves a run that is told as unknown, and can be continued in its session", async (t) => {
+	it("by SIGKILL leaves a run that is reported as unknown, and can be continued in its session", async (t) => {
 		const scene = backgroundScene(t, [
 			{ call: "read", result: "x" },
 			{ say: "Half of it." },
@@ -727,7 +727,7 @@ describe("the end of a host", () => {
 
 	for (const isSaved of [true, false]) {
 		const whose = isSaved ? "that which asked" : "that which resumes, as the other one was never saved";
-		it(`leaves a run that another conversation may resume; its result goes to ${whose}`, async (t) => {
+		it(`leaves a run that another conversation may resume, with its result for ${whose}`, async (t) => {
 			const scene = backgroundScene(t, stalls);
 			const at = (name: string) => ({ sessionId: name, parentSessionFile: scene.path(`sessions/${name}.jsonl`) });
 			if (isSaved) scene.write("sessions/one.jsonl", "");
@@ -753,7 +753,7 @@ describe("the end of a host", () => {
 		});
 	}
 
-	it("by a pi that leaves ends its runs as interrupted, whose results wait; process.exit leaves them as unknown", async (t) => {
+	it("by an orderly exit interrupts its runs and keeps their results; process.exit leaves them as unknown", async (t) => {
 		const scene = backgroundScene(t, stalls);
 		for (const [how, error] of [
 			["end", /^Note: pi ended (?:while the run was under way|before the run had begun)$/gm],
@@ -786,8 +786,8 @@ describe("the end of a host", () => {
 	});
 });
 
-describe("what is kept of a background run", () => {
-	it("is archived when its time has come, also by the next process, and at once where it was to be deleted", {
+describe("the stored parts of a background run", () => {
+	it("are archived when due, also by the next process, and at once with `cleanup: delete`", {
 		skip: noSqlite,
 	}, async (t) => {
 		const scene = backgroundScene(t);
@@ -833,7 +833,7 @@ describe("what is kept of a background run", () => {
 		assert.deepEqual(second.messages, []);
 	});
 
-	it("is the policy of its tools: a continued run gets no more of them, and fewer where they are forbidden since", async (t) => {
+	it("include its tools: a continued run gets no additional tools, and fewer if some were forbidden later", async (t) => {
 		const scene = backgroundScene(t);
 		const agent =
 			"tools: read, grep, find, ls, sessions_spawn, sessions_send, agents_list, subagent, subagent_parallel";

@@ -105,7 +105,7 @@ describe("the budget of a run", () => {
 	for (const [label, row] of Object.entries(rows)) {
 		const { budget, told, over } = row;
 
-		it(`tells the child at 80 % and ends it at 100 %: ${label}`, async (t) => {
+		it(`warns the child at 80 % and ends it at 100 %: ${label}`, async (t) => {
 			const scene = playing(t, spendsAsIn(row), { config: { budget } });
 			const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
 			const run = single(result);
@@ -120,7 +120,7 @@ describe("the budget of a run", () => {
 			assert.equal(run.stopReason, "aborted");
 		});
 
-		it(`ends a child that cannot be told at 100 %: ${label}`, async (t) => {
+		it(`ends a child that takes no messages at 100 %: ${label}`, async (t) => {
 			const scene = playing(t, spendsAsIn(row), { config: { budget, protocol: "json" } });
 			scene.open("warned");
 			const result = await scene.run();
@@ -128,7 +128,7 @@ describe("the budget of a run", () => {
 			assert.deepEqual([single(result).error, single(result).usage.turns], [over[1], over[0]]);
 		});
 
-		it(`is kept by a child that comes to an end when it is told: ${label}`, async (t) => {
+		it(`is not exceeded by a child that finishes after the warning: ${label}`, async (t) => {
 			const steered = { steered: [{ say: "Wrapped up: {steer}", usage: {} }] };
 			const scene = playing(t, [steered, ...spendsAsIn(row)], { config: { budget } });
 			const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
@@ -145,7 +145,7 @@ describe("the budget of a run", () => {
 			"100 %": { cost: 0.7 },
 			"more than that": { cost: 7 },
 		})) {
-			it(`does not matter to an answer that reaches ${label}: ${protocol}`, async (t) => {
+			it(`does not fail an answer that reaches ${label}: ${protocol}`, async (t) => {
 				const scenario = [turn({ cost: 0.3 }), { say: "Done.", usage: last }, "settle", { sleep: 300 }];
 				const scene = playing(t, scenario, { config: { budget: { maxCost: 1 }, protocol } });
 				const result = await scene.run();
@@ -156,13 +156,13 @@ describe("the budget of a run", () => {
 		}
 	}
 
-	it("does not matter to an answer that is cut by the model's own limit", async (t) => {
+	it("does not fail an answer that is cut by the model's own limit", async (t) => {
 		const scenario = [{ say: "Half of it", stop: "length", usage: { cost: 5 } }];
 		const result = await playing(t, scenario, { config: { budget: { maxCost: 1 } } }).run();
 		assert.deepEqual(shape(result), completed);
 	});
 
-	it("is that of all attempts together", async (t) => {
+	it("covers all attempts together", async (t) => {
 		const usage = { cost: 0.2 };
 		const scenario = [
 			{
@@ -193,7 +193,7 @@ describe("the budget of a run", () => {
 	});
 });
 
-describe("the budget that counts", () => {
+describe("the effective budget", () => {
 	const agent = (fields: string) => `---\nname: spender\nreadonly: true\ndescription: Spends.\n${fields}\n---\nSpend.`;
 	const file = (budget: object) => JSON.stringify({ subagents: { budget, projectAgentPolicy: "allow" } });
 
@@ -337,7 +337,7 @@ describe("the budget of a session", () => {
 		});
 	}
 
-	it("lets an answer under way end that others have made too dear", async (t) => {
+	it("lets an active answer end after other runs have used up the rest", async (t) => {
 		const answers = [{ stream: "So far" }, gate("spent"), { say: ", so good.", usage: { cost: 0.25 } }];
 		const scene = playing(t, [{ when: "spend", do: spender, else: answers }], { sessionId: "under way", config });
 		const meeting = new Meeting(1);
@@ -365,7 +365,7 @@ describe("the budget of a session", () => {
 		assert.equal(toldOf(scene, "pid").length, 1);
 	});
 
-	it("is not overshot by those who are between two turns", async (t) => {
+	it("is not exceeded by runs between two turns", async (t) => {
 		const scene = playing(t, [turn({ cost: 0.25 }, forEver)], { sessionId: "between", config });
 		const results = await Promise.all(Array.from({ length: 4 }, () => scene.run()));
 		for (const result of results) assert.deepEqual(shape(result), overBudget);
@@ -375,7 +375,7 @@ describe("the budget of a session", () => {
 		);
 	});
 
-	it("leaves an answer alone that was there when others spent the rest", async (t) => {
+	it("does not change an answer that was complete when others spent the rest", async (t) => {
 		const answer = [{ say: "Done.", usage: { cost: 0.25 } }, "settle", { sleep: 60_000 }];
 		const scene = playing(t, [{ when: "spend", do: spender, else: answer }], { sessionId: "answered", config });
 		const meeting = new Meeting(1);
@@ -386,7 +386,7 @@ describe("the budget of a session", () => {
 		assert.deepEqual([shape(spent), shape(answered)], [overBudget, completed]);
 	});
 
-	it("tells all of them when most of it is gone, whoever spent it", async (t) => {
+	it("warns all runs when most of it is used, by any run", async (t) => {
 		const waits = [{ steered: [{ say: "Wrapped up." }] }, { stream: "so far" }, turn({ cost: 0.1 }, untilWarned)];
 		const spends = [
 			{ ask: "confirm", title: "Spend?" },
@@ -409,7 +409,7 @@ describe("the budget of a session", () => {
 		);
 	});
 
-	it("refuses what comes after with the figures, and starts no child for it", async (t) => {
+	it("refuses later runs with the figures, and starts no child for them", async (t) => {
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1.5 } }], { sessionId: "after", config });
 		assert.deepEqual(shape(await scene.run()), completed);
 		const refused = await scene.run();
@@ -422,7 +422,7 @@ describe("the budget of a session", () => {
 		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own");
 	});
 
-	it("is that of the session's file where it has no id, and of the process where it has neither", async (t) => {
+	it("belongs to the session's file without an id, and to the process without both", async (t) => {
 		const once = { ...config, protocol: "rpc", maxConcurrent: 1 };
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { config: once });
 		const outcomes = async () => {
@@ -437,7 +437,7 @@ describe("the budget of a session", () => {
 		assert.deepEqual(await outcomes(), ["budget", "budget"]);
 	});
 
-	it("counts what was spent before there was one", async (t) => {
+	it("counts the cost from before it was set", async (t) => {
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { sessionId: "before" });
 		assert.deepEqual(shape(await scene.run()), completed);
 		const later = await scene.run({ config: { protocol: "rpc", ...config } });
@@ -445,7 +445,7 @@ describe("the budget of a session", () => {
 	});
 });
 
-describe("what a session has spent", () => {
+describe("the cost of a session", () => {
 	const config = { sessionBudget: { maxCost: 1 }, protocol: "rpc" };
 
 	/** One run in a host of its own. */

@@ -49,7 +49,7 @@ describe("updates", () => {
 		await delay(100);
 	});
 
-	it("say that a run is running before it says anything", async (t) => {
+	it("show a run as running before its first output", async (t) => {
 		const texts: string[] = [];
 		const script = `begin; tool_start read; called read '{"path":"a"}'; gate go; tool_end read; said 'Done.'; settled`;
 		const scene = new Scene(t, script);
@@ -65,7 +65,7 @@ describe("updates", () => {
 		"a quotation mark": '"',
 		"a line end": "\n",
 	})) {
-		it(`stay within 64 KiB as JSON whatever the child says: ${label}`, async (t) => {
+		it(`stay within 64 KiB as JSON for any output: ${label}`, async (t) => {
 			const scene = new Scene(t, "");
 			const call = (index: number) => ({
 				type: "toolCall",
@@ -114,7 +114,7 @@ describe("updates", () => {
 		});
 	}
 
-	it("may return anything that is no promise", async (t) => {
+	it("may return any value that is not a promise", async (t) => {
 		for (const value of [null, 1, "text", true, 1n, Symbol("s"), {}, [], new Set(), () => 1]) {
 			const texts: string[] = [];
 			const scene = new Scene(t, "begin; delta 'a '; gate go; said 'Done.'; settled");
@@ -127,7 +127,7 @@ describe("updates", () => {
 		}
 	});
 
-	it("that nobody ever settles keep back neither updates nor the result", async (t) => {
+	it("that never settle delay neither updates nor the result", async (t) => {
 		const texts: string[] = [];
 		const result = await new Scene(t, talks).run({}, (update) => {
 			texts.push(textOf(update));
@@ -138,7 +138,7 @@ describe("updates", () => {
 		assert.equal(texts.at(-1), "Done.");
 	});
 
-	it("that are slow neither stall the child nor pile up", async (t) => {
+	it("that are slow neither block the child nor accumulate", async (t) => {
 		const scene = new Scene(
 			t,
 			`begin; i=0; while [ $i -lt 20000 ]; do delta "word$i "; i=$((i+1)); done; date +%s%N > $here/spoken; said 'Done.'; settled`,
@@ -157,7 +157,7 @@ describe("updates", () => {
 	});
 
 	for (const ms of [300, 1500]) {
-		it(`do not lose the last one to a host that takes ${ms} ms for each`, async (t) => {
+		it(`deliver the last state to a host that takes ${ms} ms for each`, async (t) => {
 			let last = "";
 			// One is with the host and one is under way to it when the last one comes.
 			const script = "begin; said 'One.'; sleep 0.2; said 'Two.'; sleep 0.2; said 'Three.'; settled";
@@ -169,7 +169,7 @@ describe("updates", () => {
 		});
 	}
 
-	it("of many runs come to their own callbacks", async (t) => {
+	it("of many runs reach their own callbacks", async (t) => {
 		const runs = ["a", "b", "c"].map((word) => new Scene(t, `begin; delta '${word}'; said '${word}'; settled`));
 		const seen = runs.map(() => new Set<string>());
 		await Promise.all(runs.map((scene, index) => scene.run({}, (update) => seen[index]?.add(textOf(update)))));
@@ -194,7 +194,7 @@ describe("a question", () => {
 		"a late true": () => delay(50, true),
 	};
 	for (const [label, answer] of Object.entries(yes)) {
-		it(`is answered with yes by ${label}, and then not asked again until the file changes`, async (t) => {
+		it(`is answered with yes by ${label}, and not repeated until the file changes`, async (t) => {
 			const scene = project(t);
 			let asked = 0;
 			const confirm = () => {
@@ -252,7 +252,7 @@ describe("a question", () => {
 		assert.ok(request?.message.includes(path) && request.message.includes("only read"));
 	});
 
-	it("is never asked about agents that the project does not define, or where policy decides", async (t) => {
+	it("is never asked about agents of the user, or if a policy decides", async (t) => {
 		const scene = project(t);
 		scene.write("agent/agents/mine.md", "---\nname: mine\nreadonly: true\n---\nLook.");
 		const fail = () => assert.fail("nobody is to be asked");
@@ -273,7 +273,7 @@ describe("a question", () => {
 		assert.equal(asked, 0);
 	});
 
-	it("is not needed where the user allows agents without being asked", async (t) => {
+	it("is not needed if the user's settings allow project agents", async (t) => {
 		const result = await project(t).run({ config: { nonInteractivePolicy: "allow" } });
 		assert.equal(single(result).agent, "local");
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
@@ -304,7 +304,7 @@ describe("model", () => {
 		assert.deepEqual(asked, ["sonnet", "sonnet"]);
 	});
 
-	it("that fails, or says nothing, leaves it to the child", async (t) => {
+	it("that fails, or returns nothing, leaves the decision to the child", async (t) => {
 		const model = () => {
 			throw new Error("no answer");
 		};

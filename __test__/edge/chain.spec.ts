@@ -27,7 +27,7 @@ async function run(scene: Scene, several: Several, ...around: Around): Promise<T
 }
 
 describe("the steps of a chain", () => {
-	it("get what the one before has found and what the first was to do, and the last one's answer counts", async (t) => {
+	it("get the previous answer and the first task, and the last answer is the result", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["find", "a {previous} b {previous}", "c {previous} d {task}"]);
 		const found = `a \n${fenced("<find>")}\n b \n${fenced("<find>")}`;
@@ -46,14 +46,14 @@ describe("the steps of a chain", () => {
 		assert.ok(result.details.results.every(({ sessionFile }) => existsSync(sessionFile ?? "")));
 	});
 
-	it("begin only when the one before is over", async (t) => {
+	it("begin only after the end of the previous step", async (t) => {
 		const scene = playing(t, obedient);
 		await run(scene, ["one", "two", "three"]);
 		const order = told(scene).flatMap((entry) => ("argv" in entry ? ["start"] : "ended" in entry ? ["end"] : []));
 		assert.deepEqual(order, ["start", "end", "start", "end", "start", "end"]);
 	});
 
-	it("may speak of braces", async (t) => {
+	it("may contain other braces", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, [
 			"say {{previous}} and {{task}}",
@@ -66,20 +66,20 @@ describe("the steps of a chain", () => {
 		]);
 	});
 
-	it("are given what the first was to do as the first was given it", async (t) => {
+	it("get the first task unchanged", async (t) => {
 		const scene = playing(t, obedient);
 		await run(scene, ["say {{previous}}", "again: {task}"]);
 		assert.deepEqual(toldOf(scene, "task"), ["say {previous}", "again: say {previous}"]);
 	});
 
-	it("do not fill in what an answer says", async (t) => {
+	it("do not replace placeholders in an answer", async (t) => {
 		const scene = playing(t, obedient);
 		Object.assign(scene.options.env ?? {}, { BRACES: "{previous} {{task}} {task}" });
 		await run(scene, ["braces", "it says {previous}"]);
 		assert.deepEqual(toldOf(scene, "task")[1], `it says \n${fenced("braces and {previous} {{task}} {task}")}`);
 	});
 
-	it("may begin with what looks like a command", async (t) => {
+	it("may begin with a text that looks like a command", async (t) => {
 		const scene = playing(t, [{ when: "/quit", do: [{ say: "Done." }], else: [{ say: "/quit" }] }]);
 		const result = await run(scene, ["one", "{previous}"]);
 		assert.deepEqual([textOf(result), toldOf(scene, "task")], ["Done.", ["one", fenced("/quit")]]);
@@ -96,14 +96,14 @@ describe("the steps of a chain", () => {
 		assert.ok(JSON.stringify(result).length < 256 * 1024);
 	});
 
-	it("may each be in a place of their own", async (t) => {
+	it("may each have their own directory", async (t) => {
 		const scene = playing(t, obedient);
 		mkdirSync(scene.path("other"));
 		await run(scene, ["here", { cwd: "../other", task: "there" }]);
 		assert.deepEqual(toldOf(scene, "cwd"), [scene.project, scene.path("other")]);
 	});
 
-	it("go on after an answer that was cut", async (t) => {
+	it("continue after an answer that was cut", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["cut", "next: {previous}"]);
 		assert.deepEqual(
@@ -112,7 +112,7 @@ describe("the steps of a chain", () => {
 		);
 	});
 
-	it("leave the last one's answer all the room there is", async (t) => {
+	it("leave all room to the last answer", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "long"]);
 		const bytes = Buffer.byteLength(textOf(result));
@@ -122,7 +122,7 @@ describe("the steps of a chain", () => {
 });
 
 describe("a chain stops", () => {
-	it("at the first failure, names the step, and keeps what there is", async (t) => {
+	it("at the first failure, names the step, and keeps the earlier answers", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "crash", "three", "four"]);
 		assert.equal(result.isError, true);
@@ -153,13 +153,13 @@ describe("a chain stops", () => {
 		assert.ok(!textOf(result).includes("The step before"));
 	});
 
-	it("with a text in which each of both steps has the room of a single answer", async (t) => {
+	it("with a text in which both steps have the room of a single answer", async (t) => {
 		const result = await run(playing(t, obedient), ["long", `fail ${"x".repeat(40_000)}`]);
 		const bytes = Buffer.byteLength(textOf(result));
 		assert.ok(bytes > 51_200 && bytes <= 2 * 51_200 + 1_000, `${bytes} bytes`);
 	});
 
-	it("with an abort, and the rest is aborted too", async (t) => {
+	it("with an abort, and aborts the rest", async (t) => {
 		const scene = playing(t, obedient, { config: { graceMs: 300 } });
 		const handle = startSeveral("chain", scene, ["one", "hang", "three"]);
 		await untilTold(scene, "task", 2);
@@ -187,7 +187,7 @@ describe("a chain stops", () => {
 		);
 	});
 
-	it("before it begins when the caller has given up", async (t) => {
+	it("before the first step if the caller has aborted", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "two"], { aborted: true });
 		assert.deepEqual([result.isError, outcomesOf(result), told(scene)], [true, ["aborted", "aborted"], []]);
@@ -216,7 +216,7 @@ describe("a chain that is refused", () => {
 		"a directory that is missing": [["one", { cwd: "missing" }], {}, "INVALID_INPUT", /^step 2: .*\/project\/missing/],
 	};
 	for (const [label, [several, config, code, message]] of Object.entries(rows)) {
-		it(`names what is wrong and starts nothing: ${label}`, async (t) => {
+		it(`names the mistake and starts nothing: ${label}`, async (t) => {
 			const scene = playing(t, obedient, { config: { ...config } });
 			const result = await run(scene, several);
 			assert.deepEqual([result.isError, result.details.mode, result.details.results], [true, "chain", []]);
@@ -228,7 +228,7 @@ describe("a chain that is refused", () => {
 });
 
 describe("updates of a chain", () => {
-	it("show all steps, those that wait for others among them", async (t) => {
+	it("show all steps, including the waiting ones", async (t) => {
 		const scene = playing(t, obedient);
 		const updates: TaskProgress[][] = [];
 		const result = await run(scene, ["one", { agent: "tester", task: "crash" }, "three"], {}, ({ details }) => {

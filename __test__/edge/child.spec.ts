@@ -19,7 +19,7 @@ function hostingPi(scene: Scene, version: string): Partial<RunOptions> {
 }
 
 describe("the child", () => {
-	it("is the pi that hosts us, and its options are those of its version", async (t) => {
+	it("is the hosting pi, and gets the options of its version", async (t) => {
 		for (const [version, knows] of [
 			["1.6.0", true],
 			["0.87.1", false],
@@ -33,7 +33,7 @@ describe("the child", () => {
 		}
 	});
 
-	it("is pi from PATH where no pi hosts us", async (t) => {
+	it("is pi from PATH without a hosting pi", async (t) => {
 		const scene = new Scene(t, "");
 		scene.pi("bin/pi", `cat > $here/task; ${tells}`);
 		chmodSync(scene.path("bin/pi"), 0o755);
@@ -44,7 +44,7 @@ describe("the child", () => {
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
-	it("is what the user configures, and never what a project does", async (t) => {
+	it("is the program that the user configures, and never a project's", async (t) => {
 		const scene = new Scene(t, "");
 		const command = (name: string) => scene.pi(name, `: > $here/${name}.ran; cat > $here/task; ${answers}`);
 		const configure = (piCommand: string[]) => JSON.stringify({ subagents: { piCommand } });
@@ -56,7 +56,7 @@ describe("the child", () => {
 		assert.throws(() => scene.read("project.sh.ran"));
 	});
 
-	it("gets an explicit list of tools, its model, and nothing it does not need", async (t) => {
+	it("gets an explicit list of tools, its model, and nothing else", async (t) => {
 		const scene = new Scene(t, tells);
 		const tools = [{ name: "read" }, { name: "grep" }, { name: "bash" }, { name: "lsp", extension: "/ext/lsp.ts" }];
 		const paint = { name: "paint", extension: "/ext/paint.ts" };
@@ -74,7 +74,7 @@ describe("the child", () => {
 		assert.ok(!argv.includes("paint") && !argv.includes("look around"));
 	});
 
-	it("gets no tools at all rather than all of them", async (t) => {
+	it("gets no tools instead of all of them", async (t) => {
 		const scene = new Scene(t, tells);
 		scene.write("agent/agents/thinker.md", "---\nname: thinker\ntools: []\n---\nThink.");
 		scene.write("agent/agents/shell.md", "---\nname: shell\nreadonly: true\ntools: bash\n---\nRun.");
@@ -87,7 +87,7 @@ describe("the child", () => {
 		}
 	});
 
-	it("knows from its environment that it is a child", async (t) => {
+	it("is marked as a child in its environment", async (t) => {
 		const scene = new Scene(t, tells);
 		const handle = scene.start({ config: { env: { COLOUR: "red" } } });
 		await handle.result();
@@ -107,7 +107,7 @@ describe("the child", () => {
 		}
 	});
 
-	it("sees an environment as it is at the start", async (t) => {
+	it("sees the environment as it was at the start", async (t) => {
 		const scene = new Scene(t, tells);
 		process.env.PSN_EDGE_COLOUR = "blue";
 		const handle = scene.start();

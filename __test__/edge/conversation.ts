@@ -11,7 +11,6 @@ import { fileURLToPath } from "node:url";
 import {
 	type BackgroundEvent,
 	type BackgroundOptions,
-	type RunRecord,
 	type BackgroundSession,
 	type CommandReport,
 	type DeliveryMessage,
@@ -19,6 +18,7 @@ import {
 	type HostCallbacks,
 	openBackground,
 	type RunOptions,
+	type RunRecord,
 	type SpawnOptions,
 	type SpawnReceipt,
 	spawnSession,

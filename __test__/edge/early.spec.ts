@@ -90,7 +90,7 @@ describe("an early child", () => {
 		assert.equal(survivors(scene.mark).length, 0);
 	});
 
-	it("is certain as soon as its agent is, in whatever pieces the call comes", async (t) => {
+	it("is booted once its agent is known, for any pieces of the call", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
 		for (const character of '{ "agent" : "expl\\u006frer" , "task"') early.push(character);
@@ -99,7 +99,7 @@ describe("an early child", () => {
 		assert.deepEqual([shape(result), toldOf(scene, "pid").length], [completed, 1]);
 	});
 
-	it("is there for each of several tasks, as many at once as there may be", async (t) => {
+	it("is booted for each of several tasks, up to the limit", async (t) => {
 		const scene = sceneOf(t, repeats, { config: { parallelConcurrency: 2 } });
 		const early = arriving(t, scene, { tool: "subagent_parallel" });
 		mkdirSync(scene.path("project/inner"));
@@ -116,7 +116,7 @@ describe("an early child", () => {
 		assert.deepEqual(toldOf(scene, "task").toSorted(), ["four", "one", "three", "two"]);
 	});
 
-	it("is there for the first step of a chain only", async (t) => {
+	it("is booted only for the first step of a chain", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene, { tool: "subagent_chain" });
 		early.push('{"steps":[{"agent":"explorer","task":"one"},{"agent":"tester","task":"two {previous}"}]}');
@@ -127,7 +127,7 @@ describe("an early child", () => {
 		assert.deepEqual([outcomesOf(result), toldOf(scene, "pid").length], [["completed", "completed"], 2]);
 	});
 
-	it("has done nothing before its prompt, and its files are private", async (t) => {
+	it("does nothing before its prompt, and its files are private", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
@@ -154,8 +154,8 @@ describe("an early child", () => {
 	});
 });
 
-describe("an early child that is not used leaves nothing", () => {
-	it("when its call is over", async (t) => {
+describe("an unused early child leaves nothing", () => {
+	it("when its call has ended", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
@@ -168,7 +168,7 @@ describe("an early child that is not used leaves nothing", () => {
 		assert.deepEqual([traces(scene), told(scene).length], [nothing, 1], "and nothing comes after");
 	});
 
-	it("when its call is over at once", async (t) => {
+	it("when its call ends at once", async (t) => {
 		const scene = sceneOf(t);
 		for (let round = 0; round < 10; round++) {
 			const early = arriving(t, scene);
@@ -178,7 +178,7 @@ describe("an early child that is not used leaves nothing", () => {
 		}
 	});
 
-	it("when it ignores every word and signal", async (t) => {
+	it("when it ignores every command and signal", async (t) => {
 		const scene = sceneOf(t, [{ boot: [{ ignore: ["SIGTERM", "SIGHUP", "eof", "abort"] }] }, "hang"]);
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
@@ -187,7 +187,7 @@ describe("an early child that is not used leaves nothing", () => {
 		assert.deepEqual(traces(scene), nothing);
 	});
 
-	it("when nobody keeps the call that was arriving", async (t) => {
+	it("when the arriving call is dropped", async (t) => {
 		const scene = sceneOf(t);
 		const { agent: _, task: __, ...around } = scene.options;
 		let early: EarlyCall | undefined = bootEarly({ ...around, tool: "subagent", callId });
@@ -203,7 +203,7 @@ describe("an early child that is not used leaves nothing", () => {
 		await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of its files");
 	});
 
-	it("when somebody else needs its place, who gets it", async (t) => {
+	it("when another run needs its slot, which it gets", async (t) => {
 		const scene = sceneOf(t, repeats, { config: { maxConcurrent: 1 } });
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
@@ -232,7 +232,7 @@ describe("an early child that is not used leaves nothing", () => {
 		}),
 	};
 	for (const [label, change] of Object.entries(changes)) {
-		it(`when the call turns out to be one ${label}`, async (t) => {
+		it(`when the call is one ${label}`, async (t) => {
 			const scene = sceneOf(t);
 			const early = arriving(t, scene);
 			early.push('{"agent":"explorer","task"');
@@ -258,7 +258,7 @@ describe("an early child that is not used leaves nothing", () => {
 		assert.deepEqual(traces(scene), nothing);
 	});
 
-	it("when nothing is left of the session's budget", async (t) => {
+	it("when the session's budget is used up", async (t) => {
 		const config = { sessionBudget: { maxCost: 1 } };
 		const scene = sceneOf(t, [{ say: "Done.", usage: { cost: 1 } }], { config, sessionId: "early" });
 		assert.deepEqual(shape(await scene.run()), completed);
@@ -349,9 +349,9 @@ describe("no early child is booted", () => {
 	}
 
 	const configs: Record<string, Record<string, unknown>> = {
-		"where it is switched off": { earlyBoot: "off" },
+		"if it is switched off": { earlyBoot: "off" },
 		"in the json protocol": { protocol: "json" },
-		"where delegation is switched off": { enabled: false },
+		"if delegation is switched off": { enabled: false },
 	};
 	for (const [label, config] of Object.entries(configs)) {
 		it(label, async (t) => {
@@ -361,7 +361,7 @@ describe("no early child is booted", () => {
 		});
 	}
 
-	it("while others have all the places", async (t) => {
+	it("while other children have all slots", async (t) => {
 		const scene = sceneOf(t, [{ stream: "so far" }, "hang"], { config: { maxConcurrent: 1, graceMs: 200 } });
 		const handle = scene.start();
 		await untilTold(scene, "task");
@@ -373,7 +373,7 @@ describe("no early child is booted", () => {
 		await handle.result();
 	});
 
-	it("for an agent of the project that a person has not allowed, and one is once he has", async (t) => {
+	it("for a project's agent before a person has allowed it", async (t) => {
 		for (const config of [{}, { nonInteractivePolicy: "allow" }, { projectAgentPolicy: "deny" }]) {
 			const scene = sceneOf(t, repeats, { agent: "local", config });
 			scene.write("project/.pi/agents/local.md", agent);

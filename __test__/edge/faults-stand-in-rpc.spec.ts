@@ -221,7 +221,7 @@ describe("a story in RPC mode", () => {
 });
 
 describe("the stand-in in RPC mode", () => {
-	it("says nothing of itself, and takes one prompt after the other", async (t) => {
+	it("writes nothing unasked, and takes one prompt after the other", async (t) => {
 		const pi = new Talk(t, "repeats");
 		await pi.prompt("one");
 		pi.send({ type: "prompt", message: "two" });
@@ -233,7 +233,7 @@ describe("the stand-in in RPC mode", () => {
 		assert.equal(await pi.close(), 0);
 	});
 
-	it("goes on with its scenario after a steering message that it has no steps for", async (t) => {
+	it("continues its scenario after a steering message without steps", async (t) => {
 		const pi = new Talk(t, [{ call: "bash", takesMs: 300 }, { say: "{steer} {task}" }]);
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.find({ type: "tool_execution_start" });
@@ -253,7 +253,7 @@ describe("the stand-in in RPC mode", () => {
 		assert.equal(pi.events.filter(({ type }) => type === "agent_end").length, 1, "it is one run");
 	});
 
-	it("leaves the rest of its scenario for the steps that a steering message calls for", async (t) => {
+	it("leaves its scenario for the steps of a steering message", async (t) => {
 		const pi = new Talk(t, "steers");
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.find({ type: "tool_execution_start" }, 2);
@@ -262,7 +262,7 @@ describe("the stand-in in RPC mode", () => {
 		assert.deepEqual(pi.texts, ["bash", "bash", "Wrapped up."]);
 	});
 
-	it("plays its scenario again for what follows up, in the same run", async (t) => {
+	it("repeats its scenario for a follow-up, in the same run", async (t) => {
 		const pi = new Talk(t, [{ stream: "You said: " }, { sleep: 300 }, { say: "{task}" }]);
 		pi.send({ type: "prompt", message: "one" });
 		await pi.saying();
@@ -272,7 +272,7 @@ describe("the stand-in in RPC mode", () => {
 		assert.equal(pi.events.filter(({ type }) => type === "agent_end").length, 1);
 	});
 
-	it("keeps the text and the usage of what was aborted", async (t) => {
+	it("keeps the text and the usage of an aborted turn", async (t) => {
 		const pi = new Talk(t, [{ stream: "so far", usage: { input: 7, output: 3, cost: 0.25 } }, "hang"]);
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.saying();
@@ -309,7 +309,7 @@ describe("the stand-in in RPC mode", () => {
 		["editor", { title: "Edit", prefill: "old" }, { value: "new\ntext" }, "new\ntext"],
 		["input", { title: "Name?" }, { cancelled: true }, "cancelled"],
 	] as [string, Json, Json, string][]) {
-		it(`asks with ${method} before the work begins, and says what it heard: ${JSON.stringify(heard)}`, async (t) => {
+		it(`asks with ${method} before the work begins, and prints the answer: ${JSON.stringify(heard)}`, async (t) => {
 			const pi = new Talk(t, [{ ask: method, ...question }, { say: "Heard: {answer}" }]);
 			const prompt = pi.send({ type: "prompt", message: "Work." });
 			const asked = await pi.find({ type: "extension_ui_request" });
@@ -323,7 +323,7 @@ describe("the stand-in in RPC mode", () => {
 		});
 	}
 
-	it("asks in the middle of its work, and goes on by itself when nobody answers in time", async (t) => {
+	it("asks during its work, and continues without an answer in time", async (t) => {
 		const pi = new Talk(t, [
 			{ stream: "So far. " },
 			{ ask: "confirm", title: "?", timeoutMs: 50 },
@@ -427,7 +427,7 @@ describe("a stand-in that misbehaves in RPC mode", () => {
 		assert.equal(await ended, 143);
 	});
 
-	it("is ended by the end of its input, whatever it does", async (t) => {
+	it("ends with its input in every state", async (t) => {
 		const pi = new Talk(t, "stalls");
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.saying();

@@ -89,7 +89,7 @@ describe("the events of the stand-in", () => {
 	for (const version of ["0.73.1", "0.87.1", "1.6.0"]) {
 		const told = Object.entries(stories).filter(([story]) => tells(version, story));
 		for (const [story, scenario] of told) {
-			it(`are those of pi ${version}, in its order: ${story}`, () => {
+			it(`match pi ${version}, in its order: ${story}`, () => {
 				const played = eventsOf(play(scenario, { env: { FAKE_PI_VERSION: version } }).stdout);
 				const recorded = eventsOf(readFileSync(join(recordings, version, `${story}.jsonl`), "utf8"));
 				assert.deepEqual(sequence(played), sequence(recorded));
@@ -139,7 +139,7 @@ describe("a built-in scenario", () => {
 		steers: [0, "Done."],
 	};
 	for (const [name, [code, output, more = {}]] of Object.entries(rows)) {
-		it(`is read as what it is: ${name}`, async () => {
+		it(`has the expected result: ${name}`, async () => {
 			const played = play(name);
 			assert.equal(played.status, code, played.stderr.slice(0, 500));
 			const collected = await collectOutput(played.stdout);
@@ -164,7 +164,7 @@ describe("the README of the stand-in", () => {
 		assert.deepEqual(missing, []);
 	});
 
-	it("shows scenarios that can be played", async () => {
+	it("shows playable scenarios", async () => {
 		const { check } = await import("../../fake-pi/steps.mjs");
 		const [shown = "", ...others] = [...readme.matchAll(/```json\n(\[.*?)```/gs)].map(([, scenario = ""]) => scenario);
 		assert.equal(others.length, 1);
@@ -182,7 +182,7 @@ describe("the command line of the stand-in", () => {
 		assert.equal(play("answers", { args: ["--version"], env: { FAKE_PI_VERSION: "0.87.1" } }).stdout, "0.87.1\n");
 	});
 
-	it("takes the task from standard input, from its words, or from both", async () => {
+	it("takes the task from standard input, from its arguments, or from both", async () => {
 		const mode = ["--mode", "json", "-p"];
 		assert.equal(await said(mode, "from the pipe"), "You said: from the pipe");
 		assert.equal(await said([...mode, "a word"]), "You said: a word");
@@ -190,7 +190,7 @@ describe("the command line of the stand-in", () => {
 		assert.equal(await said([...mode, "a word"], "from the pipe"), "You said: from the pipe\na word");
 	});
 
-	it("does not take the value of an option for the task, nor an unknown option for anything", async () => {
+	it("takes neither the value of an option nor an unknown option as the task", async () => {
 		const options = [
 			"--model",
 			"m",
@@ -206,7 +206,7 @@ describe("the command line of the stand-in", () => {
 		assert.equal(await said(["--mode", "json", ...options, "-p", "the task"]), "You said: the task");
 	});
 
-	it("writes the session file it is told to write", () => {
+	it("writes the requested session file", () => {
 		const session = join(folder, "session.jsonl");
 		play("calls", { args: ["--mode", "json", "-p", "--session", session] });
 		const entries = eventsOf(readFileSync(session, "utf8")) as { type: string; message?: { role: string } }[];
@@ -218,7 +218,7 @@ describe("the command line of the stand-in", () => {
 		assert.equal(eventsOf(readFileSync(session, "utf8")).length, entries.length + 3, "it is continued");
 	});
 
-	it("plays a file, and tells what it was given to a log", () => {
+	it("plays a file, and logs its input", () => {
 		const [scenario, log] = [join(folder, "scenario.json"), join(folder, "log")];
 		writeFileSync(scenario, '[{ "when": "task", "do": [{ "say": "Yes." }], "else": [{ "say": "No." }] }]');
 		assert.match(play(scenario, { env: { FAKE_PI_LOG: log } }).stdout, /Yes\./);
@@ -234,7 +234,7 @@ describe("the command line of the stand-in", () => {
 		["a mistake further in", [{ repeat: [{ say: "x" }, { shout: 1 }] }], /unknown step `shout`/],
 		["a way to fork that is not there", [{ fork: "spoon" }], /`spoon`\. Kinds: plain, group, session, daemon/],
 	] as [string, Scenario, RegExp][]) {
-		it(`is refused before anything is played: ${label}`, () => {
+		it(`is refused before it is played: ${label}`, () => {
 			const { status, stdout, stderr } = play(scenario);
 			assert.deepEqual([status, stdout], [64, ""]);
 			assert.match(stderr, says);
@@ -243,7 +243,7 @@ describe("the command line of the stand-in", () => {
 });
 
 describe("a process of the stand-in", () => {
-	it("leaves as pi does when it is asked to", async () => {
+	it("exits as pi does on request", async () => {
 		for (const [signal, code] of [
 			["SIGTERM", 143],
 			["SIGHUP", 129],
@@ -256,7 +256,7 @@ describe("a process of the stand-in", () => {
 		}
 	});
 
-	it("may say something to a signal", async () => {
+	it("may print something on a signal", async () => {
 		const child = spawn(node, [script, "--mode", "json"], { env: { ...process.env, FAKE_PI_SCENARIO: "polite" } });
 		let stdout = "";
 		const ended = new Promise((resolve) => child.once("close", resolve));
@@ -269,12 +269,12 @@ describe("a process of the stand-in", () => {
 		assert.equal((await collectOutput(stdout)).partialOutput, "so far and goodbye");
 	});
 
-	it("ends when its time is over, whatever it was told", async () => {
+	it("ends after its maximum time in every scenario", async () => {
 		const { status } = play("stubborn", { env: { FAKE_PI_LIFETIME_MS: "700" } });
 		assert.notEqual(status, null, "nobody had to end it");
 	});
 
-	it("has descendants of each kind, which are where they should be", async (t) => {
+	it("has descendants of each kind in the expected groups", async (t) => {
 		const mark = randomUUID();
 		t.after(async () => {
 			await endAll(mark, 100);

@@ -31,7 +31,7 @@ const mayBeNobody =
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 describe("the files of a run", () => {
-	it("lie in a directory with the run's name, private to the user", async (t) => {
+	it("are in a private directory with the run's id", async (t) => {
 		const mask = process.umask(0);
 		t.after(() => process.umask(mask));
 		const scene = new Scene(t, answers);
@@ -46,7 +46,7 @@ describe("the files of a run", () => {
 		assert.deepEqual([JSON.parse(header).type, JSON.parse(header).cwd], ["session", scene.project]);
 	});
 
-	it("are private while the run goes on, the agent's prompt among them, and then only the session stays", async (t) => {
+	it("are private during the run, including the prompt, and only the session remains", async (t) => {
 		const scene = new Scene(
 			t,
 			`find "$here/agent/subagents" -printf '%m %f\\n' | sort -u > $here/seen; printf '%s\\n' "$@" > $here/argv; ${answers}`,
@@ -63,7 +63,7 @@ describe("the files of a run", () => {
 		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
 	});
 
-	it("lie beside the session of the conversation that delegates", async (t) => {
+	it("are next to the session of the delegating conversation", async (t) => {
 		const scene = new Scene(t, answers);
 		const parentSessionFile = join(scene.root, "sessions", "2026_abc.jsonl");
 		const handle = scene.start({ parentSessionFile });
@@ -72,7 +72,7 @@ describe("the files of a run", () => {
 		assert.ok(!existsSync(join(scene.agentDir, "subagents/runs")));
 	});
 
-	it("lie where PI_CODING_AGENT_DIR says", async (t) => {
+	it("are below PI_CODING_AGENT_DIR", async (t) => {
 		const { agentDir, ...options } = new Scene(t, answers).options;
 		const result = await startRun({
 			...options,
@@ -81,7 +81,7 @@ describe("the files of a run", () => {
 		assert.ok(single(result).sessionFile?.startsWith(`${agentDir}/subagents/runs/`), single(result).sessionFile);
 	});
 
-	it("are none when sessions are not kept", async (t) => {
+	it("do not exist without sessions", async (t) => {
 		const scene = new Scene(t, answers);
 		const result = await scene.run({ config: { persistSession: false } });
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
@@ -95,7 +95,7 @@ describe("the files of a run", () => {
 			parentSessionFile: relative(process.cwd(), scene.path("sessions/s.jsonl")),
 		}),
 	})) {
-		it(`are found by the child and the caller when the path is relative: ${label}`, async (t) => {
+		it(`are found by the child and the caller for a relative path: ${label}`, async (t) => {
 			const words =
 				'for word in "$@"; do case $word in */*) test -e "$word" || echo "$word";; esac; done > $here/missing';
 			const scene = new Scene(t, `${words}; ${answers}`);
@@ -109,7 +109,7 @@ describe("the files of a run", () => {
 	}
 });
 
-describe("a place that cannot be written", () => {
+describe("an unwritable place", () => {
 	it("is named: a file in the way", async (t) => {
 		const scene = new Scene(t, answers);
 		scene.write("agent/subagents", "in the way");
@@ -146,14 +146,11 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		return { result, files: files.filter((name: string) => !isOfStore(name)) };
 	}
 
-	it("that is full from the start is named, and nothing is started or left", async (t) => {
+	it("that is full from the start is named, and nothing starts or remains", async (t) => {
 		const scene = new Scene(t, answers);
 		const { result, files } = await onDisk(scene, "size=4k");
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
-		assert.match(
-			single(result).error ?? "",
-			/^session directory: .*\/agent\/subagents\/runs\/.*the disk is full/,
-		);
+		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents\/runs\/.*the disk is full/);
 		assert.equal(single(result).sessionFile, undefined, "a file that was never written is not promised");
 		assert.ok(!scene.wasStarted);
 		assert.deepEqual(files, ["subagents", "subagents/runs"]);
@@ -167,7 +164,7 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		assert.ok(!scene.wasStarted);
 	});
 
-	it("that fills up when a long answer is kept costs the whole text, not the run", async (t) => {
+	it("that fills up while a long answer is saved loses the full text, not the run", async (t) => {
 		const scene = new Scene(t, `begin; said "first $(head -c 300000 /dev/zero | tr '\\0' x) last"; settled`);
 		const { result, files } = await onDisk(scene, "size=256k");
 		assert.deepEqual(shape(result), ["SUBAGENT_OUTPUT_TRUNCATED", 0, "completed", false]);

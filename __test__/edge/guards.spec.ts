@@ -36,7 +36,7 @@ function broken(scene: Scene): Record<string, [path: string, says: RegExp]> {
 }
 
 describe("a warden that is unavailable", LINUX, () => {
-	it("is an error for the doctor and a lower level for a run, never a crash", async (t) => {
+	it("is an error in doctor and a lower level for a run, never a crash", async (t) => {
 		const scene = new Scene(t, answers);
 		for (const [name, [path, says]] of Object.entries(broken(scene))) {
 			const env = { PI_SUBAGENT_WARDEN: path };
@@ -59,7 +59,7 @@ describe("a warden that is unavailable", LINUX, () => {
 		}
 	});
 
-	it("keeps a run that requires a sandbox from starting, and says which limits are not in force", async (t) => {
+	it("prevents the start of a run that requires a sandbox, and names the inactive limits", async (t) => {
 		const scene = new Scene(t, answers, { env: { PI_SUBAGENT_WARDEN: "" } });
 		const refused = await scene.run({ config: { sandbox: "required" } });
 		assert.match(single(refused).error ?? "", /^sandbox: required, but unavailable: .*warden/);
@@ -70,7 +70,7 @@ describe("a warden that is unavailable", LINUX, () => {
 	});
 });
 
-describe("a machine that is short of descriptors while it is asked what it allows", LINUX, () => {
+describe("a machine without free descriptors during the probe", LINUX, () => {
 	/** The warden, which has too few descriptors the first times that it is asked. */
 	const short = (scene: Scene, times: number) => {
 		const counted = `echo >> "$0.asked"; test $(wc -l < "$0.asked") -gt ${times} || ulimit -n 5`;
@@ -79,7 +79,7 @@ describe("a machine that is short of descriptors while it is asked what it allow
 		return { ...scene.options.env, PI_SUBAGENT_WARDEN: path };
 	};
 
-	it("is asked again, and nothing is weaker for it", async (t) => {
+	it("is probed again, and nothing is weaker afterwards", async (t) => {
 		const scene = new Scene(t, answers);
 		const env = short(scene, 2);
 		for (let run = 0; run < 2; run += 1) {
@@ -97,7 +97,7 @@ describe("a machine that is short of descriptors while it is asked what it allow
 		assert.equal(scene.read("short.asked").length, 3, "asked until it knew, and no more");
 	});
 
-	it("for longer is a run that fails, and one that works as soon as that is over", async (t) => {
+	it("fails a run while it lasts, and the next run works", async (t) => {
 		const scene = new Scene(t, answers);
 		// Each run asks seven times.
 		const env = short(scene, 7);
@@ -114,7 +114,7 @@ describe("a machine that is short of descriptors while it is asked what it allow
 });
 
 describe("a warden that hangs", LINUX, () => {
-	it("at the start is a failure with its name, and leaves nothing", async (t) => {
+	it("fails the run at the start with its name, and leaves nothing", async (t) => {
 		const scene = new Scene(t, answers);
 		const path = scene.write("hangs", `#!/bin/sh\ntest "$1" = --probe && exec ${warden} --probe\nexec sleep 60\n`);
 		execFileSync("chmod", ["+x", path]);
@@ -124,7 +124,7 @@ describe("a warden that hangs", LINUX, () => {
 		assert.deepEqual([single(result).supervision, single(result).sandbox?.mechanism], [undefined, []]);
 	});
 
-	it("because somebody in its tree has stopped it is given up on, and the tree is ended", async (t) => {
+	it("that a process of its tree has stopped is abandoned, and the tree is ended", async (t) => {
 		// The parent of an orphan is the warden.
 		const stops = `trap "" TERM; sleep 0.2; read _ _ _ warden _ < /proc/$$/stat; kill -STOP $warden; sleep 60`;
 		const script = `begin; setsid sh -c '${stops}' > /dev/null 2>&1 & said ok; settled`;
@@ -135,7 +135,7 @@ describe("a warden that hangs", LINUX, () => {
 });
 
 describe("a child that may not write", { skip: !allows("landlock") && "no Landlock here" }, () => {
-	it("writes its own places and nothing else, and the result names what held it", async (t) => {
+	it("writes only its own directories, and the result names the sandbox", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("tries.sh", tries);
 		const all = sandboxOf();
@@ -153,7 +153,7 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 		assert.deepEqual([...new Set(scene.filesLeft())], ["session.jsonl"]);
 	});
 
-	it("is held where others may write, too", async (t) => {
+	it("is sandboxed even if other agents may write", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("tries.sh", tries);
 		for (const sandbox of ["auto", "required"]) {
@@ -163,7 +163,7 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 		}
 	});
 
-	it("is told apart from one that may write everywhere", async (t) => {
+	it("differs from a child that may write everywhere", async (t) => {
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: bash\n---\nWrite.");
 		const piCommand = scene.pi("tries.sh", tries);
@@ -175,15 +175,15 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 	});
 });
 
-describe("what a tree uses", LINUX, () => {
-	it("is no failure any more when the work was settled before the limit was reached", async (t) => {
+describe("the resources of a tree", LINUX, () => {
+	it("do not fail a run whose work was settled before the limit", async (t) => {
 		const many = "i=0; while [ $i -lt 30 ]; do sleep 20 & i=$((i+1)); done; wait";
 		const scene = new Scene(t, `begin; said Done.; settled; ${many}`);
 		const result = await scene.run({ config: { limits: { processes: 10 } } });
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
-	it("stands in every result", async (t) => {
+	it("appear in every result", async (t) => {
 		// Three processes at once; one of them spins for a while.
 		const script = `begin; sleep 1 & sleep 1 & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait; said ok; settled`;
 		const { resources } = single(await new Scene(t, script).run());
@@ -194,7 +194,7 @@ describe("what a tree uses", LINUX, () => {
 	});
 });
 
-describe("a mount namespace that the machine promises and a child does not get", { skip: gapless() }, () => {
+describe("a mount namespace that the probe found and a child does not get", { skip: gapless() }, () => {
 	/** A warden that never gets one, and is otherwise the real one. */
 	function withoutView(scene: Scene): string {
 		const path = scene.write(
@@ -245,7 +245,7 @@ begin; said "Seen: $seen" stop; settled`;
 		});
 	}
 
-	it("ends a run that requires it before it has its task", async (t) => {
+	it("ends a run that requires it before its task", async (t) => {
 		const scene = new Scene(t, "");
 		const script = "IFS= read -r line && { begin; said Done.; settled; }";
 		const env = { ...scene.options.env, PI_SUBAGENT_WARDEN: withoutView(scene) };
@@ -255,7 +255,7 @@ begin; said "Seen: $seen" stop; settled`;
 		assert.match(single(result).error ?? "", /^sandbox: required, but unavailable: .*the mount namespace was refused$/);
 	});
 
-	it("hides no extension that the child is to load, whoever says so", async (t) => {
+	it("hides no extension that the child must load", async (t) => {
 		const scene = new Scene(t, answers);
 		scene.write("agent/extensions/gate.ts", "export default () => {};");
 		for (const place of ["agent/extensions/gate.ts", "agent/extensions", "agent"]) {
@@ -268,7 +268,7 @@ begin; said "Seen: $seen" stop; settled`;
 		assert.equal(scene.wasStarted, false);
 	});
 
-	it("is no question in a directory that the child cannot see: the run is refused", async (t) => {
+	it("does not lead to a question in an invisible directory: the run is refused", async (t) => {
 		const scene = new Scene(t, answers);
 		const sandbox = { mode: "auto", hidden: [scene.project] };
 		const result = await scene.run({ config: { sandbox } });
@@ -279,7 +279,7 @@ begin; said "Seen: $seen" stop; settled`;
 	});
 });
 
-describe("git, which looks at the work tree of a writing agent", {
+describe("git in the work tree of a writing agent", {
 	skip: !allows("landlock") && "no Landlock here",
 }, () => {
 	for (const [where, isHeld] of [

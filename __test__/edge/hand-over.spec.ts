@@ -11,8 +11,8 @@ import { gate } from "./stand-in.ts";
 /** A child that has begun, and ends when the gate is open. */
 const waits = [{ stream: "so far" }, gate(), { say: "You said: {task}" }];
 
-describe("handing a call over", () => {
-	it("gives a receipt, and what comes of it to the conversation, whatever becomes of the handle", async (t) => {
+describe("moving a call to the background", () => {
+	it("gives a receipt, and delivers the result to the conversation, regardless of the handle", async (t) => {
 		const scene = backgroundScene(t, waits);
 		const here = Here.open(scene);
 		const call = startRun({ ...here.options, agent: "explorer", task: "look" });
@@ -36,7 +36,7 @@ describe("handing a call over", () => {
 		assert.equal(here.messages.length, 1);
 	});
 
-	it("outlasts SIGKILL to its host as any background run does: told once, and continued in its session", async (t) => {
+	it("survives SIGKILL to its host like any background run: delivered once, and continued in its session", async (t) => {
 		const scene = backgroundScene(t, [{ say: "Half of it." }, { call: "read", takesMs: 60_000 }]);
 		const there = Elsewhere.open(scene);
 		const [receipt] = await there.handOver("look");
@@ -57,7 +57,7 @@ describe("handing a call over", () => {
 		assert.equal(here.messages.length, 2);
 	});
 
-	it("leaves those that have ended with their calls, and says what has no conversation", async (t) => {
+	it("keeps ended tasks with their call, and reports a missing conversation", async (t) => {
 		const scene = backgroundScene(t, [{ say: "You said: {task}" }]);
 		const here = Here.open(scene);
 		const call = startRun({ ...here.options, agent: "explorer", task: "look" });
@@ -96,7 +96,7 @@ describe("handing a call over", () => {
 });
 
 describe("continuing a run", () => {
-	it("answers as to a request for one, and tells its result", async (t) => {
+	it("gives a receipt, and delivers its result", async (t) => {
 		const scene = backgroundScene(t, [{ say: "You said: {task}" }]);
 		const here = Here.open(scene);
 		const call = startRun({ ...here.options, agent: "explorer", task: "look" });

@@ -144,9 +144,9 @@ function row(what: string, file: string, make: Make): Row {
 	return { what, make: (scene) => replace(scene, file, make), names: file };
 }
 
-describe("a repository with a file that would hold git", { skip: unix }, () => {
+describe("a repository with a file that would block git", { skip: unix }, () => {
 	for (const { what, make, names, isolatedRuns } of inRepository)
-		it(`is named, and stops only a run that needs it: ${what}`, async (t) => {
+		it(`is named, and prevents only a run that needs git: ${what}`, async (t) => {
 			const scene = sceneOf(t);
 			make(scene);
 			const run = async (agent: string) =>
@@ -161,7 +161,7 @@ describe("a repository with a file that would hold git", { skip: unix }, () => {
 			assert.deepEqual([single(readonly).outcome, notes(readonly)], ["completed", ""]);
 		});
 
-	it("costs no answer if the child made the file", async (t) => {
+	it("does not lose the answer if the child made the file", async (t) => {
 		const scene = sceneOf(t, `rm -f .git/packed-refs; mkfifo .git/packed-refs; ${answers}`);
 		const running = scene.start({ agent: "in-place", config: config() }).result();
 		const result = await inTime(running, "the result", limitMs);
@@ -169,7 +169,7 @@ describe("a repository with a file that would hold git", { skip: unix }, () => {
 		assert.match(notes(result), /the files that this run changed are not listed.*`\.git\/packed-refs` is a FIFO/);
 	});
 
-	it("costs no work if the file appears while an isolated run works", async (t) => {
+	it("does not lose work if the file appears during an isolated run", async (t) => {
 		const scene = sceneOf(t, `echo more >> kept.txt; mkfifo $here/project/.git/shallow; ${answers}`);
 		const running = scene.start({ agent: "isolated", config: config() }).result();
 		const result = await inTime(running, "the result", limitMs);
@@ -187,7 +187,7 @@ describe("a special file with a protected name", { skip: unix || needsView }, ()
 		["a link to a device", ".mcp.json", device],
 		["a FIFO", ".mcp.json", fifo],
 	] as const)
-		it(`is named or cannot be replaced, and stops no writer: ${what} as ${name}`, async (t) => {
+		it(`is named or cannot be replaced, and prevents no writer: ${what} as ${name}`, async (t) => {
 			const replaces = `rm ${name} 2>/dev/null && echo '{}' > ${name} && replaced=yes`;
 			const scene = sceneOf(t, `${replaces}; begin; said "replaced: \${replaced:-no}"; settled`);
 			replace(scene, name, make);
@@ -285,7 +285,7 @@ async function isClean(scene: Scene, agent: string): Promise<void> {
 
 describe("git after a child", { skip: unix }, () => {
 	for (const command of ["config", "status", "update-index"])
-		it(`keeps no aborted run from its answer: git ${command}`, async (t) => {
+		it(`does not delay the answer of an aborted run: git ${command}`, async (t) => {
 			const scene = sceneOf(t, `echo more >> kept.txt; echo ${command} > $here/hold; ${answers}`);
 			holdGit(scene);
 			const running = scene.start({ agent: "in-place", config: config() });

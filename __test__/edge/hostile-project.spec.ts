@@ -11,7 +11,7 @@ import { describeTools, loadConfig } from "../../index.js";
 /** Far above what a bounded read takes, far below the 40 seconds that it took. */
 const LIMIT_MS = 5_000;
 
-it("a hostile project costs no time", async (t) => {
+it("a hostile project does not delay a run", async (t) => {
 	const root = mkdtempSync(join(tmpdir(), "psn-hostile-"));
 	t.after(() => rmSync(root, { recursive: true, force: true }));
 	const agents = join(root, "project/.pi/agents");

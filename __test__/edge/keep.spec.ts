@@ -27,7 +27,8 @@ const kept: Spawn = { runTimeoutSeconds: 60, config: { background: { onExit: "ke
 const keepScene = (test: TestContext, scenario: string | unknown[] = stalls) => backgroundScene(test, scenario);
 
 /** The keepers of a scene. */
-const hostProcesses = (scene: Scene) => survivors(scene.mark).filter(({ command }) => /pi-subagent-host/i.test(command));
+const hostProcesses = (scene: Scene) =>
+	survivors(scene.mark).filter(({ command }) => /pi-subagent-host/i.test(command));
 
 /** What keepers show, as files. */
 function shown(scene: Scene): string[] {
@@ -45,8 +46,8 @@ async function assertClean(scene: Scene, ...runs: RunRecord[]): Promise<void> {
 	for (const run of runs) assert.deepEqual(filesOf(run), ["session.jsonl"]);
 }
 
-describe("a run that is kept", LINUX, () => {
-	it("goes on however its host ends, and is told by the next, once", async (t) => {
+describe("a detached run", LINUX, () => {
+	it("continues after any end of its host, and the next host delivers it once", async (t) => {
 		const scene = keepScene(t, works);
 		const hosts = [Elsewhere.open(scene), Elsewhere.open(scene), Elsewhere.open(scene)];
 		const [killed, left, gone] = hosts as [Elsewhere, Elsewhere, Elsewhere];
@@ -73,7 +74,7 @@ describe("a run that is kept", LINUX, () => {
 		await assertClean(scene, ...told);
 	});
 
-	it("is refused where nothing would end it, or nobody could see it", async (t) => {
+	it("is refused without a time limit, or without a store", async (t) => {
 		const scene = keepScene(t);
 		const here = Here.open(scene);
 		const rows: [Spawn, string, RegExp][] = [
@@ -102,7 +103,7 @@ describe("a run that is kept", LINUX, () => {
 		assert.deepEqual(toldOf(nowhere, "argv"), []);
 	});
 
-	it("asks for its agent here, where somebody is, and is answered at once", async (t) => {
+	it("asks about its agent in this pi, which has a user, and is answered at once", async (t) => {
 		const scene = keepScene(t, announces([{ say: "x" }], [{ say: "The news." }]));
 		const agent = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
 		scene.write("project/.pi/agents/local.md", agent);
@@ -115,7 +116,10 @@ describe("a run that is kept", LINUX, () => {
 		assert.deepEqual(hostProcesses(scene), []);
 		answers[0]?.(true);
 		const message = await here.heard();
-		assert.deepEqual([message.runIds, message.runs[0]?.status, message.runs[0]?.isDetached], [[runId], "success", true]);
+		assert.deepEqual(
+			[message.runIds, message.runs[0]?.status, message.runs[0]?.isDetached],
+			[[runId], "success", true],
+		);
 		scene.write("project/.pi/agents/local.md", `${agent}\nElsewhere.`);
 		await here.started({ ...kept, agent: "local" }, { confirm });
 		await until(() => answers.length === 2, "the next question");
@@ -125,7 +129,7 @@ describe("a run that is kept", LINUX, () => {
 		await assertClean(scene);
 	});
 
-	it("is seen, told and stopped from another process", async (t) => {
+	it("is listed, messaged and stopped from another process", async (t) => {
 		const steered = { steered: [{ say: "Heard: {steer}" }] };
 		const work = [
 			steered,
@@ -164,7 +168,7 @@ describe("a run that is kept", LINUX, () => {
 		await assertClean(scene, talked, ended);
 	});
 
-	it("ends with its keeper, as unknown where that is killed and as interrupted where it is asked to go", async (t) => {
+	it("ends with its host process: unknown after SIGKILL, interrupted after SIGTERM", async (t) => {
 		const scene = keepScene(t, [{ fork: ["session"] }, { say: "Half of it." }, ...stalls]);
 		const here = Here.open(scene);
 		for (const signal of ["SIGKILL", "SIGTERM"] as const) {
@@ -187,7 +191,7 @@ describe("a run that is kept", LINUX, () => {
 		}
 	});
 
-	it("ends at its limit, of which its keeper knows, and without a host", async (t) => {
+	it("ends at its time limit without a pi", async (t) => {
 		const scene = keepScene(t);
 		const there = Elsewhere.open(scene);
 		const { runId } = await there.started({ ...kept, runTimeoutSeconds: 4 });

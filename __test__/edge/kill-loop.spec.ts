@@ -10,7 +10,7 @@ import { it } from "node:test";
 import { assertNothingLeft } from "../support/survivors.ts";
 import { killLoop } from "./kill-loop.ts";
 
-it("tells every accepted run exactly once, whenever its host is killed", async (t) => {
+it("each accepted run is delivered exactly once for any moment of a host's death", async (t) => {
 	const [root, mark] = [realpathSync(mkdtempSync(join(tmpdir(), "psn-kill-"))), randomUUID()];
 	t.after(async () => {
 		await assertNothingLeft(mark);

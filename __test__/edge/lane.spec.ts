@@ -87,8 +87,8 @@ function most(scene: Scene): number {
 	return most;
 }
 
-describe("the lane of a process", () => {
-	it("lets so many children be at once, and the others start in the order in which they were asked for", async (t) => {
+describe("the queue of a process", () => {
+	it("limits the children, and starts the others in the order of their requests", async (t) => {
 		const scene = playing(t, [{ say: "You said: {task}" }], { config: { maxConcurrent: 1 } });
 		const tasks = Array.from({ length: 12 }, (_, index) => `task ${index}`);
 		const handles = [];
@@ -110,7 +110,7 @@ describe("the lane of a process", () => {
 		assert.equal(most(scene), 1);
 	});
 
-	it("lets several be at once, no more than there may", async (t) => {
+	it("starts several runs, up to the limit", async (t) => {
 		const scene = playing(t, waits, { config: { maxConcurrent: 3 } });
 		const gate = new Gate();
 		const runs = Array.from({ length: 7 }, () => new Watched(scene, gate));
@@ -122,7 +122,7 @@ describe("the lane of a process", () => {
 		assert.equal(most(scene), 3);
 	});
 
-	it("shows who waits, at which place, and that they move up", async (t) => {
+	it("shows the positions of waiting runs", async (t) => {
 		const scene = playing(t, waits, { config: { maxConcurrent: 1 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate);
@@ -148,7 +148,7 @@ describe("the lane of a process", () => {
 		assert.deepEqual(states, ["queued", "starting", "running"]);
 	});
 
-	it("has waiting count towards no timeout, and towards no duration", async (t) => {
+	it("does not count waiting towards timeouts and durations", async (t) => {
 		const config = { maxConcurrent: 1, timeoutMs: 5_000, idleTimeoutMs: 5_000 };
 		const scene = playing(t, waits, { config });
 		const gate = new Gate();
@@ -169,7 +169,7 @@ describe("the lane of a process", () => {
 		assert.ok(single(result).durationMs < 5_000, `${single(result).durationMs} ms`);
 	});
 
-	it("starts nothing for those who are aborted while they wait", async (t) => {
+	it("starts no child for runs aborted while they wait", async (t) => {
 		const scene = playing(t, waits, { config: { maxConcurrent: 1 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate);
@@ -189,7 +189,7 @@ describe("the lane of a process", () => {
 		assert.equal(toldOf(scene, "argv").length, 1);
 	});
 
-	it("is left by a run that is closed", async (t) => {
+	it("loses a closed run", async (t) => {
 		const scene = playing(t, waits, { config: { maxConcurrent: 1 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate);
@@ -204,7 +204,7 @@ describe("the lane of a process", () => {
 		await first.result();
 	});
 
-	it("gives a parallel call its part, and does not let the rest of it stand in anybody's way", async (t) => {
+	it("gives a parallel call its share, and the rest of the call blocks no other run", async (t) => {
 		const scene = playing(t, waits, { config: { maxConcurrent: 3, parallelConcurrency: 2 } });
 		const gate = new Gate();
 		const { agent, task: _, ...around } = scene.options;
@@ -237,13 +237,13 @@ describe("the lane of a process", () => {
 	});
 });
 
-describe("a provider that wants to be left alone", () => {
+describe("a provider that asks for a pause", () => {
 	const limited = (time: string) => [
 		{ retry: `429: Rate limit reached. Please try again in ${time}.`, delayMs: 50, of: 1 },
 		...waits,
 	];
 
-	it("gets no new child until then, and another one does", async (t) => {
+	it("gets no new child until then, and another provider does", async (t) => {
 		const holdMs = 1_500 * slower;
 		const scene = playing(t, [{ when: "limited", do: limited(`${holdMs / 1_000}s`), else: waits }]);
 		const gate = new Gate();
@@ -259,14 +259,17 @@ describe("a provider that wants to be left alone", () => {
 		assert.ok(!toldOf(scene, "task").includes("held"));
 		await until(() => held.last?.rateLimitedForMs !== undefined, "the hold in an update");
 		const { state, position, rateLimitedForMs = 0 } = held.last ?? {};
-		assert.ok(state === "queued" && position === 1 && rateLimitedForMs > 0 && rateLimitedForMs <= holdMs, JSON.stringify(held.last));
+		assert.ok(
+			state === "queued" && position === 1 && rateLimitedForMs > 0 && rateLimitedForMs <= holdMs,
+			JSON.stringify(held.last),
+		);
 		await gate.until(4);
 		assert.ok(performance.now() - since > holdMs - 500, "it has waited");
 		gate.open(true);
 		for (const run of [first, held, other, unknown]) assert.deepEqual(shape(await run.result()), completed);
 	});
 
-	it("is left alone by those who have waited for room before", async (t) => {
+	it("gets no child from runs that were already waiting", async (t) => {
 		const scene = playing(t, [{ when: "limited", do: limited("1s"), else: waits }], { config: { maxConcurrent: 1 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate, { task: "limited", model: "shy/one" });
@@ -287,7 +290,7 @@ describe("a provider that wants to be left alone", () => {
 		assert.deepEqual(shape(await held.result()), completed);
 	});
 
-	it("is waited for by a run that can be aborted", async (t) => {
+	it("delays a run that can be aborted", async (t) => {
 		const scene = playing(t, [{ when: "limited", do: limited("60s"), else: waits }]);
 		const gate = new Gate();
 		const first = new Watched(scene, gate, { task: "limited", model: "slow/one" });
@@ -304,7 +307,7 @@ describe("a provider that wants to be left alone", () => {
 describe("the processes of one user", () => {
 	const config = { maxConcurrentPerUser: 2, protocol: "rpc" };
 
-	it("share a cap, and start in turn", async (t) => {
+	it("share a cap, and start in order", async (t) => {
 		const scene = playing(t, [gateStep(), { say: "You said: {task}" }], { config });
 		const hosts = [host(scene, "queue.mjs", ["4"]), host(scene, "queue.mjs", ["4"])];
 		await untilTold(scene, "task", 2);
@@ -335,7 +338,7 @@ describe("the processes of one user", () => {
 		await until(() => survivors(scene.mark).length === 0, "the end of the other's children");
 	});
 
-	it("are those of one agent directory", async (t) => {
+	it("are the processes of one agent directory", async (t) => {
 		const [one, two] = [
 			playing(t, waits, { config: { ...config, maxConcurrentPerUser: 1 } }),
 			playing(t, waits, { config: { ...config, maxConcurrentPerUser: 1 } }),
@@ -350,10 +353,10 @@ describe("the processes of one user", () => {
 
 const mayMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).status === 0;
 
-describe("an agent directory that cannot be written", {
+describe("an unwritable agent directory", {
 	skip: !mayMount && "no namespace to mount in",
 }, () => {
-	it("costs the cap, and one warning", async (t) => {
+	it("disables the cap, with one warning", async (t) => {
 		const config = { maxConcurrentPerUser: 1, protocol: "rpc" };
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { config, sessionId: "read-only" });
 		mkdirSync(scene.path("sessions"));

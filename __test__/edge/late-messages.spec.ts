@@ -30,11 +30,11 @@ function late(t: TestContext, { answer = 0.1, reply = 0.1 } = {}): Scene {
 	});
 }
 
-describe("a message of the host behind the answer", () => {
+describe("a message of the host after the answer", () => {
 	for (const [label, costs] of Object.entries({
-		"leaves the answer as it is": {},
-		"does not make a run fail whose reply would exceed the budget": { reply: 1 },
-		"does not make a run fail that exceeds the budget with its answer": { answer: 0.5 },
+		"does not change the answer": {},
+		"does not fail a run whose reply would exceed the budget": { reply: 1 },
+		"does not fail a run that exceeds the budget with its answer": { answer: 0.5 },
 	})) {
 		it(label, async (t) => {
 			const scene = late(t, costs);
@@ -52,7 +52,7 @@ describe("a message of the host behind the answer", () => {
 		});
 	}
 
-	it("does not keep the caller's own message from its reply", async (t) => {
+	it("does not prevent the reply to the caller's own message", async (t) => {
 		const scene = late(t, { answer: 0.01, reply: 0.01 });
 		const handle = scene.start();
 		await scene.run({ task: "cross it" });

@@ -27,7 +27,7 @@ describe("a dropped handle", () => {
 		});
 	}
 
-	it("does not end its run while somebody waits for the result", async (t) => {
+	it("does not end its run while a caller waits for the result", async (t) => {
 		const scene = new Scene(t, "echo $$ > $here/pid; begin; gate go; said 'Done.'; settled");
 		const ended = await host(scene, "lifetime.mjs", ["promise only"], gc);
 		assert.deepEqual([ended.stdout, ended.code], ["Done.\n", 0], ended.stderr);
@@ -35,13 +35,13 @@ describe("a dropped handle", () => {
 });
 
 describe("a process", () => {
-	it("waits for a result that is awaited", async (t) => {
+	it("stays alive for an awaited result", async (t) => {
 		const ended = await host(new Scene(t, "begin; sleep 0.5; said 'Done.'; settled"), "lifetime.mjs", ["awaited"]);
 		assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done.\n", 0, ""]);
 	});
 
 	for (const deed of ["unawaited", "unawaited and up"]) {
-		it(`ends by itself, and its child with it, while nothing is awaited: ${deed}`, async (t) => {
+		it(`exits with its child if nothing is awaited: ${deed}`, async (t) => {
 			const scene = new Scene(t, hangs);
 			const ended = await host(scene, "lifetime.mjs", [deed]);
 			assert.deepEqual([ended.code, ended.signal, ended.stderr], [0, null, ""]);
@@ -49,7 +49,7 @@ describe("a process", () => {
 		});
 	}
 
-	it("takes a child with it that ignores SIGTERM", async (t) => {
+	it("ends a child that ignores SIGTERM", async (t) => {
 		const scene = new Scene(t, "trap '' TERM; echo $$ > $here/pid; begin; while :; do sleep 1; done");
 		await host(scene, "lifetime.mjs", ["unawaited and up"]);
 		await untilGone(await scene.childPid());
@@ -60,7 +60,7 @@ describe("a process", () => {
 		["exit", 3],
 		["mistake", 1],
 	] as const) {
-		it(`takes the child of an awaited run with it: ${deed}`, async (t) => {
+		it(`ends the child of an awaited run: ${deed}`, async (t) => {
 			const scene = new Scene(t, hangs);
 			const ended = await host(scene, "lifetime.mjs", [deed]);
 			assert.equal(ended.code, code);
@@ -73,7 +73,7 @@ describe("a process", () => {
 		});
 	}
 
-	it("never hears of what its callbacks throw", async (t) => {
+	it("is not affected by exceptions of its callbacks", async (t) => {
 		const scene = new Scene(t, answers);
 		scene.write("project/.pi/agents/local.md", "---\nname: local\n---\nLook.");
 		const ended = await host(scene, "lifetime.mjs", ["callbacks"]);
@@ -83,7 +83,7 @@ describe("a process", () => {
 
 describe("a command in the tree of a child", { skip: process.platform !== "linux" && "no warden" }, () => {
 	for (const word of ["check", "setup"]) {
-		it(`ends with a host that is killed: ${word}`, async (t) => {
+		it(`ends with its killed host: ${word}`, async (t) => {
 			const scene = new Scene(t, "begin; said 'Done.'; settled", { agent: "writer", config: { allowWrite: true } });
 			const endless = `echo $$ > ${scene.path("pid")}; sleep 600`;
 			const isolation = word === "setup" ? "isolation: private\n" : "";
@@ -106,7 +106,7 @@ describe("a command in the tree of a child", { skip: process.platform !== "linux
 
 describe("worker threads", () => {
 	for (const word of ["awaited", "unawaited"]) {
-		it(`can be terminated without disturbing another's run, and take theirs with them: ${word}`, async (t) => {
+		it(`can be terminated with their runs and without affecting others: ${word}`, async (t) => {
 			const scene = new Scene(t, "");
 			scene.pi("hangs.sh", `cat > /dev/null; ${hangs}`);
 			scene.pi("answers.sh", "cat > /dev/null; begin; sleep 0.7; said 'Done.'; settled");
@@ -131,7 +131,7 @@ describe("two copies of the addon", () => {
 		"in two places": ["one", "two"],
 		"in one place, loaded again": ["one"],
 	})) {
-		it(`do not disturb each other in one process: ${label}`, async (t) => {
+		it(`do not affect each other in one process: ${label}`, async (t) => {
 			const scene = new Scene(t, answers);
 			const places = names.map((name) => copy(scene, name));
 			const ended = await host(scene, "copies.mjs", [places[0] ?? "", places.at(-1) ?? ""]);

@@ -38,7 +38,7 @@ describe("32 runs at once", () => {
 		assert.equal(new Set(results.map((result) => single(result).sessionFile)).size, 32);
 	});
 
-	it("fail, time out and are aborted each for itself", async (t) => {
+	it("fail, time out and are aborted independently", async (t) => {
 		const scene = new Scene(t, "");
 		const kinds = {
 			answers: { script: answers, outcome: "completed" },
@@ -64,7 +64,7 @@ describe("32 runs at once", () => {
 });
 
 describe("the JavaScript thread", () => {
-	it("goes on while children flood their pipes", async (t) => {
+	it("stays responsive while children flood their pipes", async (t) => {
 		const scene = new Scene(t, `begin; head -c 100000000 /dev/zero | tr '\\0' 'x'; echo; said 'Done.'; settled`);
 		const [gaps, began, cpu] = [watchGaps(), performance.now(), process.threadCpuUsage()];
 		const runs = await Promise.all([scene.run(), scene.run(), scene.run(), scene.run()]);
@@ -76,7 +76,7 @@ describe("the JavaScript thread", () => {
 		assert.ok(longest < took / 2, `it was blocked for ${longest} of ${took} ms`);
 	});
 
-	it("starts a run in no time, and hears of a mistake only from its result", async (t) => {
+	it("starts a run at once, and gets mistakes from its result", async (t) => {
 		const scene = new Scene(t, answers);
 		const started: number[] = [];
 		const over = Array.from({ length: 20 }, async () => {

@@ -22,7 +22,7 @@ const message = (text: string, more: Record<string, unknown> = {}) => ({
 });
 
 describe("a collected stream", () => {
-	it("is told in full", async () => {
+	it("is reported in full", async () => {
 		const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: { total: 0.5 } };
 		const call = { type: "toolCall", id: "c1", name: "read", arguments: { path: "a.ts" } };
 		const stream = lines(
@@ -58,7 +58,7 @@ describe("a collected stream", () => {
 		assert.match(collected.noise, /^garbage\s*$/);
 	});
 
-	it("that breaks off keeps what was under way", async () => {
+	it("that breaks off keeps the unfinished text", async () => {
 		const delta = {
 			type: "message_update",
 			assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "so far" },
@@ -67,7 +67,7 @@ describe("a collected stream", () => {
 		assert.deepEqual([collected.output, collected.partialOutput, collected.final], ["", "so far", false]);
 	});
 
-	it("that ends in an error says which", async () => {
+	it("that ends in an error names the error", async () => {
 		const collected = await collectOutput(lines(message("", { stopReason: "error", errorMessage: "500: overloaded" })));
 		assert.deepEqual([collected.error, collected.stopReason, collected.output], ["500: overloaded", "error", ""]);
 	});
@@ -87,13 +87,13 @@ describe("a collected stream", () => {
 		);
 	});
 
-	it("keeps head and tail of what is too long to keep", async () => {
+	it("keeps head and tail of a text that is too long", async () => {
 		const { output, omittedBytes } = await collectOutput(lines(message(`first ${"日 ".repeat(1 << 20)}last`)));
 		assert.ok(output.startsWith("first 日") && output.endsWith("日 last") && omittedBytes > 0);
 		assert.ok(!output.includes("\ufffd") && Buffer.byteLength(output) < 2 << 20);
 	});
 
-	it("belongs to the caller again as soon as the call returns", async () => {
+	it("may be reused as soon as the call returns", async () => {
 		const stream = Buffer.from(lines(message("kept")).repeat(20_000));
 		const bytes = new Uint8Array(stream);
 		const promise = collectOutput(bytes);
@@ -102,7 +102,7 @@ describe("a collected stream", () => {
 		assert.deepEqual([output, counts.events], ["kept", 20_000]);
 	});
 
-	it("may be given away and freed as soon as the call returns", async (t) => {
+	it("may be transferred as soon as the call returns", async (t) => {
 		const ended = await host(new Scene(t, ""), "transfer.mjs", [], { node: ["--expose-gc"] });
 		assert.deepEqual([ended.signal, ended.code, ended.stdout], [null, 0, `${64 << 20}\n`]);
 	});
@@ -113,7 +113,7 @@ describe("recorded streams of pi", () => {
 		readdirSync(join(streams, version)).map((name) => join(version, name)),
 	);
 
-	it("come to the same as text, as bytes and as a file", async () => {
+	it("give the same result as text, as bytes and as a file", async () => {
 		assert.ok(files.length > 50);
 		for (const name of files) {
 			const bytes = readFileSync(join(streams, name));
@@ -125,7 +125,7 @@ describe("recorded streams of pi", () => {
 	});
 
 	for (const version of ["0.73.1", "0.87.1", "1.6.0"]) {
-		it(`come to what pi ${version} meant`, async () => {
+		it(`give the expected result of pi ${version}`, async () => {
 			const plain = await collectOutputFile(join(streams, version, "plain.jsonl"));
 			assert.ok(plain.output.length > 0 && plain.final && plain.usage.turns === 1 && plain.usage.input > 0);
 			assert.deepEqual([plain.error, plain.stopReason, plain.counts.invalidLines], [undefined, "stop", 0]);
@@ -139,18 +139,18 @@ describe("recorded streams of pi", () => {
 	}
 });
 
-describe("a file that cannot be read", () => {
+describe("an unreadable file", () => {
 	for (const [label, path] of Object.entries({
 		missing: join(folder, "no-such.jsonl"),
 		"a directory": folder,
 		"no name": "",
 	})) {
-		it(`rejects and is named: ${label}`, async () => {
+		it(`rejects with its name: ${label}`, async () => {
 			await assert.rejects(collectOutputFile(path), (error: Error) => error.message.includes(`\`${path}\``));
 		});
 	}
 
-	it("is no file whose content makes no sense", async () => {
+	it("does not include a file with invalid content", async () => {
 		const path = join(folder, "binary");
 		writeFileSync(path, Buffer.from(Array.from({ length: 4096 }, (_, index) => index % 256)));
 		assert.equal((await collectOutputFile(path)).output, "");

@@ -41,8 +41,8 @@ async function run(scene: Scene, several: Several, ...around: Around): Promise<T
 /** How the results of a call stand in its text. */
 const headings = (result: ToolResult) => textOf(result).match(/^\[\d+\/\d+\] .*$/gm) ?? [];
 
-describe("tasks side by side", () => {
-	it("have their results in the order in which they were given, whoever is first", async (t) => {
+describe("parallel tasks", () => {
+	it("have their results in the order of the tasks", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["slow one", "two", "slow three", "four"]);
 		const tasks = ["slow one", "two", "slow three", "four"];
@@ -68,7 +68,7 @@ describe("tasks side by side", () => {
 		assert.deepEqual([result.usage?.input, result.usage?.cost.total], [40, 1]);
 	});
 
-	it("succeed together as long as one of them does, and name the failures", async (t) => {
+	it("succeed if one task does, and name the failures", async (t) => {
 		const scene = playing(t, obedient, { config: { idleTimeoutMs: 1_500 * slower, graceMs: 200 } });
 		const result = await run(scene, ["crash", "hang", "three", "fail"]);
 		assert.equal(result.isError ?? false, false);
@@ -90,13 +90,13 @@ describe("tasks side by side", () => {
 		);
 	});
 
-	it("fail together when all of them do", async (t) => {
+	it("fail if all tasks fail", async (t) => {
 		const result = await run(playing(t, obedient), ["crash", "fail"]);
 		assert.deepEqual([result.isError, result.details.error?.code], [true, "SUBAGENT_FAILED"]);
 		assert.deepEqual(outcomesOf(result), ["failed", "failed"]);
 	});
 
-	it("of different agents are each under their own prompt", async (t) => {
+	it("of different agents have their own prompts", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, [
 			{ agent: "reviewer", task: "one" },
@@ -109,7 +109,7 @@ describe("tasks side by side", () => {
 		);
 	});
 
-	it("are one when there is one", async (t) => {
+	it("may be a single task", async (t) => {
 		const result = await run(playing(t, obedient), ["one"]);
 		assert.deepEqual(
 			[textOf(result), outcomesOf(result)],
@@ -117,7 +117,7 @@ describe("tasks side by side", () => {
 		);
 	});
 
-	it("all hear what is said to them", async (t) => {
+	it("all receive a message to the call", async (t) => {
 		const scene = playing(t, [{ stream: "so far" }, gate(), { say: "." }]);
 		const handle = startSeveral("parallel", scene, ["one", "two", "three"]);
 		await untilTold(scene, "task", 3);
@@ -127,7 +127,7 @@ describe("tasks side by side", () => {
 		await inTime(handle.result(), "the result");
 	});
 
-	it("end with an abort, those that run and those that wait", async (t) => {
+	it("end with an abort, running or waiting", async (t) => {
 		const scene = playing(t, obedient, { config: { parallelConcurrency: 2, maxConcurrent: 8, graceMs: 300 } });
 		const handle = startSeveral("parallel", scene, ["quick", "hang", "hang", "hang", "hang"]);
 		await untilTold(scene, "task", 3);
@@ -146,7 +146,7 @@ describe("tasks side by side", () => {
 		assert.equal(result.details.error?.message, "cancelled by user: enough");
 	});
 
-	it("are not started when the caller has given up before", async (t) => {
+	it("do not start if the caller has aborted before", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "two"], { aborted: true });
 		assert.deepEqual([result.isError, outcomesOf(result), told(scene)], [true, ["aborted", "aborted"], []]);
@@ -176,7 +176,7 @@ describe("a call that is refused", () => {
 		"delegation that is switched off": [["one"], { enabled: false }, "SUBAGENTS_DISABLED", /switched off/],
 	};
 	for (const [label, [several, config, code, message]] of Object.entries(rows)) {
-		it(`names what is wrong and starts nothing: ${label}`, async (t) => {
+		it(`names the mistake and starts nothing: ${label}`, async (t) => {
 			const scene = playing(t, obedient, { config: { ...config } });
 			const result = await run(scene, several);
 			assert.deepEqual([result.isError, result.details.mode, result.details.results], [true, "parallel", []]);
@@ -192,7 +192,7 @@ describe("a task's own directory", () => {
 	const agent = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
 	const settings = (values: object) => JSON.stringify({ subagents: values });
 
-	it("is found from the conversation's, or is absolute", async (t) => {
+	it("is relative to the conversation's, or absolute", async (t) => {
 		const scene = playing(t, obedient);
 		for (const name of ["project/inner", "other"]) mkdirSync(scene.path(name));
 		await run(scene, [
@@ -207,7 +207,7 @@ describe("a task's own directory", () => {
 		);
 	});
 
-	it("brings its project's agents, which a person has to allow", async (t) => {
+	it("brings its project's agents, which a person must allow", async (t) => {
 		const scene = playing(t, obedient);
 		const path = scene.write("other/.pi/agents/local.md", agent);
 		const several = ["here", { agent: "local", cwd: "../other", task: "there" }];
@@ -236,7 +236,7 @@ describe("a task's own directory", () => {
 		assert.equal(elsewhere.details.error?.code, "UNKNOWN_AGENT");
 	});
 
-	it("is asked about once for several tasks", async (t) => {
+	it("is confirmed once for several tasks", async (t) => {
 		const scene = playing(t, obedient, { agent: "local" });
 		scene.write("project/.pi/agents/local.md", agent);
 		let count = 0;
@@ -245,7 +245,7 @@ describe("a task's own directory", () => {
 		assert.deepEqual([count, toldOf(scene, "task").length], [1, 3]);
 	});
 
-	it("brings its project's configuration, where that is stricter, and keeps the conversation's", async (t) => {
+	it("applies its project's stricter settings, and keeps the conversation's", async (t) => {
 		// It has no answer before it is ended: one that has would be left alone.
 		const scene = playing(t, [{ repeat: [{ call: "read", takesMs: 20 }], times: 1_000 }]);
 		scene.write("agent/subagents.json", settings({ budget: { maxTurns: 6 } }));
@@ -260,7 +260,7 @@ describe("a task's own directory", () => {
 		assert.deepEqual(await limits(), ["2", "3", "3"]);
 	});
 
-	it("that switches delegation off is not worked in", async (t) => {
+	it("that switches delegation off is refused", async (t) => {
 		const scene = playing(t, obedient);
 		scene.write("other/.pi/subagents.json", settings({ enabled: false }));
 		const result = await run(scene, ["here", { cwd: "../other" }]);
@@ -269,11 +269,11 @@ describe("a task's own directory", () => {
 	});
 });
 
-describe("what a result may fill", () => {
+describe("the size of a result", () => {
 	const one = 51_200;
 	const all = 512 * 1024;
 
-	it("is for each answer what it is for a single one", async (t) => {
+	it("is the same for each answer as for a single one", async (t) => {
 		const scene = playing(t, obedient);
 		const several = ["one", "long two", "page three", "page four", "page five", "page six", "page seven", "page eight"];
 		const result = await run(scene, several);
@@ -320,7 +320,7 @@ describe("updates of several tasks", () => {
 		return { updates, result };
 	}
 
-	it("have all of them every time, in order, and no results", async (t) => {
+	it("contain all tasks every time, in order, without results", async (t) => {
 		const scene = playing(t, obedient, { config: { parallelConcurrency: 2 } });
 		const { updates, result } = await updatesOf(scene, [
 			"slow one",
@@ -356,7 +356,7 @@ describe("updates of several tasks", () => {
 		assert.ok(updates.some(({ tasks }) => tasks[2]?.state === "queued" && tasks[2].position === 1));
 	});
 
-	it("say what a task shows only when that has changed", async (t) => {
+	it("repeat the text of a task only after a change", async (t) => {
 		const scene = playing(t, [{ stream: "Word ".repeat(40), chunk: 5, pauseMs: 30 }, { say: "." }]);
 		const { updates } = await updatesOf(scene, ["one", "two", "three"]);
 		const kept: { text: string; displayItems: unknown }[] = [];

@@ -117,7 +117,7 @@ const rows: Record<string, Row> = {
 		output: "so far",
 		knows: stopped,
 	},
-	"the limit of silence": {
+	"the idle limit": {
 		scenario: "stalls",
 		config: quick,
 		is: silent,
@@ -125,7 +125,7 @@ const rows: Record<string, Row> = {
 		output: "so far",
 		knows: stopped,
 	},
-	"the limit of silence in a tool": {
+	"the idle limit in a tool": {
 		scenario: [{ stream: "so far" }, { call: "bash", takesMs: 60_000 }],
 		config: { ...quick, toolTimeoutMs: startMs + 100 },
 		is: silent,
@@ -201,7 +201,7 @@ const rows: Record<string, Row> = {
 		output: "Done.",
 	},
 	"an answer without an end": { scenario: "leaves", is: completed, says: "Done." },
-	"an answer that is cut": {
+	"a cut answer": {
 		scenario: [{ say: `first ${"x ".repeat(3_000)} last` }],
 		config: { output: { maxBytes: 1_000 } },
 		is: cut,
@@ -217,7 +217,7 @@ const rows: Record<string, Row> = {
 		is: completed,
 		says: "Done.",
 	},
-	"lines that are no events": { scenario: "noisy", is: completed, says: "Done." },
+	"lines that are not events": { scenario: "noisy", is: completed, says: "Done." },
 	"events in pieces": { scenario: "splits", is: completed, says: "日本 😀 é" },
 	"the limit of the tree": {
 		scenario: [{ stream: "so far" }, { fork: Array(20).fill("plain") }, "hang"],
@@ -228,7 +228,7 @@ const rows: Record<string, Row> = {
 	},
 };
 
-describe("all protocols come to the same", () => {
+describe("all protocols give the same result", () => {
 	for (const [label, row] of Object.entries(rows)) {
 		it(label, async (t) => {
 			const played = protocols.map(async (protocol) => ({ protocol, ...(await play(t, row, protocol)) }));

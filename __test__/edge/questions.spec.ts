@@ -66,7 +66,7 @@ describe("a question", () => {
 		"one that is cancelled": [{ ask: "input", title: "Name?" }, { method: "input", title: "Name?" }, {}, "cancelled"],
 	};
 	for (const [label, [step, asked, answer, says]] of Object.entries(rows)) {
-		it(`reaches a person, and the answer comes back: ${label}`, async (t) => {
+		it(`reaches a person, and the child gets the answer: ${label}`, async (t) => {
 			const scene = playing(t, [step, { say: "Answer: {answer}" }]);
 			const questions: Question[] = [];
 			const handle = scene.start({}, undefined, {
@@ -90,14 +90,14 @@ describe("a question", () => {
 
 	const nobody: Record<string, { ask?: () => Promise<Answer> | Answer } | undefined> = {
 		"without a host": undefined,
-		"without anybody who asks": {},
+		"without a callback": {},
 		"when asking fails": { ask: () => Promise.reject(new Error("no")) },
 		"when asking throws": {
 			ask: () => {
 				throw new Error("no");
 			},
 		},
-		"when the answer is none": { ask: () => 5 as unknown as Answer },
+		"when the answer is invalid": { ask: () => 5 as unknown as Answer },
 	};
 	for (const [label, host] of Object.entries(nobody)) {
 		it(`is cancelled at once ${label}`, async (t) => {
@@ -107,14 +107,14 @@ describe("a question", () => {
 		});
 	}
 
-	it("is not asked in the json protocol, where nobody could answer", async (t) => {
+	it("is not asked in the json protocol, which takes no answers", async (t) => {
 		const config = { protocol: "json", ...quick };
 		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })], { config });
 		const result = await scene.run({}, undefined, { ask: () => assert.fail("it is asked") });
 		assert.deepEqual(shape(result), silent);
 	});
 
-	it("that the child has answered itself is over", async (t) => {
+	it("that the child has answered itself is withdrawn", async (t) => {
 		const scene = playing(t, [
 			{ ask: "confirm", title: "Go on?", timeoutMs: 300 },
 			{ say: "Answer: {answer}" },
@@ -128,7 +128,7 @@ describe("a question", () => {
 		assert.match(textOf(result), /^Answer: (unanswered|cancelled)$/);
 	});
 
-	it("that several are waiting for comes one at a time, in order", async (t) => {
+	it("comes one at a time, in order", async (t) => {
 		const questions = ["one", "two", "three"].map((id) => ({
 			event: { type: "extension_ui_request", id, method: "input", title: id },
 		}));
@@ -149,7 +149,7 @@ describe("a question", () => {
 		assert.deepEqual([seen, atOnce.most], [["one", "two", "three"], 1]);
 	});
 
-	it("whose time is over while another is answered is not asked any more", async (t) => {
+	it("that expires while another is answered is not asked any more", async (t) => {
 		const question = (id: string, timeout: number | undefined) => ({
 			event: { type: "extension_ui_request", id, method: "confirm", title: id, timeout },
 		});
@@ -172,7 +172,7 @@ describe("a question", () => {
 		assert.deepEqual([shape(result), seen], [completed, ["one"]]);
 	});
 
-	it("of too many at once is cancelled, and costs nothing", async (t) => {
+	it("beyond the limit is cancelled, without other effects", async (t) => {
 		const script = String.raw`head -n1 > /dev/null; begin; i=0
 			while [ $i -lt 100 ]; do printf '{"type":"extension_ui_request","id":"q%s","method":"confirm","title":"%s?"}\n' $i $i; i=$((i+1)); done
 			head -n100 > $here/answers; said 'Done.'; settled`;
@@ -214,7 +214,7 @@ describe("a question", () => {
 		assert.deepEqual([withdrawn, withdrawn.length], [asked, 1], "it is taken back once");
 	});
 
-	it("is no silence, and silence counts again from its answer on", async (t) => {
+	it("pauses the idle limit until its answer", async (t) => {
 		const scene = playing(t, [{ ask: "confirm", title: "Go on?" }, { stream: "so far" }, "hang"], { config: quick });
 		let answered = 0;
 		const result = await scene.run({}, undefined, {
@@ -229,7 +229,7 @@ describe("a question", () => {
 		assert.match(single(result).error ?? "", quiet);
 	});
 
-	it("whose answer the child makes nothing of is silence again", async (t) => {
+	it("is followed by the idle limit if the child ignores the answer", async (t) => {
 		const question = { event: { type: "extension_ui_request", id: "q", method: "confirm", title: "Go on?" } };
 		const scene = playing(t, [{ stream: "so far" }, question, "hang"], { config: quick });
 		const result = await scene.run({}, undefined, { ask: async () => ({ confirmed: true }) });
@@ -237,7 +237,7 @@ describe("a question", () => {
 		assert.match(single(result).error ?? "", quiet);
 	});
 
-	it("that nobody answers is bounded by the limit for tools, which its error names", async (t) => {
+	it("without an answer ends at the limit for tools, which the error names", async (t) => {
 		const toolTimeoutMs = quietMs + 100;
 		const config = { ...quick, toolTimeoutMs };
 		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })], { config });
@@ -250,10 +250,10 @@ describe("a question", () => {
 	});
 });
 
-describe("what a person sees of a question", () => {
+describe("a question on a person's screen", () => {
 	const secret = (name: string) => `ghp_AbCdEfGhIjKlMnOpQrStUvWxYz012345678${name}`;
 
-	it("is exact and holds no control sequence, and an answer goes back in the child's own words", async (t) => {
+	it("is exact without control sequences, and the answer uses the child's own words", async (t) => {
 		const options = [`use ${secret("a")}`, "\u001b[31mred\u001b[0m\u2800", "two\nlines"];
 		const scene = playing(t, asking("select", { title: `Which of ${secret("c")}?\u0007`, options }));
 		const seen: Question[] = [];
@@ -284,7 +284,7 @@ describe("what a person sees of a question", () => {
 		["input", "placeholder"],
 		["editor", "prefill"],
 	] as const) {
-		it(`holds known secrets too, in its title and its ${field}`, async (t) => {
+		it(`shows known secrets, in its title and its ${field}`, async (t) => {
 			const words = "correct horse battery staple";
 			const ask = { title: `Is it ${words}?`, [field]: `\u001b[1m${words}\u0007 or ${secret("d")}` };
 			const scene = playing(t, asking(method, ask), { env: { MY_API_TOKEN: words } });
@@ -305,7 +305,7 @@ describe("what a person sees of a question", () => {
 		});
 	}
 
-	it("is all of it, or it is declined", async (t) => {
+	it("is complete, or declined", async (t) => {
 		const [options, long] = [Array.from({ length: 100 }, (_, index) => `option ${index}`), "x".repeat(1 << 20)];
 		for (const [method, fields] of [
 			["select", { title: "Which?", options }],
@@ -336,13 +336,13 @@ describe("what a person sees of a question", () => {
 	});
 });
 
-describe("questions without end", () => {
+describe("endless questions", () => {
 	const line = `${JSON.stringify({ type: "extension_ui_request", id: "q", method: "confirm", title: "Go on?" })}\n`;
 	for (const [label, first] of Object.entries({
 		"from a child that hears": "begin",
 		"from one that does not": "deaf",
 	})) {
-		it(`cost the host nothing: ${label}`, async (t) => {
+		it(`do not burden the host: ${label}`, async (t) => {
 			const scenario = [first, { fill: 32 << 20, with: line }, { say: "Done." }];
 			const config = { protocol: "rpc", sandbox: "off", inheritExtensions: "all" };
 			await check(t, { scenario, config, is: [undefined, 0, "completed"], isFlood: true });

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import { type RunRecord, type BackgroundSession, openBackground, spawnSession } from "../../index.js";
+import { type BackgroundSession, openBackground, type RunRecord, spawnSession } from "../../index.js";
 import { host } from "./host.ts";
 import { patienceMs, type Scene } from "./scene.ts";
 import { playing } from "./stand-in.ts";
@@ -51,7 +51,7 @@ const isOver = ({ state }: RunRecord) => state === "ended";
 const namesIn = (folder = "") => readdirSync(folder).sort();
 
 describe("the files of background runs", () => {
-	it("are put aside once the end was told, when that was asked for, and otherwise stay", async (t) => {
+	it("are archived on request once the end was delivered, and otherwise stay", async (t) => {
 		const conversation = new Conversation(t);
 		const session = conversation.open();
 		await conversation.spawn();
@@ -70,7 +70,7 @@ describe("the files of background runs", () => {
 		await session.close();
 	});
 
-	it("are removed beyond the bound, the oldest first, and nothing else is whatever the store says", async (t) => {
+	it("are removed beyond the quota, oldest first, and no other files are", async (t) => {
 		const conversation = new Conversation(t);
 		const session = conversation.open();
 		for (let count = 1; count <= 3; count++) {

@@ -58,15 +58,15 @@ const rows: Record<string, Row> = {
 		scenario: [{ retry: "500: try again" }, call("read"), { fail: "401: no key" }],
 		attempts: 1,
 	},
-	"not for an answer, however it came about": {
+	"not for an answer": {
 		scenario: [{ retry: "500: try again" }, { say: "Done." }],
 		attempts: 1,
 	},
-	"not for no answer": { scenario: [call("read")], attempts: 1 },
+	"not for a missing answer": { scenario: [call("read")], attempts: 1 },
 	"not for an exit code": { scenario: [...givesUp, "settle", { exit: 4 }], attempts: 1 },
 	"not for a death by signal": { scenario: [...givesUp, { die: "SIGKILL" }], attempts: 1 },
 	"after tools that only read": { scenario: [call("read"), call("grep"), call("web_search"), ...givesUp], attempts: 2 },
-	"not after a shell that nothing holds": { scenario: [call("bash"), ...givesUp], attempts: 1 },
+	"not after a shell without a sandbox": { scenario: [call("bash"), ...givesUp], attempts: 1 },
 	"after a shell in a read-only sandbox": {
 		scenario: [call("bash"), ...givesUp],
 		config: { sandbox: "required" },
@@ -80,7 +80,7 @@ const rows: Record<string, Row> = {
 		attempts: 1,
 		skip: !allows("landlock") && "no Landlock here",
 	},
-	"not after a tool that nobody knows": { scenario: [call("deploy"), ...givesUp], attempts: 1 },
+	"not after an unknown tool": { scenario: [call("deploy"), ...givesUp], attempts: 1 },
 	"not after a tool that failed, either": {
 		scenario: [{ call: "write", isError: true, usage }, ...givesUp],
 		attempts: 1,
@@ -109,7 +109,7 @@ describe("another attempt is made", () => {
 
 describe("a run of several attempts", () => {
 	for (const protocol of protocols) {
-		it(`sums up what they have used, and gives the last one's answer: ${protocol}`, async (t) => {
+		it(`sums up their usage, and returns the last answer: ${protocol}`, async (t) => {
 			const scene = sceneOf(t, first([{ stream: "lost" }, ...givesUp], [call("read"), { say: "Done.", usage }]), {
 				protocol,
 				// Long enough to be shown.
@@ -146,7 +146,7 @@ describe("a run of several attempts", () => {
 		});
 	}
 
-	it("keeps what they have used when the last one fails, too", async (t) => {
+	it("keeps their usage if the last attempt fails", async (t) => {
 		const result = await sceneOf(t, givesUp, { retry: { maxAttempts: 3 } }).run();
 		assert.deepEqual([shape(result), single(result).attempts], [failed, 3]);
 		assert.deepEqual([single(result).usage.turns, single(result).usage.cost], [9, 2.25]);
@@ -170,7 +170,7 @@ describe("a run of several attempts", () => {
 		return { handle, update: await inTime(promise, "the pause") };
 	}
 
-	it("can be aborted in the pause between them, and nothing of the attempt before is lost", async (t) => {
+	it("can be aborted in the pause between them without losing the previous attempt", async (t) => {
 		const scene = sceneOf(t, [{ stream: "so far" }, ...givesUp], { retry: { backoffMs: 60_000 } });
 		const { handle, update } = await pausing(scene);
 		assert.deepEqual([update.details.streaming?.attempt, update.details.streaming?.usage.cost], [2, 0.75]);
@@ -185,7 +185,7 @@ describe("a run of several attempts", () => {
 		assert.equal(toldOf(scene, "task").length, 1);
 	});
 
-	it("remembers what they have used when it is aborted in the pause", async (t) => {
+	it("keeps their usage when it is aborted in the pause", async (t) => {
 		const config = { retry: { backoffMs: 60_000 }, sessionBudget: { maxCost: 0.75 } };
 		const scene = sceneOf(t, givesUp, { ...config, sessionBudget: { maxCost: 5 } }, { sessionId: "pause" });
 		const { handle } = await pausing(scene);
@@ -197,7 +197,7 @@ describe("a run of several attempts", () => {
 		assert.match(JSON.parse(stdout)[0].details.error.message, /\$0\.7500 of \$0\.7500/);
 	});
 
-	it("is aborted while the next child boots, and says what the one before has used", async (t) => {
+	it("reports the previous usage when it is aborted during the next boot", async (t) => {
 		const scene = sceneOf(t, [{ boot: [{ once: "{env.HERE}/first", else: ["hang"] }] }, ...givesUp]);
 		const handle = scene.start();
 		await untilTold(scene, "argv", 2);
@@ -208,7 +208,7 @@ describe("a run of several attempts", () => {
 		assert.ok(existsSync(single(result).sessionFile ?? ""));
 	});
 
-	it("says what the one before has used when the next child cannot be started", async (t) => {
+	it("reports the previous usage if the next child cannot start", async (t) => {
 		const scene = sceneOf(t, givesUp);
 		const pi = scene.write("once", `#!/bin/sh\nrm "$0"\nexec ${scene.options.piCommand?.join(" ")} "$@"\n`);
 		chmodSync(pi, 0o755);
@@ -220,7 +220,7 @@ describe("a run of several attempts", () => {
 		assert.ok(existsSync(run.sessionFile ?? ""), "the session of the attempt that was");
 	});
 
-	it("keeps the first one's session when there is no place for the next", async (t) => {
+	it("keeps the first session if the next one cannot be created", async (t) => {
 		const scene = sceneOf(t, givesUp, { retry: { backoffMs: 300 } });
 		const handle = scene.start();
 		await untilTold(scene, "task");
@@ -234,12 +234,12 @@ describe("a run of several attempts", () => {
 });
 
 describe("the hard limit", () => {
-	it("leaves no room for a pause that would go beyond it", async (t) => {
+	it("allows no pause beyond it", async (t) => {
 		const result = await sceneOf(t, givesUp, { timeoutMs: 30_000, retry: { backoffMs: 60_000 } }).run();
 		assert.deepEqual([shape(result), single(result).attempts], [failed, 1]);
 	});
 
-	it("leaves no room for an attempt before the provider wants one", async (t) => {
+	it("allows no attempt before the provider's pause has ended", async (t) => {
 		const limited = [
 			{ retry: "429: Rate limit reached. Please try again in 90s.", of: 1, usage },
 			{ fail: "429: Rate limit reached. Please try again in 90s.", usage },
@@ -248,7 +248,7 @@ describe("the hard limit", () => {
 		assert.deepEqual([shape(result), single(result).attempts], [failed, 1]);
 	});
 
-	it("has room for an attempt once the provider wants one", async (t) => {
+	it("allows an attempt after the provider's pause", async (t) => {
 		const limited = [
 			{ retry: "429: Rate limit reached. Please try again in 600ms.", of: 1, usage },
 			{ fail: "429: Rate limit reached. Please try again in 600ms.", usage },

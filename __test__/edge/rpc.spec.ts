@@ -12,7 +12,7 @@ const failed = (code: number) => ["SUBAGENT_FAILED", code, "failed", true];
 const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];
 
 describe("a prompt", () => {
-	it("that is refused fails the run with the child's reason", async (t) => {
+	it("fails the run with the child's reason if it is refused", async (t) => {
 		const scene = playing(t, "refuses");
 		const result = await scene.run();
 		assert.deepEqual(shape(result), failed(1));
@@ -20,18 +20,18 @@ describe("a prompt", () => {
 		assert.deepEqual(toldOf(scene, "ended"), ["stdin"], "it is told to leave at once");
 	});
 
-	it("that a command of the child takes fails the run instead of waiting for an answer", async (t) => {
+	it("fails the run if a command of the child handles it", async (t) => {
 		const result = await playing(t, "handles").run();
 		assert.deepEqual(shape(result), failed(1));
 		assert.equal(single(result).error, "the child rejected the prompt: `one of its extensions took it for a command`");
 	});
 
-	it("is never read by a child that answers all the same", async (t) => {
+	it("is not needed by a child that answers without reading it", async (t) => {
 		const result = await playing(t, ["deaf", { say: "Done." }], { task: "x".repeat(1 << 20) }).run();
 		assert.deepEqual([shape(result), textOf(result)], [completed, "Done."]);
 	});
 
-	it("is never read by a child that hangs, which is silence", async (t) => {
+	it("ends in the idle limit if a hanging child never reads it", async (t) => {
 		const scene = playing(t, ["deaf", "hang"], { task: "x".repeat(1 << 20), config: { idleTimeoutMs: 1_500 } });
 		assert.deepEqual(shape(await scene.run()), silent);
 	});
@@ -48,7 +48,7 @@ describe("a prompt", () => {
 		});
 	}
 
-	it("waits for a child that takes its time to boot", async (t) => {
+	it("waits for a child that boots slowly", async (t) => {
 		const scene = playing(t, [{ boot: [gate()] }, { say: "You said: {task}" }]);
 		const handle = scene.start();
 		await untilTold(scene, "argv");
@@ -63,14 +63,14 @@ describe("a prompt", () => {
 		" - first\n\u2028second\r\n": " - first\n\u2028second\r\n",
 		'"quoted" \\ {"type":"abort"}': '"quoted" \\ {"type":"abort"}',
 	})) {
-		it(`comes as it is, and is no command: ${JSON.stringify(task)}`, async (t) => {
+		it(`arrives unchanged, and is not a command: ${JSON.stringify(task)}`, async (t) => {
 			const scene = playing(t, "answers");
 			assert.deepEqual(shape(await scene.run({ task })), completed);
 			assert.deepEqual(toldOf(scene, "task"), [received]);
 		});
 	}
 
-	it("in the json protocol is no command either", async (t) => {
+	it("is not a command in the json protocol either", async (t) => {
 		const scene = playing(t, "answers", { config: { protocol: "json" } });
 		await scene.run({ task: "\n/quit now" });
 		assert.deepEqual(toldOf(scene, "task"), ["Task: \n/quit now"]);
@@ -89,7 +89,7 @@ describe("an abort", () => {
 		return { result, took: performance.now() - started };
 	}
 
-	it("keeps the partial text and what it has cost", async (t) => {
+	it("keeps the partial text and its cost", async (t) => {
 		const usage = { input: 1_000, output: 200, cacheRead: 30, cacheWrite: 4, cost: 0.125 };
 		const scene = playing(t, [{ say: "First.", usage }, { stream: "so far", usage }, "hang"]);
 		const { result } = await abortedIn(scene);
@@ -100,7 +100,7 @@ describe("an abort", () => {
 		assert.equal(result.usage?.totalTokens, 2_468);
 	});
 
-	it("of a tool counts the turn that called it", async (t) => {
+	it("counts the turn whose tool it ends", async (t) => {
 		const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, cost: 0.25 };
 		const scene = playing(t, [{ call: "read", takesMs: 60_000, usage }]);
 		const { result } = await abortedIn(scene, showsCall);
@@ -114,7 +114,7 @@ describe("an abort", () => {
 		SIGTERM: ["SIGTERM", "SIGHUP"],
 		everything: ["abort", "eof", "SIGTERM", "SIGHUP", "SIGINT"],
 	})) {
-		it(`ends a child that ignores ${label}, within its grace`, async (t) => {
+		it(`ends a child that ignores ${label} within the grace period`, async (t) => {
 			const scene = playing(t, [{ ignore: deafness }, { stream: "so far" }, "hang"], { config: { graceMs: 600 } });
 			const { result, took } = await abortedIn(scene);
 			assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
@@ -157,7 +157,7 @@ describe("a message to a run", () => {
 		assert.ok(single(result).usage.turns < 300, "after the tool that ran");
 	});
 
-	it("waits for a child that has not said anything yet", async (t) => {
+	it("waits for a child without any output yet", async (t) => {
 		const scene = playing(t, [{ boot: [gate("boot")] }, gate("work"), { say: "First." }]);
 		const handle = scene.start();
 		await untilTold(scene, "argv");
@@ -169,7 +169,7 @@ describe("a message to a run", () => {
 		assert.deepEqual([shape(result), toldOf(scene, "steering")], [completed, ["early"]]);
 	});
 
-	it("is taken by nobody before the child is there, after its work is done, and after its end", async (t) => {
+	it("is refused before the child has started, after its work and after its end", async (t) => {
 		const settles = [{ say: "Done." }, "settle", { sleep: 60_000 }];
 		const scene = playing(t, [{ when: "holds", do: [gate(), { say: "Held." }], else: settles }], {
 			config: { maxConcurrent: 1 },
@@ -189,7 +189,7 @@ describe("a message to a run", () => {
 		assert.deepEqual(toldOf(scene, "steering"), []);
 	});
 
-	it("is taken by nobody in the json protocol", async (t) => {
+	it("is refused in the json protocol", async (t) => {
 		const scene = playing(t, [{ stream: "so far" }, gate(), { say: "." }], { config: { protocol: "json" } });
 		const [shown, onUpdate] = updateWith(shows("so far"));
 		const handle = scene.start({}, onUpdate);
@@ -199,7 +199,7 @@ describe("a message to a run", () => {
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), completed);
 	});
 
-	it("that is more than a child may leave unread is not taken", async (t) => {
+	it("is refused if the child has left too much unread", async (t) => {
 		const scene = playing(t, ["deaf", { stream: "so far" }, "hang"]);
 		const [shown, onUpdate] = updateWith(shows("so far"));
 		const handle = scene.start({}, onUpdate);

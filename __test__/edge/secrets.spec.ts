@@ -32,7 +32,7 @@ async function everything(scene: Scene, change: Partial<RunOptions>): Promise<st
 	return JSON.stringify([result, updates]);
 }
 
-describe("what is known to be secret", () => {
+describe("a known secret", () => {
 	const sources: Record<string, (scene: Scene) => Partial<RunOptions>> = {
 		"a variable of the caller's": ({ options }) => ({ env: { ...options.env, MY_API_TOKEN: known } }),
 		"pi's own credentials": (scene) => {
@@ -63,7 +63,7 @@ describe("what is known to be secret", () => {
 		});
 	}
 
-	it("stays out of every update while it is written piece by piece, and of what is left of it", async (t) => {
+	it("stays out of every update while it is written piece by piece, and of the partial text", async (t) => {
 		const words = ["corr", "ect ", "horse", " batt", "ery st", "aple"];
 		// Longer than between two updates, so that each piece has its own.
 		const pieces = words.map((piece) => `delta '${piece}'; sleep 0.1`);
@@ -82,7 +82,7 @@ describe("what is known to be secret", () => {
 	});
 
 	for (const [label, end] of Object.entries(ends)) {
-		it(`stays out of a result however it ends: ${label}`, async (t) => {
+		it(`stays out of a result with every outcome: ${label}`, async (t) => {
 			const scene = new Scene(t, `${leaks(known)}; ${end}`);
 			const change = {
 				env: { ...scene.options.env, MY_API_TOKEN: known },
@@ -118,7 +118,7 @@ describe("what is known to be secret", () => {
 	});
 });
 
-describe("what looks like a secret", () => {
+describe("a text that looks like a secret", () => {
 	const shapes = {
 		"a GitHub token": ["ghp_", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"],
 		"an Anthropic key": ["sk-ant-api03-", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_-AbCdEf"],
@@ -147,8 +147,8 @@ describe("what looks like a secret", () => {
 	});
 });
 
-describe("what else a child may print", () => {
-	it("reaches nobody as a control sequence", async (t) => {
+describe("other output of a child", () => {
+	it("contains no control sequence", async (t) => {
 		const odd = "\\u001b[31mred\\u001b[0m\\u001b]8;;http://x\\u0007link\\u0000\\u009b1m";
 		const text = await everything(new Scene(t, `${leaks(odd)}; settled`), {});
 		const strings: string[] = [];

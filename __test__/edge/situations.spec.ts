@@ -12,7 +12,7 @@ import type { RunOptions } from "../../index.js";
 import { answers, hangs, Scene, shape, single, textOf } from "./scene.ts";
 
 describe("a run that succeeds", () => {
-	it("gives the answer, what it cost, who answered and where its session is", async (t) => {
+	it("returns the answer, its cost, the model and the session file", async (t) => {
 		const scene = new Scene(t, answers);
 		const handle = scene.start();
 		const result = await handle.result();
@@ -37,7 +37,7 @@ describe("a run that succeeds", () => {
 		assert.match(handle.runId, /^[0-9a-f]{8}$/);
 	});
 
-	it("hands the task to the child as it is, however long and odd", async (t) => {
+	it("passes any task unchanged to the child", async (t) => {
 		const scene = new Scene(t, answers);
 		const task = `--help @file "quoted" $(id) \\n\u0000 日本語 😀\r\n${"x".repeat(1 << 20)}\n`;
 		assert.deepEqual(shape(await scene.run({ task })), [undefined, 0, "completed", false]);
@@ -55,20 +55,20 @@ describe("a run that succeeds", () => {
 		]);
 	});
 
-	it("says so when the model ran out of room", async (t) => {
+	it("reports that the model reached its output limit", async (t) => {
 		const result = await new Scene(t, "begin; said 'Half an' length; settled").run();
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		assert.match(textOf(result), /^Half an\n\n.*limit/);
 	});
 
-	it("gives the same result each time it is asked for", async (t) => {
+	it("returns the same result each time", async (t) => {
 		const handle = new Scene(t, answers).start();
 		const [first, second] = await Promise.all([handle.result(), handle.result()]);
 		assert.deepEqual(first, second);
 		assert.deepEqual(await handle.result(), first);
 	});
 
-	it("cannot be steered, or aborted any more", async (t) => {
+	it("can neither be steered nor aborted any more", async (t) => {
 		const handle = new Scene(t, answers).start();
 		assert.equal(handle.steer("look elsewhere"), false);
 		const result = await handle.result();
@@ -244,7 +244,7 @@ describe("a child that fails", () => {
 			says: /no such model/,
 			keeps: true,
 		},
-		"SIGKILL from elsewhere": {
+		"SIGKILL from another process": {
 			script: "begin; delta 'so far'; kill -KILL $$",
 			is: failed(137),
 			says: /SIGKILL/,
@@ -274,7 +274,7 @@ describe("a child that fails", () => {
 		},
 	};
 	for (const [label, { script, config = {}, is, says, keeps = false }] of Object.entries(rows)) {
-		it(`is told as what it is: ${label}`, async (t: TestContext) => {
+		it(`is reported with its cause: ${label}`, async (t: TestContext) => {
 			const scene = new Scene(t, script, { config });
 			const result = await scene.run();
 			const run = single(result);
@@ -306,7 +306,7 @@ describe("a child that fails", () => {
 	}
 });
 
-describe("a child that takes its time", () => {
+describe("a slow child", () => {
 	it("is not silent while a tool runs", async (t) => {
 		const script = "begin; tool_start bash; sleep 1.5; tool_end bash; said 'Done.'; settled";
 		const result = await new Scene(t, script, { config: { idleTimeoutMs: 1000 } }).run();
@@ -319,13 +319,13 @@ describe("a child that takes its time", () => {
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
-	it("has succeeded when its work is done, whether it leaves or not", async (t) => {
+	it("has succeeded when its work is done, even if it does not exit", async (t) => {
 		const script = "trap '' TERM; begin; said 'Done.'; settled; while :; do sleep 1; done";
 		const result = await new Scene(t, script, { config: { graceMs: 100 } }).run();
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
-	it("is not misjudged for words about timeouts and errors in its answer", async (t) => {
+	it("does not fail for words about timeouts and errors in its answer", async (t) => {
 		const result = await new Scene(t, "begin; said 'error: timeout, aborted, exit code 1, SIGKILL'; settled").run();
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 	});

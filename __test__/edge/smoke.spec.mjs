@@ -27,7 +27,7 @@ const required = createRequire(import.meta.url)("../../index.js");
 const imported = await import("../../index.js");
 
 for (const [way, addon] of Object.entries({ require: required, import: imported })) {
-	test(`every promised function is there by ${way}`, () => {
+	test(`every documented function exists with ${way}`, () => {
 		const missing = promised.filter((name) => typeof addon[/** @type {"startRun"} */ (name)] !== "function");
 		assert.deepEqual(missing, []);
 	});
@@ -78,6 +78,6 @@ test("a run answers, updates its host and can be aborted", bounded, async (t) =>
 	);
 });
 
-test("a wrong argument throws, and the host lives on", () => {
+test("a wrong argument throws, and the host survives", () => {
 	assert.throws(() => required.startRun(/** @type {any} */ ({ task: "look", cwd: "/" })), /agent/);
 });

@@ -48,9 +48,9 @@ async function waiting(scene: Scene): Promise<number> {
 	return Number(toldOf(scene, "pid")[1]);
 }
 
-describe("a child that waits for the next call", () => {
+describe("a spare child", () => {
 	const noSandbox = !allows("landlock") && "there is no sandbox here";
-	it("is sandboxed as its successor would be, and leaves what any run leaves", { skip: noSandbox }, async (t) => {
+	it("is sandboxed like an ordinary child, and leaves the same files", { skip: noSandbox }, async (t) => {
 		const scene = sceneOf(t, { config: { sandbox: "required" } });
 		// The sandbox keeps these children from writing down who they are.
 		Object.assign(scene.options.env ?? {}, { FAKE_PI_LOG: "" });
@@ -66,7 +66,7 @@ describe("a child that waits for the next call", () => {
 		assert.deepEqual([traces(scene), runs().sort()], [nothing, [first, waits].sort()]);
 	});
 
-	it("is not used with a login that has been renewed since it got its copy", async (t) => {
+	it("is not used after its login was renewed", async (t) => {
 		const scene = sceneOf(t);
 		const login = (access: string) => {
 			const far = Date.now() + 3_600_000_000;
@@ -86,7 +86,7 @@ describe("a child that waits for the next call", () => {
 		assert.deepEqual(traces(scene), nothing);
 	});
 
-	it("is not used by a call whose limit its copy of the login does not outlast", async (t) => {
+	it("is not used by a call whose limit exceeds the life of its login copy", async (t) => {
 		const scene = sceneOf(t);
 		const minute = 60_000;
 		// With credentials of its own for something else, its agent directory is a copy.
@@ -109,7 +109,7 @@ describe("a child that waits for the next call", () => {
 		await until(() => !isAlive(pids[2] ?? 0), "the end of the one that waited");
 	});
 
-	it("does not outlive its host, killed or done", async (t) => {
+	it("does not outlive its host after SIGKILL or a normal exit", async (t) => {
 		for (const stays of [true, false]) {
 			const scene = sceneOf(t);
 			Object.assign(scene.options, { stays, task: "first" });
@@ -126,7 +126,7 @@ describe("a child that waits for the next call", () => {
 		}
 	});
 
-	it("is announced by doctor, with what it costs", async (t) => {
+	it("is reported by doctor with its cost", async (t) => {
 		const about = async (scene: Scene) => {
 			const { agent: _, task: __, ...place } = scene.options;
 			return (await doctor(place)).checks.find(({ area }) => area === "spare children");

@@ -57,7 +57,7 @@ describe("a long answer", () => {
 		assert.ok(ofSession.split("\n").length <= 6 && ofSession.length <= 400, "with the line that names its run too");
 	});
 
-	it("of more than can be kept is still a success that says so", async (t) => {
+	it("beyond the limit is still a success that says so", async (t) => {
 		const scene = new Scene(t, "");
 		const result = await scene.run(prints(scene, messageEnd(`first ${"y ".repeat(1 << 20)}last`), settled));
 		assert.deepEqual(shape(result), ["SUBAGENT_OUTPUT_TRUNCATED", 0, "completed", false]);
@@ -204,7 +204,7 @@ describe("a torn stream", () => {
 		assert.equal(textOf(result), "Done.");
 	});
 
-	it("may go on after the work is done, without changing how it ended", async (t) => {
+	it("may continue after the end of the work without changing the outcome", async (t) => {
 		const script =
 			"begin; said 'Done.'; settled; echo late; for i in 1 2 3; do echo '{\"type\":\"late\"}'; sleep 0.1; done; delta 'more'; echo '{broken'";
 		const result = await new Scene(t, script).run();
@@ -225,7 +225,7 @@ describe("a torn stream", () => {
 		assert.match(textOf(result), /so far/);
 	});
 
-	it("may close early and be silent for ever, which the limit on silence ends", async (t) => {
+	it("may close early and stay silent until the idle limit", async (t) => {
 		const config = { idleTimeoutMs: 1500, graceMs: 100 };
 		const result = await new Scene(t, "begin; delta 'so far'; exec 1>&- 2>&-; hang", { config }).run();
 		assert.deepEqual(shape(result), ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true], textOf(result));
@@ -245,7 +245,7 @@ describe("a torn stream", () => {
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
-	it("leaves no file behind but the session", async (t) => {
+	it("leaves only the session file", async (t) => {
 		const scene = new Scene(t, "");
 		const { sessionFile = "" } = single(await scene.run(prints(scene, messageEnd("Done."), settled)));
 		assert.ok(existsSync(sessionFile));

@@ -29,7 +29,7 @@ function object(properties: Record<string, unknown>, required = Object.keys(prop
 }
 
 describe("discovery", () => {
-	it("finds the builtins where there is nothing else", async (t) => {
+	it("finds the builtins without other agents", async (t) => {
 		const { agents, shadowed, diagnostics } = await discoverAgents(surfaceOf(new Scene(t, "")));
 		assert.deepEqual([agents.map(({ name }) => name), shadowed, diagnostics], [builtins, [], []]);
 		for (const agent of agents) {
@@ -41,7 +41,7 @@ describe("discovery", () => {
 		}
 	});
 
-	it("gives readonly agents a shell exactly where the kernel holds it", async (t) => {
+	it("gives readonly agents a shell only if the kernel enforces it", async (t) => {
 		const explorer = async (change: Partial<SurfaceOptions>) => {
 			const { agents } = await discoverAgents(surfaceOf(new Scene(t, ""), change));
 			return [agents[0]?.tools.includes("bash"), agents[0]?.dropped.map(({ tool }) => tool)];
@@ -52,7 +52,7 @@ describe("discovery", () => {
 		assert.deepEqual(await explorer({ env: noWarden }), [false, ["bash"]]);
 	});
 
-	it("orders by source and name, lets the nearer one win and says whom it hides", async (t) => {
+	it("orders by source and name, prefers the nearer agent and names the hidden one", async (t) => {
 		const scene = new Scene(t, "");
 		const define = (place: string, name: string, more = "") =>
 			scene.write(place, `---\nname: ${name}\n${more}---\nLook.`);
@@ -82,7 +82,7 @@ describe("discovery", () => {
 		assert.deepEqual([hidden, diagnostics], [["both user by project", "explorer builtin by project"], []]);
 	});
 
-	it("names file, line and column of what it cannot use, and finds the rest", async (t) => {
+	it("names file, line and column of each mistake, and finds the other agents", async (t) => {
 		const scene = new Scene(t, "");
 		const broken = {
 			"noname.md": ["---\nname: 12\n---\nx", "FRONTMATTER_NAME_MISSING"],
@@ -119,7 +119,7 @@ describe("discovery", () => {
 		}
 	});
 
-	it("says what a child would get, and who could not run here", async (t) => {
+	it("names a child's tools, and the agents that cannot run here", async (t) => {
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: Read, Write, Bash\n---\nWrite.");
 		scene.write("agent/agents/none.md", "---\nname: none\ntools: []\n---\nThink.");
@@ -136,7 +136,7 @@ describe("discovery", () => {
 		assert.match(researcher?.problem ?? "", /needs one of/);
 	});
 
-	it("never fails, wherever it looks", async (t) => {
+	it("never fails for any directory", async (t) => {
 		const scene = new Scene(t, "");
 		for (const cwd of [join(scene.root, "missing"), "", "/", scene.write("file", "")]) {
 			const { agents } = await discoverAgents(surfaceOf(scene, { cwd, agentDir: join(scene.root, "missing") }));
@@ -149,7 +149,7 @@ describe("discovery", () => {
 });
 
 describe("the configuration", () => {
-	it("is the defaults where there is no file", async (t) => {
+	it("has the defaults without a file", async (t) => {
 		const scene = new Scene(t, "");
 		const { values, sources, diagnostics, broken } = await loadConfig(surfaceOf(scene));
 		assert.deepEqual(
@@ -172,7 +172,7 @@ describe("the configuration", () => {
 		);
 	});
 
-	it("lets a project only tighten, and says what it ignored", async (t) => {
+	it("lets a project only tighten, and reports ignored keys", async (t) => {
 		const scene = new Scene(t, "");
 		const user = scene.write(
 			"agent/subagents.json",
@@ -197,7 +197,7 @@ describe("the configuration", () => {
 		assert.match(at(5), /model/);
 	});
 
-	it("says where a file is broken, and what in it is wrong", async (t) => {
+	it("reports the position of each mistake in a file", async (t) => {
 		const scene = new Scene(t, "");
 		const path = scene.write("agent/subagents.json", '{"subagents":{\n"model": 1,\n"typo": 1,\n"graceMs": -5}}');
 		const { diagnostics, broken, values } = await loadConfig(surfaceOf(scene));
@@ -301,7 +301,7 @@ describe("the tools to register", () => {
 		assert.ok(delegationPolicy.length > 0 && counted.length / 4 <= 1_300, `${counted.length / 4} tokens`);
 	});
 
-	it("name those who could run, cut to one short line each", async (t) => {
+	it("name the runnable agents, on one short line each", async (t) => {
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/long.md", `---\nname: long\ndescription: ${"much ".repeat(100)}\n---\nx`);
 		scene.write("agent/agents/broken.md", "---\nname: broken\nreadonly: maybe\n---\nx");
@@ -321,7 +321,7 @@ describe("the tools to register", () => {
 		assert.ok(notices.some((notice) => notice.includes("broken.md")));
 	});
 
-	it("are not to be registered when switched off, but are when their configuration is broken", async (t) => {
+	it("are not registered if switched off, but are with a broken configuration", async (t) => {
 		const scene = new Scene(t, "");
 		assert.equal((await describeTools(surfaceOf(scene, { config: { enabled: false } }))).register, false);
 		assert.equal(
@@ -342,7 +342,7 @@ describe("the doctor", () => {
 	const area = (report: Awaited<ReturnType<typeof doctor>>, name: string) =>
 		report.checks.filter((check) => check.area === name);
 
-	it("is content with a pi that runs, and leaves nothing behind", async (t) => {
+	it("passes with a working pi, and leaves nothing", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("version.sh", 'test "$1" = --version && echo 1.6.0');
 		const report = await doctor(surfaceOf(scene, { piCommand }));
@@ -356,7 +356,7 @@ describe("the doctor", () => {
 		assert.deepEqual(scene.filesLeft(), []);
 	});
 
-	it("calls an old pi old and an odd one odd", async (t) => {
+	it("reports an old or unknown version of pi", async (t) => {
 		const scene = new Scene(t, "");
 		for (const [says, status] of [
 			["0.60.0", "warning"],
@@ -367,7 +367,7 @@ describe("the doctor", () => {
 		}
 	});
 
-	it("says what is broken and what to do about it", async (t) => {
+	it("reports each problem with its fix", async (t) => {
 		const scene = new Scene(t, "");
 		const fine = scene.pi("fine.sh", "echo 1.6.0");
 		const notExecutable = scene.write("plain", "#!/bin/sh\n");
@@ -395,7 +395,7 @@ describe("the doctor", () => {
 		);
 	});
 
-	it("says when runs cannot be kept", async (t) => {
+	it("reports that runs cannot be stored", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("fine.sh", "echo 1.6.0");
 		scene.write("agent/subagents", "a file in the way");
@@ -410,7 +410,7 @@ describe("the doctor", () => {
 		assert.equal(report.ok, false);
 	});
 
-	it("tells no secret", async (t) => {
+	it("shows no secret", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("leak.sh", 'echo "cannot use $MY_API_TOKEN" >&2; exit 1');
 		const report = await doctor(surfaceOf(scene, { piCommand, env: { MY_API_TOKEN: "zebra-violin-41-cloud" } }));

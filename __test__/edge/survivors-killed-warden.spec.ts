@@ -24,7 +24,7 @@ async function killBoth(scene: TreeScene): Promise<void> {
 }
 
 describe("a killed warden", LINUX, () => {
-	it("is a failure that says so, and its host ends whom it can find", async (t) => {
+	it("fails the run with its name, and its host ends the processes that it finds", async (t) => {
 		const scene = new TreeScene(t, { level: "warden", script: "hang" });
 		scene.start("wait");
 		await scene.up();
@@ -38,7 +38,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(await scene.tree.settled(beyond, goneMs), beyond);
 	});
 
-	it("leaves with its host everybody who does not leave by itself", async (t) => {
+	it("leaves stubborn processes if its host is killed, too", async (t) => {
 		const scene = new TreeScene(t, { level: "warden", script: "hang" });
 		scene.start("wait");
 		await scene.up();
@@ -48,7 +48,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(await scene.tree.settled(others, goneMs), others);
 	});
 
-	it("leaves with its host nobody of a pid namespace", async (t) => {
+	it("leaves no process of a pid namespace if its host is killed, too", async (t) => {
 		if (!allows("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
@@ -57,7 +57,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(await scene.tree.gone(goneMs), []);
 	});
 
-	it("leaves nobody of a pid namespace to its host", async (t) => {
+	it("leaves no process of a pid namespace", async (t) => {
 		if (!allows("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");

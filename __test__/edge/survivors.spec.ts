@@ -161,7 +161,7 @@ async function play(row: Row, scene: TreeScene): Promise<void> {
 	assert.deepEqual({ code, signal }, row.host, stderr);
 }
 
-describe("with the warden nobody is left after", LINUX, () => {
+describe("with the warden no process survives", LINUX, () => {
 	for (const row of rows) {
 		it(row.how, async (t) => {
 			const scene = sceneOf(t, row, "warden");
@@ -177,7 +177,7 @@ describe("with the warden nobody is left after", LINUX, () => {
 });
 
 for (const { where, before, skip } of layers) {
-	describe(`with the warden and ${where} nobody is left of those who attack the warden after`, LINUX, () => {
+	describe(`with the warden and ${where} no attacker of the warden survives`, LINUX, () => {
 		for (const row of rows.filter(({ how }) => inSandbox.includes(how))) {
 			it(row.how, { skip: skip || (!allows("landlock") && "no Landlock here") }, async (t) => {
 				const { script = hangs, config = {} } = row;
@@ -197,7 +197,7 @@ for (const { where, before, skip } of layers) {
 	});
 }
 
-describe("with no more than a process group somebody is left after", LINUX, () => {
+describe("with only a process group a process survives", LINUX, () => {
 	for (const row of rows) {
 		it(row.how, async (t) => {
 			const scene = sceneOf(t, row, "process group");

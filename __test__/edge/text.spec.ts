@@ -34,7 +34,7 @@ describe("the sanitizer", () => {
 		"half a character": ["a\ud800b", "a\ufffdb"],
 	};
 	for (const [label, [input, output]] of Object.entries(rows)) {
-		it(`does what it says, once and again: ${label}`, async () => {
+		it(`has the expected result, also when repeated: ${label}`, async () => {
 			const once = await sanitizeOutput(input);
 			if (typeof output === "string") assert.equal(once, output);
 			else assert.match(once, output);
@@ -42,7 +42,7 @@ describe("the sanitizer", () => {
 		});
 	}
 
-	it("knows the secrets it is told, and those of this process's environment", async () => {
+	it("redacts given secrets, and secrets of this process's environment", async () => {
 		const secret = "zebra-violin-41-cloud";
 		assert.equal(await sanitizeOutput(`a ${secret} b`), `a ${secret} b`);
 		assert.equal(await sanitizeOutput(`a ${secret} b`, { secrets: [secret] }), "a [REDACTED] b");
@@ -58,7 +58,7 @@ describe("the sanitizer", () => {
 		}
 	});
 
-	it("does not take words, numbers and paths for secrets", async () => {
+	it("keeps words, numbers and paths", async () => {
 		const text = "the password is password 12345678 true /usr/bin/env short";
 		assert.equal(
 			await sanitizeOutput("a development 12345678 /usr/bin/env short", {
@@ -69,14 +69,14 @@ describe("the sanitizer", () => {
 		assert.ok((await sanitizeOutput(text)).includes("12345678"));
 	});
 
-	it("takes the homes it is told", async () => {
+	it("replaces the given homes", async () => {
 		assert.equal(
 			await sanitizeOutput("/srv/people/ann/x /srv/people/anna", { homes: ["/srv/people/ann"] }),
 			"~/x /srv/people/anna",
 		);
 	});
 
-	it("replaces the homes that it is told to", async () => {
+	it("replaces homes according to `homePaths`", async () => {
 		const text = "see /srv/ann/x and /home/bob/y\n\n    cd /srv/ann/x\n\n> ```\n> cd /srv/ann\n> ```\n";
 		const rows = [
 			[{}, text.replace("see /srv/ann", "see ~")],
@@ -91,7 +91,7 @@ describe("the sanitizer", () => {
 		await assert.rejects(sanitizeOutput(text, wrong), /homePaths|mine/);
 	});
 
-	it("leaves alone what is allowed: a value and not a longer one, and what a rule finds", async () => {
+	it("keeps allowed values, and the findings of allowed rules", async () => {
 		const text = `use ${token} and api_key=s3cr3t-v4lue-77 and api_key=s3cr3t-v4lue-77x`;
 		const allow = async (...entries: string[]) => sanitizeOutput(text, { allow: entries });
 		assert.equal(await allow(token), text.replaceAll(/s3cr3t-v4lue-77x?/g, "[REDACTED]"));
@@ -126,7 +126,7 @@ describe("the sanitizer", () => {
 });
 
 describe("an inspection", () => {
-	it("says what would be redacted and where, in bytes, and never the value", async () => {
+	it("reports each redaction with its byte range, and never the value", async () => {
 		const text = `日本 ${token} and api_key=s3cr3t-v4lue-77 and ${token}`;
 		const redactions = await inspectOutput(text);
 		assert.ok(!JSON.stringify(redactions).includes("AbCdEf") && !JSON.stringify(redactions).includes("s3cr3t"));
@@ -196,7 +196,7 @@ describe("the truncators", () => {
 		}
 	});
 
-	it("keep the end they are named for, and say what was left out and where it is", async () => {
+	it("keep the named end, and describe the omitted part", async () => {
 		const text = Array.from({ length: 1000 }, (_, line) => `line ${line}`).join("\n");
 		const limits = { maxBytes: 1000, maxLines: 20, fullText: "/runs/x/output.md" };
 		const [both, head, tail] = [
@@ -222,7 +222,7 @@ describe("the truncators", () => {
 		await inTime(truncateOutput("日本語のテキスト\n".repeat(330_000)), "the text");
 	});
 
-	it("take a limit that is no whole number of bytes for what it says, or refuse it", async () => {
+	it("round a fractional limit, or refuse it", async () => {
 		const text = "x".repeat(100);
 		for (const maxBytes of [Number.POSITIVE_INFINITY, 2 ** 32, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
 			assert.equal((await truncateOutput(text, { maxBytes })).text, text, `${maxBytes} bytes are more than enough`);

@@ -57,14 +57,14 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.equal(existsSync(scene.path("home/.planted")), false);
 	});
 
-	it("has the tree of its repository, wherever in it it works", async (t) => {
+	it("may write to the whole tree of its repository", async (t) => {
 		const scene = sceneOf(t, "(: > ../../above) && (: > ../../../beside) 2>/dev/null; begin; said Done.; settled");
 		mkdirSync(scene.path("project/a/b"), { recursive: true });
 		await scene.run({ cwd: scene.path("project/a/b"), config: { sandbox: "auto", allowWrite: true } });
 		assert.deepEqual([existsSync(scene.path("project/above")), existsSync(scene.path("beside"))], [true, false]);
 	});
 
-	it("writes what the user lists, and hears of what cannot be", async (t) => {
+	it("writes to listed paths, and reports impossible ones", async (t) => {
 		const scene = sceneOf(t);
 		const listed = [scene.path("cache"), scene.path("missing"), "~/"];
 		const config = { allowWrite: true, sandbox: { mode: "auto", writable: listed } };
@@ -85,7 +85,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.ok(single(result).flagged?.includes(".git/hooks/pre-commit"), textOf(result));
 	});
 
-	it("says what is open without a mount namespace, and does not run where that is required", async (t) => {
+	it("reports unprotected paths without a mount namespace, and does not run if protection is required", async (t) => {
 		const scene = sceneOf(t);
 		const run = (mode: string) => scene.run({ config: { allowWrite: true, sandbox: { mode, metadata: false } } });
 		const result = await run("auto");
@@ -97,7 +97,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
 	});
 
-	it("sees no private tree but its own", async (t) => {
+	it("sees no private tree except its own", async (t) => {
 		const scene = sceneOf(t, "echo secret > note; gate go; begin; said Done.; settled");
 		for (const [name, isolation] of Object.entries({ isolated: "private", inplace: "none" })) {
 			const head = `name: ${name}\ndescription: d\ntools: read, write, bash\nisolation: ${isolation}`;
@@ -130,7 +130,7 @@ settled`;
 		await first.result();
 	});
 
-	it("is not started where its tree would be more than a project", async (t) => {
+	it("is not started if its tree would be larger than a project", async (t) => {
 		const scene = sceneOf(t);
 		for (const cwd of [scene.agentDir, scene.root]) {
 			const refused = await scene.run({ cwd, config: { sandbox: "auto", allowWrite: true } });
@@ -139,7 +139,7 @@ settled`;
 		}
 	});
 
-	it("is flagged for what runs code later, also where git sees nothing", async (t) => {
+	it("is flagged for files that run code later, even if git ignores them", async (t) => {
 		const files = "sub/.pi/settings.json .mcp.new .vscode/tasks.json .envrc ignored/.husky/pre-push plain.txt";
 		const make = `for f in ${files}; do mkdir -p $(dirname $f); echo x > $f; done`;
 		const scene = sceneOf(t, `${make}; begin; said Done.; settled`);
@@ -155,7 +155,7 @@ settled`;
 		assert.equal(single(again).flagged, undefined);
 	});
 
-	it("is flagged for what runs code later behind any number of ignored files", async (t) => {
+	it("is flagged for files that run code later, with any number of ignored files before them", async (t) => {
 		const ignored = ["zzz/.pi/agents/explorer.md", "zzz/.vscode/tasks.json", "zzz/x/.mcp.json"];
 		const files = ["pkg/.envrc", "pkg/.vscode/tasks.json", "pkg/deep/.husky/pre-commit", ...ignored];
 		const make = `for f in ${files.join(" ")} new/.git/hooks/pre-push; do mkdir -p $(dirname $f); echo x > $f; done`;
@@ -173,7 +173,7 @@ settled`;
 		assert.deepEqual(single(result).flagged?.toSorted(), expected);
 	});
 
-	it("is flagged before any number of harmless files", async (t) => {
+	it("shows flagged files before any number of harmless files", async (t) => {
 		const make =
 			"i=0; while [ $i -lt 60 ]; do mkdir -p a$i; echo x > a$i/AGENTS.md; i=$((i + 1)); done; mkdir z; echo x > z/.envrc";
 		const scene = sceneOf(t, `${make}; begin; said Done.; settled`);
@@ -207,7 +207,7 @@ settled`;
 		assert.equal(single(whole).flaggedGap, undefined);
 	});
 
-	it("has no shell that its sandbox would not hold", async (t) => {
+	it("has no shell without an effective sandbox", async (t) => {
 		const scene = sceneOf(t, "begin; said Done.; settled");
 		scene.write("project/.pi/settings.json", '{ "shellPath": "/bin/zsh" }');
 		const dropped = async (config: Record<string, unknown>) =>
@@ -216,7 +216,7 @@ settled`;
 		assert.equal(await dropped({ sandbox: "auto", allowWrite: "all" }), undefined);
 	});
 
-	it("cannot be let out by a project", async (t) => {
+	it("cannot be freed by a project", async (t) => {
 		const scene = sceneOf(t);
 		scene.write("agent/subagents.json", JSON.stringify({ subagents: { allowWrite: true } }));
 		const writable = [scene.path("cache")];

@@ -81,7 +81,7 @@ test(`the guide leads to a first result in pi ${newestPi}`, async () => {
 const { smallDisk } = guide;
 const overThere = ["-T", "-o", "BatchMode=yes", "build-box", "--"];
 const skip = smallDisk === undefined && "no small disk there";
-test("a disk that fills up in mid-run fails the run, and what it had said is kept", { skip }, async () => {
+test("a disk that fills up during a run fails the run, and its output is kept", { skip }, async () => {
 	const children = { flood: () => [say("Almost there. "), say("words ".repeat(2 ** 20))] };
 	await onStage({ ...(guide.address && { address: guide.address }), children }, async (stage) => {
 		prepare(stage);

@@ -82,7 +82,7 @@ async function turn(host: HostDouble, { customType, details }: CustomMessage): P
 }
 
 describe("deliveries", () => {
-	it("start a turn where pi is idle, and count when they stand in the session and its file", async () => {
+	it("start a turn of an idle pi, and count once they are in the session and its file", async () => {
 		const { host, view, told } = await open();
 		let begun: CustomMessage | undefined;
 		host.onSend = (sent) => {
@@ -108,7 +108,7 @@ describe("deliveries", () => {
 		);
 	});
 
-	it("join a run where it would come to rest, and never pi's own queue", async () => {
+	it("join a run before it would end, and never pi's own queue", async () => {
 		const { host, view, told, standing } = await open();
 		host.idle = false;
 		await host.emit("agent_start");
@@ -126,7 +126,7 @@ describe("deliveries", () => {
 		assert.deepEqual([standing(), told(), host.messages.length], [["a", "b"], ["a", "b"], 0]);
 	});
 
-	it("come once where pi begins a session twice, and not at all where it has ended before its beginning was over", async () => {
+	it("come once if pi begins a session twice, and not at all if it has ended before its start", async () => {
 		const { host, view: first, addon, standing } = await open();
 		first.send({ deliveries: message("a") });
 		// One after the other, as pi does it where a client has opened another session, and both at once.
@@ -155,7 +155,7 @@ describe("deliveries", () => {
 		assert.ok(addon.views.every(({ closed }) => closed));
 	});
 
-	it("are appended without a turn after an abort, and where somebody has dropped them on the way", async () => {
+	it("are appended without a turn after an abort, and if another extension has dropped them", async () => {
 		const { host, view, standing } = await open();
 		const controller = new AbortController();
 		host.idle = false;
@@ -187,7 +187,7 @@ describe("deliveries", () => {
 		await eventually(() => host.messages.length === 1, "it is sent afterwards");
 	});
 
-	it("go before a prompt that is being sent", async () => {
+	it("are sent before a prompt that is being sent", async () => {
 		const { host, view, standing } = await open();
 		await host.emit("input", {});
 		view.send({ deliveries: message("a") });
@@ -196,7 +196,7 @@ describe("deliveries", () => {
 		assert.deepEqual([host.messages[0]?.triggerTurn, standing()], [false, ["a"]]);
 	});
 
-	it("are left to the next opening when pi takes none of them", async () => {
+	it("are left to the next opening if pi accepts none of them", async () => {
 		const { host, view, told } = await open();
 		host.onSend = () => {};
 		view.send({ deliveries: message("a") });
@@ -208,7 +208,7 @@ describe("deliveries", () => {
 		assert.deepEqual(told(), []);
 	});
 
-	it("are offered again by the addon exactly when they were not taken", async () => {
+	it("are offered again by the addon exactly if they were rejected", async () => {
 		const { host, view, standing } = await open();
 		host.events.emit = () => assert.fail("another extension fails");
 		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
@@ -220,7 +220,7 @@ describe("deliveries", () => {
 		await eventually(() => standing().includes("a"), "the same result, offered again, stands in the session");
 	});
 
-	it("are kept while pi fails to take them", async () => {
+	it("are kept while pi fails to accept them", async () => {
 		const { host, view, standing, told } = await open();
 		let failures = 0;
 		host.onSend = (sent) => {
@@ -241,7 +241,7 @@ describe("deliveries", () => {
 		);
 	});
 
-	it("tell the addon at every opening what stands in the session", async () => {
+	it("report the session's deliveries to the addon at every opening", async () => {
 		const { host, view } = await open(({ session }) => {
 			session.push(
 				{ type: "custom_message", customType: "subagent-announcement", details: { deliveryIds: ["old"] } },
@@ -256,7 +256,7 @@ describe("deliveries", () => {
 		assert.deepEqual(host.messages, []);
 	});
 
-	it("without a user wait for the runs, and make the model go on with them", async () => {
+	it("wait for the runs without a user, and let the model continue with them", async () => {
 		const headless = { mode: "print", hasUI: false } as const;
 		const { host, view } = await open(() => headless);
 		const [asked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -272,7 +272,7 @@ describe("deliveries", () => {
 		assert.deepEqual([result.entries.length, result.continue], [1, true]);
 	});
 
-	it("are ended with pi, and wait in the store when only the session goes", async () => {
+	it("are ended with pi, and wait in the store if only the session ends", async () => {
 		for (const [reason, ended, closed] of [
 			["quit", 1, false],
 			["new", 0, true],

@@ -44,7 +44,7 @@ function card({ host }: LoadedExtension, tool: string, args: unknown, more: Part
 }
 
 describe("sessions_spawn", () => {
-	it("hands on what it was asked and what this pi is, and returns the receipt", async () => {
+	it("passes on the request and the hosting pi, and returns the receipt", async () => {
 		const { addon, call } = await start();
 		const params = { task: "look", label: "a", agentId: "explorer", model: "x/y", thinking: "low" };
 		const limits = { runTimeoutSeconds: 60, cleanup: "delete" };
@@ -68,7 +68,7 @@ describe("sessions_spawn", () => {
 		assert.deepEqual(details, addon.receipt);
 	});
 
-	it("flags a refusal, a call that was aborted, and an addon that fails or is missing", async () => {
+	it("flags a refusal, an aborted call, and a failing or missing addon", async () => {
 		const { host, addon, call } = await start();
 		const refused = async (id: string, options = {}) => {
 			const { content } = await call({ task: "look" }, { tool: "sessions_spawn", id, ...options });
@@ -86,7 +86,7 @@ describe("sessions_spawn", () => {
 		assert.match(await refused("c"), /a bug/);
 	});
 
-	it("does not hold an aborted call, and stops a run that is accepted all the same", async () => {
+	it("does not delay an aborted call, and stops a run that is accepted anyway", async () => {
 		const { addon, call } = await start();
 		const receipt = Promise.withResolvers<typeof addon.receipt>();
 		const asked = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ describe("sessions_spawn", () => {
 		assert.deepEqual(view?.used, [["sessions_stop", { sessionKey: addon.receipt.childSessionKey }]]);
 	});
 
-	it("is drawn as one line, with what is wrong below", async () => {
+	it("is drawn as one line, with the mistake below", async () => {
 		const extension = await start();
 		const args = {
 			task: "find\nthe \u001b[31mloader and everything that it loads",
@@ -136,7 +136,7 @@ describe("sessions_spawn", () => {
 });
 
 describe("agents_list", () => {
-	it("returns those who can be started, and is drawn as one line", async () => {
+	it("returns the startable agents, and is drawn as one line", async () => {
 		const extension = await start();
 		const { details } = await extension.call({}, { tool: "agents_list" });
 		const draw = card(extension, "agents_list", {});
@@ -147,7 +147,7 @@ describe("agents_list", () => {
 });
 
 describe("/stop", () => {
-	it("ends the turn, the calls that wait, and the background runs, and shows the report", async () => {
+	it("ends the turn, the waiting calls and the background runs, and shows the report", async () => {
 		const { host, addon, call } = await start();
 		addon.run = async (_options, _update, _host, aborted) => {
 			await aborted;
@@ -168,7 +168,7 @@ describe("/stop", () => {
 });
 
 describe("/subagents answer", () => {
-	it("says that nobody asks, or nobody of that name", async () => {
+	it("reports that no run asks, or no run with that name", async () => {
 		const { host } = await start();
 		for (const line of ["answer", "answer cleanup"])
 			await host.commands.get("subagents")?.handler(line, host.context());
@@ -190,7 +190,7 @@ describe("the message", () => {
 		return drawn.map((line) => line.trimEnd());
 	}
 
-	it("says who, how it ended, and the start of the answer; the rest when it is expanded", () => {
+	it("shows the agent, the outcome and the start of the answer; the rest when expanded", () => {
 		assert.deepEqual(lines([{ ...good, result }]), [
 			"✓ loader · explorer · 12s",
 			"  Found",
@@ -209,7 +209,7 @@ describe("the message", () => {
 		}
 	});
 
-	it("tells failures from what somebody wanted, and several runs apart", () => {
+	it("distinguishes failures from requested ends, and several runs from each other", () => {
 		const failed = {
 			...backgroundRun("2b"),
 			...ended,
@@ -240,7 +240,7 @@ describe("the message", () => {
 		assert.deepEqual(heads, [`✗ ${bare} · failed`, `✗ ${bare} · timed out`, `⚠ ${bare} · unknown`]);
 	});
 
-	it("says who asks the conversation what, with the answers there are", () => {
+	it("shows who asks the conversation, the question and the choices", () => {
 		const asked = {
 			...{ runId: "1a2b3c4d", sessionKey: "agent:asks:subagent:x", agent: "asks", label: "colours\u001b[2J" },
 			...{ task: "paint", question: "Which **colour**?", options: ["red", "green\u0007"] },
@@ -251,7 +251,7 @@ describe("the message", () => {
 		assert.deepEqual(drawn, ["? colours · asks · asks the conversation", "  Which colour?", "  - red", "  - green"]);
 	});
 
-	it("draws nothing that a terminal would obey, and survives what is foreign", () => {
+	it("draws no control sequence, and survives foreign data", () => {
 		const huge = { ...good, result: `\u001b]0;title\u0007${"word ".repeat(40_000)}`, label: "\u001b[2J\nlabel" };
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 		for (const line of lines([huge], 40, true)) assert.doesNotMatch(line, /[\u0000-\u001f]/);
@@ -261,7 +261,7 @@ describe("the message", () => {
 });
 
 describe("events", () => {
-	it("are emitted as the addon words them, whatever other extensions do with them", async () => {
+	it("are emitted as the addon words them, regardless of other extensions", async () => {
 		const { host, addon } = await start();
 		const view = addon.views[0] ?? assert.fail("no session was opened");
 		const run = { ...backgroundRun("1a2b3c4d"), task: "t".repeat(500) };

@@ -14,7 +14,7 @@ import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
 const ESC = "\u001b";
 
 describe("a screen of a story", () => {
-	it("is cut where its moment begins and the editor does, and keeps what is coloured", () => {
+	it("is cut between the start of its moment and the editor, and keeps colours", () => {
 		const ground = `${ESC}[48;2;1;2;3m   ${ESC}[49m`;
 		const screen = `before\n from here\n \n \n \n${ground}\n${ground}\nend\n   \n────\ntyped\n────\n~/x`;
 		assert.deepEqual(shownFrom(readScreen(screen), /from here/).map(rowText), [" from here", " ", "   ", "   ", "end"]);
@@ -39,7 +39,7 @@ describe("a screen of a story", () => {
 		it(`becomes ${is.trim()}`, () => assert.deepEqual(unchanging(readScreen(was), [], day.times).map(rowText), [is]));
 	}
 
-	it("names a run by what it has said of it before", () => {
+	it("names a run by its earlier text", () => {
 		const runs: string[] = [];
 		const [first] = unchanging(readScreen("11111111 00000000"), runs, day.times).map(rowText);
 		const [second] = unchanging(readScreen("00000000"), runs, day.times).map(rowText);
@@ -49,13 +49,13 @@ describe("a screen of a story", () => {
 
 for (const story of stories) {
 	describe(`the page of the story ${story.name}`, () => {
-		it("is the one that its moments make, with exactly their pictures", () => {
+		it("matches its moments, with exactly their pictures", () => {
 			assert.equal(readFileSync(storyPath(story), "utf8"), storyPage(story), `run npm run captures -- ${story.name}`);
 			assert.deepEqual(readdirSync(storyFolder(story)).sort(), pictureFiles(story).sort());
 			for (const name of pictureFiles(story)) assert.ok(storyPage(story).includes(`"${story.name}/${name}"`), name);
 		});
 
-		it("has pictures without a place, a time or a name of the machine that drew them", () => {
+		it("has pictures without a path, a time or a name of the drawing machine", () => {
 			for (const name of pictureFiles(story)) {
 				const picture = readFileSync(join(storyFolder(story), name), "utf8");
 				assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);

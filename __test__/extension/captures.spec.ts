@@ -13,7 +13,7 @@ import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
 const ESC = "\u001b";
 
 describe("a screen", () => {
-	it("keeps the colours that a terminal keeps, from line to line", () => {
+	it("keeps a terminal's colours from line to line", () => {
 		const screen = [
 			`a${ESC}[31mb${ESC}[38;2;1;2;255;1mc`,
 			`d${ESC}[22;38;5;196me${ESC}[38;5;244;48;5;17mf${ESC}[0mg${ESC}[2;3;4;97;100mh`,
@@ -34,7 +34,7 @@ describe("a screen", () => {
 		]);
 	});
 
-	it("knows which column a character is in", () => {
+	it("knows the column of a character", () => {
 		const [row = []] = readScreen("a世e\u0301🚀b");
 		assert.deepEqual(
 			row.map(({ text, column }) => [text, column]),
@@ -68,7 +68,7 @@ describe("a picture", () => {
 		assert.match(picture, /font-weight="bold">●/);
 	});
 
-	it("has one piece of text for a rule, as wide as its columns, and one for each of other neighbours", () => {
+	it("has one piece of text for a rule, as wide as its columns, and one for each other piece", () => {
 		const picture = svg(readScreen("─────\n●✓世世"), paper);
 		const pieces = [...picture.matchAll(/<text x="([\d.]+)" .*?textLength="([\d.]+)" [^>]*>([^<]*)</g)];
 		assert.deepEqual(
@@ -82,7 +82,7 @@ describe("a picture", () => {
 		);
 	});
 
-	it("has one rectangle for a block of one ground", () => {
+	it("has one rectangle for a block of one background", () => {
 		const row = `${ESC}[48;2;1;2;3m${" ".repeat(20)}`;
 		const picture = svg(readScreen(`${row}\n${row}\n${row}`), paper);
 		assert.deepEqual(picture.match(/<rect [^>]*#010203[^>]*>/g), [
@@ -91,7 +91,7 @@ describe("a picture", () => {
 	});
 });
 
-describe("what is different each time", () => {
+describe("a value that differs each time", () => {
 	const replaced: [was: string, is: string][] = [
 		[" ✓ subagent explorer · 3.2s", " ✓ subagent explorer · 1.8s"],
 		[" ● subagent explorer · 7s", " ● subagent explorer · 4s"],
@@ -110,7 +110,7 @@ describe("what is different each time", () => {
 		it(`becomes ${is.trim()}`, () => assert.equal(settled(readScreen(was)).map(rowText).join(), is));
 	}
 
-	it("has the colour of its neighbours where it needs another column", () => {
+	it("has the colour of its neighbours if it needs another column", () => {
 		const muted = `${ESC}[31m`;
 		const texts = [` ✓ subagent x · ${muted}12s${ESC}[39m  `, `   ✓ x  ${ESC}[39m ${muted}12s${ESC}[39m  y`];
 		for (const text of texts) {
@@ -119,14 +119,14 @@ describe("what is different each time", () => {
 		}
 	});
 
-	it("is not made the same where a clock takes another column", () => {
+	it("is not replaced if a clock takes another column", () => {
 		for (const text of ["   ● explorer  17s  x", " ● subagent explorer · 1m02s", "   1 done · 10s"]) {
 			assert.ok(isLate(settled(readScreen(text))), text);
 		}
 		for (const [was] of replaced) assert.ok(!isLate(settled(readScreen(was))), was);
 	});
 
-	it("gives the whole no less time than its parts", () => {
+	it("gives the whole at least the time of its parts", () => {
 		const screen = " ● subagent chain · step 2 of 3\n   1 ✓ a  7.2s  x\n → 2 ● b    6s  y\n   1 done · 9s";
 		assert.deepEqual(settled(readScreen(screen)).map(rowText), [
 			" ● subagent chain · step 2 of 3",
@@ -138,13 +138,13 @@ describe("what is different each time", () => {
 		assert.match(over, /· 5\.9s$/);
 	});
 
-	it("keeps runs apart", () => {
+	it("keeps runs distinct", () => {
 		const [one, other, again] = settled(readScreen("/00000000/\n/11111111/\n/00000000/")).map(rowText);
 		assert.notEqual(one, other);
 		assert.equal(one, again);
 	});
 
-	it("is cut away around the cards", () => {
+	it("is removed around the cards", () => {
 		const ground = `${ESC}[48;2;1;2;3m`;
 		const card = (name: string) =>
 			`${ground}   ${ESC}[49m\n${ground} ✓ subagent ${name}${ESC}[49m\n${ground}   ${ESC}[49m`;
@@ -157,7 +157,7 @@ describe("what is different each time", () => {
 
 for (const page of pages) {
 	describe(`the page of the ${page.name}`, () => {
-		it("is the one that the scenes make, with exactly their pictures", () => {
+		it("matches its scenes, with exactly their pictures", () => {
 			assert.equal(readFileSync(pagePath(page), "utf8"), written(page), "run npm run captures");
 			assert.deepEqual(readdirSync(folder(page)).sort(), fileNames(page).sort());
 		});
@@ -166,7 +166,7 @@ for (const page of pages) {
 			for (const name of fileNames(page)) assert.ok(written(page).includes(`"${page.name}/${name}"`), name);
 		});
 
-		it("has pictures without a place, a time or a name of the machine that drew them", () => {
+		it("has pictures without a path, a time or a name of the drawing machine", () => {
 			for (const name of fileNames(page)) {
 				const picture = readFileSync(join(folder(page), name), "utf8");
 				assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);

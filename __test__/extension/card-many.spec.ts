@@ -91,7 +91,7 @@ describe("the card of tasks under way", () => {
 		]);
 	});
 
-	it("leaves out the least telling first where it is narrow", () => {
+	it("omits the least important parts first in a narrow terminal", () => {
 		const lines = (width: number) => parallel().update(update(EVERY)).lines(width).slice(1, 7);
 		assert.deepEqual(lines(60), [
 			"  ✓ explorer      8.2s  find the loader  The loader is in s…",
@@ -111,7 +111,7 @@ describe("the card of tasks under way", () => {
 		]);
 	});
 
-	it("tells tasks of one agent apart, also where it is narrow and they begin alike", () => {
+	it("distinguishes tasks of one agent with the same beginning, also in a narrow terminal", () => {
 		const files = ["src/a.rs", "src/b.rs", "src/config/load.rs"];
 		const plan = files.map((file) => ({ agent: "reviewer", task: `Review one file for mistakes.\nIt is ${file}.` }));
 		const tasks = plan.map(({ agent }) => ({ ...at(0, "running", atWork), agent }));
@@ -145,7 +145,7 @@ describe("the card of tasks under way", () => {
 		}
 	});
 
-	it("keeps what an update leaves out because it has not changed", () => {
+	it("keeps values that an update omits because they have not changed", () => {
 		const card = parallel(PLAN.slice(1, 2)).update(update([at(1, "running", { ...atWork, text: "Now the tests." })]));
 		card.lines();
 		const { displayItems: _, ...rest } = atWork;
@@ -160,7 +160,7 @@ describe("the card of tasks under way", () => {
 		);
 	});
 
-	it("shows the start of what is said once that is newer than the last call", () => {
+	it("shows the start of a text that is newer than the last call", () => {
 		const row = (text: string) => {
 			const tasks = [at(1, "running", { ...atWork, text })];
 			return parallel(PLAN.slice(1, 2)).update(update(tasks)).lines(60)[1] ?? "";
@@ -170,10 +170,13 @@ describe("the card of tasks under way", () => {
 		assert.match(row(`All **pass**, of which there are ${"many ".repeat(900)}`), /12s {2}All pass, of which there/);
 	});
 
-	it("says how long nothing has been heard of a child, and lets the clocks run between updates", () => {
+	it("shows the silence of a child, and lets the clocks run between updates", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = parallel(PLAN.slice(0, 2)).update(
-			update([at(0, "running", { elapsedMs: 4_000, sinceEventMs: 1_500 }), at(1, "queued", { rateLimitedForMs: 9_400 })]),
+			update([
+				at(0, "running", { elapsedMs: 4_000, sinceEventMs: 1_500 }),
+				at(1, "queued", { rateLimitedForMs: 9_400 }),
+			]),
 		);
 		assert.match(card.lines()[1] ?? "", /explorer {2}4s {2}find the loader$/);
 		pass(5_000);
@@ -200,7 +203,7 @@ describe("the card of tasks under way", () => {
 		assert.match(same.at(-1) ?? "", /fake\/big$/);
 	});
 
-	it("expanded shows what each task at work does", () => {
+	it("expanded shows the activity of each running task", () => {
 		const card = parallel().update(
 			update([...EVERY.slice(0, 1), at(1, "running", { ...atWork, text: "It is green." })]),
 		);
@@ -215,7 +218,7 @@ describe("the card of tasks under way", () => {
 	});
 
 	for (const count of [1, 8, 64]) {
-		it(`stays low with ${count} tasks, whatever they say`, () => {
+		it(`stays low with ${count} tasks for any text`, () => {
 			const states = ["running", "queued", "completed", "failed", "starting"] as const;
 			const text = "many words\n\n".repeat(400);
 			const tasks = Array.from({ length: count }, (_, index) =>
@@ -237,7 +240,7 @@ describe("the card of tasks under way", () => {
 		});
 	}
 
-	it("shows those that run and those that failed, and counts the others", () => {
+	it("shows running and failed tasks, and counts the others", () => {
 		const tasks = Array.from({ length: 64 }, (_, index) => {
 			if (index === 3) return at(index, "failed", { error: "it broke" });
 			if (index < 8) return at(index, "completed", { elapsedMs: 1_000 });
@@ -253,8 +256,8 @@ describe("the card of tasks under way", () => {
 	});
 });
 
-describe("the card of a chain under way", () => {
-	it("numbers the steps and points at the one it is at", () => {
+describe("the card of a running chain", () => {
+	it("numbers the steps and marks the current one", () => {
 		const steps = [at(0, "completed", { elapsedMs: 900, text: "Yes." }), at(1, "running", atWork), at(2, "waiting")];
 		assert.deepEqual(chain(PLAN.slice(0, 3)).update(update(steps, "chain")).lines(), [
 			"● subagent chain · step 2 of 3",
@@ -267,7 +270,7 @@ describe("the card of a chain under way", () => {
 	});
 });
 
-describe("the card of a call whose arguments arrive", () => {
+describe("the card of a call with arriving arguments", () => {
 	/** What pi makes of the arguments so far. */
 	const arriving: [args: unknown, lines: string[]][] = [
 		[undefined, ["○ subagent parallel"]],
@@ -294,7 +297,7 @@ describe("the card of a call whose arguments arrive", () => {
 		[{ tasks: "no list" }, ["○ subagent parallel"]],
 	];
 	for (const [args, lines] of arriving) {
-		it(`shows what there is of ${JSON.stringify(args)}`, () => {
+		it(`shows the known part of ${JSON.stringify(args)}`, () => {
 			const card = new Card(args, "subagent_parallel");
 			card.executionStarted = false;
 			assert.deepEqual(card.lines(), lines);
@@ -314,10 +317,10 @@ describe("the card of a call whose arguments arrive", () => {
 	});
 });
 
-describe("the card of tasks that are over", () => {
+describe("the card of ended tasks", () => {
 	const failure = { code: "SUBAGENT_TIMEOUT", message: "no output for 180 s" } as const;
 
-	it("names what failed when the rest did not", () => {
+	it("names the failed tasks next to successful ones", () => {
 		const results = [
 			result(0),
 			result(1, { outcome: "idle_timeout", exitCode: 124, error: failure.message }),
@@ -333,7 +336,7 @@ describe("the card of tasks that are over", () => {
 		]);
 	});
 
-	it("takes its time from what it saw, not from a session it was read from", () => {
+	it("takes its duration from live updates, not from a stored session", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = parallel(PLAN.slice(0, 2)).update(update([at(0, "running"), at(1, "running")]));
 		card.lines();
@@ -345,7 +348,7 @@ describe("the card of tasks that are over", () => {
 		assert.equal(parallel(PLAN.slice(0, 2)).finish(over).lines()[0], "✓ subagent parallel · 2 tasks");
 	});
 
-	it("shows the files that they have changed", () => {
+	it("shows the changed files", () => {
 		const results = [
 			result(0, { changes: ["src/a.rs", "src/b.rs"] }),
 			result(1, { changes: ["src/b.rs"], runId: "00000001" }),
@@ -355,7 +358,7 @@ describe("the card of tasks that are over", () => {
 		assert.ok(card.lines().includes("  in your files: /subagents undo 00000001"), card.lines().join("\n"));
 	});
 
-	it("shows which of them to look at first, and each word on undoing once", () => {
+	it("shows the files to check first, and each note on undo once", () => {
 		const flagged = [".envrc", ".pi/x.ts"];
 		const results = [result(0, { changes: flagged, flagged }), result(1, { changes: [".envrc"], flagged: [".envrc"] })];
 		const card = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results });
@@ -384,7 +387,7 @@ describe("the card of tasks that are over", () => {
 		]);
 	});
 
-	it("tells an abort and the end of a budget from a failure", () => {
+	it("distinguishes an abort and a used-up budget from a failure", () => {
 		const stopped = [
 			result(0, { outcome: "budget", exitCode: 1, error: "`budget.maxTurns` reached: 12 of 12" }),
 			result(1, { outcome: "aborted", exitCode: 130, error: "cancelled by user" }),
@@ -397,7 +400,7 @@ describe("the card of tasks that are over", () => {
 		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 stopped · 6 turns/);
 	});
 
-	it("gives an error that a row has no room for lines of its own", () => {
+	it("gives a long error its own lines", () => {
 		const long = `the provider said: ${"no ".repeat(60)}`;
 		const failed = [
 			result(0, { outcome: "failed", exitCode: 1, error: long }),
@@ -467,7 +470,7 @@ describe("the card of tasks that are over", () => {
 		]);
 	});
 
-	it("says why nothing was started", () => {
+	it("gives the reason why nothing was started", () => {
 		const error = { code: "UNKNOWN_AGENT", message: "Unknown agent: x." } as const;
 		const card = parallel([{ agent: "x", task: "y" }]).finish({ mode: "parallel", results: [], error }, "", true);
 		assert.deepEqual(card.lines(), ["✗ subagent parallel", "  UNKNOWN_AGENT", "  Unknown agent: x."]);
@@ -475,7 +478,7 @@ describe("the card of tasks that are over", () => {
 		assert.deepEqual(refused.lines(), ["✗ subagent parallel", "  Validation failed"]);
 	});
 
-	it("draws an outcome that it does not know", () => {
+	it("draws an unknown outcome", () => {
 		const unknown = { outcome: "evaporated" as SingleResult["outcome"], exitCode: 1, error: "gone" };
 		const [, row = ""] = parallel(PLAN.slice(0, 1))
 			.finish({ mode: "parallel", results: [result(0, unknown)] })

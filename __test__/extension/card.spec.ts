@@ -60,7 +60,7 @@ describe("the card of a run under way", () => {
 		]);
 	});
 
-	it("shows the end of what is being written, as it will look", () => {
+	it("shows the end of the text that is being written, in its final form", () => {
 		const text = `# Answer\n\n${"It is **not** in `a.rs`, which only reads it. ".repeat(4)}`;
 		assert.deepEqual(new Card().update(running(1_000, 0), text).lines(50).slice(6), [
 			"  a.rs, which only reads it. It is not in a.rs,",
@@ -69,7 +69,7 @@ describe("the card of a run under way", () => {
 		]);
 	});
 
-	it("puts words that led to the last calls before them, once", () => {
+	it("shows text before the calls that it led to, once", () => {
 		const card = new Card().update(running(1_000, 0), "Now the tests.");
 		const lines = [
 			"  … 1 earlier call",
@@ -116,7 +116,7 @@ describe("the card of a run under way", () => {
 		assert.equal(card.redraws, 3);
 	});
 
-	it("never shows a second for much longer than a second, whenever the last update came", () => {
+	it("shows each second for about a second, for any time of the last update", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		for (const last of [50, 400, 600, 950]) {
 			const card = new Card();
@@ -139,7 +139,7 @@ describe("the card of a run under way", () => {
 		assert.ok(card.redraws <= 3, `${card.redraws}`);
 	});
 
-	it("has no clock once pi has dropped it: nobody draws it any more", () => {
+	it("has no clock after pi has dropped it", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = new Card().update(running(1_000, 0));
 		card.lines();
@@ -179,7 +179,7 @@ describe("the card of a run under way", () => {
 		});
 	}
 
-	it("says what cannot be undone before it is written", () => {
+	it("states what cannot be undone before it is written", () => {
 		const undoNote = "it writes here, and without git its changes cannot be undone";
 		const lines = new Card().update(live({ state: "starting", undoNote })).lines();
 		assert.match(lines.at(-1) ?? "", new RegExp(`^ +${undoNote}$`));
@@ -195,7 +195,7 @@ describe("the card of a run under way", () => {
 		assert.match(card.lines()[0] ?? "", /queued #1$/);
 	});
 
-	it("counts down to the next try of a provider that failed, and says why", () => {
+	it("counts down to the next try after a provider error, with the reason", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const retry = { attempt: 2, maxAttempts: 3, atMs: Date.now() + 3_700, error: "overloaded\n\u001b[31m" };
 		const card = new Card().update(live({ retry, sinceEventMs: 60_000 }));
@@ -209,14 +209,14 @@ describe("the card of a run under way", () => {
 		assert.equal(card.lines()[0], "↻ subagent explorer · 4s · retry 1");
 	});
 
-	it("draws text that begins with a bracket, and nothing for a text that has not begun", () => {
+	it("draws text that begins with a bracket, and nothing for an empty text", () => {
 		const said = (text: string) => new Card().update(live({}), text).lines().slice(2);
 		assert.deepEqual(said("(see load.rs, it reads...)"), ["  (see load.rs, it reads...)"]);
 		assert.deepEqual(said("[1] load.rs"), ["  [1] load.rs"]);
 		for (const nothing of ["(running...)", "(queued at place 3...)"]) assert.deepEqual(said(nothing), []);
 	});
 
-	it("is drawn in little time, also when its run has said much", () => {
+	it("is drawn quickly, also for a long output", () => {
 		const details = running(12_300, 0);
 		const card = new Card().update(details, "many **words** and `code`\n\n".repeat(2_400));
 		card.lines(100);
@@ -240,14 +240,14 @@ describe("the card of a run under way", () => {
 		}
 	});
 
-	it("has no clock before it starts, and none for a call without arguments yet", () => {
+	it("has no clock before it starts or without arguments", () => {
 		const card = new Card({ agent: "", task: "" });
 		card.executionStarted = false;
 		assert.deepEqual(card.lines(), ["○ subagent …"]);
 	});
 });
 
-describe("the card of a run that is over", () => {
+describe("the card of an ended run", () => {
 	const states: [label: string, card: Card, lines: string[]][] = [
 		[
 			"success",
@@ -343,7 +343,7 @@ describe("the card of a run that is over", () => {
 		it(`tells ${label}`, () => assert.deepEqual(card.lines(), lines));
 	}
 
-	it("leaves out a time that it has no room for, and cuts none in the middle", () => {
+	it("omits a time without room instead of cutting it", () => {
 		const card = new Card({ agent: "implementer", task: "" });
 		card.finish(ended({ outcome: "hard_timeout", exitCode: 124, durationMs: 61_000 }));
 		const heads = [60, 40, 30, 12].map((width) => card.lines(width)[0]);
@@ -362,7 +362,7 @@ describe("the card of a run that is over", () => {
 		assert.ok(lines.includes("  … 24 more lines, ctrl+o to expand"));
 	});
 
-	it("says how many calls a failed or aborted run has made, and shows them when it is expanded", () => {
+	it("counts the calls of a failed or aborted run, and shows them when expanded", () => {
 		for (const [outcome, error] of [
 			["failed", "overloaded"],
 			["aborted", "cancelled by user"],
@@ -378,7 +378,7 @@ describe("the card of a run that is over", () => {
 		}
 	});
 
-	it("names pi's default key where pi does not tell the user's, and none that the user has taken away", () => {
+	it("names pi's default key if the user's is unknown, and no removed key", () => {
 		const output = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");
 		const card = new Card().finish(ended({ output }));
 		card.keyText = undefined;
@@ -387,7 +387,7 @@ describe("the card of a run that is over", () => {
 		assert.ok(card.lines().includes("  … 24 more lines"));
 	});
 
-	it("shows the files that its run has changed, their paths cut from the left", () => {
+	it("shows the changed files of its run, their paths shortened from the left", () => {
 		const changes = ["src/config/deep/down/load.rs", "src/config/tighten.rs", "tests/config.rs", "README.md"];
 		const card = new Card().finish(ended({ changes }));
 		assert.equal(card.lines(60).at(-2), "  changed …/deep/down/load.rs, src/config/tighten.rs +2");
@@ -400,7 +400,7 @@ describe("the card of a run that is over", () => {
 		);
 	});
 
-	it("says where the changes are, and by which command they are taken over or back", () => {
+	it("names the place of the changes, and the commands to apply or undo them", () => {
 		const last = (result: Partial<SingleResult>) => new Card().finish(ended(result)).lines(90).at(-2);
 		const changes = ["a.ts"];
 		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
@@ -417,7 +417,7 @@ describe("the card of a run that is over", () => {
 		assert.doesNotMatch(last({ runId: "0badcafe" }) ?? "", /subagents/);
 	});
 
-	it("shows apart which of them run code later", () => {
+	it("separates files that run code later", () => {
 		const card = new Card().finish(ended({ changes: ["a.ts", ".envrc"], flagged: [".envrc", ".pi/extensions/x.ts"] }));
 		assert.deepEqual(card.lines(80).slice(-3, -1), [
 			"  changed a.ts, .envrc",
@@ -431,7 +431,7 @@ describe("the card of a run that is over", () => {
 		]);
 	});
 
-	it("quotes names that could be words of ours, whole or cut", () => {
+	it("quotes names that could look like our words, whole or cut", () => {
 		const changes = ["a.ts", "g, h, all tests passed"];
 		const card = new Card().finish(ended({ changes, flagged: ["x` and `y/.envrc"] }));
 		assert.deepEqual(card.lines(80).slice(-3, -1), [
@@ -442,7 +442,7 @@ describe("the card of a run that is over", () => {
 		assert.ok(narrow.lines(28).includes("  changed `…ll tests passed`"), narrow.lines(28).join("\n"));
 	});
 
-	it("says that not all files were checked, whether or not it is expanded", () => {
+	it("reports that not all files were checked, collapsed or expanded", () => {
 		const flaggedGap = "the search stopped after 10s; directories that could not be read: `a`";
 		const card = new Card().finish(ended({ flaggedGap }));
 		for (const isExpanded of [false, true]) {
@@ -453,7 +453,7 @@ describe("the card of a run that is over", () => {
 		assert.doesNotMatch(new Card().finish(ended({})).lines(120).join("\n"), /not all files/);
 	});
 
-	it("names the session of a run that was interrupted", () => {
+	it("names the session of an interrupted run", () => {
 		const sessionFile = `${homedir()}/.pi/agent/sessions/--project--/1/1a2b3c4d/session.jsonl`;
 		const interrupted = ended({ outcome: "interrupted", exitCode: 1, error: "its pi ended", sessionFile });
 		const lines = new Card().finish(interrupted, "", true).lines(50);
@@ -461,7 +461,7 @@ describe("the card of a run that is over", () => {
 		assert.equal(lines.at(-1), "  session …/--project--/1/1a2b3c4d/session.jsonl");
 	});
 
-	it("draws what is not ours as the text that it is", () => {
+	it("draws foreign data as plain text", () => {
 		const foreign = [
 			// pi's own example of this tool.
 			{ mode: "single", agentScope: "user", results: [{ agent: "x", exitCode: 0, messages: [], usage: {} }] },
@@ -511,7 +511,7 @@ describe("the card of a run that is over", () => {
 		]);
 	});
 
-	it("never exceeds the terminal, whatever the text", () => {
+	it("never exceeds the terminal for any text", () => {
 		const hostile = "\u001b[31m配置🚀\u202e\t".repeat(40) + "x".repeat(300);
 		const details = ended(
 			{

@@ -67,7 +67,7 @@ describe("the guard in a child", () => {
 		assert.match(blockReason(policy, "mcp__web__get", {}) ?? "", /not allowed/);
 	});
 
-	it("blocks a shell that is not pi's own where only that one is held", () => {
+	it("blocks another shell if only pi's own is sandboxed", () => {
 		const handlers = new Map<string, (event: object) => unknown>();
 		const env = { PI_SUBAGENT_TOOLS: "bash,read", PI_SUBAGENT_OWN_SHELL: "1" };
 		const before = { ...process.env };
@@ -89,7 +89,7 @@ describe("the guard in a child", () => {
 		assert.equal(calls("read"), undefined);
 	});
 
-	it("blocks a change of a file that somebody else has changed since the child read it", () => {
+	it("blocks a change of a file that another program has changed since the child read it", () => {
 		const directory = mkdtempSync(join(tmpdir(), "guard-"));
 		const path = join(directory, "a.txt");
 		const handlers = new Map<string, (event: object) => unknown>();
@@ -132,7 +132,7 @@ describe("the guard in a child", () => {
 		}
 	});
 
-	it("lets no tool run while an announcement is asked for, and again afterwards", () => {
+	it("runs no tool during an announcement, and runs tools again afterwards", () => {
 		const handlers = new Map<string, (event: object) => unknown>();
 		const before = process.env.PI_SUBAGENT_TOOLS;
 		process.env.PI_SUBAGENT_TOOLS = "read";
@@ -155,7 +155,7 @@ describe("the guard in a child", () => {
 		assert.equal(calls(), undefined);
 	});
 
-	it("holds each request until its turn has been granted, or the work is aborted", async (t) => {
+	it("delays each request until its turn has been granted, or the work is aborted", async (t) => {
 		const directory = mkdtempSync(join(tmpdir(), "psn-"));
 		t.after(() => rmSync(directory, { recursive: true }));
 		const file = join(directory, "guard.cjs");

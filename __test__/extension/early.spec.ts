@@ -73,8 +73,8 @@ function heard({ options, ends, json }: EarlyRecord): [tool: string, id: string,
 	return [options.tool, options.callId, ends, ...(json === undefined ? [] : [json])] as ReturnType<typeof heard>;
 }
 
-describe("a call that arrives", () => {
-	it("is announced once with all that a run would get, then piece by piece", async () => {
+describe("an arriving call", () => {
+	it("is announced once with all values of a run, then piece by piece", async () => {
 		const loaded = await start();
 		const { host, addon } = loaded;
 		const tools = host.getAllTools;
@@ -99,7 +99,7 @@ describe("a call that arrives", () => {
 		assert.deepEqual(announced, run, "the run finds its early child only by the same options");
 	});
 
-	it("is kept apart from others that arrive in between", async () => {
+	it("is kept apart from other calls that arrive in between", async () => {
 		const loaded = await start();
 		const message = new Message(loaded);
 		const [a, other, b] = [await message.begin("a", "subagent_parallel"), await message.begin("x", "bash"), 0];
@@ -119,7 +119,7 @@ describe("a call that arrives", () => {
 		]);
 	});
 
-	it("is announced as soon as its name and id are there, with what came before", async () => {
+	it("is announced once its name and id have arrived, with the earlier pieces", async () => {
 		const loaded = await start();
 		const message = new Message(loaded);
 		const call = await message.begin("", "");
@@ -134,7 +134,7 @@ describe("a call that arrives", () => {
 		assert.deepEqual(loaded.addon.early.map(heard), [["subagent", "late", 1, '{"agent":"explorer"}']]);
 	});
 
-	it("is told whole where a provider sends no pieces", async () => {
+	it("is announced whole if a provider sends no pieces", async () => {
 		const loaded = await start();
 		const message = new Message(loaded);
 		const call = await message.begin("whole");
@@ -145,7 +145,7 @@ describe("a call that arrives", () => {
 		]);
 	});
 
-	it("is not waited for without end when it has no id", async () => {
+	it("is not awaited forever without an id", async () => {
 		const loaded = await start();
 		const message = new Message(loaded);
 		const call = await message.begin("");
@@ -167,7 +167,7 @@ describe("a call that arrives", () => {
 		assert.equal(loaded.addon.early.length, 0);
 	});
 
-	it("never fails into pi, whatever the addon or an event does", async () => {
+	it("never fails into pi, for any addon or event", async () => {
 		const loaded = await start();
 		const { addon } = loaded;
 		const message = new Message(loaded);
@@ -202,7 +202,7 @@ describe("a call that was announced", () => {
 	}
 	const ends = (records: EarlyRecord[]) => records.map((record) => record.ends);
 
-	it("is over when pi says so, executed or not", async () => {
+	it("ends when pi says so, executed or not", async () => {
 		const [{ host }, message, records] = await announced();
 		await message.end();
 		assert.deepEqual(ends(records), [0, 0]);
@@ -215,7 +215,7 @@ describe("a call that was announced", () => {
 	});
 
 	for (const reason of ["error", "aborted", "length"]) {
-		it(`is over when its message ends with ${reason}`, async () => {
+		it(`ends when its message ends with ${reason}`, async () => {
 			const [, message, records] = await announced();
 			await message.end(reason);
 			assert.deepEqual(ends(records), [1, 1]);
@@ -229,7 +229,7 @@ describe("a call that was announced", () => {
 		assert.deepEqual(ends(records), [0, 0]);
 	});
 
-	it("is over with the session, half arrived or whole", async () => {
+	it("ends with the session, partly arrived or whole", async () => {
 		const [{ host }, message, records] = await announced();
 		await message.delta(await message.begin("c"), '{"agent":');
 		await host.emit("session_shutdown", { reason: "reload" });

@@ -292,7 +292,7 @@ async function open() {
 	return { host, addon };
 }
 
-describe("a session that nobody meant", () => {
+describe("a session with random data", () => {
 	it("is drawn: cards", async (test) => {
 		const { host } = await open();
 		const drawn = await fuzz(ROUNDS / 2, (fuzz, mayFail) => {
@@ -369,7 +369,7 @@ describe("a session that nobody meant", () => {
 	});
 });
 
-describe("events, commands and calls that nobody meant", () => {
+describe("random events, commands and calls", () => {
 	it("end nothing", async (test) => {
 		const { host, addon } = await open();
 		const view = addon.views[0] ?? assert.fail("no session was opened");

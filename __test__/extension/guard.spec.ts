@@ -31,8 +31,8 @@ async function opened(): Promise<{ host: HostDouble; pi: ExtensionAPI }> {
 const drawn = (render: (width: number) => string[], invalidate = () => {}) =>
 	guardedComponent("a drawing", { render, invalidate });
 
-describe("a component", () => {
-	it("that fails is one line, as wide as asked, that a terminal can show", async () => {
+describe("a guarded component", () => {
+	it("that fails is one line of the requested width", async () => {
 		await opened();
 		const broken = drawn(fails);
 		for (const width of [0, 1, 7, 80, 400]) {
@@ -44,7 +44,7 @@ describe("a component", () => {
 		assert.match(broken.render(80)[0] ?? "", /^✗ pi-subagent-native: a drawing failed: Error: broken by a test/);
 	});
 
-	it("never draws a line that is too wide, or something else than lines", async () => {
+	it("never draws a line that is too wide, or anything except lines", async () => {
 		await opened();
 		assert.deepEqual(
 			drawn(() => ["a".repeat(9), "b\nc"])
@@ -59,7 +59,7 @@ describe("a component", () => {
 		}
 	});
 
-	it("draws what it draws, also when its lines change in place", () => {
+	it("draws its lines, also when they change in place", () => {
 		const lines = ["one", "two"];
 		const component = drawn(() => lines);
 		const first = component.render(10);
@@ -90,7 +90,7 @@ describe("a component", () => {
 		assert.deepEqual(component.render(10), ["one", "three"]);
 	});
 
-	it("passes on what pi asks for, and only what there is", () => {
+	it("passes on pi's calls, and only existing members", () => {
 		const calls: unknown[] = [];
 		const screen = {
 			focused: false,
@@ -120,7 +120,7 @@ describe("a component", () => {
 		assert.deepEqual([Object.keys(plain), other.handleMouse?.({} as never)], [["render", "invalidate"], undefined]);
 	});
 
-	it("that cannot be worked any more is closed by the next key", async () => {
+	it("that stops working is closed by the next key", async () => {
 		await opened();
 		let closed = 0;
 		const close = () => closed++;
@@ -144,8 +144,8 @@ describe("a component", () => {
 	});
 });
 
-describe("what is registered", () => {
-	it("fails for itself alone, and is told once in each session", async () => {
+describe("a guarded registration", () => {
+	it("fails alone, and is reported once in each session", async () => {
 		const { host, pi } = await opened();
 		const tool = { name: "t", label: "", description: "", parameters: {}, execute: async () => fails() };
 		pi.registerTool({ ...tool, renderCall: fails, renderResult: () => undefined as never });
@@ -175,7 +175,7 @@ describe("what is registered", () => {
 		await assert.rejects(registered.execute("1", {}, undefined, undefined, host.context()), "pi tells the model");
 	});
 
-	it("leaves a message to pi when its renderer has nothing to draw", () => {
+	it("leaves a message to pi if its renderer draws nothing", () => {
 		const host = new HostDouble();
 		let renderer: ((...args: never[]) => unknown) | undefined;
 		host.registerMessageRenderer = (_type, given) => {
@@ -185,7 +185,7 @@ describe("what is registered", () => {
 		assert.equal(renderer?.(), undefined);
 	});
 
-	it("says each time why a command has failed", async () => {
+	it("reports each failure of a command", async () => {
 		const { host, pi } = await opened();
 		pi.registerCommand("c", { description: "", getArgumentCompletions: () => null, handler: async () => fails() });
 		for (const time of [1, 2]) {
@@ -195,7 +195,7 @@ describe("what is registered", () => {
 		assert.match(host.notes[0] ?? "", /\/c failed: Error: broken/);
 	});
 
-	it("does not hide what a tool has answered", async () => {
+	it("does not hide the answer of a tool", async () => {
 		const { host, pi } = await opened();
 		pi.registerTool({
 			...{ name: "t", label: "", description: "", parameters: {}, execute: async () => fails() },
@@ -211,7 +211,7 @@ describe("what is registered", () => {
 		for (const line of drawn) assert.ok(visibleWidth(line) <= 30, line);
 	});
 
-	it("is left out by a pi that cannot take it, and that is told when a session begins", async () => {
+	it("is skipped by a pi without support, and reported at the start of a session", async () => {
 		await opened();
 		const host = new HostDouble();
 		host.registerCommand = fails;
@@ -230,8 +230,8 @@ describe("what is registered", () => {
 	});
 });
 
-describe("what is shown", () => {
-	it("is guarded in widgets and screens, and contexts stay as they are", async () => {
+describe("guarded screens", () => {
+	it("are guarded in widgets and screens, and contexts stay unchanged", async () => {
 		const { host, pi } = await opened();
 		const shown: unknown[] = [];
 		host.user.setWidget = (_key, content) => shown.push(content?.(terminal, theme));
@@ -251,7 +251,7 @@ describe("what is shown", () => {
 		assert.equal("mode" in (given ?? {}), true);
 	});
 
-	it("throws like pi for a context that is stale", async () => {
+	it("throw like pi for a stale context", async () => {
 		const { host, pi } = await opened();
 		let given: ExtensionContext | undefined;
 		pi.on("agent_start", (_event, context) => {
@@ -263,8 +263,8 @@ describe("what is shown", () => {
 	});
 });
 
-describe("a timer", () => {
-	it("that fails ends nothing, and goes on", async () => {
+describe("a guarded timer", () => {
+	it("that fails ends nothing, and continues", async () => {
 		const { host } = await opened();
 		let ticks = 0;
 		const interval = guardedInterval(

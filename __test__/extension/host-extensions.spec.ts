@@ -11,7 +11,7 @@ import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { findHostExtensions, hostExtensions } from "../../extension/host/extensions.ts";
 import { newestPi, piCommand } from "../support/versions.ts";
 
-test("the look for pi's extensions finds packages of the command line and of the settings, and asks no registry", async () => {
+test("the search for pi's extensions finds packages of the command line and of the settings, and asks no registry", async () => {
 	const root = mkdtempSync(join(tmpdir(), "psn-extensions-"));
 	const agentDir = join(root, "agent");
 	const [log, npm] = [join(root, "npm.log"), join(root, "npm")];

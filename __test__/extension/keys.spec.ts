@@ -36,7 +36,7 @@ describe("a key of the panel", () => {
 		});
 	}
 
-	it("does nothing when it is none of them", () => {
+	it("has no effect if it is unknown", () => {
 		for (const data of [`${ESC}[115;9u`, `${ESC}[<35;20;5m`, `${ESC}[?1;2c`, `${ESC}]11;x`, "世", "S", ""]) {
 			assert.equal(keys.actionOf(data), undefined, JSON.stringify(data));
 		}
@@ -44,7 +44,7 @@ describe("a key of the panel", () => {
 });
 
 describe("the keys of pi's actions", () => {
-	it("are the user's, as far as somebody knows them, and else pi's own", () => {
+	it("are the user's if known, otherwise pi's own", () => {
 		const bindings = new KeybindingsManager(TUI_KEYBINDINGS, {
 			"tui.select.cancel": [],
 			"tui.select.up": ["up", "ctrl+p"],

@@ -44,7 +44,7 @@ describe("the list", () => {
 			startedMs: NOW - 62_000,
 		});
 
-	it("has a line for each run, newest first, and what is known of the chosen one", async () => {
+	it("has a line for each run, newest first, and the details of the chosen run", async () => {
 		const { panel } = await open(
 			aRun({
 				task: "say what it does",
@@ -78,7 +78,7 @@ describe("the list", () => {
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
 	});
 
-	it("names the key for what an isolated run has changed, once it has ended", async () => {
+	it("names the key for the changes of an isolated run, once it has ended", async () => {
 		const run = aRun({ label: "fix", isIsolated: true });
 		const { panel, background } = await open(run);
 		assert.doesNotMatch(panel.foot, /diff/);
@@ -90,7 +90,7 @@ describe("the list", () => {
 		assert.doesNotMatch(panel.foot, /diff/);
 	});
 
-	it("keeps the chosen run while others come and go", async () => {
+	it("keeps the chosen run while others appear and disappear", async () => {
 		const [one, two, three] = [aRun({ label: "three" }), aRun({ label: "two" }), aRun({ label: "one" })];
 		const { panel, background } = await open(one, two, three);
 		await panel.press("j");
@@ -104,7 +104,7 @@ describe("the list", () => {
 		assert.match(panel.text, /▸ ● 2 three/);
 	});
 
-	it("shows what came of a run that ends, and asks for it once", async () => {
+	it("shows the result of an ended run, and asks for it once", async () => {
 		const run = aRun({ label: "audit" });
 		const { panel, background } = await open(run);
 		let asked = 0;
@@ -123,7 +123,7 @@ describe("the list", () => {
 		assert.ok(asked <= 3, `${asked}`);
 	});
 
-	it("says how to begin when there is nothing, and what is wrong when it cannot know", async () => {
+	it("explains how to begin without runs, and shows the problem if runs are unknown", async () => {
 		const { panel, background } = await open();
 		assert.match(panel.text, /No background runs in this session\.\n\n.*sessions_spawn/);
 		background.runs = async () => {
@@ -150,7 +150,7 @@ describe("the list", () => {
 		assert.doesNotMatch(panel.text, /other/);
 	});
 
-	it("scrolls so that the chosen run is in sight, by lines, pages and ends", async () => {
+	it("scrolls to keep the chosen run visible, by lines, pages and ends", async () => {
 		const { panel } = await open(
 			...Array.from({ length: 50 }, (_, index) => aRun({ label: `run ${50 - index}` })).reverse(),
 		);
@@ -165,13 +165,13 @@ describe("the list", () => {
 	});
 });
 
-describe("what a run waits with", () => {
+describe("the details of a waiting run", () => {
 	for (const [columns, line] of [
 		[40, "   ? the confi… (worker) asks: Delete …"],
 		[60, "   ? the config loader (worker) asks: Delete build/ and al…"],
 		[80, "   ? the config loader (worker) asks: Delete build/ and all of its caches?"],
 	] as const) {
-		it(`is a question with the whole name of its run where there is room: ${columns} columns`, async () => {
+		it(`show the question with the whole name of its run if there is room: ${columns} columns`, async () => {
 			const title = "Delete build/ and all of its caches?";
 			const { panel } = await open(aRun({ label: "the config loader", agent: "worker", pendingQuestion: title }));
 			panel.columns = columns;
@@ -182,7 +182,7 @@ describe("what a run waits with", () => {
 		});
 	}
 
-	it("is a question, which a key opens", async () => {
+	it("show the question, which a key opens", async () => {
 		const run = aRun({ label: "cleanup", agent: "worker", pendingQuestion: "Delete build/?" });
 		const { panel, background } = await open(run);
 		assert.match(panel.text, /▸ \? 1 cleanup {2}worker +0s {2}asks: Delete build\/\?\n/);
@@ -201,7 +201,7 @@ describe("what a run waits with", () => {
 		assert.equal(panel.answered.length, 1);
 	});
 
-	it("is a call, a pause of the model, or another try", async () => {
+	it("show a call, a pause of the model, or another attempt", async () => {
 		const ended = over(aRun({ label: "config", result: "It is read once." }), { endedMs: NOW - 60_000 });
 		const { panel, background } = await open(
 			aRun({ label: "plan", isForeground: true, lastTool: "ls ." }),
@@ -219,8 +219,8 @@ describe("what a run waits with", () => {
 	});
 });
 
-describe("keys that do something", () => {
-	it("stop a run only when pressed twice, and say what came of it", async () => {
+describe("keys with an effect", () => {
+	it("stop a run only when pressed twice, and show the result", async () => {
 		const run = aRun({ label: "loader" });
 		const { panel, background } = await open(run);
 		await panel.press("s");
@@ -268,7 +268,7 @@ describe("keys that do something", () => {
 		assert.ok(!panel.isClosed);
 	});
 
-	it("show what the commands say, and back", async () => {
+	it("show the output of the commands, and return", async () => {
 		const run = aRun({ label: "loader" });
 		const { panel, background } = await open(run);
 		background.answer = (line) => ({
@@ -291,7 +291,7 @@ describe("keys that do something", () => {
 		assert.equal(panel.dones, 1);
 	});
 
-	it("are the user's own where pi lets them be chosen", async () => {
+	it("are the user's own if pi lets them be chosen", async () => {
 		const { panel, background } = await open(aRun({ label: "two" }), aRun({ label: "one" }));
 		panel.bound.setUserBindings({
 			"tui.select.down": "ctrl+n",
@@ -320,7 +320,7 @@ describe("a transcript", () => {
 		return { panel, background, run, entries };
 	}
 
-	it("is followed as it grows, with what is not in the file yet", async () => {
+	it("follows the file as it grows, with text that is not in the file yet", async () => {
 		const { panel, background, run, entries } = await opened(40);
 		assert.match(panel.text, /^ ● loader · explorer · 0s · scripted-model\n[\s\S]*Step 39[\s\S]*… 6 more lines\n/);
 		background.now({ ...run, text: "And now I" });
@@ -336,7 +336,7 @@ describe("a transcript", () => {
 		assert.match(panel.foot, /r resume/);
 	});
 
-	it("stays where it is read, and follows again at its end", async () => {
+	it("stays at the reader's position, and follows again at its end", async () => {
 		const { panel, background, run, entries } = await opened(40);
 		await panel.press(KEYS.pageUp, KEYS.up);
 		const read = panel.lines().slice(2, -2);
@@ -350,7 +350,7 @@ describe("a transcript", () => {
 		assert.match(panel.foot, /up scroll/);
 	});
 
-	it("is read further back when its beginning is scrolled to", async () => {
+	it("loads earlier entries when its beginning is reached", async () => {
 		const { panel, background, entries } = await opened(400);
 		for (let pages = 0; pages < 30; pages++) await panel.press(KEYS.pageUp);
 		const before = panel.text;
@@ -365,7 +365,7 @@ describe("a transcript", () => {
 		assert.ok(background.handedOut < entries.length * 4, `${background.handedOut}`);
 	});
 
-	it("leaves out what tools did on request", async () => {
+	it("hides tool results on request", async () => {
 		const { panel, background } = await opened(40);
 		assert.match(panel.text, /→ read src\/load-39\.rs/);
 		await panel.press("t");
@@ -378,7 +378,7 @@ describe("a transcript", () => {
 		assert.match(panel.text, /→ read src\/load-39\.rs/);
 	});
 
-	it("is missed with a word on why, and what came of the run", async () => {
+	it("shows the reason and the result if there is no transcript", async () => {
 		const run = over(aRun({ label: "old", result: "It was **fine**." }), { archivedMs: NOW - 60_000 });
 		const { panel, background } = await open(run, over(aRun({ label: "quiet" })));
 		background.read = () => {
@@ -443,7 +443,7 @@ describe("the screen", () => {
 		}
 	});
 
-	it("draws whatever the addon says, of another release too", async () => {
+	it("draws any data of the addon, also of another release", async () => {
 		const odd = [undefined, null, 0, -1, Number.NaN, "", "x", [], {}, [null], { title: 1 }, true, "1e999", () => {}];
 		const parts = { label: "a", lastTool: "ls .", text: "I look.", result: "Done.", usage };
 		const whole: Record<string, unknown> = { ...aRun(parts) };
@@ -519,7 +519,7 @@ describe("the screen", () => {
 	});
 });
 
-describe("what a frame costs", () => {
+describe("the cost of a frame", () => {
 	it("is nothing while nothing changes, and ten layouts a second at most", async () => {
 		const runs = Array.from({ length: 50 }, (_, index) => aRun({ label: `run ${index}` }));
 		const { panel, background } = await open(...runs);

@@ -145,7 +145,7 @@ for (const version of piVersions) {
 			await rpc.log.waitFor(says(said), toldMs, from);
 		}
 
-		test("hears what the model answers, and nobody else is asked", async () => {
+		test("gets the model's answer, and the user is not asked", async () => {
 			await begin({ answer: "green" });
 			await spawned(which, "Heard success: I heard: The answer: green");
 			assert.equal(questionsIn(stage), 1);
@@ -164,7 +164,7 @@ for (const version of piVersions) {
 			assert.match(String(declined?.toolAnswers.at(-1)?.text), /^No one answered\./);
 		});
 
-		test("a gate's question in the same words is a person's, and the model hears only the agent's", async () => {
+		test("a hook's question in the same words goes to a person, and the model gets only the agent's", async () => {
 			const file = stage.world.writeAgentDir("extensions/gate.js", gate);
 			stage.configure({ inheritExtensions: "all" });
 			try {
@@ -191,7 +191,7 @@ for (const version of piVersions) {
 			assert.match(textOf(lastEnd(rpc.log)), /^I heard: The answer: red/);
 		});
 
-		test("outlasts SIGKILL to pi as an interrupted run, whose question nobody is told any more", async () => {
+		test("survives SIGKILL to pi as an interrupted run without its question", async () => {
 			// Killed before the question is told: the model is at work, and it waits in the store.
 			const hold = makeGate();
 			await begin({ afterSpawn: hold.opened });
@@ -225,7 +225,7 @@ for (const version of piVersions) {
 		});
 
 		// The last one: its agent is left waiting.
-		test("a reload while it waits tells it neither again nor less", async () => {
+		test("a reload during the wait delivers the question exactly once", async () => {
 			const hold = makeGate();
 			await begin({ answer: "green", beforeAnswer: hold.opened });
 			await rpc.prompt(which);

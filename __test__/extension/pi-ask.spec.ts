@@ -56,7 +56,7 @@ for (const version of piVersions) {
 			return textOf(lastEnd(rpc.log));
 		}
 
-		test("hears the option that the user chooses, or the user's own words", async () => {
+		test("gets the option that the user chooses, or the user's own words", async () => {
 			const seen: unknown[] = [];
 			user = (request) => {
 				seen.push([request.method, request.title, request.options]);
@@ -70,17 +70,17 @@ for (const version of piVersions) {
 			]);
 		});
 
-		test("hears that nobody answered when the user declines", async () => {
+		test("learns that no one answered when the user declines", async () => {
 			user = () => ({ cancelled: true });
 			assert.match(await heard("which"), /No one answered\. Do not ask this again/);
 		});
 
-		test("is told by pi what a question needs", async () => {
+		test("gets pi's error for an incomplete question", async () => {
 			user = () => assert.fail("nothing is asked");
 			assert.match(await heard("wrong"), /I heard: .*(?:question|options)/s);
 		});
 
-		test("asks once where its child loads this package, too", async () => {
+		test("asks once even if its child loads this package", async () => {
 			stage.configure({ inheritExtensions: [join(packageDir, "extensions/pi-subagent-native/index.js")] });
 			const titles: unknown[] = [];
 			user = ({ title }) => {
@@ -92,12 +92,12 @@ for (const version of piVersions) {
 			stage.configure({});
 		});
 
-		test("hears that nobody answered where there is nobody", async () => {
+		test("learns that no one answered without a user", async () => {
 			const { log } = await runJson(stage.world, delegate({ agent: "asks", task: "which" }));
 			assert.match(textOf(lastEnd(log)), /No one answered\. Do not ask this again/);
 		});
 
-		test("has no such tool where answers cannot be sent, and the result says so", async () => {
+		test("has no ask tool if answers cannot be sent, and the result says so", async () => {
 			stage.configure({ protocol: "json" });
 			await rpc.prompt(delegate({ agent: "asks", task: "say done" }));
 			const end = lastEnd(rpc.log);
@@ -108,7 +108,7 @@ for (const version of piVersions) {
 			stage.configure({});
 		});
 
-		test("is the only one that gets the tool", async () => {
+		test("is the only agent with the ask tool", async () => {
 			stage.world.writeAgentDir("agents/asks.md", definition(false));
 			user = () => assert.fail("nothing is asked");
 			assert.match(await heard("which"), /I heard: .*(?:not found|not allowed)/is);

@@ -33,7 +33,7 @@ for (const version of piVersions) {
 		});
 		after(() => stage.close());
 
-		test("print mode: the answer is the one that has used both results", async () => {
+		test("print mode: the last answer has used both results", async () => {
 			const { code, stdout, stderr } = await runPrint(
 				stage.world,
 				spawn({ task: "say one" }, { task: "say two", label: "second", cleanup: "delete" }),
@@ -41,7 +41,7 @@ for (const version of piVersions) {
 			assert.deepEqual([code, stdout, stderr], [0, "Heard success: one, success: two\n", ""]);
 		});
 
-		test("JSON mode: several rounds, until the model spawns no more", async () => {
+		test("JSON mode: several rounds, until the model spawns no more runs", async () => {
 			const Background = ({ userText, toolAnswers }: ModelRequest) => {
 				const heard = heardIn(userText).join(", ");
 				if (!heard.includes("more")) return [say(`Heard ${heard}`)];
@@ -61,7 +61,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("a signal ends the wait at once, and the next pi in the session tells what was lost", async () => {
+		test("a signal ends the wait at once, and the next pi in the session reports the interrupted runs", async () => {
 			for (const [signal, ends] of [["SIGTERM", [143, null]] as const, ["SIGINT", [null, "SIGINT"]] as const]) {
 				const from = stage.server.requests.length;
 				const pi = new PiProcess(stage.world, ["-p", spawn({ task: "hang" })], {}, "ignore");

@@ -86,7 +86,7 @@ for (const version of piVersions) {
 		});
 		after(() => stage.close());
 
-		test("start a turn when pi is idle, join one where it would rest, and start none after an abort", async () => {
+		test("start a turn of an idle pi, join an active turn before its end, and start none after an abort", async () => {
 			await rpc.prompt(spawn({ task: "first", label: "a" }));
 			const [receipt] = rpc.log.toolEnds("sessions_spawn");
 			assert.equal(receipt?.isError, false);
@@ -133,7 +133,7 @@ for (const version of piVersions) {
 			assert.equal(new Set(ids).size, 4);
 		});
 
-		test("wait for a session that is closed, and are told when it is opened again", async () => {
+		test("wait for a closed session, and are delivered when it is reopened", async () => {
 			await rpc.send({ type: "new_session" });
 			await rpc.prompt(spawn({ task: "wait" }));
 			const file = await sessionFile(rpc);
@@ -164,7 +164,7 @@ for (const version of piVersions) {
 			assert.equal(timesTold(lastRequest(stage)), 2);
 		});
 
-		test("outlast SIGKILL to pi, before they are told and after", async () => {
+		test("survive SIGKILL to pi, before and after their delivery", async () => {
 			held = makeGate();
 			await rpc.send({ type: "new_session" });
 			const from = rpc.log.events.length;

@@ -195,7 +195,7 @@ for (const version of piVersions) {
 			["the session goes", "endless", () => rpc.send({ type: "new_session" })],
 		];
 		for (const [says, word, stop] of stops) {
-			test(`are over when ${says}`, async () => {
+			test(`end when ${says}`, async () => {
 				const [from, events] = [heardSince(0).length, rpc.log.events.length];
 				await rpc.send({ type: "prompt", message: `${word} call` });
 				await rpc.log.waitFor((event) => JSON.stringify(event).includes("toolcall_delta"), undefined, events);
@@ -208,7 +208,7 @@ for (const version of piVersions) {
 			});
 		}
 
-		test("cause no complaint", () => {
+		test("cause no warning", () => {
 			assert.equal(rpc.pi.stderr, "");
 			assert.ok(!rpc.log.events.some(({ type }) => type === "extension_error"));
 		});

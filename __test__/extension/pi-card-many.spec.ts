@@ -50,7 +50,7 @@ async function card(tui: Tui, ...lines: RegExp[]): Promise<string[]> {
 
 for (const version of piVersions) {
 	describe(`cards of several runs in pi ${version}`, () => {
-		test("a line per task: queued in order, at work, failed, done", async () => {
+		test("shows a line per task: queued in order, running, failed, done", async () => {
 			const [first, others] = [makeGate(), makeGate()];
 			const children = {
 				...parents,
@@ -107,7 +107,7 @@ for (const version of piVersions) {
 		// How cards look is decided here; an old pi only has to draw them.
 		if (version !== newestPi) return;
 
-		test("a chain points at its step, keeps what an abort leaves, and draws it again in a resumed session", async () => {
+		test("a chain marks its step, keeps the results before an abort, and is drawn again in a resumed session", async () => {
 			const children = {
 				...parents,
 				begin: () => [say("The beginning.")],

@@ -146,7 +146,7 @@ for (const version of piVersions) {
 		});
 	}
 
-	test(`a card in pi ${version} shows what its run changed, and an answer like any answer of pi's`, async () => {
+	test(`a card in pi ${version} shows its run's changes, and an answer like any answer of pi's`, async () => {
 		const text =
 			"## Done\n\nIt **is** in `new.rs`:\n\n```rust\nfn main() { let x = 1; }\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |";
 		const edit = ({ toolAnswers }: { toolAnswers: unknown[] }) =>
@@ -178,7 +178,7 @@ for (const version of piVersions) {
 		});
 	});
 
-	test(`a card in pi ${version} counts down to a retry, and says why`, async () => {
+	test(`a card in pi ${version} counts down to a retry, with the reason`, async () => {
 		let tries = 0;
 		const overloaded = { body: { error: { message: "the scripted model is overloaded", type: "server_error" } } };
 		const shaky = () => (tries++ === 0 ? [fail(503, overloaded)] : [say("There.")]);
@@ -198,7 +198,7 @@ for (const version of piVersions) {
 	});
 
 	describe(`a failed card in pi ${version}`, () => {
-		test("shows the mark, the code and the reason, on another ground than success", async () => {
+		test("shows the mark, the code and the reason, on a different background than success", async () => {
 			const settings = { theme: "dark", retry: { enabled: false } };
 			await onStage({ version, settings }, async (stage) => {
 				const calls = ["fail now", "say fine"].map((task) => ({ agent: "explorer", task }));

@@ -95,7 +95,7 @@ for (const version of piVersions) {
 			assert.equal(/`bash` was dropped/.test(diagnostics.join("\n")), shell.length === 0);
 		});
 
-		test("gets no context and all skills where the configuration says so", async () => {
+		test("gets no context and all skills if the configuration says so", async () => {
 			stage.configure({ inheritContext: "none", inheritSkills: true });
 			try {
 				const [request] = await ask("explorer", "say hello");
@@ -106,7 +106,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("follows its agent's own settings, and runs without a tool where that has none on purpose", async () => {
+		test("follows its agent's own settings, and runs without tools if the agent has none on purpose", async () => {
 			const [request] = await ask("thinker", "say hello");
 			assert.deepEqual(request?.toolNames, []);
 			assert.equal(request?.reasoning, "low");
@@ -115,7 +115,7 @@ for (const version of piVersions) {
 			assert.equal(runOf(lastEnd(rpc.log)).output, "hello");
 		});
 
-		test("needs no compiler, nor does its host: nothing of theirs lies where others could have put it", async () => {
+		test("needs no compiler, nor does its host: no file of theirs can be replaced by others", async () => {
 			stage.configure({ sandbox: "off" });
 			try {
 				await ask("explorer", "say hello");
@@ -126,7 +126,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("delegates nothing although it loads every extension of the user", async () => {
+		test("cannot delegate although it loads every extension of the user", async () => {
 			stage.configure({ inheritExtensions: "all" });
 			try {
 				const [request, second] = await ask("explorer", "use subagent");
@@ -151,7 +151,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("cannot use a tool that an inherited extension brings and its list does not hold", async () => {
+		test("cannot use an inherited extension's tool that its list does not name", async () => {
 			stage.configure({ inheritExtensions: [stage.world.writeAgentDir("painter.ts", painter)] });
 			try {
 				const [request, second] = await ask("explorer", "use paint");
@@ -165,7 +165,7 @@ for (const version of piVersions) {
 	});
 
 	describe(`the guard in pi ${version}`, () => {
-		test("is all that is registered, and blocks what others register", async () => {
+		test("is the only registration, and blocks the registrations of others", async () => {
 			const stage = await Stage.open({ version, load: "none", children: { use } });
 			try {
 				const { world } = stage;

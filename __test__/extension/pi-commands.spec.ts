@@ -41,7 +41,7 @@ for (const version of piVersions) {
 			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:3:\d+: .* \(FRONTMATTER_READONLY_INVALID\)/);
 		});
 
-		test("print mode: their names for what is no subcommand", async () => {
+		test("print mode: suggests subcommands for a wrong one", async () => {
 			const { code, stdout } = await runPrint(stage.world, "/subagents agent");
 			assert.equal(code, 0);
 			assert.match(

@@ -41,7 +41,7 @@ function listen({ world }: Stage, debug: string): void {
 for (const version of piVersions) {
 	const skip = !allows("landlock") && "no sandbox here, so a child has the user's temporary directory";
 	describe(`compiled code in a child of pi ${version}`, { skip }, () => {
-		test("is that of its host, read and never written, without a word of complaint", async () => {
+		test("is the host's code, read and never written, without a warning", async () => {
 			let cache = "";
 			let before: Snapshot = new Map();
 			let changes: string[] = [];

@@ -47,7 +47,7 @@ for (const version of piVersions) {
 
 		const children = () => stage.server.requests.filter(({ isChild }) => isChild).length;
 
-		test("is refused in print mode, where nobody can be asked", async () => {
+		test("is refused in print mode, which has no user", async () => {
 			stage.configure({ nonInteractivePolicy: "allow" });
 			// Three prompts, one after the other.
 			const { stdout } = await runPrint(stage.world, request, { args: [request, "Forbid it"] });
@@ -57,7 +57,7 @@ for (const version of piVersions) {
 			assert.equal(children(), 1);
 		});
 
-		test("is asked about in the terminal: by a line first, which takes no keys, and again when it has changed", async () => {
+		test("is confirmed in the terminal: first by a line, which takes no keys, and again after a change", async () => {
 			const before = children();
 			const tui = await startTui(stage.world, { prompt: request });
 			const line = "? Run the project's agent scout? · alt+a answers";
@@ -98,7 +98,7 @@ for (const version of piVersions) {
 			await tui.close();
 		});
 
-		test("is shown exactly in a small terminal, and allowed only once its end was on the screen", async () => {
+		test("is shown exactly in a small terminal, and allowed only after its end was on the screen", async () => {
 			const prompt = Array.from({ length: 60 }, (_, index) => `${index + 1}. Look there.`).join("\n");
 			const fields = "check: 'API_KEY=abcd1234efgh5678ijkl;./x.sh npm test\u2800\u2800; ./y.sh'\n";
 			const text = `---\nname: scout\ndescription: Scouts around\n${fields}---\n${prompt}\n`;
@@ -131,14 +131,14 @@ for (const version of piVersions) {
 			});
 			after(() => rpc.close());
 
-			test("is not asked about after a yes in another pi", async () => {
+			test("is not confirmed again after a yes in another pi", async () => {
 				writeScout(stage);
 				await rpc.prompt(request);
 				assert.equal(textOf(lastEnd(rpc.log)), "hello");
 				assert.deepEqual(questions(rpc), []);
 			});
 
-			test("is neither run nor refused when the call is aborted while the question is open", async () => {
+			test("is neither run nor refused if the call is aborted while the question is open", async () => {
 				writeScout(stage, "You scout by wire.");
 				const [from, before] = [rpc.log.events.length, children()];
 				await rpc.send({ type: "prompt", message: request });
@@ -150,7 +150,7 @@ for (const version of piVersions) {
 				assert.equal(children(), before);
 			});
 
-			test("is asked about once per definition, also when one message calls it three times", async () => {
+			test("is confirmed once per definition, also if one message calls it three times", async () => {
 				const path = writeScout(stage, "You scout for three.");
 				const [before, asked] = [children(), questions(rpc).length];
 				answer = { confirmed: false };

@@ -370,7 +370,7 @@ for (const version of piVersions) {
 		beforeEach(() => login.reset());
 		after(() => login.close());
 
-		test("a child works with the user's context, extensions and packages, and nothing of its own stays", async () => {
+		test("a child works with the user's context, extensions and packages, and none of its own files remain", async () => {
 			login.stage.configure({ inheritExtensions: "all" });
 			await login.rpc.prompt(delegate({ agent: "knotter", task: "say hello" }));
 			const run = runOf(lastEnd(login.rpc.log));
@@ -381,7 +381,7 @@ for (const version of piVersions) {
 			assert.deepEqual(readdirSync(join(run.sessionFile ?? "", "..")), ["session.jsonl"]);
 		});
 
-		test("an agent's own credentials go before the user's, and its token goes back to where it came from", async () => {
+		test("an agent's own credentials have precedence, and its token is written back to its source", async () => {
 			const { stage, tokens, ownFile } = login;
 			const before = login.write(60 * minuteMs);
 			const own: Credentials = {
@@ -409,7 +409,7 @@ for (const version of piVersions) {
 			assert.deepEqual(stage.parentRequests().at(-1)?.authorization, "Bearer scripted-key");
 		});
 
-		test("a token that a child brings in the place of a good one stays out, and somebody is told", async () => {
+		test("a token that a child exchanged for a good one is rejected, with a notice", async () => {
 			// Good for long enough for the run's limit, and for pi itself.
 			login.configure(2 * minuteMs);
 			login.write(10 * minuteMs);
@@ -423,7 +423,7 @@ for (const version of piVersions) {
 			assertNothingPlanted(login);
 		});
 
-		test("a token that would be run as a command stays where it is, and somebody is told", async () => {
+		test("a token that pi would run as a command is rejected, with a notice", async () => {
 			login.configure(0);
 			login.write(minuteMs);
 			const before = login.storedText;
@@ -435,7 +435,7 @@ for (const version of piVersions) {
 			assertNothingPlanted(login);
 		});
 
-		test("the host has a token refreshed that would expire within the run's limit, once", async () => {
+		test("the host refreshes a token once that would expire within the run's limit", async () => {
 			const { tokens } = login;
 			// Not so soon that pi itself would refresh it.
 			login.write(10 * minuteMs);
@@ -472,7 +472,7 @@ for (const version of piVersions) {
 
 		for (const linked of [false, true]) {
 			const what = linked ? "linked credentials" : "credentials";
-			test(`a token that a child refreshes comes back to ${what}, and nothing else that it writes, when nobody holds pi's lock`, async () => {
+			test(`only a token that a child refreshes is written back to ${what}, and only without pi's lock`, async () => {
 				const locked = makeGate();
 				let release: (() => Promise<void>) | undefined;
 				login.answer = async (request) => {
@@ -547,7 +547,7 @@ for (const version of piVersions) {
 	});
 }
 
-test("where pi exports no runtime, asking for a token is refused and harms nothing", async () => {
+test("a pi without an exported runtime refuses a token request without harm", async () => {
 	const registry = {
 		getRegisteredNativeProvider: () => undefined,
 		getRegisteredProviderConfig: () => undefined,

@@ -60,7 +60,7 @@ describe("a day with background runs", () => {
 
 	after(async () => await day?.end());
 
-	test("each end of a run stands in the session once", () => {
+	test("each end of a run is in the session once", () => {
 		const announced = announcementsIn(day.sessionFile) as unknown as Announced[];
 		const runs = announced.flatMap(({ runs }) => runs);
 		assert.deepEqual(
@@ -72,7 +72,7 @@ describe("a day with background runs", () => {
 		assert.equal(new Set(runs.map(({ runId }) => runId)).size, 4, "a run that is resumed stays the same one");
 	});
 
-	test("the model reads each once, as what it is", () => {
+	test("the model reads each end once, with the right status", () => {
 		const last = parents().at(-1);
 		assert.equal(timesTold(last), told.length);
 		const words = textsOf(last, "user").filter((text) => text.startsWith("Background run "));
@@ -98,7 +98,7 @@ describe("a day with background runs", () => {
 		assert.equal(turns.length, told.length - 2);
 	});
 
-	test("the one that ends during the chain is told when that is over, and interrupts nothing", () => {
+	test("a run that ends during the chain is delivered after it, and interrupts nothing", () => {
 		const request = parents().find((parent) => timesTold(parent) > 0);
 		const texts = textsOf(request);
 		const at = (start: string) => texts.findIndex((text) => text.startsWith(start));
@@ -106,7 +106,7 @@ describe("a day with background runs", () => {
 		assert.match(whole, /^ ✓ subagent chain · 2 steps · /m);
 	});
 
-	test("each has one card on the screen, and none is at work at the end", () => {
+	test("each run has one card on the screen, and none is active at the end", () => {
 		for (const { label, mark } of told) {
 			const cards = whole.match(new RegExp(`^ ${mark} ${label} · explorer · `, "gm"));
 			assert.equal(cards?.length, 1, `${mark} ${label}\n${whole}`);
@@ -123,7 +123,7 @@ describe("a day with background runs", () => {
 		assert.match(seen("steered"), /✓ sent to \w{8} .*"config"/);
 	});
 
-	test("one that is stopped, one over its budget and one whose pi ends ask for nothing more", async () => {
+	test("a stopped run, a run over its budget and a run whose pi exits start no turn", async () => {
 		const stopped = requestsOf("tests");
 		assert.equal(stopped.length, 2);
 		assert.equal(await stopped[1]?.over, true, "its request was cut off");
@@ -137,7 +137,7 @@ describe("a day with background runs", () => {
 		assert.ok((history[2]?.messages.length ?? 0) > (history[1]?.messages.length ?? 0));
 	});
 
-	test("the panel and the line above the editor show them as they are", () => {
+	test("the panel and the line above the editor show the current states", () => {
 		assert.match(seen("spawned"), /^ ● tests +explorer +\d+s .*\n ● config +explorer +\d+s .*\n─/m);
 		assert.match(seen("panel"), /^ Sub-agents · 2 running · 3 done · /);
 		const rows = /● 1 history [\s\S]*⚠ 2 dead code [\s\S]*▸ ● 5 tests [\s\S]*✓ 6 config /;
@@ -147,7 +147,7 @@ describe("a day with background runs", () => {
 		assert.match(seen("list"), /✓ #1 .*"history"[\s\S]*⚠ #2 .*"dead code"[\s\S]*⚠ #5 .*"tests"[\s\S]*✓ #6 .*"config"/);
 	});
 
-	test("of their directories only the conversations are left", () => {
+	test("only the conversations remain of their directories", () => {
 		const folder = dirname(day.sessionFile);
 		const files = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true });
 		const names = files.filter((entry) => entry.isFile()).map(({ name }) => name.replace(/^.*(?=\.jsonl$)/, "…"));
@@ -156,7 +156,7 @@ describe("a day with background runs", () => {
 	});
 });
 
-test("a terminal that is closed takes pi with it at once, and nothing of what a run had said and spent", async () => {
+test("a closed terminal ends pi at once, and keeps a run's text and cost", async () => {
 	const day = await Day.begin();
 	try {
 		const screen = await day.playClosed();

@@ -120,7 +120,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		test("JSON mode hands out updates and a whole result", async () => {
+		test("JSON mode prints updates and a whole result", async () => {
 			const { code, log, stderr } = json;
 			assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
 			const end = lastEnd(log);
@@ -169,7 +169,7 @@ for (const version of piVersions) {
 			assert.equal(updates.at(-1)?.content[0]?.text, "Seen.");
 		});
 
-		test("the child is the pi that hosts us, started by the contract, and cleans up after itself", () => {
+		test("the child is the hosting pi, started by the contract, and cleans up after itself", () => {
 			const { log } = json;
 			const run = runOf(lastEnd(log));
 			const child = JSON.parse(readFileSync(`${stage.world.home}/child.json`, "utf8")) as Witness;

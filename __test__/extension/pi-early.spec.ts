@@ -154,7 +154,7 @@ for (const version of piVersions) {
 			await onlyPiIsLeft();
 		});
 
-		test("does one of several tasks, each its own", async () => {
+		test("does one of several tasks", async () => {
 			const played = await play("several");
 			assert.deepEqual(
 				detailsOf(played.end).results.map(({ agent, output }) => [agent, output]),
@@ -176,7 +176,7 @@ for (const version of piVersions) {
 			await nothingIsLeftBeside(before);
 		});
 
-		test("is ended when its call turns out to be for another agent", {
+		test("is ended when its call is for another agent", {
 			skip: !isNewest && "one pi is as good as another",
 		}, async () => {
 			const played = await play("different");
@@ -185,7 +185,7 @@ for (const version of piVersions) {
 			await onlyPiIsLeft();
 		});
 
-		test("waits after a run where that is asked for, and serves one call that would start exactly it", async () => {
+		test("waits after a run if configured, and serves one call that would start exactly this child", async () => {
 			const before = runDirectories();
 			configure({ spare: { count: 1 } });
 			const [from, agent] = [stage.server.requests.length, "explorer"];

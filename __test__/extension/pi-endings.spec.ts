@@ -76,7 +76,7 @@ for (const version of piVersions) {
 			});
 			after(() => stage.close());
 
-			test("goes on with a run when /reload is refused, and delegates and draws after one that is not", async () => {
+			test("continues a run after a refused /reload, and delegates and draws after an accepted one", async () => {
 				await tui.waitFor("I wait.");
 				await send(tui, "/reload");
 				await tui.waitFor("Wait for the current response");
@@ -89,7 +89,7 @@ for (const version of piVersions) {
 				await tui.waitFor("The child says: again");
 			});
 
-			test("ends a run with its session on /new, and delegates in the next; a closed terminal ends that one", async () => {
+			test("ends a run with its session on /new, and delegates in the next; a closed terminal ends that run", async () => {
 				await send(tui, hanging);
 				await tui.waitFor("I begin.");
 				await send(tui, "/new");
@@ -115,7 +115,7 @@ for (const version of piVersions) {
 			});
 			after(() => stage.close());
 
-			test("leaves a line that says which background run ended with it and how to go on", async () => {
+			test("prints which background run ended with it and how to continue", async () => {
 				// So narrow that the terminal would break the line in its command.
 				const prompt = spawn({ task: "wait for it", label: "loader" });
 				const tui = await startTui(stage.world, { columns: 98, prompt });
@@ -132,7 +132,7 @@ for (const version of piVersions) {
 				told = resume;
 			});
 
-			test("goes on so, and leaves a line that says which background run goes on without it", async () => {
+			test("prints which background run continues without it", async () => {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
 				await tui.waitFor(/⚠ loader · explorer · .* · interrupted/);
 				await send(tui, told);
@@ -151,7 +151,7 @@ for (const version of piVersions) {
 				told = list;
 			});
 
-			test("finds that one by the command in the line; quits on Ctrl+C twice in the middle of a run", async () => {
+			test("finds that run by the printed command; quits on two Ctrl+C during a run", async () => {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
 				await tui.waitFor(/[●◐] hostProcess .* I wait\./);
 				await send(tui, told);
@@ -168,7 +168,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("takes its child along on SIGTERM and on SIGHUP", async () => {
+		test("ends its child on SIGTERM and on SIGHUP", async () => {
 			await onStage({ version }, async (stage) => {
 				for (const [signal, code] of [
 					["SIGTERM", 143],
@@ -182,7 +182,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("takes its child along on SIGINT, which Ctrl+C sends to a headless pi", async () => {
+		test("ends its child on SIGINT, which Ctrl+C sends to a headless pi", async () => {
 			await onStage({ version }, async (stage) => {
 				const { pi, finished } = await startHanging(stage);
 				pi.kill("SIGINT");
@@ -191,7 +191,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("takes along what a child's tool has started on an abort, and its child at the end of its input", async () => {
+		test("ends the processes of a child's tool on an abort, and its child at the end of its input", async () => {
 			const sleep = () => [say("I sleep."), call("bash", { command: "sleep 600 & sleep 601" })];
 			await onStage({ version, children: { sleep } }, async (stage) => {
 				stage.configure({ allowWrite: true });

@@ -75,7 +75,7 @@ for (const version of piVersions) {
 			return lastEnd(rpc.log);
 		}
 
-		test("an agent that does not exist is an error with the agents that do, and starts nothing", async () => {
+		test("an unknown agent is an error with the existing agents, and starts nothing", async () => {
 			const from = stage.server.requests.length;
 			const end = await ask({ agent: "explorr", task: "look around" });
 			assert.equal(end.isError, true);
@@ -90,7 +90,7 @@ for (const version of piVersions) {
 			assert.deepEqual([entry.isError, entry.details.error?.code], [true, "UNKNOWN_AGENT"]);
 		});
 
-		test("arguments that are incomplete or unknown start nothing, and the model reads why", async () => {
+		test("incomplete or unknown arguments start nothing, and the model reads the reason", async () => {
 			const from = stage.server.requests.length;
 			const calls: [call: Record<string, unknown>, words: RegExp][] = [
 				[{ agent: "explorer", task: "" }, /^`task` is empty\./],
@@ -120,7 +120,7 @@ for (const version of piVersions) {
 			assert.match(rpc.log.answer, /The child says: explorer failed/);
 		});
 
-		test("a refused key and an answer without a word are failures that say what is known", async () => {
+		test("a refused key and an empty answer are failures with their known causes", async () => {
 			assert.match(textOf(await ask({ agent: "explorer", task: "refuse it" })), /no such key/);
 			const mute = await ask({ agent: "explorer", task: "mute" });
 			assert.match(
@@ -154,7 +154,7 @@ for (const version of piVersions) {
 
 		// How an end from outside is told is the addon's, whichever pi the child is: the abort before shows that in each.
 		if (version === newestPi) {
-			test("a child that something else kills is told from one that failed", async () => {
+			test("a child killed by another process is distinguished from a failed child", async () => {
 				const from = rpc.log.events.length;
 				await rpc.send({ type: "prompt", message: delegate({ agent: "explorer", task: "hang" }) });
 				await rpc.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."), 20_000, from);

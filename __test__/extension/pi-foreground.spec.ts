@@ -19,7 +19,7 @@ import {
 
 for (const version of piVersions) {
 	describe(`runs that a call of pi ${version} waits for`, () => {
-		test("are listed and told of, read a message, and one is stopped while the other ends", async () => {
+		test("are listed and reported, accept a message, and one is stopped while the other ends", async () => {
 			const gate = makeGate();
 			const tasks = [
 				{ agent: "explorer", task: "wait for it" },

@@ -77,7 +77,7 @@ const spans = (color: string) => [{ line: [{ text: "in spans", color }], hang: 0
 
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
-		test("opens a session of pi's own example, and one that was cut or edited", async () => {
+		test("opens a session of pi's own example, and a shortened or edited session", async () => {
 			const example = await exampleSession(version);
 			const results = example.filter(({ message }) => message?.role === "toolResult");
 			assert.equal(results.length, 3);
@@ -130,7 +130,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("draws with a theme that lacks what it may lack, also a child whose model streams null as arguments", async () => {
+		test("draws with an incomplete theme, and a child whose model streams null as arguments", async () => {
 			const nulls = ({ toolAnswers }: { toolAnswers: unknown[] }) =>
 				toolAnswers.length > 0
 					? [say("Done without arguments.")]
@@ -160,7 +160,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("shows a line where a card fails, says so once, and goes on", async () => {
+		test("shows a line in place of a failed card, reports it once, and continues", async () => {
 			await onStage({ version, load: "none" }, async (stage) => {
 				const broken = stage.world.writeAgentDir("broken.mjs", BROKEN);
 				const found = { agent: "explorer", task: "say found" };

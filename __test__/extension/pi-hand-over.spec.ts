@@ -30,7 +30,7 @@ const waits = { agent: "explorer", task: "wait for it" };
 
 for (const version of piVersions) {
 	describe(`calls of pi ${version} that are moved to the background`, () => {
-		test("end at once, and what comes of them is told once, whatever becomes of the turn", async () => {
+		test("end at once, and their results are delivered once, after any end of the turn", async () => {
 			const gate = makeGate();
 			const stage = await backgroundStage({
 				version,
@@ -90,7 +90,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("go there from the panel, and a run that a person waits for shows its transcript", async () => {
+		test("are moved from the panel, and a foreground run shows its transcript", async () => {
 			const gate = makeGate();
 			const wait = () => [say("I look."), until(gate.opened), say("It is done.")];
 			const stage = await backgroundStage({ version, children: { wait } });

@@ -65,7 +65,7 @@ for (const version of piVersions) {
 		});
 
 		for (const days of [-3, 400]) {
-			test(`answers when its clock is ${days} days off, and times and order are those of here`, async () => {
+			test(`answers with a remote clock ${days} days off, and uses local times and order`, async () => {
 				const far = join(stage.world.home, `far${days}`);
 				const [node, script] = piCommand(version);
 				const skew = join(stage.world.home, `skew${days}.cjs`);

@@ -268,7 +268,7 @@ for (const version of piVersions) {
 			return contexts.filter((text) => systemText.includes(text));
 		}
 
-		test("everything is there for its parent", async () => {
+		test("its parent has everything", async () => {
 			await rpc.prompt("Hello.");
 			const { data } = await rpc.send({ type: "get_commands" });
 			const names = (data as { commands: { name: string }[] }).commands.map(({ name }) => name);
@@ -302,7 +302,7 @@ for (const version of piVersions) {
 			assert.ok(seen.argv.includes("--no-themes") && seen.argv.includes("--no-prompt-templates"));
 		});
 
-		test("gets no context where the configuration or its agent says so", async () => {
+		test("gets no context if the configuration or its agent says so", async () => {
 			const byAgent = await runOnce("unread");
 			configure({ inheritContext: "none" });
 			try {
@@ -314,7 +314,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("sees all skills where the configuration or its agent says so", async () => {
+		test("sees all skills if the configuration or its agent says so", async () => {
 			const byAgent = await runOnce("skilled");
 			configure({ inheritSkills: true });
 			try {
@@ -327,7 +327,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("loads the extension that provides a tool it has, and no other", async () => {
+		test("loads only the extension of a tool that it has", async () => {
 			const seen = await run("painter", "use user_tool");
 			assert.deepEqual([seen.extensions, seen.run.output], [["user"], "user has worked"]);
 			assert.deepEqual(seen.request.toolNames.toSorted(), ["read", "user_tool"]);
@@ -352,7 +352,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("loads every extension where the configuration says so, and still nothing else", async () => {
+		test("loads every extension if the configuration says so, and nothing else", async () => {
 			configure({ inheritExtensions: "all" });
 			try {
 				const seen = await run("plain");
@@ -386,7 +386,7 @@ for (const version of piVersions) {
 			assert.deepEqual(seen.request.toolNames.toSorted(), ["mcp__knots__tie", "read"]);
 		});
 
-		test("finds what a server does not declare when it can search for tools", { skip }, async () => {
+		test("finds a server's undeclared tools if it can search for tools", { skip }, async () => {
 			const from = stage.server.requests.length;
 			const seen = await run("looper", 'use tool_search {"query":"tie"}');
 			assert.deepEqual([seen.request.toolNames.toSorted(), seen.server], [["read", "tool_search"], true]);

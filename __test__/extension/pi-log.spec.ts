@@ -21,7 +21,7 @@ function logs({ world }: Stage): string[] {
 
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
-		test("writes why each thing happened into a private file that the doctor names, and children get no such variable", async () => {
+		test("writes each reason into a private file that doctor names, and children do not get the variable", async () => {
 			const secret = "made-up-secret-0815-of-the-log";
 			const env = { PI_SUBAGENT_LOG: "debug", DEPLOY_TOKEN: secret };
 			const children = { say: () => [say(`It is ${secret}.`)] };
@@ -60,7 +60,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("writes no file without the variable, and says what is wrong with a filter", async () => {
+		test("writes no file without the variable, and explains a wrong filter", async () => {
 			await onStage({ version }, async (stage) => {
 				const { stdout } = await runPrint(stage.world, request, { args: ["/subagents doctor"] });
 				assert.match(stdout, /· log +off; start pi with `PI_SUBAGENT_LOG=debug`/);

@@ -25,7 +25,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		test("a child that is told may still answer, and one that goes on is ended", async () => {
+		test("a warned child may still answer, and a child that continues is ended", async () => {
 			const rpc = startRpc(stage.world);
 			await rpc.prompt(delegate({ agent: "explorer", task: "listens" }));
 			const heard = lastEnd(rpc.log);

@@ -108,7 +108,7 @@ for (const version of piVersions) {
 			return detailsOf(end).results.map(({ agent, outcome, output }) => [agent, outcome, output]);
 		}
 
-		test("work side by side, and answer in the order of their tasks", () => {
+		test("work in parallel, and answer in the order of their tasks", () => {
 			assert.equal(met.isError, false);
 			assert.equal(detailsOf(met).mode, "parallel");
 			assert.deepEqual(outcomes(met), [
@@ -121,7 +121,7 @@ for (const version of piVersions) {
 			);
 		});
 
-		test("updates say how each of them is doing, and nothing twice", () => {
+		test("updates show the state of each task, without repetition", () => {
 			assert.ok(updates.length > 0);
 			for (const { mode, results, tasks } of updates) {
 				assert.deepEqual([mode, results], ["parallel", []]);
@@ -146,7 +146,7 @@ for (const version of piVersions) {
 			);
 		});
 
-		test("start in their order when not all of them can start, each in its own directory", once, async () => {
+		test("start in order if not all can start, each in its own directory", once, async () => {
 			for (const name of ["left", "right"]) {
 				mkdirSync(join(stage.world.cwd, name), { recursive: true });
 				writeFileSync(join(stage.world.cwd, name, `${name}.txt`), name);
@@ -172,7 +172,7 @@ for (const version of piVersions) {
 			assert.match(answers[7] ?? "", /README\.md/);
 		});
 
-		test("a task that fails is named and keeps no other from its answer", async () => {
+		test("a failed task is named and does not prevent the other answers", async () => {
 			const end = await ask("parallel", [
 				{ agent: "explorer", task: "say one" },
 				{ agent: "tester", task: "refuse" },
@@ -188,7 +188,7 @@ for (const version of piVersions) {
 			);
 		});
 
-		test("a chain hands on each answer and the first task, and leaves what was meant literally", async () => {
+		test("a chain passes on each answer and the first task, and leaves literal braces", async () => {
 			const from = stage.server.requests.length;
 			const end = await ask("chain", [
 				{ agent: "explorer", task: "say forty-two" },
@@ -209,7 +209,7 @@ for (const version of piVersions) {
 			);
 		});
 
-		test("a chain ends with the step that fails, and keeps the answers before it", once, async () => {
+		test("a chain ends with the failed step, and keeps the earlier answers", once, async () => {
 			const from = stage.server.requests.length;
 			const end = await ask("chain", [
 				{ agent: "explorer", task: "say what was found" },
@@ -226,7 +226,7 @@ for (const version of piVersions) {
 			assert.ok(!stage.server.requests.slice(from).some(({ userText }) => userText === "say never"));
 		});
 
-		test("nothing starts when one of them cannot", async () => {
+		test("nothing starts if one of them cannot", async () => {
 			const good = { agent: "explorer", task: "say one" };
 			for (const kind of ["parallel", "chain"] as const) {
 				for (const bad of [

@@ -107,7 +107,7 @@ for (const version of piVersions) {
 			});
 		}
 
-		test("is known to a child of `--no-extensions`, which loads nothing else either", async () => {
+		test("is known to a child of `--no-extensions`, which loads nothing else", async () => {
 			await staged({}, async (stage) => {
 				stage.world.writeAgentDir("extensions/other.ts", noting("other"));
 				const corp = stage.world.write("corp.ts", corporate(stage));
@@ -118,7 +118,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("refuses the call before the start where the extension's file is gone", async () => {
+		test("refuses the call before the start if the extension's file is missing", async () => {
 			let remove = () => {};
 			const Remove = () => {
 				remove();
@@ -136,7 +136,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("refuses the call before the start where the configuration lets children load no extension", async () => {
+		test("refuses the call before the start if the configuration lets children load no extension", async () => {
 			await staged({}, async (stage) => {
 				stage.configure({ inheritExtensions: "none" });
 				const corp = stage.world.write("corp.ts", corporate(stage));
@@ -154,7 +154,7 @@ for (const version of piVersions) {
 		const key = "made-up-$HOME-key-0123456789";
 		const withKey = ["--api-key", key, "--model", `${provider}/${model}`];
 
-		test("is the child's as well, is redacted, and stands in no argument and no variable", async () => {
+		test("is the child's as well, is redacted, and is in no argument and no variable", async () => {
 			let seen = "";
 			const tell = () => {
 				const processes = survivors(mark).filter(({ command }) => !command.includes("--api-key"));
@@ -184,7 +184,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("wins over the login that is stored, and gives way to the agent's own", async () => {
+		test("overrides the stored login, and is overridden by the agent's own", async () => {
 			await staged({}, async (stage) => {
 				const stored = (name: string) => JSON.stringify({ [provider]: { type: "api_key", key: name } });
 				stage.world.writeAgentDir("auth.json", stored("stored"));

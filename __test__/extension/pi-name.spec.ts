@@ -31,7 +31,7 @@ const ways: [way: string, shown: string, options: StageOptions][] = [
 for (const version of piVersions) {
 	describe(`the list of extensions of pi ${version}`, () => {
 		for (const [way, shown, options] of ways) {
-			test(`has the package that was loaded ${way}`, async () => {
+			test(`names the package that was loaded ${way}`, async () => {
 				await onStage({ version, ...options }, async ({ world }) => {
 					if (options.load === "none") install(world.agentDir);
 					const tui = await startTui(world);

@@ -27,7 +27,7 @@ const rival = `export default (pi) => {
 `;
 
 for (const version of piVersions) {
-	describe(`names that others take, pi ${version}`, () => {
+	describe(`names used by others, pi ${version}`, () => {
 		test("pi's example and its prompts are named at the start and by the doctor, with what to remove", async () => {
 			await onStage({ version, load: "install" }, async (stage) => {
 				installExample(stage);
@@ -63,7 +63,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("a tool and a command of other names of ours are named, too", async () => {
+		test("a tool and a command with other names of ours are reported, too", async () => {
 			await onStage({ version, load: "install" }, async (stage) => {
 				const path = stage.world.writeAgentDir("extensions/mine.ts", rival);
 				const { stderr } = await runPrint(stage.world, "Hello?");
@@ -72,7 +72,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("nothing is said where ours are used, or where the user has switched ours off", async () => {
+		test("nothing is reported if ours are used, or if the user has disabled ours", async () => {
 			await onStage({ version, load: "install" }, async (stage) => {
 				const { stdout, stderr } = await runPrint(stage.world, "/subagents doctor");
 				assert.doesNotMatch(stdout + stderr, /not from this package|this package's is/);

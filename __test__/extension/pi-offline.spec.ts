@@ -132,8 +132,8 @@ const cases: Case[] = [
 ];
 
 for (const version of piVersions) {
-	describe(`a login that a run does not use, in pi ${version}`, () => {
-		test("is used by any pi that is driven by commands and may use the network", async () => {
+	describe(`an unused login, in pi ${version}`, () => {
+		test("is used by any pi that takes commands and may use the network", async () => {
 			const gateway = await Gateway.start();
 			try {
 				await onStage({ version, load: "none" }, async (stage) => {
@@ -150,7 +150,7 @@ for (const version of piVersions) {
 
 		for (const { label, sandboxed, complete } of cases) {
 			const skip = sandboxed && !allows("landlock") && "no sandbox here";
-			test(`is left alone by a child that waits and by its run, ${label}`, { skip }, async () => {
+			test(`is not used by a spare child and its run, ${label}`, { skip }, async () => {
 				const gateway = await Gateway.start();
 				const [begin, go] = [makeGate(), makeGate()];
 				const children = {

@@ -58,7 +58,7 @@ const isGone = (screen: string) => !isOpen.test(screen);
 
 for (const version of piVersions) {
 	describe(`the panel in pi ${version}`, () => {
-		test("follows a run, stops one, and leaves pi as it was", async () => {
+		test("follows a run, stops another, and leaves pi unchanged", async () => {
 			const [looked, done] = [makeGate(), makeGate()];
 			const walk = ({ toolAnswers }: ModelRequest) => {
 				if (toolAnswers.length === 0)
@@ -116,7 +116,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("keeps a result above the editor until the model pauses and reads it", async () => {
+		test("keeps a result above the editor until the model reads it", async () => {
 			const [work, pause] = [makeGate(), makeGate()];
 			const children = {
 				...parent(async () => [until(pause.opened), say("Spawned.")]),
@@ -143,7 +143,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("counts down to a retry above the editor and in the panel, and says why", async () => {
+		test("counts down to a retry above the editor and in the panel, with the reason", async () => {
 			let tries = 0;
 			const overloaded = { body: { error: { message: "the scripted model is overloaded", type: "server_error" } } };
 			const shaky = () => (tries++ === 0 ? [fail(503, overloaded)] : [say("There.")]);
@@ -163,7 +163,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("makes room for dialogs, and goes with its session and with pi", async () => {
+		test("closes for dialogs, and with its session and pi", async () => {
 			const hold = () => [say("I hold."), hang()];
 			// In the terminal's own screen; the other test has pi's default, a screen of its own.
 			const stage = await backgroundStage({ version, children: { hold }, settings: { tuiMode: "regular" } });

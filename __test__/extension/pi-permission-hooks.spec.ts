@@ -202,7 +202,7 @@ for (const version of piVersions) {
 
 			const hasVictim = () => existsSync(join(stage.world.cwd, "victim/file"));
 
-			test("refuse in a child what they refuse, and nothing else; those of the command line as well", async () => {
+			test("refuse the same calls in a child and no others, including hooks of the command line", async () => {
 				assert.match(textOf(await told("wipe it")), /It said: The hook says no\. No shredding\. fine/);
 				assert.ok(hasVictim());
 			});
@@ -233,7 +233,7 @@ for (const version of piVersions) {
 				assert.deepEqual(asked, [question, question]);
 			});
 
-			test("are named by agents, and this package is none", async () => {
+			test("are named by agents, and this package is not one", async () => {
 				const text = await rpc.told("/subagents agents");
 				const lines = [...text.matchAll(/^ {4}hooks +(.*)$/gm)].map(([, line]) => line);
 				const paths = "~/.pi/agent/elsewhere/named.ts, ~/.pi/agent/extensions/hook.ts";
@@ -241,13 +241,13 @@ for (const version of piVersions) {
 				assert.ok(!lines.some((line) => line?.includes(packageDir)));
 			});
 
-			test("hold as well where a child loads everything that it finds", async () => {
+			test("apply in a child that loads all extensions, too", async () => {
 				stage.configure({ allowWrite: true, inheritExtensions: "all" });
 				assert.match(textOf(await told("wipe it")), /It said: The hook says no\. No shredding\. fine/);
 				assert.ok(hasVictim());
 			});
 
-			test("refuse the run where one does not load", async () => {
+			test("refuse the run if one does not load", async () => {
 				// What is there when the child starts is what it loads.
 				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${hook}`;
 				writeFileSync(hookPath, broken);

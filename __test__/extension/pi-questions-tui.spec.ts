@@ -40,7 +40,7 @@ for (const version of piVersions) {
 			}
 		}
 
-		test("wait in a row while somebody types, and each is answered by itself", async () => {
+		test("wait in order while the user types, and each is answered separately", async () => {
 			await onStage(async (stage) => {
 				const tui = await startTui(stage.world, { prompt: delegate(task("alpha"), task("beta")) });
 				const lines = await tui.waitFor(/\? explorer asks: Delete \w+\? · alt\+a answers\n \? explorer asks: Delete/);
@@ -78,7 +78,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("give Enter and all that was on its way to the editor when they have just opened", async () => {
+		test("pass Enter and earlier keys to the editor right after they have opened", async () => {
 			await onStage(async (stage) => {
 				const tui = await startTui(stage.world, { prompt: delegate(task("alpha")) });
 				await tui.waitFor("It cannot be undone.");
@@ -96,7 +96,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("are declined when nobody answers, and closed when they were open", async () => {
+		test("are declined without an answer, and closed if they were open", async () => {
 			await onStage(async (stage) => {
 				const tui = await startTui(stage.world, { prompt: delegate(task("alpha", "4000")) });
 				await tui.waitFor("It cannot be undone.");
@@ -107,7 +107,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("of a background run outlast a reload, and go when the run is stopped", async () => {
+		test("of a background run survive a reload, and disappear when the run is stopped", async () => {
 			await onStage(async (stage) => {
 				const [alpha, beta] = [task("alpha"), task("beta")].map((call) => ({
 					task: call.task,

@@ -59,7 +59,7 @@ for (const version of piVersions) {
 			return rpc.uiRequests.slice(from).filter(({ method }) => method !== "notify");
 		}
 
-		test("reach the parent's user with the name of the agent, and come back answered", async () => {
+		test("reach the parent's user with the name of the agent, and return with the answer", async () => {
 			const from = rpc.uiRequests.length;
 			user = ({ method }) =>
 				method === "confirm" ? { confirmed: true } : { value: method === "select" ? "green" : "x\ny" };
@@ -79,14 +79,14 @@ for (const version of piVersions) {
 			);
 		});
 
-		test("come back cancelled when the user cancels", async () => {
+		test("return cancelled when the user cancels", async () => {
 			user = () => ({ cancelled: true });
 			await rpc.prompt(delegate(request));
 			assert.equal(textOf(lastEnd(rpc.log)), "done");
 			assert.deepEqual(answersIn(stage), { confirm: false });
 		});
 
-		test("are asked one at a time by several children at once", async () => {
+		test("come one at a time from several children at once", async () => {
 			const [open, most]: [UiRequest[], number[]] = [[], []];
 			user = (asked) => {
 				open.push(asked);
@@ -103,7 +103,7 @@ for (const version of piVersions) {
 			assert.deepEqual([most.length, Math.max(...most)], [12, 1]);
 		});
 
-		test("do not keep a run that is aborted", async () => {
+		test("do not delay an aborted run", async () => {
 			const [asked, events] = [rpc.uiRequests.length, rpc.log.events.length];
 			user = () => undefined;
 			await rpc.send({ type: "prompt", message: delegate(request) });
@@ -119,7 +119,7 @@ for (const version of piVersions) {
 			assert.equal(survivors(stage.world.mark).length, 1, "only pi is left");
 		});
 
-		test("are cancelled at once where nobody can be asked", async () => {
+		test("are cancelled at once without a user", async () => {
 			const { code, log } = await runJson(stage.world, delegate(request));
 			assert.equal(code, 0);
 			assert.equal(textOf(lastEnd(log)), "done");

@@ -57,7 +57,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("runs on defaults where values are wrong, and says which; a policy that is switched off stays out of the prompt", async () => {
+		test("runs on defaults for wrong values, and names them; a disabled policy is not in the prompt", async () => {
 			await onStage({ version }, async (stage) => {
 				stage.configure({ modle: "x", graceMs: "soon", injectDelegationPolicy: false });
 				const { log, stderr } = await runJson(stage.world, request);
@@ -70,7 +70,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("has neither tool nor policy where it is switched off", async () => {
+		test("has neither tool nor policy if it is disabled", async () => {
 			await onStage({ version }, async (stage) => {
 				stage.configure({ enabled: false });
 				const { code, stdout, stderr } = await runPrint(stage.world, "Hello?", { args: ["/subagents doctor"] });
@@ -84,7 +84,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("runs on without the addon; the tool, the command and the screen say what is missing", async () => {
+		test("works without the addon; the tool, the command and the screen report its absence", async () => {
 			await onStage({ version, load: "none" }, async (stage) => {
 				const args = ["-e", packageWithoutAddon(stage.world.root)];
 				const asked = { args: [...args, request] };
@@ -114,7 +114,7 @@ for (const version of piVersions) {
 }
 
 // What the addon makes of its environment is the same in each version of pi.
-test("a pi that is too deep itself does not delegate", async () => {
+test("a pi beyond the maximum depth does not delegate", async () => {
 	await onStage({ version: newestPi }, async (stage) => {
 		const { log } = await runJson(stage.world, request, { env: { PI_SUBAGENT_DEPTH: "1" } });
 		const end = lastEnd(log);

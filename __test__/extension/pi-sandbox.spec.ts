@@ -347,7 +347,7 @@ if (process.getuid?.() === 0) attackers.push([newestPi, nobody]);
 for (const [version, user] of attackers) {
 	const who = user === undefined ? "" : `, as user ${user}`;
 	describe(`a readonly child of pi ${version}${who}`, { skip: skipped(version, user) }, () => {
-		test("changes nothing whatever its shell tries, and its work works", async (context) => {
+		test("changes nothing for any attempt of its shell, and its own work works", async (context) => {
 			await attack(version, user, (line) => context.diagnostic(line));
 		});
 	});

@@ -68,7 +68,7 @@ for (const version of piVersions) {
 			return startRpc(stage.world);
 		}
 
-		test("read and go on with what a call has returned and what the background has told, each told once", async (t) => {
+		test("read and continue foreground and background runs, each delivered once", async (t) => {
 			const rpc = await open({ children: { ...parent(), ...uses } });
 			t.after(() => stage.close());
 			await rpc.prompt(delegate({ agent: "explorer", task: "say three files" }));
@@ -119,7 +119,7 @@ for (const version of piVersions) {
 			await again.close();
 		});
 
-		test("steer and stop a run at work, and say what there is when a name is wrong", async (t) => {
+		test("steer and stop an active run, and list the candidates for a wrong name", async (t) => {
 			const gate = makeGate();
 			const work = { long: ({ userText }: ModelRequest) => [until(gate.opened), say(userText)], stuck: () => [hang()] };
 			const rpc = await open({ children: { ...parent(), ...uses, ...work } });

@@ -93,14 +93,14 @@ for (const version of piVersions) {
 			assert.deepEqual(loud.single.context, quiet.single.context);
 		});
 
-		test("a result says how full the context was, as pi computes it", async () => {
+		test("a result states the context use, as pi computes it", async () => {
 			const { single, text } = await run("looks", { inheritExtensions: "none" });
 			const { tokens = 0, window = 0, percent } = single.context ?? {};
 			assert.ok(tokens > 0 && window > tokens, text);
 			assert.equal(percent, (tokens / window) * 100);
 		});
 
-		test("a child is told that its time runs out, and its answer is the result", async () => {
+		test("a child is warned before its time is up, and its answer is the result", async () => {
 			const told = await run("hurries", {
 				inheritExtensions: "none",
 				timeoutMs: 8_000,
@@ -111,7 +111,7 @@ for (const version of piVersions) {
 			assert.ok(told.single.durationMs >= 6_300, `${told.single.durationMs} ms`);
 		});
 
-		test("a child whose time is up says what it has, without tools and within a bound", async () => {
+		test("a child whose time is up reports its findings, without tools and within a time limit", async () => {
 			const limits = { inheritExtensions: "none", timeoutMs: 5_000, graceMs: 500 };
 			const slow = await run("slow", limits, "worker");
 			assert.match(slow.text, /hard limit reached: 5000 ms/);
@@ -126,7 +126,7 @@ for (const version of piVersions) {
 			assert.ok(mute.single.durationMs < 9_000, `${mute.single.durationMs} ms`);
 		});
 
-		test("a pause that pi announces is no silence", async () => {
+		test("a pause that pi announces does not count as silence", async () => {
 			const waits = await run("waits", { inheritExtensions: "none", idleTimeoutMs: 2_500 });
 			assert.equal(waits.isError, false, waits.text);
 			assert.ok(waits.single.durationMs >= 3_500, `${waits.single.durationMs} ms`);

@@ -116,7 +116,7 @@ for (const version of piVersions) {
 			return { end: lastEnd(rpc.log), requests: stage.childRequests(from) };
 		}
 
-		test("what pi finds right ends the work, without a further request", async () => {
+		test("a value that pi accepts ends the work, without a further request", async () => {
 			const { end, requests } = await heard("right");
 			assert.equal(end.isError, false, textOf(end));
 			assert.deepEqual(detailsOf(end).results[0]?.structured, whole);
@@ -126,20 +126,20 @@ for (const version of piVersions) {
 			assert.match(JSON.stringify(tool), /"count":\{"minimum":0,"type":"integer"\}/);
 		});
 
-		test("what pi finds wrong goes back to the model", async () => {
+		test("a value that pi rejects goes back to the model", async () => {
 			const { end, requests } = await heard("corrected");
 			assert.deepEqual(detailsOf(end).results[0]?.structured, whole, textOf(end));
 			assert.equal(requests.length, 3);
 			assert.match(JSON.stringify(requests.at(-1)?.toolAnswers), /count/);
 		});
 
-		test("words alone are a failure, and are kept", async () => {
+		test("a text without a value is a failure, and is kept", async () => {
 			const { end } = await heard("talks");
 			assert.equal(end.isError, true);
 			assert.match(textOf(end), /has not submitted a result[\s\S]*partial output:\n```text\nThere are two\./);
 		});
 
-		test("a large one lies whole in a file", async () => {
+		test("a large value is stored whole in a file", async () => {
 			const { end } = await heard("many");
 			const [single] = detailsOf(end).results;
 			assert.equal(single?.structured, undefined);
@@ -148,7 +148,7 @@ for (const version of piVersions) {
 			assert.match(textOf(end), /\[The result is [\d.]+ [KM]i?B of JSON: /);
 		});
 
-		test("a background run has the shape that its call gives, with the json protocol too", async () => {
+		test("a background run has the shape that its call requests, with the json protocol too", async () => {
 			stage.configure({ protocol: "json" });
 			const outputSchema = { type: "array", items: { type: "string" } };
 			const { log } = await runJson(stage.world, spawn({ agentId: "explorer", task: "list", outputSchema }));

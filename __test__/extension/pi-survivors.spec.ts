@@ -106,7 +106,7 @@ const skip = process.platform !== "linux" && "looks into /proc";
 
 for (const version of piVersions) {
 	describe(`pi ${version}`, { skip }, () => {
-		test("nobody is left after a run that has ended by itself, after an abort and after SIGKILL to pi", async () => {
+		test("no process survives the end of a run, an abort or SIGKILL to pi", async () => {
 			await onStreet({ version }, async (stage) => {
 				const rpc = startRpc(stage.world);
 				await rpc.prompt(leaving);
@@ -126,7 +126,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("nobody is left when the user quits in the middle of a run", async () => {
+		test("no process survives a quit during a run", async () => {
 			await onStreet({ version }, async (stage) => {
 				const tui = await startTui(stage.world, { prompt: staying });
 				await tui.waitFor("It sleeps.");
@@ -139,7 +139,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("nobody is left when the terminal goes away", async () => {
+		test("no process survives a closed terminal", async () => {
 			await onStreet({ version }, async (stage) => {
 				const tui = await startTui(stage.world, { prompt: staying });
 				await tui.waitFor("It sleeps.");
@@ -149,7 +149,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("a run goes on over a reload and ends with pi all the same", async () => {
+		test("a run continues over a reload and still ends with pi", async () => {
 			const gate = makeGate();
 			const wait = letting(() => [say("It sleeps."), until(gate.opened), say(" Done.")]);
 			await onStreet({ version, children: { ...children, wait } }, async (stage) => {
@@ -177,7 +177,7 @@ for (const version of piVersions) {
 }
 
 // What no pi can help.
-test("with no more than a process group somebody is left, after the run's own end and after SIGKILL", {
+test("with only a process group a process survives the run's own end and SIGKILL", {
 	skip,
 }, async () => {
 	await onStreet({ env: { PI_SUBAGENT_WARDEN: "" } }, async (stage) => {

@@ -125,7 +125,7 @@ for (const version of piVersions) {
 			return [new Map(answers), run.sandbox?.reason ?? ""];
 		}
 
-		test("work wherever a program puts them, and reach nobody else", async () => {
+		test("work in every place that a program uses, and stay private", async () => {
 			const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 			const lines = Object.entries(commands).map(([name, [command]]) => `told ${name} ${quoted(command)}`);
 			const [answers, reason] = await said(lines, {});
@@ -135,7 +135,7 @@ for (const version of piVersions) {
 			assert.ok(!existsSync("/tmp/own-project.sock"));
 		});
 
-		test("are led to TMPDIR where there is no view of its own, and the result says what fails", async () => {
+		test("are redirected to TMPDIR without a private view, and the result names the failures", async () => {
 			const lines = [
 				"told variables 'echo \"$TMPDIR $TMPPREFIX $JAVA_TOOL_OPTIONS\"'",
 				`told zsh "${commands.zsh?.[0].replaceAll('"', '\\"')}"`,

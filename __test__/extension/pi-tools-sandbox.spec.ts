@@ -125,7 +125,7 @@ for (const version of piVersions) {
 		/** What pi loads counts from the next session on. */
 		const renew = () => rpc.send({ type: "new_session" });
 
-		test("reaches no network where that is off, while pi goes on talking to its model", async () => {
+		test("reaches no network if it is off, while pi still reaches its model", async () => {
 			const command = `${told}\n${reach(stage.server.baseUrl)}\n${work}`;
 			const { answers, run, requests } = await shellOf([command], { sandbox: { network: "off" } });
 			assert.match(answers.get("curl") ?? "", /^000 [1-9]/);
@@ -136,7 +136,7 @@ for (const version of piVersions) {
 			assert.ok(run.sandbox?.mechanism.includes("tool-sandbox"));
 		});
 
-		test("says in its result what the kernel has refused it", async () => {
+		test("reports in its result what the kernel has refused", async () => {
 			const refused = /^\[A shell command failed with "(?:Read-only file system|Permission denied)": the sandbox/;
 			const rows: [string[], RegExp | undefined][] = [
 				[["echo new > README.md"], refused],
@@ -154,7 +154,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("reaches it by default, and its work works", async () => {
+		test("reaches it by default, and its own work works", async () => {
 			const { answers, run } = await shellOf([`${told}\n${reach(stage.server.baseUrl)}\n${work}`]);
 			assert.match(answers.get("curl") ?? "", /^[2-5]\d\d 0$/);
 			assert.match(answers.get("fetch") ?? "", /^[2-5]\d\d$/);
@@ -200,7 +200,7 @@ told project 'cat README.md'`;
 			}
 		});
 
-		test("reads nothing hidden where the child has no view of its own, and its work works", once, async () => {
+		test("reads nothing hidden without a private view, and its own work works", once, async () => {
 			const command = `${told}\n${work}
 told users_auth 'cat "$HOME/.pi/agent/auth.json"'
 told ssh 'cat "$HOME/.ssh/id_made_up"'
@@ -213,7 +213,7 @@ told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'`;
 			assert.match(run.sandbox?.reason ?? "", /not hidden \(`sandbox\.metadata` is off\)/);
 		});
 
-		test("is held where no namespaces can be had, and what it leaves behind is ended", {
+		test("is sandboxed without namespaces, and its remaining processes are ended", {
 			skip: keepsNamespaces(),
 		}, async () => {
 			const command = `${told}\n${work}
@@ -288,7 +288,7 @@ setsid env -i sleep 30171 >/dev/null 2>&1 &`;
 			return [stage.childRequests().at(-1)?.toolNames, run.diagnostics?.join() ?? ""];
 		}
 
-		test("is none where the project provides it", once, async () => {
+		test("does not exist if the project provides it", once, async () => {
 			const [before] = await ask();
 			assert.deepEqual(before, ["read", "bash"]);
 			const settings = stage.world.write(".pi/settings.json", '{"shellPath":"/bin/sh"}');
@@ -298,7 +298,7 @@ setsid env -i sleep 30171 >/dev/null 2>&1 &`;
 			assert.match(why, /`bash` was dropped: the project's settings name another shell/);
 		});
 
-		test("is none where an extension provides it", async () => {
+		test("does not exist if an extension provides it", async () => {
 			const fake = `export default (pi) => pi.registerTool({
 	name: "bash", label: "bash", description: "bash", promptSnippet: "bash",
 	parameters: { type: "object", properties: {} },

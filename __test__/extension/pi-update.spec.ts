@@ -16,7 +16,7 @@ async function send(tui: Tui, line: string, sight: string): Promise<string> {
 
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
-		test("goes on with the code that it has loaded, and says that it has to be started again", async () => {
+		test("continues with the loaded code, and reports that a restart is needed", async () => {
 			await onStage({ version, load: "none" }, async ({ world }) => {
 				const folder = join(world.home, "package");
 				mkdirSync(folder);

@@ -189,7 +189,7 @@ describe("questions in pi's terminal", () => {
 		return overlay;
 	}
 
-	it("wait as lines first, and open when nobody has typed for two seconds", async () => {
+	it("wait as lines first, and open after two seconds without a key", async () => {
 		const answer = ask.ask(question("confirm", { title: "Delete\n\u001b[31mall\u001b[0m of it?", message: "Sure?" }));
 		await soon();
 		assert.deepEqual(terminal.lines, [" ? explorer asks: Delete all of it? · alt+a answers"]);
@@ -207,7 +207,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual([terminal.overlay, terminal.lines], ["", []]);
 	});
 
-	it("do not open while somebody types, or has written something, or looks at something else", async () => {
+	it("do not open while the user types, has text in the editor or looks at another screen", async () => {
 		const answer = ask.confirm(consent());
 		await pass(1_900);
 		terminal.press("h");
@@ -226,7 +226,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(answer), "waits");
 	});
 
-	it("give keys that were on their way to the editor, and open again later", async () => {
+	it("pass on keys that were meant for the editor, and open again later", async () => {
 		const answer = ask.confirm(consent());
 		await pass(2_200);
 		assert.match(terminal.overlay, /Run scout/);
@@ -239,7 +239,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(answer), "waits");
 	});
 
-	it("make way for whoever goes on typing, and are not in the way again", async () => {
+	it("close for a user who continues to type, and do not interfere again", async () => {
 		const answer = ask.confirm(consent());
 		await pass(2_200);
 		await seen();
@@ -253,7 +253,7 @@ describe("questions in pi's terminal", () => {
 		assert.match(terminal.overlay, /Run scout/);
 	});
 
-	it("are not chosen among by letters, where the user works lists with those, unless they were opened by hand", async () => {
+	it("are not chosen by letters of the user's list keys, unless they were opened by hand", async () => {
 		terminal.keybindings = new KeybindingsManager(TUI_KEYBINDINGS, {
 			"tui.select.down": "j",
 			"tui.select.confirm": "l",
@@ -269,7 +269,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(answer), true);
 	});
 
-	it("are declined by Enter and Escape alone, whatever is asked", async () => {
+	it("are declined by Enter and Escape alone, for every kind", async () => {
 		const cases: [string, unknown, object | boolean][] = [];
 		for (const key of [KEYS.enter, KEYS.escape, "\u0003"]) {
 			cases.push([key, ask.confirm(consent()), false]);
@@ -286,7 +286,7 @@ describe("questions in pi's terminal", () => {
 		}
 	});
 
-	it("are answered by what is chosen or written, and open at once by hand", async () => {
+	it("are answered by a choice or a text, and open at once by hand", async () => {
 		const select = ask.ask(question("select", { options: ["red", "green"] }));
 		questions.open("answer");
 		await soon();
@@ -313,7 +313,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(terminal.typed, "");
 	});
 
-	it("stay lines where the conversation is asked, too, until somebody opens one", async () => {
+	it("stay lines if the conversation is asked too, until the user opens one", async () => {
 		const forConversation = question("select", { title: "Colour?", options: ["red"], forConversation: true });
 		const answer = ask.ask(forConversation);
 		await pass(10_000);
@@ -333,7 +333,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(left), "rejected", "the conversation is still asked");
 	});
 
-	it("are written only after somebody has chosen to, where they opened by themselves", async () => {
+	it("accept text only after the user has chosen to write, if they opened by themselves", async () => {
 		const answer = ask.ask(question("input"));
 		await pass(2_200);
 		await seen();
@@ -345,7 +345,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual(await sofar(answer), { value: "docs" });
 	});
 
-	it("come one at a time, in their order, with who asks, and in any order by hand", async () => {
+	it("come one at a time, in order, with the asker, and in any order by hand", async () => {
 		const answers = ["One?", "Two?", "Three?", "Four?"].map((title) =>
 			ask.ask(question("confirm", { title, ...(title === "Two?" && { label: "cleanup" }) })),
 		);
@@ -375,7 +375,7 @@ describe("questions in pi's terminal", () => {
 		]);
 	});
 
-	it("are opened by their place, by the label or the id of their run, or by its agent", async () => {
+	it("are opened by position, by the label or id of their run, or by its agent", async () => {
 		const open = (which: string) => questions.open(`answer ${which}`)?.problem;
 		assert.equal(open(""), "No sub-agent waits for an answer");
 		ask.ask(question("confirm", { title: "One?", runId: "99887766" }));
@@ -396,7 +396,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(questions.open("list"), undefined, "another command");
 	});
 
-	it("stand on the card of their call, and above the editor with the key that opens them", async () => {
+	it("appear on the card of their call, and above the editor with the key that opens them", async () => {
 		const card = new Card({ agent: "explorer", task: "tidy up" });
 		assert.doesNotMatch(card.lines(60).join("\n"), /\?/);
 		void ask.ask(question("confirm", { title: "Run scout?" }));
@@ -406,7 +406,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual(terminal.lines, [" ? explorer asks: Run s…"]);
 	});
 
-	it("go when they are taken back, open or not", async () => {
+	it("disappear when they are withdrawn, open or not", async () => {
 		const [first, second] = [question("confirm", { title: "One?" }), question("confirm", { title: "Two?" })];
 		const answers = [ask.ask(first), ask.ask(second)];
 		await pass(2_200);
@@ -421,7 +421,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual(await sofar(ask.ask(early)), {}, "taken back before it was heard");
 	});
 
-	it("do not take the place of one that was taken back while a person reads it", async () => {
+	it("do not replace a withdrawn question that a person is reading", async () => {
 		const first = question("confirm", { title: "List the files?" });
 		void ask.ask(first);
 		await pass(2_200);
@@ -437,14 +437,14 @@ describe("questions in pi's terminal", () => {
 		assert.match(terminal.overlay, /Delete the files\?/);
 	});
 
-	it("come to nothing when the addon does not wait any more", async () => {
+	it("have no effect once the addon has stopped waiting", async () => {
 		const [wanted, asked] = [consent(), question("input")];
 		const answers = [ask.confirm(wanted), ask.ask(asked)];
 		for (const { id } of [wanted, asked]) ask.withdraw(id);
 		assert.deepEqual(await Promise.all(answers.map(sofar)), ["rejected", {}]);
 	});
 
-	it("outlast a reload, and end with their session", async () => {
+	it("survive a reload, and end with their session", async () => {
 		const first = ask.ask(question("confirm", { title: "One?" }));
 		await pass(2_200);
 		assert.match(terminal.overlay, /One\?/);
@@ -488,7 +488,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(answer), "waits");
 	});
 
-	it("are approved only once they were read to their end, and declined at any time", async () => {
+	it("can be approved only after scrolling to the end, and declined at any time", async () => {
 		const message = Array.from({ length: 60 }, (_, index) => `+ line ${index}`).join("\n");
 		terminal.rows = 24;
 		const ways: [string, (typeof KEYS)[keyof typeof KEYS][]][] = [
@@ -531,7 +531,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(declined), false);
 	});
 
-	it("send what is written only once they were read, and scroll meanwhile", async () => {
+	it("send a text only after scrolling to the end, and scroll during the writing", async () => {
 		const title = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
 		const answer = ask.ask(question("input", { title }));
 		questions.open("answer");
@@ -567,7 +567,7 @@ describe("questions in pi's terminal", () => {
 		}
 	});
 
-	it("go on below the name or the mark of a line, so that nothing passes for another line", async () => {
+	it("continue below the name or the mark of a line, so that no text looks like another line", async () => {
 		const long = `${"x".repeat(30)} ${"y".repeat(30)} tools: none`;
 		const message = `check: ${long}\n+ ${long}\n| ${long}\n    ${long}\nOurs ${long}`;
 		void ask.ask(question("confirm", { message }));
@@ -581,7 +581,7 @@ describe("questions in pi's terminal", () => {
 		);
 	});
 
-	it("show where a row ends within a word, so that a blank is seen even at the end of a row", async () => {
+	it("mark a row that ends within a word, so that a blank at the end of a row is visible", async () => {
 		terminal.columns = 40;
 		const path = `${"long-name/".repeat(3)}dist`;
 		for (const [command, ends] of [
@@ -624,7 +624,7 @@ describe("questions in pi's terminal", () => {
 		assert.match(terminal.overlay, /x\.sh[\s\S]*y\.sh/);
 	});
 
-	it("do not let a description pass for a line of ours in a narrow terminal", async () => {
+	it("do not let a description look like our own line in a narrow terminal", async () => {
 		terminal.columns = 28;
 		const message = "it says: Looks around. Does nothing else. tools: read\ntools: bash";
 		const asked = ask.confirm(consent(message));
@@ -637,7 +637,7 @@ describe("questions in pi's terminal", () => {
 		assert.equal(await sofar(asked), false);
 	});
 
-	it("show a choice in full that the list has to cut", async () => {
+	it("show a choice in full that the list shortens", async () => {
 		const command = `Allow: npm test ${"# and so on ".repeat(20)}; ./x.sh`;
 		const answer = ask.ask(question("select", { options: ["Always", command] }));
 		questions.open("answer");
@@ -649,7 +649,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual(await sofar(answer), { value: command });
 	});
 
-	it("do not mistake the mouse and the terminal's own words for keys", async () => {
+	it("do not mistake mouse and terminal reports for keys", async () => {
 		const answer = ask.confirm(consent());
 		await pass(1_000);
 		const reports = ["\u001b[<35;10;10M", "\u001b[I", "\u001b[O", "\u001b[?62;c", "\u001b[6;20;10t", "\u001b[97;1:3u"];
@@ -703,7 +703,7 @@ class Client {
 	}
 }
 
-describe("questions where there is no terminal", () => {
+describe("questions without a terminal", () => {
 	let client: Client;
 	let questions: Questions;
 	let ask: ReturnType<Questions["callbacks"]>;
@@ -726,7 +726,7 @@ describe("questions where there is no terminal", () => {
 			["editor", { prefill: "line" }, "explorer asks: Which? line", "two\nlines", { value: "two\nlines" }],
 		];
 	for (const [method, fields, shown, typed, expected] of cases) {
-		it(`show who asks and pass on what a ${method} comes to: ${JSON.stringify(expected)}`, async () => {
+		it(`show the asker and pass on the result of ${method}: ${JSON.stringify(expected)}`, async () => {
 			const answer = ask.ask(question(method, fields));
 			const open = await client.sees();
 			assert.equal(open.title, shown);
@@ -735,7 +735,7 @@ describe("questions where there is no terminal", () => {
 		});
 	}
 
-	it("name the run that asks where it has a name", async () => {
+	it("name the run that asks if it has a name", async () => {
 		const answer = ask.ask(question("confirm", { label: "cleanup", message: "Sure?" }));
 		const open = await client.sees();
 		assert.equal(open.title, "cleanup (explorer) asks: Which? Sure?");
@@ -758,7 +758,7 @@ describe("questions where there is no terminal", () => {
 		assert.deepEqual(await next, { value: "after the failure" });
 	});
 
-	it("are shown one at a time, in their order, and the next one when one is taken back", async () => {
+	it("are shown one at a time, in order, and the next one after a withdrawal", async () => {
 		const [first, second] = [question("editor", { title: "1" }), question("input", { title: "2" })];
 		const answers = [ask.ask(first), ask.ask(second), ask.confirm(consent())];
 		assert.match((await client.sees()).title, /1/);
@@ -773,7 +773,7 @@ describe("questions where there is no terminal", () => {
 		assert.deepEqual(await Promise.all(answers), [{}, {}, true]);
 	});
 
-	it("are no dialogs where the conversation is asked, too, unless somebody wants to answer", async () => {
+	it("are no dialogs if the conversation is asked too, until the user wants to answer", async () => {
 		const answer = ask.ask(question("select", { title: "Colour?", options: ["red"], forConversation: true }));
 		const other = ask.ask(question("input", { title: "Name?" }));
 		const open = await client.sees();

@@ -50,7 +50,7 @@ for (const { kind, draw, sample, broken } of kinds) {
 			assert.ok(draw({ ...stamped, more: "of a later patch" }));
 		});
 
-		it("is nothing of another version, of another kind, or broken", () => {
+		it("ignores data of another version, of another kind, or broken data", () => {
 			const others = [
 				...[
 					{ ...bare, kind, version: 2 },
@@ -66,7 +66,7 @@ for (const { kind, draw, sample, broken } of kinds) {
 }
 
 describe("the ids of deliveries", () => {
-	it("count in whatever has brought them, so that nothing is delivered twice", () => {
+	it("count in every message with them, so that nothing is delivered twice", () => {
 		const entry = (details: unknown) => ({ type: "custom_message", customType: "subagent-announcement", details });
 		const entries = [
 			entry({ kind: "subagent-announcement", version: 2, deliveryIds: ["newer", 7, null] }),

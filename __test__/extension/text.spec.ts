@@ -147,21 +147,21 @@ describe("Markdown", () => {
 		]);
 	});
 
-	it("survives what a parser gives up on", () => {
+	it("survives input that a parser rejects", () => {
 		for (const source of [">".repeat(20_000), "[".repeat(20_000), "- ".repeat(5_000), "\u0000`".repeat(500)]) {
 			for (const line of prose(source, plain.resized(30))) assert.ok(visibleWidth(line) <= 30);
 		}
 	});
 
-	it("is laid out in little time", () => {
+	it("is laid out quickly", () => {
 		const begin = performance.now();
 		prose("設定".repeat(30_000), plain.resized(100));
 		assert.ok(performance.now() - begin < 4_000);
 	});
 });
 
-describe("a theme that lacks what is asked of it", () => {
-	it("leaves the text as it is", () => {
+describe("an incomplete theme", () => {
+	it("leaves the text unchanged", () => {
 		const fg = () => {
 			throw new Error("Unknown theme color");
 		};

@@ -24,7 +24,7 @@ afterEach(async () => {
 after(() => copies.remove());
 
 describe("the tools", () => {
-	it("tell the addon what the hosting pi is and has", async () => {
+	it("tell the addon the hosting pi's version and features", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		await call();
@@ -55,7 +55,7 @@ describe("the tools", () => {
 		assert.equal(options.hostExecutable, process.execPath);
 	});
 
-	it("put arguments into the form of the schema, and throw what the model reads of a mistake", async () => {
+	it("convert arguments to the schema, and throw the model's message for a mistake", async () => {
 		const { host } = await start();
 		await host.emit("session_start");
 		const prepared = (args: unknown) => host.tools.get("sessions_spawn")?.prepareArguments?.(args);
@@ -65,13 +65,13 @@ describe("the tools", () => {
 		assert.throws(() => prepared({ task: "look", agent: "a", agentId: "b" }), /give only `agentId`/);
 	});
 
-	it("pass arguments on as they are without the addon, so that the call says what is missing", async () => {
+	it("pass arguments on unchanged without the addon, so that the call explains its absence", async () => {
 		const { host } = await start({ brokenAddon: "throw new Error('no such file');" });
 		await host.emit("session_start");
 		assert.deepEqual(host.tools.get("subagent")?.prepareArguments?.({ any: 1 }), { any: 1 });
 	});
 
-	it("hand each kind of call to its function, with nothing but what the schema knows", async () => {
+	it("pass each kind of call to its function, with only the fields of the schema", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		const tasks = [{ agent: "explorer", cwd: "lib", task: "find it" }];
@@ -102,7 +102,7 @@ describe("the tools", () => {
 		);
 	});
 
-	it("pass updates on as they come, and none after the result", async () => {
+	it("pass updates on as they arrive, and none after the result", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		let late = () => {};
@@ -130,7 +130,7 @@ describe("the tools", () => {
 		assert.deepEqual(await flags("a"), [undefined]);
 	});
 
-	it("turn a rejected run, and one that cannot be started, into a result", async () => {
+	it("turn a rejected run, and a failed start, into a result", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		const rejected = async () => {
@@ -148,7 +148,7 @@ describe("the tools", () => {
 		}
 	});
 
-	it("forward an abort, and one that came before the call", async () => {
+	it("forward an abort, also from before the call", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		addon.run = async (_options, _update, _host, aborted) => {
@@ -169,7 +169,7 @@ describe("the tools", () => {
 		);
 	});
 
-	it("ask the user, and nobody where there is no UI", async () => {
+	it("ask the user, and do not ask without a UI", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start", {}, host.context({ mode: "rpc" }));
 		host.user.confirm = async (title) => title === "yes";
@@ -183,7 +183,7 @@ describe("the tools", () => {
 		assert.equal(await text("yes", host.context({ hasUI: false, mode: "print" })), "asks nobody, undefined");
 	});
 
-	it("close the dialogs that are not waited for any more", async () => {
+	it("close withdrawn dialogs", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start", {}, host.context({ mode: "rpc" }));
 		const closed: string[] = [];
@@ -223,7 +223,7 @@ describe("the tools", () => {
 });
 
 describe("registration", () => {
-	it("leaves nothing but the guard in a child", async () => {
+	it("registers only the guard in a child", async () => {
 		process.env.PI_SUBAGENT_CHILD = "1";
 		try {
 			const { host } = await start();
@@ -235,7 +235,7 @@ describe("registration", () => {
 		}
 	});
 
-	it("leaves out a tool that it cannot run", async () => {
+	it("omits a tool that it cannot run", async () => {
 		const { host, addon } = await start();
 		const unknown = { ...SURFACES.tools[0], name: "toString" } as (typeof SURFACES.tools)[number];
 		addon.surfaces = { ...SURFACES, tools: [...SURFACES.tools, unknown] };
@@ -246,7 +246,7 @@ describe("registration", () => {
 		);
 	});
 
-	it("registers no tool where configuration says so, and switches one off that a reload brought back", async () => {
+	it("registers no tool if the configuration says so, and disables a tool that a reload has restored", async () => {
 		const off = new StubAddon();
 		off.surfaces = { ...SURFACES, register: false };
 		const fresh = await start({ addon: off });
@@ -264,7 +264,7 @@ describe("registration", () => {
 		assert.deepEqual(reloaded.host.active, ["read"]);
 	});
 
-	it("keeps every tool from scripts, and says of one that it only looks", async () => {
+	it("hides every tool from scripts, and declares read-only tools", async () => {
 		const { host } = await start();
 		await host.emit("session_start");
 		const { describeTools } = createRequire(import.meta.url)(packageDir) as Native;
@@ -275,7 +275,7 @@ describe("registration", () => {
 		for (const { name, exposure } of SURFACES.tools) assert.equal(host.tools.get(name)?.exposure, exposure);
 	});
 
-	it("says once that pi has to be started again when the package on disk is another one", async () => {
+	it("reports once that a restart is needed after the package on disk has changed", async () => {
 		const loaded = await start();
 		const module = join(loaded.folder, bundle);
 		const text = readFileSync(module, "utf8");
@@ -301,7 +301,7 @@ describe("registration", () => {
 		assert.deepEqual(await notes(), []);
 	});
 
-	it("names the place in the sources where something failed", async () => {
+	it("names the source position of a failure", async () => {
 		const { host, addon } = await start();
 		addon.surfaces = undefined as never;
 		await host.emit("session_start");
@@ -309,7 +309,7 @@ describe("registration", () => {
 		assert.match(host.notes.join(), /\(surfaces\.ts:\d+:\d+\)/);
 	});
 
-	it("of two copies of the package has nothing to do with the other", async () => {
+	it("keeps two copies of the package separate", async () => {
 		const [one, other] = [await start(), await start()];
 		await one.host.emit("session_start");
 		assert.equal(other.reload().host.tools.size, 0, "its tools were never described");
@@ -318,7 +318,7 @@ describe("registration", () => {
 		assert.deepEqual([one.addon.ended, other.addon.ended], [1, 0]);
 	});
 
-	it("runs on without the addon, and says what to do", async () => {
+	it("works without the addon, and says what to do", async () => {
 		const { host, call } = await start({ brokenAddon: "throw new Error('no binary for this platform');" });
 		await host.emit("session_start");
 		assert.match(
@@ -342,7 +342,7 @@ describe("registration", () => {
 		assert.deepEqual(host.notes, ["pi-subagent-native: line 3: unknown key"]);
 	});
 
-	it("appends the delegation policy once, and only where the tool is active", async () => {
+	it("appends the delegation policy once, and only if the tool is active", async () => {
 		const { host } = await start();
 		await host.emit("session_start");
 		const prompt = async (systemPrompt: string) => await host.emit("before_agent_start", { systemPrompt });
@@ -377,7 +377,7 @@ describe("/subagents", () => {
 		assert.deepEqual(host.entries, []);
 	});
 
-	it("shows a report exactly as long as pi runs, and keeps the sanitized one", async () => {
+	it("shows a report only while pi runs, and stores the sanitized one", async () => {
 		const lines = (text: string) => [{ mark: "added" as const, text }];
 		const exact = { lines: lines("+KEY=secret;./x.sh"), text: "Changes\n\n+KEY=secret;./x.sh" };
 		const kept = { title: "Changes", lines: lines("+KEY=[REDACTED]"), text: "Changes\n\n+KEY=[REDACTED]" };

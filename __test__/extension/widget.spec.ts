@@ -54,7 +54,7 @@ class Above {
 }
 
 describe("the widget", () => {
-	it("has a line for each run under way, and is gone when there are none", () => {
+	it("has a line for each active run, and disappears without any", () => {
 		const background = new BackgroundDouble();
 		const above = new Above(background);
 		assert.equal(above.widget, undefined);
@@ -92,7 +92,7 @@ describe("the widget", () => {
 		]);
 	});
 
-	it("keeps of such a task what there is room for", () => {
+	it("shortens such a task to the available width", () => {
 		const tasks = ["one", "two"].map((file) => aRun({ task: `Look for dead code in the files of src/${file}.rs` }));
 		const above = new Above(new BackgroundDouble(...tasks));
 		assert.deepEqual(above.lines(), [
@@ -101,7 +101,7 @@ describe("the widget", () => {
 		]);
 	});
 
-	it("shows what happened last: what is said, a call with the end of its path, or why it is tried again", () => {
+	it("shows the latest activity: text, a call with the end of its path, or the reason for a retry", () => {
 		const run = aRun({ label: "loader", lastTool: "read extension/panel/transcript/transcript-window.ts" });
 		const background = new BackgroundDouble(run);
 		const above = new Above(background);
@@ -114,7 +114,7 @@ describe("the widget", () => {
 		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features …");
 	});
 
-	it("leaves out runs that a call waits for, and those whose question stands there", () => {
+	it("leaves out foreground runs, and runs whose question is shown", () => {
 		const background = new BackgroundDouble(
 			aRun({ label: "loader" }),
 			aRun({ label: "cleanup", pendingQuestion: "Delete build/ and everything in it?" }),
@@ -124,7 +124,7 @@ describe("the widget", () => {
 		assert.deepEqual(above.lines(60), [" ● loader      0s"]);
 	});
 
-	it("keeps a run until its result stands in the session", () => {
+	it("keeps a run until its result is in the session", () => {
 		const run = aRun({ label: "config", startedMs: NOW - 60_000 });
 		const ended = over(run, { endedMs: NOW - 1 });
 		const background = new BackgroundDouble(run);
@@ -151,7 +151,7 @@ describe("the widget", () => {
 		assert.equal(above.widget, undefined);
 	});
 
-	it("counts the runs that it has no line for", () => {
+	it("counts the runs without a line", () => {
 		const background = new BackgroundDouble(
 			...Array.from({ length: 8 }, (_, index) => aRun({ label: `run ${index}` })),
 		);
@@ -173,7 +173,7 @@ describe("the widget", () => {
 		}
 	});
 
-	it("ticks once a second, only while there is something to show, and not after it was taken away", () => {
+	it("ticks once a second, only while it shows something, and not after its removal", () => {
 		const run = aRun({ label: "one", startedMs: NOW + 5_000 });
 		const background = new BackgroundDouble();
 		const above = new Above(background);

@@ -116,7 +116,7 @@ describe("pnpm add", () => {
 	}
 });
 
-test("without the package of its platform it names platform, libc and the command that helps, and that does help", () => {
+test("without its platform's package it names platform, libc and the command that helps, and the command helps", () => {
 	const project = registry.project("missing");
 	registry.npm(project, "install", name, "--omit=optional");
 	assert.ok(!existsSync(join(project, "node_modules", `${name}-${platform}`)), "it was left out");
@@ -167,7 +167,7 @@ async function send(tui: Tui, line: string): Promise<void> {
 }
 
 for (const version of piVersions) {
-	test(`pi ${version} installs it from npm, works with it, and updates it under a pi that runs`, async () => {
+	test(`pi ${version} installs it from npm, works with it, and updates it under a running pi`, async () => {
 		const env = { ...registry.env, PI_OFFLINE: "" };
 		await onStage({ version, load: "none", env }, async ({ world }) => {
 			const said = async () => {
@@ -211,7 +211,7 @@ for (const version of piVersions) {
 }
 
 for (const version of piVersions) {
-	test(`pi ${version} on Node 22: without the platform's package it says what helps, and that does help`, async () => {
+	test(`pi ${version} on Node 22: without its platform's package it names the fix, and the fix helps`, async () => {
 		const env = { ...registry.env, PI_OFFLINE: "", NPM_CONFIG_IGNORE_SCRIPTS: "true" };
 		await onNode("22", async () => {
 			await onStage({ version, load: "none", env }, async ({ world }) => {
@@ -229,7 +229,7 @@ for (const version of piVersions) {
 	});
 }
 
-test("what pi installs from git says in one line what to run", async () => {
+test("an installation by pi from git names the command to run in one line", async () => {
 	const clone = join(registry.root, "clone");
 	execFileSync("git", ["clone", "-q", "--depth=1", `file://${packageDir}`, clone]);
 	// A local repository stands in for one of GitHub's.

@@ -11,7 +11,7 @@ import { packageDir } from "./versions.ts";
 
 const [code = "", map = "", licences = ""] = bundleFiles.map((path) => readFileSync(join(packageDir, path), "utf8"));
 
-test("imports only what Node has", () => {
+test("imports only modules of Node", () => {
 	const imported = [
 		...code.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm),
 		...code.matchAll(/^import "([^"]+)"/gm),
@@ -24,17 +24,17 @@ test("imports only what Node has", () => {
 	);
 });
 
-test("names no place on the machine that built it", () => {
+test("contains no path of the building machine", () => {
 	for (const text of [code, map, licences]) assert.ok(!text.includes(packageDir));
 });
 
-test("brings the licence of all that it holds", () => {
+test("contains the licences of its parts", () => {
 	const held = [...code.matchAll(/node_modules\/((?:@[^/\s]+\/)?[^/\s"]+)\//g)].map(([, name]) => name);
 	for (const name of new Set(held)) assert.match(licences, new RegExp(`^## ${name} \\d`, "m"));
 	assert.doesNotMatch(code, /^\/\/ node_modules\/@earendil-works\/pi-(?!tui\/)/m, "only types of pi are imported");
 });
 
-test("is traced back to its sources", () => {
+test("maps back to its sources", () => {
 	const lines = code.split("\n");
 	const line = lines.findIndex((text) => text.includes("function staleNotice("));
 	const entry = new SourceMap(JSON.parse(map)).findEntry(line, 0);

@@ -51,7 +51,7 @@ test("every link of a page leads to a file, and to a heading in it", () => {
 	}
 });
 
-test("a newcomer reads the README in a few minutes, and each page beside it", () => {
+test("a newcomer reads the README, and each page, in a few minutes", () => {
 	const lines = (page: string) => read(page).split("\n").length - 1;
 	assert.ok(lines("README.md") <= 160, `README.md has ${lines("README.md")} lines`);
 	for (const page of pages) assert.ok(lines(page) <= 250, `${page} has ${lines(page)} lines`);
@@ -62,7 +62,7 @@ test("a newcomer reads the README in a few minutes, and each page beside it", ()
 	}
 });
 
-test("a page begins by saying in prose what it is for", () => {
+test("a page begins with a sentence about its purpose", () => {
 	for (const page of pages) {
 		const [title = "", ...parts] = read(page).split("\n\n");
 		assert.match(title, /^# \S/, page);

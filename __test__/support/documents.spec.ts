@@ -160,7 +160,7 @@ function shell(start: string) {
 	return spawnSync("sh", ["-c", `${start} "$0" fake-pi/fake-pi.mjs --mode json -p`, process.execPath], options);
 }
 
-test("every command of a page runs here, or is known for a reason not to", () => {
+test("every command of a page runs here, or has a known reason not to", () => {
 	const [run, used] = [new Set<unknown>(), new Set<unknown>()];
 	for (const page of pages) {
 		for (const command of commands(page)) {
@@ -262,12 +262,12 @@ function settled(value: unknown, key = ""): unknown {
 	return Object.fromEntries(entries.map(([key, one]) => [key, settled(one, key)]));
 }
 
-test("the results that the page of results shows are those of such calls", () => {
+test("the results on the page of results match such calls", () => {
 	assert.deepEqual(settled(JSON.parse(runExample)), settled(detailsOf("explorer")));
 	assert.deepEqual(JSON.parse(refusalExample), detailsOf("nobody"));
 });
 
-test("the page of results has a row for every field, absent or not, and each word of its literals", () => {
+test("the page of results has a row for every field, absent or not, and each literal", () => {
 	const page = readFileSync(join(root, "docs/results.md"), "utf8");
 	const types = readFileSync(join(root, "index.d.ts"), "utf8");
 	const fields = (name: string) => {
@@ -349,7 +349,7 @@ for (const [name, { steps, words = [], prints }] of Object.entries(examples)) {
 	});
 }
 
-test("the example of a run that is aborted keeps what it had said", () => {
+test("the example of an aborted run keeps its text", () => {
 	const { file, env } = started("run-and-abort", "stalls");
 	const ran = spawnSync(process.execPath, [file, "1500"], { ...options, env });
 	assert.deepEqual([ran.status, ran.stderr], [0, ""]);

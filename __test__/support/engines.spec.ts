@@ -34,27 +34,31 @@ async function ended(child: ChildProcess): Promise<void> {
 	await over;
 }
 
-test("what an engine has listen beyond the loopback interface is found, and what it leaves", linux, async () => {
-	const rows: [string, boolean, "words" | "environment"][] = [
-		["0.0.0.0", true, "words"],
-		["::", true, "environment"],
-		["127.0.0.1", false, "environment"],
-		["::1", false, "words"],
-	];
-	for (const [address, isFound, how] of rows) {
-		const place = join(tmpdir(), `pi-subagent-place-${process.pid}`);
-		const child = await listener(address, place, how).catch(() => undefined);
-		if (!child) continue; // Without IPv6.
-		try {
-			const found = listeningBeyondLoopback(place);
-			assert.equal(found.length, isFound ? 1 : 0, `${address}: ${found}`);
-			assert.equal(naming(place).length, 1, address);
-		} finally {
-			await ended(child);
+test(
+	"an engine's listening sockets beyond the loopback interface are found, and its remaining processes",
+	linux,
+	async () => {
+		const rows: [string, boolean, "words" | "environment"][] = [
+			["0.0.0.0", true, "words"],
+			["::", true, "environment"],
+			["127.0.0.1", false, "environment"],
+			["::1", false, "words"],
+		];
+		for (const [address, isFound, how] of rows) {
+			const place = join(tmpdir(), `pi-subagent-place-${process.pid}`);
+			const child = await listener(address, place, how).catch(() => undefined);
+			if (!child) continue; // Without IPv6.
+			try {
+				const found = listeningBeyondLoopback(place);
+				assert.equal(found.length, isFound ? 1 : 0, `${address}: ${found}`);
+				assert.equal(naming(place).length, 1, address);
+			} finally {
+				await ended(child);
+			}
+			assert.deepEqual(naming(place), []);
 		}
-		assert.deepEqual(naming(place), []);
-	}
-});
+	},
+);
 
 test(
 	"an engine that cannot be had is skipped, and one that fails, listens or leaves something is not",

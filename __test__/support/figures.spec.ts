@@ -13,7 +13,7 @@ import { packageDir } from "./versions.ts";
 
 const read = (path: string) => readFileSync(join(packageDir, path), "utf8");
 
-test("plots, data and quoted figures are made of the committed results", () => {
+test("plots, data and quoted figures match the committed results", () => {
 	for (const [path, text] of files()) {
 		assert.equal(read(path), text, `${path} is not made of ${source}: npm run bench -- --draw`);
 	}
@@ -31,7 +31,7 @@ test("measuring everything takes at most 20 minutes", () => {
 	assert.ok(Number(took) <= 20, took);
 });
 
-test("the calculation for many runs stands on what was measured", () => {
+test("the calculation for many runs uses the measured values", () => {
 	const scale = read("docs/launchers/scale.md");
 	const page = read(source);
 	/** What the page says, the row, its column, and by how much the one is multiplied to be the other. */
@@ -72,7 +72,7 @@ test("the calculation for many runs stands on what was measured", () => {
 	}
 });
 
-test("the figures of other people's secrets are those that were measured last", () => {
+test("the figures of other people's secrets match the last measurement", () => {
 	const measured = JSON.parse(read("benchmark/strangers/figures.json"));
 	const share = (part: string) => (100 * measured[part].good) / measured[part].of;
 	const quoted: [page: string, words: RegExp, part: string][] = [
@@ -97,7 +97,7 @@ test("the figures of other people's secrets are those that were measured last", 
 	assert.equal(measured.glimpses, 0, "nothing of a secret is shown while it arrives");
 });
 
-test("another figure in the results is another plot", () => {
+test("a different figure in the results gives a different plot", () => {
 	const page = read(source);
 	const changed = page.replace(/(early boot, the call streams for 1\.8 s \| )[\d.]+ ms/, "$1123 ms");
 	assert.notEqual(changed, page);
@@ -107,7 +107,7 @@ test("another figure in the results is another plot", () => {
 	assert.match(after.answer, / first request 123 ms after/);
 });
 
-test("a figure is read as the tables write it, with its spread and its unit", () => {
+test("a figure is read in the notation of the tables, with its spread and its unit", () => {
 	const rows: [string, object][] = [
 		["40 ms", { median: 40, unit: "ms" }],
 		["40 ms, at most 1.2 s", { median: 40, high: 1200, unit: "ms" }],
@@ -124,7 +124,7 @@ test("a figure is read as the tables write it, with its spread and its unit", ()
 	for (const [text, wanted] of rows) assert.deepEqual(figure(text), { text, ...wanted });
 });
 
-test("a picture shows no script, loads nothing, and every side of it is named and drawn within its frame", () => {
+test("a picture contains no script, loads nothing, and each part is named and drawn within its frame", () => {
 	for (const question of questions(results(read(source)))) {
 		for (const look of ["light", "dark"] as const) {
 			const picture = svg(question, look);
@@ -172,7 +172,7 @@ const unbound: Record<string, RegExp[]> = {
 	"CONTRIBUTING.md": [/adds 0\.6 ms/],
 };
 
-test("a page quotes no speed or size that is not bound to the results", () => {
+test("a page quotes no speed or size that is not in the results", () => {
 	const docs = readdirSync(join(packageDir, "docs"), { encoding: "utf8", recursive: true })
 		.filter((name) => name.endsWith(".md") && !["speed.md", "faults.md"].includes(name))
 		.map((name) => `docs/${name}`);

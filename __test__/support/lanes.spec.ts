@@ -24,7 +24,7 @@ async function play(steps: string[], { keepGoing = false, before = async (_: str
 }
 
 describe("the steps of a test run", () => {
-	test("run one after the other in a lane, side by side across lanes, and are listed in their order", async () => {
+	test("run one after the other in a lane, in parallel across lanes, and are listed in order", async () => {
 		const { promise: b1Started, resolve } = Promise.withResolvers<void>();
 		const { happened, states } = await play(["a 1", "a 2", "b 1"], {
 			// The first lane waits for the second: they have to be under way at the same time.
@@ -39,7 +39,7 @@ describe("the steps of a test run", () => {
 		]);
 	});
 
-	test("are not started after a failure, and those under way come to their end", async () => {
+	test("do not start after a failure, and running steps complete", async () => {
 		const { promise: failed, resolve } = Promise.withResolvers<void>();
 		const { states } = await play(["a bad", "a 2", "b 1", "b 2"], {
 			before: async (name) => {
@@ -55,7 +55,7 @@ describe("the steps of a test run", () => {
 		]);
 	});
 
-	test("all run where a failure is no reason to stop", async () => {
+	test("all run if a failure does not stop the run", async () => {
 		const { states, happened } = await play(["a bad", "a 2"], { keepGoing: true });
 		assert.deepEqual(states, [
 			["a bad", "failed"],

@@ -48,7 +48,7 @@ test("a tool call gives its name first and ends the turn as a tool call", async 
 	});
 });
 
-test("the reason of the end is the script's where it has one", async () => {
+test("the script sets the reason of the end", async () => {
 	await withServer([say("cut"), finish("length")], async (server) => {
 		const text = JSON.stringify(await chunks(await ask(server)));
 		assert.match(text, /"finish_reason":"length"/);
@@ -73,7 +73,7 @@ test("a dropped connection breaks the response in the middle", async () => {
 	});
 });
 
-test("a response waits until the test lets it go on", async () => {
+test("a response waits until the test releases it", async () => {
 	const gate = makeGate();
 	await withServer([say("before"), until(gate.opened), say("after")], async (server) => {
 		const response = await ask(server);
@@ -94,7 +94,7 @@ test("closing the server ends a response that hangs", async () => {
 	await assert.rejects(response.text());
 });
 
-test("a request that no rule fits is refused and remembered", async () => {
+test("a request without a matching rule is refused and recorded", async () => {
 	const server = await ModelServer.start([{ when: () => true, times: 1, answer: [say("once")] }]);
 	try {
 		assert.equal((await ask(server)).status, 200);
@@ -105,7 +105,7 @@ test("a request that no rule fits is refused and remembered", async () => {
 	}
 });
 
-test("waiting for a request that never comes rejects and lists those that came", async () => {
+test("waiting for a missing request rejects and lists the received ones", async () => {
 	await withServer([say("ok")], async (server) => {
 		await (await ask(server, "find the needle")).text();
 		await assert.rejects(

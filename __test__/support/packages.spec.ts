@@ -61,7 +61,7 @@ function runNpm(cwd: string, ...args: string[]): string {
 	});
 }
 
-test("an installed platform package has a warden that runs beside its addon", () => {
+test("an installed platform package has a warden that runs next to its addon", () => {
 	const { packages, artifacts } = scene("whole");
 	cpSync(join(artifacts, "from-linux", platform, addonName), join(packages, platform, addonName));
 	fillPlatformPackages(artifacts, packages);
@@ -80,13 +80,13 @@ test("an installed platform package has a warden that runs beside its addon", ()
 	assert.equal(execFileSync(join(installed, wardenName), { encoding: "utf8" }), "warden\n");
 });
 
-test("a build without its warden is not put into a package", () => {
+test("a build without its warden is not packaged", () => {
 	const { packages, artifacts } = scene("half");
 	rmSync(join(artifacts, "from-linux", platform, wardenName));
 	assert.throws(() => fillPlatformPackages(artifacts, packages), /no warden for linux-x64-gnu/);
 });
 
-test("a package whose warden is missing or cannot be run is not published", () => {
+test("a package with a missing or broken warden is not published", () => {
 	const { packages } = scene("bad");
 	checkFilledPackages(packages);
 	writeFileSync(join(packages, platform, addonName), "addon");
@@ -106,7 +106,7 @@ test("nothing is released while a platform lacks its addon", () => {
 	);
 });
 
-test("the package of all platforms brings neither an addon nor a warden of its own", () => {
+test("the package of all platforms contains neither an addon nor a warden", () => {
 	const [{ files }] = JSON.parse(runNpm(packageDir, "pack", "--dry-run", "--json"));
 	const names = files.map(({ path }: { path: string }) => path);
 	// The source map names the sources.
@@ -124,7 +124,7 @@ function shipped(): Set<string> {
 	return new Set(lines.flatMap((line) => /^pi-subagent-native (\S+)/.exec(line)?.[1] ?? []));
 }
 
-test("every link of a shipped page, and every picture in it, leads to what is shipped", () => {
+test("every link and picture of a shipped page leads to a shipped file", () => {
 	const files = shipped();
 	const pages = [...files].filter((name) => name.endsWith(".md"));
 	const dead = pages.flatMap((page) => {
@@ -150,7 +150,7 @@ function withoutAddon(name: string, change: string, files: Record<string, string
 const posing = (platform: string, arch: string) =>
 	`Object.defineProperties(process, { platform: { value: "${platform}" }, arch: { value: "${arch}" } })`;
 
-test("a program without the addon is told platform, libc, and what helps, in one line", () => {
+test("a program without the addon gets platform, libc and the fix in one line", () => {
 	const start = "the native addon of pi-subagent-native could not be loaded";
 	const node = `Node ${process.versions.node}`;
 	const install = "Install it with `npm install --include=optional pi-subagent-native`.";
@@ -194,7 +194,7 @@ test("the committed loader has these words", () => {
 	assert.throws(() => withOurWords("another loader"), /The end of napi's loader has changed/);
 });
 
-test("the newest version of the change log is that of the package, in the form in which pi reads change logs", () => {
+test("the newest version of the change log is the package's, in the form that pi reads", () => {
 	const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
 	const headings = readFileSync(join(packageDir, "CHANGELOG.md"), "utf8").match(/^## .*$/gm) ?? [];
 	const versions = headings.map((heading) => /^## \[(\d+\.\d+\.\d+)\]$/.exec(heading)?.[1]);

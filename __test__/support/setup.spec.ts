@@ -39,7 +39,7 @@ function onMachineWith(
 	return { code: status ?? -1, text: stdout + stderr };
 }
 
-test("everything that a machine lacks is named at once, with how to get it", () => {
+test("everything that a machine lacks is named at once, with its fix", () => {
 	const { code, text } = onMachineWith("bare", {}, ["setup.mjs"]);
 	assert.equal(code, 1);
 	for (const words of [/Rust is missing/, /rustup\.rs/, /C compiler \(cc\) is missing/, /tar is missing/]) {
@@ -48,7 +48,7 @@ test("everything that a machine lacks is named at once, with how to get it", () 
 	assert.doesNotMatch(text, /at .*\.mjs:\d+/, "no stack for what a user can mend");
 });
 
-test("a Rust that is too old is named with the version that is needed", () => {
+test("a Rust that is too old is named with the required version", () => {
 	const programs = { cargo: "cargo 1.70.0", rustc: "rustc 1.70.0", cc: "cc 12", tar: "tar 1" };
 	const { code, text } = onMachineWith("old", programs, ["demo.mjs"]);
 	assert.equal(code, 1);
@@ -56,14 +56,14 @@ test("a Rust that is too old is named with the version that is needed", () => {
 	assert.match(text, /rustup update/);
 });
 
-test("an option that the demo does not know is refused before anything is installed", () => {
+test("an unknown option of the demo is refused before anything is installed", () => {
 	const { code, text } = onMachineWith("option", {}, ["demo.mjs", "--lvie"]);
 	assert.equal(code, 1);
 	assert.match(text, /Unknown option of the demo: --lvie/);
 	assert.match(text, /--live/);
 });
 
-test("a fresh clone says first what will be set up and how long that takes, one that was set up does not", () => {
+test("a fresh clone announces the set-up and its duration, and a prepared clone does not", () => {
 	const clone = join(folder, "clone");
 	for (const part of ["scripts", "package.json", "package-lock.json"]) {
 		cpSync(join(packageDir, part), join(clone, part), { recursive: true });
@@ -79,7 +79,7 @@ test("a fresh clone says first what will be set up and how long that takes, one 
 	assert.doesNotMatch(again, /Setting up, once/);
 });
 
-test("a step that goes on stays in one line of its terminal, with its clock", () => {
+test("a running step stays in one line of its terminal, with its clock", () => {
 	const what = "the native addon (npm run build:addon; the first build takes a few minutes)";
 	for (const columns of [20, 80, 200]) {
 		const line = underWay(what, 83_400, columns);

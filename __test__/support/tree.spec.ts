@@ -12,7 +12,7 @@ import { markVariable } from "./survivors.ts";
 import { identities, Tree } from "./tree.ts";
 import { allows } from "./warden.ts";
 
-test("a process of another pid namespace with the number and the start of a victim is none", async (t) => {
+test("a process of another pid namespace with the victim's number and start does not count", async (t) => {
 	if (process.platform !== "linux" || !allows("pid-ns")) return t.skip("no pid namespaces here");
 	const root = mkdtempSync(join(tmpdir(), "psn-tree-"));
 	const tree = new Tree(join(root, "tree"), root);

@@ -76,18 +76,18 @@ test("only the job that publishes may sign, and nothing may write", () => {
 	assert.ok(release.indexOf("id-token: write") > release.indexOf("\n  publish:\n"));
 });
 
-test("every platform that has a package is built for a release, once", () => {
+test("every packaged platform is built for a release, once", () => {
 	const built = [...release.matchAll(/^ *- target: (.*)$/gm)].map(([, target]) => target);
 	assert.deepEqual(built.sort(), crossTargets().sort());
 });
 
-test("the page of platforms has a row for each", () => {
+test("the page of platforms has a row for each platform", () => {
 	const page = readFileSync(join(packageDir, "docs", "platforms.md"), "utf8");
 	const rows = [...page.matchAll(/^\| `([a-z0-9_]+-[a-z0-9_-]+)` \|/gm)].map(([, target]) => target);
 	assert.deepEqual(rows.sort(), crossTargets().sort());
 });
 
-test("what is missing for a build is said before it begins", () => {
+test("missing requirements of a build are reported before it begins", () => {
 	const lacks = (...names: string[]) => ({ check: false, hasLibrary: (target: string) => !names.includes(target) });
 	const linux = { ...lacks(), platform: "linux" };
 	for (const target of crossTargets().filter((each) => !each.includes("windows"))) {
@@ -114,7 +114,7 @@ test("what is missing for a build is said before it begins", () => {
 	assert.equal(planFor(arm, { ...lacks(musl), check: true }).how, "zig");
 });
 
-test("a target without a package is refused with the list of those that have one", () => {
+test("a target without a package is refused with the list of packaged targets", () => {
 	const script = join(packageDir, "scripts", "cross.mjs");
 	const { status, stderr } = spawnSync(process.execPath, [script, "riscv64gc-unknown-linux-gnu"], { encoding: "utf8" });
 	assert.equal(status, 1);
