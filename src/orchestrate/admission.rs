@@ -146,10 +146,12 @@ impl Queued {
         let max_wait = MaxWait::of(&ready, callbacks);
         let admitted = match self {
             Self::Booted(booted, permit) => Ok((Some(booted), permit)),
-            Self::Waiting(ticket) => match admitted(ticket, progress, max_wait, &control.cancel).await {
-                Ok(permit) => Ok((Box::pin(spare_for(&ready, &control.cancel)).await, permit)),
-                Err(reason) => Err(reason),
-            },
+            Self::Waiting(ticket) => {
+                match Box::pin(admitted(ticket, progress, max_wait, &control.cancel)).await {
+                    Ok(permit) => Ok((Box::pin(spare_for(&ready, &control.cancel)).await, permit)),
+                    Err(reason) => Err(reason),
+                }
+            }
             Self::Aborted(reason) => Err(reason),
         };
         let (booted, mut permit) = match admitted {
@@ -169,7 +171,7 @@ impl Queued {
                 return ready.aborted(&reason);
             }
         };
-        let gate = Gate::new(&ready, permit, max_wait).await;
+        let gate = Box::pin(Gate::new(&ready, permit, max_wait)).await;
         let watchers = Watchers { progress, provider: &gate };
         let successor = Successor::of(&ready);
         // Boxed, so that the futures around it do not have to hold all of it.

@@ -90,16 +90,6 @@ impl ActiveRun<'_> {
         let collector =
             Collector::new().behind(resolved.launcher.first_line()).answering(child_control.sent.clone());
         let collector = SharedCollector::new(if submits { collector.awaiting(SUBMIT) } else { collector });
-        let rate_limited = |limit| {
-            self.limited.note(limit);
-            self.watchers.provider.limited(limit);
-        };
-        let has_answered = AtomicBool::new(false);
-        let answered = || {
-            if !has_answered.swap(true, Ordering::Relaxed) {
-                self.watchers.provider.answered();
-            }
-        };
         let asks = self.admitted.asks() != Asks::Nobody;
         let check = CheckState::new(resolved.check().is_some(), config.check.attempts);
         let deadline = Deadline::new(self.started, hard);
@@ -114,8 +104,8 @@ impl ActiveRun<'_> {
             rests_while_asking: asks,
             enforcer: &self.enforcer,
             loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
-            rate_limited: &rate_limited,
-            answered: &answered,
+            provider: self.watchers.provider,
+            limited: &self.limited,
             announcing: self.announcing(),
             check: &check,
             deadline: &deadline,

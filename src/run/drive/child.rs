@@ -8,16 +8,18 @@ use tokio::sync::{Notify, mpsc};
 use super::ask_key::{AskKey, Asker};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
 use super::commands::check::{CheckState, Next};
+use super::control::ProviderGate;
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
-use crate::event::{Collector, Live, Question, RateLimit, Response, StopReason};
+use crate::event::{Collector, Live, Question, Response, StopReason};
 use crate::process::{Activity, Observer};
 use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
 use crate::run::launch::launcher::Heard;
+use crate::run::outcome::retry::Limited;
 use crate::run::outcome::verdict::{Busy, ProtocolReport};
 
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
@@ -83,10 +85,10 @@ pub(super) struct DrivenChild<'a> {
     pub rests_while_asking: bool,
     pub enforcer: &'a BudgetEnforcer,
     pub loop_guard: LoopGuard<'a>,
-    /// Called when the provider asks for a pause.
-    pub rate_limited: &'a (dyn Fn(RateLimit) + Sync),
-    /// Called once the provider has answered.
-    pub answered: &'a (dyn Fn() + Sync),
+    /// Gets the answers of the provider.
+    pub provider: &'a dyn ProviderGate,
+    /// The pause that the provider has asked for.
+    pub limited: &'a Limited,
     pub announcing: Announcing,
     /// Where the check of its work stands.
     pub check: &'a CheckState,
@@ -129,11 +131,13 @@ impl DrivenChild<'_> {
             self.ask(question);
         }
         if let Some(limit) = collector.take_rate_limit() {
-            (self.rate_limited)(limit);
+            self.limited.note(limit);
+            self.provider.limited(limit);
         }
         let live = collector.live();
-        if live.usage.turns > 0 && !live.stop_reason.is_some_and(StopReason::is_failure) {
-            (self.answered)();
+        let has_turn = live.usage.turns > 0 && !live.stop_reason.is_some_and(StopReason::is_failure);
+        if has_turn && self.limited.is_first_answer() {
+            self.provider.answered();
         }
         self.enforcer.check(&live, |notice| self.child_control.handle_budget(notice));
         self.deadline.warn(&live, |words| self.child_control.advise(words));
@@ -381,10 +385,27 @@ impl DrivenChild<'_> {
 mod tests {
     use super::*;
     use crate::config::{Budget, LoopLimits, Protocol};
+    use crate::event::RateLimit;
     use crate::process::Cancel;
     use crate::run::budget::meter::Meter;
+    use crate::run::callbacks::BoxFuture;
     use crate::run::drive::protocol::protocol_of;
     use crate::text::{Sanitizer, SanitizerOptions};
+
+    struct NoProvider;
+
+    impl ProviderGate for NoProvider {
+        fn limited(&self, _: RateLimit) {}
+
+        fn answered(&self) {}
+
+        fn wait_for_quota<'a>(
+            &'a self,
+            _: &'a (dyn Fn(Option<Duration>) + Sync),
+        ) -> BoxFuture<'a, Result<(), String>> {
+            Box::pin(async { Err("there is no queue".to_owned()) })
+        }
+    }
 
     /// The record by which a child asks.
     fn asks(number: usize) -> String {
@@ -417,8 +438,8 @@ mod tests {
                 rests_while_asking: false,
                 enforcer: &enforcer,
                 loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
-                rate_limited: &|_| {},
-                answered: &|| {},
+                provider: &NoProvider,
+                limited: &Limited::default(),
                 announcing: Announcing::Never,
                 check: &CheckState::new(false, 0),
                 deadline: &Deadline::new(Instant::now(), None),

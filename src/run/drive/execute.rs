@@ -165,19 +165,9 @@ impl ActiveRun<'_> {
             }
             let mut report = RunReport::new(last, self.started.elapsed(), self.sanitizer());
             if self.may_wait_for_quota(&report, &files) {
-                (files, report) = self.give_back(files, report).await;
-                let mut all = usage.clone();
-                all.add(self.earlier_usage());
-                match self.wait_for_quota(&report, attempt + 1, &all).await {
-                    Ok(()) => {
-                        self.continue_in(&files);
-                        self.admitted.builder.earlier.add(&usage, files.session());
-                        files.remove().await;
-                        self.enforcer.next_attempt();
-                        continue;
-                    }
-                    Err(NoQuota::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
-                    Err(NoQuota::TooLong(why)) => self.admitted.builder.diagnostics.push(why),
+                match self.after_quota(files, report).await {
+                    Ok(()) => continue,
+                    Err(ended) => (files, report) = *ended,
                 }
             } else if let Some(pause) = self.pause_after(attempt, &report) {
                 tracing::info!(target: "run", next = attempt + 1, ?pause, "another attempt follows");
@@ -260,8 +250,33 @@ impl ActiveRun<'_> {
             && (has_session || has_no_side_effects(&report.last.collected, is_harmless))
     }
 
+    /// Waits for the provider's quota, and prepares the next attempt. Without the quota the files and the report come back.
+    async fn after_quota(
+        &mut self,
+        files: RunFiles,
+        report: RunReport,
+    ) -> Result<(), Box<(RunFiles, RunReport)>> {
+        let (files, mut report) = self.give_back(files, report).await;
+        let usage = report.last.collected.usage.clone();
+        let mut all = usage.clone();
+        all.add(self.earlier_usage());
+        match self.wait_for_quota(&report, &all).await {
+            Ok(()) => {
+                self.continue_in(&files);
+                self.admitted.builder.earlier.add(&usage, files.session());
+                files.remove().await;
+                self.enforcer.next_attempt();
+                return Ok(());
+            }
+            Err(NoQuota::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
+            Err(NoQuota::TooLong(why)) => self.admitted.builder.diagnostics.push(why),
+        }
+        Err(Box::new((files, report)))
+    }
+
     /// Waits without a slot until the provider's quota is available again. The time does not count towards the run's limit.
-    async fn wait_for_quota(&mut self, report: &RunReport, next: u32, usage: &Usage) -> Result<(), NoQuota> {
+    async fn wait_for_quota(&mut self, report: &RunReport, usage: &Usage) -> Result<(), NoQuota> {
+        let next = self.admitted.builder.earlier.count + 2;
         self.time_limit.abort_all();
         let since = Instant::now();
         let error = report.verdict.error.as_deref().map(|error| self.sanitizer().sanitize(error));

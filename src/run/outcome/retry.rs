@@ -39,31 +39,43 @@ pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
         .map_or(MAX_BACKOFF, |pause| pause.min(MAX_BACKOFF))
 }
 
-/// The pause that the provider of a run has asked for.
+/// The answers of a run's provider during an attempt: the pause that it has asked for, and whether it has answered a request.
 #[derive(Default)]
-pub(in crate::run) struct Limited(Mutex<(Option<Instant>, bool)>);
+pub(in crate::run) struct Limited(Mutex<Pause>);
+
+#[derive(Clone, Copy, Default)]
+struct Pause {
+    until: Option<Instant>,
+    is_quota: bool,
+    has_answered: bool,
+}
 
 impl Limited {
     pub(in crate::run) fn note(&self, limit: RateLimit) {
-        let (until, is_quota) = &mut *self.0.lock();
-        *until = Instant::now().checked_add(limit.delay).max(*until);
-        *is_quota |= limit.is_quota;
+        let mut pause = self.0.lock();
+        pause.until = Instant::now().checked_add(limit.delay).max(pause.until);
+        pause.is_quota |= limit.is_quota;
+    }
+
+    /// Records an answer. Returns true for the first one.
+    pub(in crate::run) fn is_first_answer(&self) -> bool {
+        !std::mem::replace(&mut self.0.lock().has_answered, true)
     }
 
     /// Returns the rest of the pause.
     pub(in crate::run) fn remaining(&self) -> Duration {
-        let (until, _) = *self.0.lock();
+        let until = self.0.lock().until;
         until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default()
     }
 
     /// Returns true if the provider's quota is used up.
     pub(in crate::run) fn is_quota(&self) -> bool {
-        self.0.lock().1
+        self.0.lock().is_quota
     }
 
-    /// Forgets the pause before another attempt.
+    /// Forgets everything before another attempt.
     pub(in crate::run) fn clear(&self) {
-        *self.0.lock() = (None, false);
+        *self.0.lock() = Pause::default();
     }
 }
 
