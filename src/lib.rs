@@ -4,13 +4,12 @@
 //!
 //! - `node`: the napi edge (feature `node`).
 //! - [`orchestrate`]: many runs: which may start, when, and which go on in the background.
-//! - [`present`]: what a person reads and sees of runs.
+//! - [`present`]: the texts and screens that people see of runs.
 //! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.
 //! - [`workspace`]: the tree in which a child may write; it starts git with [`process`].
-//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`log`], [`process`], [`store`], [`transcript`]:
-//!   siblings that know nothing of each other, except that [`config`] names values of [`agent`] and [`transcript`] those of
-//!   [`event`].
+//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`log`], [`process`], [`store`], [`transcript`]: siblings
+//!   that do not use each other, except that [`config`] names values of [`agent`], and [`transcript`] values of [`event`].
 //! - [`files`]: where this package keeps its files, and who may read them.
 //! - [`text`]: pure functions on text and bytes.
 #![cfg_attr(not(feature = "node"), forbid(unsafe_code))]

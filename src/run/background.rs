@@ -45,7 +45,7 @@ impl BackgroundStatus {
 }
 
 text_enum! {
-    /// What happens to a run's transcript.
+    /// The treatment of a run's transcript after its end.
     #[derive(Default)]
     pub enum Cleanup {
         /// It is archived `archiveAfterMinutes` after the end.
@@ -65,7 +65,7 @@ pub enum ActionOutcome {
     Stopping,
     /// The child reads the message before its next turn.
     Steered,
-    /// The message is the answer to what its child has asked.
+    /// The message is the answer to its child's question.
     Answered,
     /// The process that hosts the run was asked to pass the message on.
     PassedOn,
@@ -73,7 +73,7 @@ pub enum ActionOutcome {
     TriesQuota,
     /// The run continues in its own session.
     Resumed,
-    /// The same, and its result goes to the conversation that has resumed it, because the one that asked for it is gone.
+    /// The run continues, and its result goes to the conversation that has resumed it, because the original conversation is gone.
     Adopted,
     /// The run goes on without the call that has waited for it.
     HandedOver,
@@ -93,7 +93,7 @@ pub struct LiveSnapshot {
     /// The run that writes to its work tree and has to end first, while it waits for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
-    /// What its child asks, while it waits for the answer.
+    /// The question for which its child waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_question: Option<String>,
     /// The child's process id, while the child lives.
@@ -102,18 +102,18 @@ pub struct LiveSnapshot {
     /// The newest tool call in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<String>,
-    /// What is about to be tried again.
+    /// The pending retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryNotice>,
-    /// When it last made progress.
+    /// The time of its last progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_ms: Option<i64>,
     /// The newest text, unless a tool was called since; at most 2 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What it has spent, in all attempts and resumptions together.
+    /// The usage of all attempts and resumptions together.
     pub usage: Usage,
-    /// How full its context is.
+    /// The context use of its child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextUse>,
     /// Processor time of all its processes, in milliseconds.
@@ -125,7 +125,7 @@ pub struct LiveSnapshot {
 }
 
 impl LiveSnapshot {
-    /// Clears what is true only while the child works; the store never keeps it.
+    /// Clears the fields that are valid only while the child works. The store never keeps them.
     pub(crate) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
         (self.blocked_by, self.pending_question, self.retry) = (None, None, None);
@@ -159,32 +159,32 @@ pub struct RunRecord {
     pub thinking: Option<String>,
     /// The working directory of the child.
     pub cwd: PathBuf,
-    /// What happens to the transcript.
+    /// The treatment of the transcript.
     pub cleanup: Cleanup,
-    /// Whether it continues when the pi that started it ends.
+    /// True if the run continues when the pi that started it ends.
     pub is_detached: bool,
     /// Its progress.
     #[serde(flatten, skip_deserializing)]
     pub progress: LiveSnapshot,
-    /// How it ended; absent while the run is live.
+    /// The outcome. Absent while the run is live.
     pub outcome: Option<RunOutcome>,
-    /// What went wrong.
+    /// The error message.
     pub error: Option<String>,
-    /// When it was accepted.
+    /// The time at which it was accepted.
     pub created_ms: i64,
-    /// When it got its slot.
+    /// The time at which it got its slot.
     pub started_ms: Option<i64>,
-    /// When it ended.
+    /// The time of its end.
     pub ended_ms: Option<i64>,
-    /// When its transcript is due to be archived.
+    /// The time at which its transcript is due for archiving.
     pub archive_at_ms: Option<i64>,
-    /// When its transcript was archived.
+    /// The time at which its transcript was archived.
     pub archived_ms: Option<i64>,
-    /// What it had spent when it was last resumed.
+    /// The usage before the last resumption.
     pub spent_before: Usage,
-    /// How long it had run when it was last resumed, in milliseconds.
+    /// The runtime before the last resumption, in milliseconds.
     pub previous_run_ms: u64,
-    /// Whether its child works in a tree of its own.
+    /// True if its child works in a private tree.
     pub is_isolated: bool,
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
@@ -208,21 +208,22 @@ pub struct RunRecord {
     pub notes: Vec<String>,
     /// The tools that its policy allowed when it was accepted.
     pub tools: Vec<String>,
-    /// How a sandbox enforces that it only reads, if one does.
+    /// The sandbox that enforces readonly, if there is one.
     pub sandbox: Option<String>,
-    /// How certain it is that all its processes have ended.
+    /// The certainty that all its processes have ended.
     pub supervision: Option<String>,
-    /// How often it was resumed.
+    /// The number of resumptions.
     pub times_resumed: u32,
-    /// How often it was resumed after a restart of pi, because of `background.onRestart`.
+    /// The number of resumptions after a restart of pi, because of `background.onRestart`.
     #[serde(skip_serializing_if = "is_zero")]
     pub restarts: u32,
     /// The process id of its host.
     pub host_pid: Option<u32>,
-    /// Whether this process is its host.
+    /// True if this process is its host.
     #[serde(skip)]
     pub is_in_process: bool,
-    /// Whether a call waits for it, or did. Such a run is stored when it has ended, so that it can be continued.
+    /// True for a foreground run: a call waits for it, or did. Such a run is stored when it has ended, so that it can be
+    /// continued.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_foreground: bool,
 }
@@ -233,7 +234,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl RunRecord {
-    /// How often a run is resumed after a restart of pi without a person.
+    /// The maximum number of resumptions after a restart without a person.
     const MAX_RESTARTS: u32 = 2;
 
     /// Returns true if the run was interrupted, and can be resumed after a restart of pi.
@@ -246,8 +247,8 @@ impl RunRecord {
             && self.restarts < Self::MAX_RESTARTS
     }
 
-    /// Whether the conversation that asked for it can be opened again. pi saves a session with its first answer, so that one
-    /// without any is gone when pi is.
+    /// Returns true if the requesting conversation can be opened again. pi saves a session with its first answer, so a session
+    /// without one is gone when pi ends.
     #[must_use]
     pub fn session_is_saved(&self) -> bool {
         self.session_file.as_ref().is_some_and(|file| file.exists())
@@ -266,14 +267,14 @@ impl RunRecord {
     ///
     /// # Errors
     ///
-    /// When a newer release wrote something that this one does not know.
+    /// If a newer release wrote a value that this release does not know.
     pub fn from_json(text: &str) -> serde_json::Result<Self> {
         // Read twice: `flatten` would first collect every value, with code of its own for the type of each field.
         let progress = serde_json::from_str(text)?;
         Ok(Self { progress, ..serde_json::from_str(text)? })
     }
 
-    /// Records what it has used since it was last resumed.
+    /// Records the usage since the last resumption.
     pub(crate) fn note_used(&mut self, usage: &Usage, resources: Option<&Resources>) {
         self.progress.usage = self.spent_before.clone();
         self.progress.usage.add(usage);
@@ -284,7 +285,8 @@ impl RunRecord {
         }
     }
 
-    /// How long it has run until `now_ms`, or ran: all of its parts, if it was resumed. `None` before it has its slot.
+    /// Returns the runtime until `now_ms`, or until its end: the sum of all parts of a resumed run. `None` before it has its
+    /// slot.
     #[must_use]
     pub fn runtime(&self, now_ms: i64) -> Option<Duration> {
         let last = self.ended_ms.unwrap_or(now_ms).saturating_sub(self.started_ms?);
@@ -292,19 +294,19 @@ impl RunRecord {
         Some(Duration::from_millis(self.previous_run_ms.saturating_add(last)))
     }
 
-    /// Whether it had a transcript that was deleted since: for the quota, or by a person.
+    /// Returns true if its transcript was deleted, for the quota or by a person.
     #[must_use]
     pub fn has_lost_transcript(&self) -> bool {
         self.transcript.is_none() && (self.archived_ms.is_some() || self.child_session_id.is_some())
     }
 
-    /// Whether it is queued or under way.
+    /// Returns true if it is queued or running.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.outcome.is_none()
     }
 
-    /// Whether it waits for a slot.
+    /// Returns true if it waits for a slot.
     pub(crate) fn is_queued(&self) -> bool {
         self.is_live() && self.progress.state == RunState::Queued
     }

@@ -1,4 +1,4 @@
-//! What a run asks of its host.
+//! The requests of a run to its host.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -31,7 +31,7 @@ pub struct ChildQuestion {
     pub agent: String,
     /// The name of the run, if it has one.
     pub label: Option<String>,
-    /// Whether the conversation that started the run is asked, too. The user may answer, and need not.
+    /// True if the conversation that started the run is asked, too. The user may answer, and need not.
     pub is_for_conversation: bool,
     /// The question with every text sanitized, for models and for storage.
     pub question: Question,
@@ -73,7 +73,7 @@ impl ShownQuestion {
 pub struct HostModel {
     /// `provider/id`; `None` if no model or several are meant.
     pub model: Option<String>,
-    /// Whether pi has a login for its provider.
+    /// True if pi has a login for its provider.
     pub has_login: bool,
     /// The environment variables that its provider takes a key from, if known.
     pub variables: Vec<String>,
@@ -92,29 +92,29 @@ pub enum Answer {
     Value(String),
     /// No answer: the user dismissed the question, or time ran out.
     Cancelled,
-    /// No answer: nobody can be asked.
+    /// No answer: there is no user.
     Nobody,
 }
 
-/// How long a person's answer is waited for; then it is the harmless one.
+/// The maximum wait for a person's answer. Afterwards the harmless answer counts.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A future whose type is erased, so that what waits for it is compiled once.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a run asks its host for. By default nobody can be asked, and no token is refreshed.
+/// The requests of a run to its host. By default there is no user, and no token is refreshed.
 pub trait HostCallbacks: Send + Sync {
-    /// Whether there is a user who can be asked at all.
+    /// Returns true if there is a user.
     fn is_interactive(&self) -> bool {
         false
     }
 
-    /// Whether the user can answer now. If not, do not fall back to the policy.
+    /// Returns true if the user can answer now. If not, the policy does not decide instead.
     fn is_reachable(&self) -> bool {
         true
     }
 
-    /// How long an answer is waited for, at most.
+    /// Returns the maximum wait for an answer.
     fn patience(&self) -> Duration {
         PATIENCE
     }
@@ -129,13 +129,13 @@ pub trait HostCallbacks: Send + Sync {
         Box::pin(ready(Answer::Nobody))
     }
 
-    /// Asks what an agent with `ask: parent` wants to know. Whether there is a conversation that can be asked in the user's
-    /// place is known only to those who host background runs.
+    /// Asks the question of an agent with `ask: parent`. Only hosts of background runs know a conversation that can answer in the
+    /// user's place.
     fn ask_parent(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
         self.ask(question)
     }
 
-    /// Looks up a model as pi does: by `provider/id`, id, or part of its name. `None` when that cannot be said.
+    /// Looks up a model as pi does: by `provider/id`, id, or part of its name. `None` if that is unknown.
     fn model<'a>(&'a self, _asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
         Box::pin(ready(None))
     }

@@ -1,4 +1,4 @@
-//! What a run knows about its host: directories, environment, the caller's configuration, the hosting pi.
+//! A run's knowledge about its host: directories, environment, the caller's configuration, the hosting pi.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ pub(super) const COMPILE_CACHE_VARIABLE: &str = "NODE_COMPILE_CACHE";
 #[cfg(unix)]
 pub(super) const NO_COMPILE_CACHE_VARIABLE: &str = "NODE_DISABLE_COMPILE_CACHE";
 
-/// Where temporary files go unless a variable says otherwise.
+/// The directory for temporary files, unless a variable names another.
 const DEFAULT_TEMPORARIES: &str = if cfg!(windows) { r"C:\Windows\Temp" } else { "/tmp" };
 
 /// A tool of the hosting pi.
@@ -58,7 +58,7 @@ impl fmt::Debug for SessionKey {
 }
 
 text_enum! {
-    /// What has one of this package's names.
+    /// The kinds of names of this package.
     pub enum NameKind {
         /// A tool of the model's.
         Tool = "tool",
@@ -72,7 +72,7 @@ text_enum! {
 /// A name of this package that the hosting pi gives to something else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenName {
-    /// What it names.
+    /// The kind of the name.
     pub kind: NameKind,
     /// The name, without a slash.
     pub name: String,
@@ -114,7 +114,7 @@ pub struct Host {
     pub model_from_extension: bool,
     /// The providers that extensions have registered.
     pub extension_providers: Vec<String>,
-    /// Those of them that pi does not know without an extension.
+    /// The extension providers that pi does not know without an extension.
     #[serde(default)]
     pub extension_only_providers: Vec<String>,
     /// Its thinking level.
@@ -138,17 +138,17 @@ pub struct Host {
 }
 
 impl Host {
-    /// Whether one of the user's extensions provides a model, or changes its provider.
+    /// Returns true if one of the user's extensions provides a model, or changes its provider.
     pub(in crate::run) fn extends(&self, model: Option<&str>) -> bool {
         self.is_virtual(model) || is_provided(model, &self.extension_providers)
     }
 
-    /// Whether pi does not know a model without one of the user's extensions.
+    /// Returns true if pi does not know a model without one of the user's extensions.
     pub(in crate::run) fn needs_extension(&self, model: Option<&str>) -> bool {
         self.is_virtual(model) || is_provided(model, &self.extension_only_providers)
     }
 
-    /// Whether a model is the session's, which picks another one for each request.
+    /// Returns true if a model is the session's virtual one, which selects another model for each request.
     fn is_virtual(&self, model: Option<&str>) -> bool {
         self.model_from_extension && model == self.model.as_deref()
     }
@@ -174,15 +174,15 @@ pub struct HostContext {
     pub config: Option<Value>,
     /// The command that starts pi, when the caller chooses it.
     pub pi_command: Option<Vec<String>>,
-    /// The warden's program, if there is one beside the addon.
+    /// The warden's program, if it is next to the addon.
     pub warden: Option<PathBuf>,
     /// The hosting pi.
     pub host: Host,
 }
 
 impl HostContext {
-    /// The directory in which programs with this environment put temporary files. A `TMPDIR` that is empty or relative, or
-    /// that pi cannot be told of because it is no valid UTF-8, counts as unset.
+    /// Returns the directory for temporary files in this environment. A `TMPDIR` counts as unset if it is empty, relative, or not
+    /// valid UTF-8, which pi cannot read.
     #[must_use]
     pub fn temporaries(&self) -> PathBuf {
         let is_usable = |path: &PathBuf| path.is_absolute() && path.to_str().is_some();

@@ -24,19 +24,19 @@ use crate::workspace::{
     noted_trees, root_of,
 };
 
-/// How long a warden may take from the kill of its tree to its own end; it gives up after less.
+/// The maximum time from a warden's kill of its tree to its own end.
 const KILLING: Duration = Duration::from_secs(3);
-/// How often we look whether it has ended.
+/// The interval of checking whether it has ended.
 const POLL: Duration = Duration::from_millis(200);
 
-/// What was taken over from a private tree.
+/// The imported changes of a private tree.
 pub(in crate::run) struct TakenOver {
     pub report: IsolationReport,
     /// `None` if they are not known yet.
     pub changes: Option<Vec<Change>>,
-    /// Those that run code later, or tell agents what to do.
+    /// The changed files that run code later, or give instructions to agents.
     pub flagged: FlaggedChanges,
-    /// What was not, and why.
+    /// The changes that were not imported, with the reason.
     pub notices: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ enum Tree {
     There { work: Arc<WorkThere>, launcher: String, notices: Vec<String> },
 }
 
-/// What a private tree is made from.
+/// The source of a private tree.
 struct Origin {
     store: SnapshotStore,
     /// The run's directory, and the root of the tree around it.
@@ -89,8 +89,8 @@ fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
 }
 
 impl Isolated {
-    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. One that `continues`
-    /// begins with the branch that it has made before. Returns also the directory that corresponds to `cwd`.
+    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. A run that `continues` begins
+    /// with its earlier branch. Also returns the directory that corresponds to `cwd`.
     ///
     /// Poll it to its end, which `stop` brings about soon: dropping it would leave an unfinished tree. [`Self::unmake`] removes
     /// an unwanted one.
@@ -165,8 +165,8 @@ impl Isolated {
         Ok((Self { store, tree: Tree::Here(Box::new(tree)), alive }, inner))
     }
 
-    /// Takes a snapshot as [`Self::create`] does, for a private tree that a launcher's script makes elsewhere. Returns also what the
-    /// script is told of it. Has to be polled to its end, too.
+    /// Takes a snapshot like [`Self::create`], for a private tree that a launcher's script makes on a remote machine. Also
+    /// returns the input of the script. Must be polled to its end, too.
     ///
     /// # Errors
     ///
@@ -210,16 +210,16 @@ impl Isolated {
         Ok((Self { store, tree, alive }, work))
     }
 
-    /// Says that the run begins: there is no way back to what its earlier part has left.
+    /// Records that the run begins. From now on the artifacts of its earlier part are replaced.
     pub(in crate::run) async fn begin(&self) {
         self.store.forget_earlier(self.id()).await;
     }
 
-    /// Removes a tree that was made for a run that has not begun. What an earlier part of it has left is as it was.
+    /// Removes the tree of a run that has not begun. The artifacts of its earlier part stay unchanged.
     pub(in crate::run) async fn unmake(self) {
         match &self.tree {
             Tree::Here(tree) => self.store.unmake(tree).await,
-            // What stays is found by the next sweep.
+            // The next sweep finds the remains.
             Tree::There { work, .. } => drop(self.store.release(&work.tree.snapshot.id).await),
         }
     }
@@ -244,7 +244,7 @@ impl Isolated {
         self.alive.file()
     }
 
-    /// What the tree lacks.
+    /// Returns the limitations of the tree.
     pub(in crate::run) fn notices(&self) -> &[String] {
         match &self.tree {
             Tree::Here(tree) => &tree.notices,
@@ -252,7 +252,7 @@ impl Isolated {
         }
     }
 
-    /// Takes over what was done in it, of which `heard` has come from elsewhere.
+    /// Imports the changes of the tree. `heard` holds the changes of a remote one.
     pub(in crate::run) async fn import(self, heard: Option<Box<Heard>>) -> TakenOver {
         let (imported, snapshot) = match &self.tree {
             Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot),
@@ -303,8 +303,8 @@ impl Isolated {
     }
 }
 
-/// Takes over what the run `id` has left in a private tree. Where its process was killed a moment ago, its warden may still be
-/// ending its child, which is waited for.
+/// Imports the private tree that the run `id` has left. If its process was killed a moment ago, waits for the warden, which may
+/// still be ending the child.
 async fn recovered(
     store: &SnapshotStore,
     id: &str,

@@ -1,7 +1,7 @@
 //! One run: one agent, one task, one child, one result.
 //!
-//! Turns an agent's definition into a command line, and a child's events into a result. It knows nothing of Node and
-//! starts no program itself.
+//! Turns an agent's definition into a command line, and a child's events into a result. It does not use Node and starts no
+//! program itself.
 //!
 //! ```text
 //! RunSpec ─ admit ─▶ AdmittedRun ─ launch ─▶ Booted ─ drive ─▶ AttemptReport ─ outcome ─▶ ToolResult

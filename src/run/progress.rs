@@ -13,7 +13,7 @@ use crate::process::Tally;
 use crate::text::figures::epoch_ms;
 use crate::text::{Sanitized, Sanitizer};
 
-/// What all processes of a child have used together.
+/// The resources of all processes of a child together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// The peak of resident memory, in bytes.
@@ -38,9 +38,9 @@ pub struct RetryNotice {
     pub attempt: u32,
     /// The most repetitions, if known.
     pub max_attempts: Option<u32>,
-    /// When it begins, in milliseconds since 1970 in UTC.
+    /// The time of its begin, in milliseconds since 1970 in UTC.
     pub at_ms: i64,
-    /// What the provider said; one line.
+    /// The provider's message on one line.
     pub error: Option<String>,
 }
 
@@ -88,12 +88,11 @@ pub struct Progress {
     pub state: RunState,
     /// Its place in the queue, from 1, while it waits in one.
     pub position: Option<usize>,
-    /// How long the provider's rate limit still holds the run back, in milliseconds. Absent when it does not wait for
-    /// one.
+    /// The remaining time of the provider's rate limit, in milliseconds. Absent if the run does not wait for one.
     pub rate_limited_for_ms: Option<u64>,
     /// The run that writes to the same work tree and has to end first, while it waits for one.
     pub blocked_by: Option<Arc<str>>,
-    /// What of its changes cannot be undone, of a run that writes in place.
+    /// The changes that cannot be undone, for a run that writes in place.
     pub undo_note: Option<&'static str>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
@@ -101,7 +100,7 @@ pub struct Progress {
     pub text: Arc<str>,
     /// The newest texts and tool calls, in order.
     pub display_items: Arc<[DisplayItem]>,
-    /// What is about to be tried again.
+    /// The pending retry.
     pub retry: Option<RetryNotice>,
     /// Usage so far, all attempts together.
     pub usage: Usage,
@@ -123,8 +122,8 @@ pub struct Progress {
     pub directory: Option<Arc<Path>>,
     /// The process id of the child, or of the warden that started it.
     pub pid: Option<u32>,
-    /// What the child's processes have used so far, if it is measured; at most a second old while the child works. A
-    /// change of this alone sends an update only for a run that announces its result.
+    /// The resources of the child's processes so far, if measured; at most a second old while the child works. A change of this
+    /// field alone sends an update only for a run that announces its result.
     pub resources: Option<Resources>,
 }
 
@@ -168,8 +167,8 @@ pub struct TaskProgress {
     pub state: TaskState,
     /// The progress of its run.
     pub progress: Progress,
-    /// What went wrong, once the task has ended.
+    /// The error message, once the task has ended.
     pub error: Option<String>,
-    /// Whether text and items are left out because they have not changed since the last update.
+    /// True if text and items are omitted because they have not changed since the last update.
     pub is_unchanged: bool,
 }

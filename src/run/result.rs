@@ -1,4 +1,4 @@
-//! The result of a run: the shape every caller sees, whatever happened.
+//! The result of a run, with the same shape for every outcome.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use crate::text::figures::epoch_ms;
 use crate::text::{FullText, RedactedValues, text_enum};
 
 text_enum! {
-    /// Why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on message text.
+    /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on message text.
     pub enum ErrorCode {
         /// The agent or the task is missing, empty or blank.
         InvalidInput = "INVALID_INPUT",
@@ -50,7 +50,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Which limit ended a run.
+    /// The limit that ended a run.
     pub enum TimeoutReason {
         /// The hard limit of the whole run.
         Runtime = "runtime",
@@ -59,43 +59,43 @@ text_enum! {
     }
 }
 
-/// Whether the kernel held a child to reading, or to its tree.
+/// The enforcement of a child's readonly mode, or of its write access to its tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxReport {
-    /// True when the kernel held it to reading, or one that may write to its tree. False when only the choice of tools did, and for
-    /// one that may write everywhere.
+    /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did, and for a
+    /// child that may write everywhere.
     pub enforced: bool,
-    /// The mechanisms in force.
+    /// The active mechanisms.
     pub mechanism: Vec<String>,
-    /// Whether what the child's shell starts reaches the network.
+    /// True if programs of the child's shell reach the network.
     pub network: Network,
-    /// Why it was not enforced, or what stays open.
+    /// The reason why it was not enforced, or the remaining gaps.
     pub reason: Option<String>,
 }
 
-/// How the check of a run's work ended. Strings are sanitized and bounded.
+/// The result of the check of a run's work. Strings are sanitized and bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
     /// The command.
     pub command: String,
-    /// Whether it ended with exit code 0.
+    /// True if it ended with exit code 0.
     pub passed: bool,
-    /// How it ended: `exit code 1`, `killed by SIGKILL`.
+    /// Its outcome: `exit code 1`, `killed by SIGKILL`.
     pub ended: String,
-    /// How many times it ran.
+    /// The number of its runs.
     pub runs: u32,
-    /// The end of what it printed the last time.
+    /// The end of its last output.
     pub output: String,
 }
 
-/// What an isolated run has left.
+/// The artifacts of an isolated run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IsolationReport {
     /// The branch with all that it did; absent when it changed nothing.
     pub branch: Option<String>,
     /// The file with the same as a patch.
     pub patch: Option<String>,
-    /// How many commits the child has made itself.
+    /// The number of commits that the child has made itself.
     pub commits: u32,
     /// Files that differ.
     pub files: usize,
@@ -107,7 +107,7 @@ pub struct IsolationReport {
     pub kept: Option<String>,
 }
 
-/// What one agent did with one task. All strings are sanitized and bounded.
+/// The result of one agent for one task. All strings are sanitized and bounded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SingleResult {
     /// The agent's name.
@@ -122,7 +122,7 @@ pub struct SingleResult {
     pub usage: Usage,
     /// The child's context use after its last turn, if the child reported it.
     pub context: Option<ContextUse>,
-    /// What went wrong; present exactly when `exit_code` is not 0.
+    /// The error message. Present exactly if `exit_code` is not 0.
     pub error: Option<String>,
     /// The child's session file.
     pub session_file: Option<String>,
@@ -130,25 +130,25 @@ pub struct SingleResult {
     pub output: Option<String>,
     /// The newest texts and tool calls, in order.
     pub display_items: Vec<DisplayItem>,
-    /// How the run ended.
+    /// The outcome of the run.
     pub outcome: RunOutcome,
-    /// How many times the child was started.
+    /// The number of the child's starts.
     pub attempts: u32,
     /// Time from the start of the run to its result, in milliseconds.
     pub duration_ms: u64,
     /// The model that answered, `provider/id`.
     pub model: Option<String>,
-    /// Why the last assistant message ended.
+    /// The reason why the last assistant message ended.
     pub stop_reason: Option<String>,
     /// The signal that ended the child, unless this process sent it.
     pub signal: Option<String>,
-    /// Which limit ended the run.
+    /// The limit that ended the run.
     pub timeout_reason: Option<TimeoutReason>,
-    /// Whether the kernel held the child to reading, or to its tree.
+    /// The enforcement of the child's sandbox.
     pub sandbox: Option<SandboxReport>,
-    /// How the end of the child's processes was ensured. Absent when no child was started.
+    /// The mechanism that ensured the end of the child's processes. Absent if no child was started.
     pub supervision: Option<&'static str>,
-    /// What the child's processes used together. Absent when it could not be measured.
+    /// The resources of the child's processes together. Absent if they could not be measured.
     pub resources: Option<Resources>,
     /// The file with the text, when `content` was truncated. Without the middle of an answer of which bytes were omitted.
     pub full_output_file: Option<String>,
@@ -158,38 +158,37 @@ pub struct SingleResult {
     pub structured: Option<Value>,
     /// The file with it as JSON, if it is large.
     pub structured_file: Option<String>,
-    /// How the check of its work ended, if there was one.
+    /// The result of the check of its work, if there was one.
     pub check: Option<CheckReport>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
     pub flagged: Vec<String>,
-    /// Why there may be more of them: the search of the tree was not complete.
+    /// The reason why there may be more of them: the search of the tree was not complete.
     pub flagged_gap: Option<String>,
-    /// What it has left, if it worked in a private tree.
+    /// Its artifacts, if it worked in a private tree.
     pub isolation: Option<IsolationReport>,
-    /// How many secrets went from the texts of this result, by rule, the most frequent first. A value counts once,
-    /// wherever it stood.
+    /// The number of secrets removed from the texts of this result, by rule, the most frequent first. Each value counts once.
     pub redacted: Vec<RedactedValues>,
     /// Notices about the set-up of the run, such as dropped tools.
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.
     pub announcement: Option<Announcement>,
-    /// What a model that reads of a failure should do about it.
+    /// The next step for a model that reads of a failure.
     pub next_step: Option<&'static str>,
-    /// What we say of it beside the child's answer: what it was refused, its check, its files. The text of a run that succeeded
-    /// ends with it, unless the limits leave too little room.
+    /// Our notes next to the child's answer: refused commands, its check, its files. The text of a successful run ends with them,
+    /// unless the limits leave too little room.
     pub notes: String,
 }
 
 impl SingleResult {
-    /// Where the text of the result lies, as far as it is kept.
+    /// Returns the place of the stored part of the result's text.
     pub(crate) fn full_text(&self) -> FullText<'_> {
         let session = self.session_file.as_deref().filter(|_| self.omitted_bytes > 0);
         FullText { place: self.full_output_file.as_deref(), lacks: self.omitted_bytes, session }
     }
 
-    /// The entry of a run that goes on in the background. What it has spent so far is counted at its end.
+    /// Returns the entry of a run that continues in the background. Its usage so far is counted at its end.
     #[must_use]
     pub fn in_background(run: &RunRecord) -> Self {
         let lasted = run.started_ms.map(|started| epoch_ms(SystemTime::now()).saturating_sub(started));
@@ -235,7 +234,7 @@ impl SingleResult {
 /// The answer that announces nothing.
 pub(crate) const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
 
-/// A child's reply to the question what its user should be told about its work.
+/// A child's reply to the request for an announcement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Announcement {
     /// The text of the announcement, within the output limit.
@@ -256,14 +255,14 @@ pub struct CallError {
 /// Everything about a call that is not its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDetails {
-    /// How many runs the call stands for.
+    /// The kind of call: one run, several in parallel, or a chain.
     pub mode: Mode,
     /// The run's id: eight hexadecimal characters.
     pub run_id: Option<String>,
     /// One entry per run that was admitted, with `attempts: 0` where no child was started, and one per task of a call with
     /// several. Empty for refusals and in updates.
     pub results: Vec<SingleResult>,
-    /// Why the call failed, or succeeded only with a reservation.
+    /// The reason why the call failed, or succeeded only with a reservation.
     pub error: Option<CallError>,
     /// The progress of the run; only in updates of a single run.
     pub streaming: Option<Progress>,
@@ -272,7 +271,7 @@ pub struct RunDetails {
 }
 
 impl RunDetails {
-    /// What they are, in a session file that outlives releases and may hold those of other tools.
+    /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
     pub const KIND: &str = "subagent-run";
     /// Changes with the meaning of a field.
     pub const VERSION: u32 = 1;
@@ -299,7 +298,7 @@ pub struct ToolResult {
     pub text: String,
     /// True when the run failed. A truncated success is not a failure.
     pub is_error: bool,
-    /// What the child spent, with pi's own cost breakdown.
+    /// The usage of the children, with pi's own cost breakdown.
     pub usage: Option<Usage>,
     /// Everything but the text.
     pub details: RunDetails,
@@ -310,7 +309,7 @@ fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
 }
 
 impl ToolResult {
-    /// Logs how a run has ended and what it has spent, in USD.
+    /// Logs the outcome of a run and its cost, in USD.
     pub(in crate::run) fn log(&self, cost: f64) {
         if let Some(SingleResult { outcome, error, attempts, duration_ms, .. }) = self.details.results.first()
         {

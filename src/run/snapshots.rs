@@ -1,4 +1,4 @@
-//! What was in the tree of a run before it.
+//! The tree of a run before its start.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ const MAX_FILES: usize = 200_000;
 ///
 /// # Errors
 ///
-/// Without git, or with one that is too old.
+/// If git is missing or too old.
 pub(crate) async fn snapshot_store(
     context: &HostContext,
     config: &Config,
@@ -36,7 +36,7 @@ pub(crate) async fn snapshot_store(
     Ok(made.await)
 }
 
-/// What has become of the tree of a run, compared with its snapshot.
+/// The tree of a run at its end, compared with its snapshot.
 pub(in crate::run) enum TreeAtEnd {
     /// Every file is as it was.
     Same,
@@ -105,7 +105,7 @@ impl Before {
         match self.store.note_end(&self.snapshot).await {
             Ok(true) => TreeAtEnd::Other(self.changes().await.unwrap_or_default()),
             Ok(false) => {
-                // What stays is found by the next sweep.
+                // The next sweep finds the remains.
                 let _ = self.store.release(&self.snapshot.id).await;
                 TreeAtEnd::Same
             }

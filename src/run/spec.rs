@@ -1,4 +1,4 @@
-//! What a caller asks for: one run.
+//! The request of a caller: one run.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
@@ -89,15 +89,15 @@ pub struct RunSpec {
     pub cwd: PathBuf,
     /// The host's directories, environment and configuration.
     pub context: Arc<HostContext>,
-    /// How many runs share the size limit of one result's text.
+    /// The number of runs that share the size limit of one result's text.
     pub share: usize,
-    /// How many runs share the size limit of one update.
+    /// The number of runs that share the size limit of one update.
     pub siblings: usize,
-    /// What overrides the agent and the configuration.
+    /// The overrides of the agent and the configuration.
     pub overrides: RunOverrides,
 }
 
-/// What a call overrides for one run. The default overrides nothing.
+/// A call's overrides for one run. The default overrides nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOverrides {
     /// The model, `provider/id`; wins over all other settings.
@@ -109,7 +109,7 @@ pub struct RunOverrides {
     /// The tools that were allowed when the run was requested, if it was requested earlier: the child gets none beyond
     /// them.
     pub tools: Option<Vec<String>>,
-    /// Whether to ask the child for an announcement once its work is done, if its protocol allows that.
+    /// True if the child is asked for an announcement once its work is done and its protocol allows that.
     pub announces: bool,
     /// The JSON Schema of the result that the child has to submit; wins over the agent's.
     pub output_schema: Option<Value>,

@@ -21,7 +21,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How a run came to its end.
+    /// The outcome of a run.
     pub enum RunOutcome {
         /// The child finished its work.
         Completed = "completed",
@@ -47,7 +47,7 @@ text_enum! {
 }
 
 impl RunOutcome {
-    /// What a model that reads of such an end should do about it. `None`: nothing that follows from this alone.
+    /// Returns the next step for a model that reads of such an end. `None` if no step follows from the outcome alone.
     #[must_use]
     pub fn next_step(self) -> Option<&'static str> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! What a session has spent: one account in this process, kept in the store so that its budget survives a restart.
+//! The cost of a session: one account in this process, kept in the store so that its budget survives a restart.
 //!
 //! Money is counted in whole billionths of a dollar, because sums of floats drift: ten times 0.1 is 1.0 here.
 
@@ -14,8 +14,8 @@ use crate::store::{Store, attach};
 
 /// Counted units per dollar.
 const NANOS: u64 = 1_000_000_000;
-/// Accounts kept in memory for sessions without a run under way. For a session that was dropped, [`account_of`] asks
-/// again what it has spent.
+/// The number of accounts kept in memory for sessions without an active run. For a dropped session, [`account_of`] asks for its
+/// cost again.
 const MAX_IDLE_SESSIONS: usize = 64;
 
 /// Agents of a session whose turns are counted. Further agents are treated like new ones.
@@ -51,7 +51,7 @@ pub(super) struct TurnSize {
     pub largest: u64,
 }
 
-/// The sizes of turns. One that failed says nothing about the next.
+/// The sizes of turns. A failed turn says nothing about the next one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TurnSizes {
     sum: u64,
@@ -68,14 +68,14 @@ pub(super) struct Reservation {
 }
 
 impl SessionAccount {
-    /// Opens an account with what the session has spent, in USD.
+    /// Opens an account with the session's cost so far, in USD.
     #[must_use]
     pub fn new(spent: f64) -> Self {
         let ledger = Ledger { spent: nanos(spent), ..Ledger::default() };
         Self { ledger: Arc::new(watch::Sender::new(ledger)) }
     }
 
-    /// What the session has spent so far, in USD.
+    /// Returns the session's cost so far, in USD.
     #[must_use]
     pub fn spent(&self) -> f64 {
         dollars(self.nanos())
@@ -136,7 +136,7 @@ impl SessionAccount {
         self.ledger.subscribe()
     }
 
-    /// Whether there is another clone.
+    /// Returns true if there is another clone.
     fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.ledger) > 1
     }
@@ -203,8 +203,8 @@ impl TurnSizes {
 /// Accounts by session, the most recently used at the end.
 static ACCOUNTS: Mutex<VecDeque<(String, SessionAccount)>> = Mutex::new(VecDeque::new());
 
-/// The account of a session in this process; all callers share it. Calls `spent_before` for what the session has spent
-/// so far, in USD, when this process does not know: at first, and after 64 other sessions.
+/// Returns the account of a session in this process, shared by all callers. Calls `spent_before` for the session's cost so far,
+/// in USD, if this process does not know it: at first, and after 64 other sessions.
 pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionAccount {
     if let Some(account) = find(&mut ACCOUNTS.lock(), session) {
         return account;
@@ -253,14 +253,13 @@ pub(in crate::run) fn take_notice() -> Option<String> {
     NOTICE.lock().take()
 }
 
-/// What the session has spent before, in USD; 0 when unknown. Blocks.
+/// Returns the session's earlier cost, in USD; 0 if unknown. Blocks.
 pub(in crate::run) fn spent_before(context: &HostContext) -> f64 {
     let (store, session) = (store_of(&context.agent_dir), context.session());
     store.zip(session).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 
-/// Adds what a run has spent. Blocks. A failure makes the session's budget inexact after a restart, but does not fail
-/// the run.
+/// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the run.
 pub(in crate::run) fn note(context: &HostContext, cost: f64) {
     if cost > 0.0
         && let Some((store, session)) = store_of(&context.agent_dir).zip(context.session())

@@ -42,20 +42,20 @@ impl BudgetEnforcer {
         Self { state: Mutex::new(state), cancel }
     }
 
-    /// Why nothing more may be started, if the budget is exhausted.
+    /// Returns the reason why nothing more may be started, if the budget is exhausted.
     pub(in crate::run) fn refusal(&self) -> Option<OverBudget> {
         self.state.lock().meter.refusal()
     }
 
-    /// Begins another attempt: its usage is added to that of the earlier ones.
+    /// Begins another attempt, whose usage is added to the earlier attempts.
     pub(in crate::run) fn next_attempt(&self) {
         let mut state = self.state.lock();
         state.meter.next_attempt();
         (state.turns, state.granted, state.is_wrapping_up) = (0, 0, false);
     }
 
-    /// Counts what the child has spent, and decides about its next turn. Near a bound, tells it to wrap up; if the rest of a
-    /// bound does not cover the turn, ends the run.
+    /// Counts the child's usage, and decides about its next turn. Near a bound, tells it to wrap up. If the rest of a bound does
+    /// not cover the turn, ends the run.
     ///
     /// A turn under way may end, because it was covered when it began. A child that has answered is not ended either, because it
     /// spends nothing more.
@@ -130,7 +130,7 @@ impl BudgetEnforcer {
         self.cancel.reason().is_none() && !matches!(meter.begin_turn(), NextTurn::Over(_))
     }
 
-    /// What all attempts of the run have spent, in USD.
+    /// Returns the cost of all attempts of the run, in USD.
     pub(in crate::run) fn spent(&self) -> f64 {
         self.state.lock().meter.spent()
     }

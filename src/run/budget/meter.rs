@@ -1,6 +1,6 @@
-//! Measures what a run and its session have spent against their bounds.
+//! Compares the usage of a run and its session with their bounds.
 //!
-//! What a child reports is rounded to whole units of money once, from the sum over its attempt.
+//! A child's reported costs are rounded to whole units of money once, from the sum over its attempt.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use super::account::{Ledger, Reservation, SessionAccount, TurnSize, TurnSizes, d
 use crate::config::Budget;
 use crate::event::Usage;
 
-/// From this part of a bound on, the child is told to wrap up: 8 of 10.
+/// The share of a bound from which on the child is told to wrap up: 8 of 10.
 const WRAP_UP: (u128, u128) = (8, 10);
 
-/// Compares what a run has used with its bounds.
+/// Compares the usage of a run with its bounds.
 #[derive(Debug)]
 pub struct Meter {
-    /// What all attempts may use together.
+    /// The bounds of all attempts together.
     budget: Budget,
     /// The account of the session and its bound in USD. Without a bound the account is only charged.
     session: Option<(SessionAccount, Option<u64>)>,
@@ -59,7 +59,7 @@ struct Used {
     turns: u64,
 }
 
-/// Whether a turn may begin.
+/// The decision about the next turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextTurn {
     /// Its expected size is reserved.
@@ -70,7 +70,7 @@ pub enum NextTurn {
     Over(OverBudget),
 }
 
-/// How close a run is to its bounds.
+/// The distance of a run from its bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// Below 80 % of every bound.
@@ -98,7 +98,7 @@ impl Meter {
         }
     }
 
-    /// Why the run cannot start, if its session's budget does not cover a first turn and no turn is under way.
+    /// Returns the reason why the run cannot start, if its session's budget does not cover a first turn and no turn is running.
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
         let reading = self.session_reading()?;
@@ -181,13 +181,13 @@ impl Meter {
         }
     }
 
-    /// Begins another attempt: usage recorded from here on is added to that of the earlier ones.
+    /// Begins another attempt, whose usage is added to the earlier attempts.
     pub fn next_attempt(&mut self) {
         self.before = self.used();
         self.now = Used::default();
     }
 
-    /// What all attempts of the run have spent, in USD.
+    /// Returns the cost of all attempts of the run, in USD.
     #[must_use]
     pub fn spent(&self) -> f64 {
         dollars(self.used().nanos)
@@ -281,7 +281,7 @@ enum Bound {
 }
 
 impl Bound {
-    /// The setting, and what it bounds.
+    /// Returns the setting, and the bounded quantity.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Turns => ("budget.maxTurns", "the turns of this run"),

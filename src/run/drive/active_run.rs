@@ -1,4 +1,4 @@
-//! What all parts of a run share while it has its permit.
+//! The state that all parts of a run share while it has its permit.
 
 use std::time::Instant;
 
@@ -20,13 +20,13 @@ use crate::run::state::RunState;
 use crate::text::Sanitizer;
 use crate::text::figures::millis;
 
-/// What is said of a run whose tree was not recorded, instead of how to undo what it writes.
+/// The notice for a run whose tree was not recorded, instead of the undo command.
 const NOT_RECORDED: &str = "its tree could not be recorded, so nothing that it writes can be undone";
 
 /// A run that has its permit.
 pub(super) struct ActiveRun<'a> {
     pub admitted: AdmittedRun,
-    /// When it got the permit.
+    /// The time at which it got the permit.
     pub started: Instant,
     pub enforcer: BudgetEnforcer,
     /// Cancels this run only, not its siblings.
@@ -46,9 +46,9 @@ pub(super) struct ActiveRun<'a> {
     pub callbacks: &'a dyn HostCallbacks,
     /// Its private tree, until that was taken over.
     pub isolated: Option<Isolated>,
-    /// Whether it writes in a tree whose state before it could not be recorded.
+    /// True if it writes in a tree whose state could not be recorded before.
     pub is_unrecorded: bool,
-    /// What its last child elsewhere has said beside its events.
+    /// The messages of its last remote child next to its events.
     pub heard: Mutex<Option<Box<Heard>>>,
 }
 
@@ -57,8 +57,8 @@ impl ActiveRun<'_> {
         &self.admitted.builder.sanitizer
     }
 
-    /// The locks of the trees that the run writes to. Whatever it starts there has its warden hold them: if this process is
-    /// killed, nobody else writes there until the warden has ended it.
+    /// Lets a child's warden hold the locks of the trees that the run writes to. If this process is killed, no other run writes
+    /// there until the warden has ended the child.
     pub(super) fn hold_locks(&self, tree: &ProcessTree) {
         let own = self.isolated.as_ref().and_then(Isolated::lock);
         for lock in self.admitted.tree_lock.as_deref().into_iter().chain(own) {

@@ -14,11 +14,12 @@ use crate::run::outcome::flagged::{Flagged, TIME_AFTER, Watched};
 use crate::run::outcome::git::NoAnswer;
 use crate::run::snapshots::{Before, TreeAtEnd};
 
-/// How long an aborted run looks for changed files. The caller is waiting.
+/// The maximum time in which an aborted run searches for changed files. The caller is waiting.
 const LOOK_AFTER_ABORT: Duration = Duration::from_secs(1);
-/// How long the caller of an aborted run waits for the branch of a private tree. An import usually takes less than a second.
+/// The maximum time that the caller of an aborted run waits for the branch of a private tree. An import usually takes less than a
+/// second.
 const IMPORT_AFTER_ABORT: Duration = Duration::from_secs(5);
-/// How long any of this may take once the time limit of the run has passed.
+/// The maximum time for each of these steps once the time limit of the run has passed.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
 impl ActiveRun<'_> {
     /// Returns the result of `work` that follows the end of a child. `None` once the run has been cancelled, now or before,

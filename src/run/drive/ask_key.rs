@@ -1,8 +1,8 @@
 //! Tells the questions of the tool `ask` from all others that a child's standard output shows.
 //!
-//! A permission hook asks in the same records, in words that may repeat what the child's model has written, and what a tool
-//! has started may write such records, too. So our guard in the child makes a key before the first turn, says it, and
-//! begins each of its questions with it. It is in no file and no variable: only that process and we know it.
+//! A permission hook asks in the same records, in words that may repeat the child's model, and a program started by a tool may
+//! write such records, too. So our guard in the child makes a key before the first turn, prints it, and begins each of its
+//! questions with it. The key is in no file and no variable: only that process and this one know it.
 
 /// Begins the key: `pi-subagent-ask:` and 36 characters.
 pub(in crate::run) const PREFIX: &str = "pi-subagent-ask:";
@@ -15,24 +15,24 @@ pub(super) enum AskKey {
     /// The child has no tool `ask`, or the beginning of its output is not known.
     #[default]
     Never,
-    /// The child has not said it yet. The first that is said counts: nothing else has run in the child by then.
+    /// The child has not printed it yet. The first key counts: nothing else has run in the child by then.
     Expected,
     Known(String),
 }
 
-/// Who asks a question.
+/// The asker of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asker {
     /// The child's agent, with the tool `ask`; the words of its question.
     Agent(String),
-    /// An extension of the child, or what one of its tools has started.
+    /// An extension of the child, or a program that one of its tools has started.
     Other,
     /// It is no question but says the key, or pretends to.
     Key,
 }
 
 impl AskKey {
-    /// Who asks a question with this title.
+    /// Returns the asker of a question with this title.
     pub(super) fn asker(&mut self, title: &str) -> Asker {
         let Some(drawn) = title.strip_prefix(PREFIX) else { return Asker::Other };
         match self {

@@ -30,13 +30,13 @@ use crate::run::outcome::announcement::use_reply;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
-/// How long a child that has finished its work may take to exit.
+/// The maximum time in which a child exits after its work.
 const LINGER: Duration = Duration::from_secs(2);
 /// The same for one elsewhere, whose launcher tidies up there before it exits.
 const LINGER_ELSEWHERE: Duration = Duration::from_secs(10);
-/// How long one elsewhere with a private tree may take to bring back what it did, after it was ended. The caller is waiting.
+/// The maximum time in which an ended remote child with a private tree sends its changes. The caller is waiting.
 const BRINGING_BACK: Duration = Duration::from_secs(20);
-/// How long to wait for the end of the output after the child has exited, when a process that it left behind holds the pipe.
+/// The maximum wait for the end of the output after the child has exited, if a process that it left behind holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
 impl ActiveRun<'_> {
@@ -44,7 +44,7 @@ impl ActiveRun<'_> {
     ///
     /// # Errors
     ///
-    /// When the tree cannot be prepared, or the child's pipes cannot be served. The files come back in any case.
+    /// If the tree cannot be prepared, or the child's pipes cannot be served. The files are returned in any case.
     #[tracing::instrument(target = "run", name = "attempt", skip_all, fields(number = attempt))]
     pub(super) async fn attempt(
         &self,
@@ -136,7 +136,7 @@ impl ActiveRun<'_> {
             }
         };
         if !has_ended.load(Ordering::Relaxed) {
-            // A check that runs has lost its child; nothing of it may be left.
+            // A running check has lost its child. None of its processes may remain.
             stop.cancel(CancelReason::Dropped);
             checking.await;
         }
@@ -171,7 +171,7 @@ impl ActiveRun<'_> {
         Ok(report)
     }
 
-    /// Makes the check of a child that succeeded and could not be told of it, or has left by itself.
+    /// Runs the check of a child that succeeded but takes no messages, or has exited by itself.
     async fn check_late(&self, checks: &Checks<'_>, hard: Option<Duration>, report: &mut AttemptReport) {
         if !checks.state.is_due() || !Verdict::of(report, self.sanitizer()).is_success() {
             return;

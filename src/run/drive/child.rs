@@ -25,11 +25,11 @@ use crate::run::outcome::verdict::{Busy, ProtocolReport};
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
 
-/// How long a child may stay after its answer for what pi does then: it compacts the context, repeats a request, or runs the
+/// The maximum time in which a child may stay after its answer, while pi compacts the context, repeats a request, or runs the
 /// handlers of extensions.
 const AFTER_ANSWER: Duration = Duration::from_secs(60);
 
-/// How long a child may be silent. `None` means no limit.
+/// The idle limits of a child. `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SilenceLimits {
     /// Between events while no tool runs.
@@ -44,14 +44,14 @@ impl SilenceLimits {
     }
 }
 
-/// Where the request for an announcement stands.
+/// The state of the request for an announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Announcing {
     /// The child will be asked once its work is done.
     Wanted,
     /// It will be asked if it has no answer by then.
     Missing,
-    /// Its time is up: it was told to stop, and will be asked for a report once it has.
+    /// Its time is up: it was stopped, and will be asked for a report.
     Stopping,
     /// The child was asked and has not finished its reply.
     Requested,
@@ -62,9 +62,9 @@ pub(super) enum Announcing {
 /// A question of the child that waits for its answer.
 pub(super) struct PendingQuestion {
     pub question: Question,
-    /// Whether its agent asks, with the tool `ask`.
+    /// True if its agent asks, with the tool `ask`.
     pub is_agents: bool,
-    /// When it came.
+    /// The time of its arrival.
     pub since: Instant,
 }
 
@@ -76,12 +76,11 @@ pub(super) struct DrivenChild<'a> {
     pub child_control: &'a ChildControl,
     /// Gets its questions. Unbounded, because [`ChildControl::begin_question`] bounds how many are sent.
     pub questions: mpsc::UnboundedSender<PendingQuestion>,
-    /// Whether one of its extensions can ask. What looks like a question of another child was written by something that it
-    /// has started.
+    /// True if one of its extensions can ask. In another child, a program that it has started has forged the question.
     pub may_ask: bool,
     /// Tells the questions of its agent from all others.
     pub ask_key: AskKey,
-    /// Whether no limit of silence counts while a question waits. It has a bound of its own.
+    /// True if a pending question pauses the idle limits. The question has a limit of its own.
     pub rests_while_asking: bool,
     pub enforcer: &'a BudgetEnforcer,
     pub loop_guard: LoopGuard<'a>,
@@ -90,14 +89,14 @@ pub(super) struct DrivenChild<'a> {
     /// The pause that the provider has asked for.
     pub limited: &'a Limited,
     pub announcing: Announcing,
-    /// Where the check of its work stands.
+    /// The state of the check of its work.
     pub check: &'a CheckState,
     pub deadline: &'a Deadline,
-    /// How it responded to its commands.
+    /// The child's responses to its commands.
     pub report: ProtocolReport,
-    /// Takes what is not its own out of its output.
+    /// Removes the script's messages from its output.
     pub heard: Option<Box<Heard>>,
-    /// Whether its answer is the result, and it was told to stop.
+    /// True if its answer is the result, and it was told to stop.
     pub is_concluded: bool,
 }
 
@@ -145,8 +144,8 @@ impl DrivenChild<'_> {
         self.report.told_of_loop = told.or_else(|| self.report.told_of_loop.take());
     }
 
-    /// Returns what the child is busy with, and whether its work is done. Once it is, requests the announcement, or
-    /// ends the child's input when nothing more is wanted.
+    /// Returns the child's current activity, and whether its work is done. Once it is, requests the announcement, or ends the
+    /// child's input if nothing more is needed.
     fn advance(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
         let busy = self.busy(&live);
@@ -212,7 +211,7 @@ impl DrivenChild<'_> {
         (busy, settled)
     }
 
-    /// Asks a child that was told to stop for a report, once it has stopped.
+    /// Asks a stopped child for a report, once it has stopped.
     fn ask_for_report(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
         let has_answered = live.has_answer && live.stop_reason == Some(&StopReason::Stop);
@@ -232,13 +231,13 @@ impl DrivenChild<'_> {
     /// Ends the child's input, so that it exits instead of waiting for more.
     fn end_input(&mut self) {
         self.announcing = Announcing::Never;
-        // One without commands has had all of it; what is open then is the lifeline of a child elsewhere.
+        // A child without commands has received all input. Its open input is then the lifeline of a remote child.
         if self.child_control.takes_commands() {
             self.child_control.input.end();
         }
     }
 
-    /// Whether the child has done work that can be checked.
+    /// Returns true if the child has done work that can be checked.
     fn may_check(&self, live: &Live<'_>) -> bool {
         let has_ended = live.stop_reason.is_none_or(|reason| !reason.is_failure());
         self.child_control.takes_commands()
@@ -247,8 +246,8 @@ impl DrivenChild<'_> {
             && self.report.prompt_rejected.is_none()
     }
 
-    /// Whether the child has ended its turn with something to announce, or without if that is when it is asked, and optional
-    /// work still fits the budget.
+    /// Returns true if the child can be asked for an announcement: its turn has ended with an answer, or without one if only
+    /// missing announcements are requested, and optional work still fits the budget.
     fn may_announce(&self, live: &Live<'_>) -> bool {
         self.report.prompt_rejected.is_none()
             && live.stop_reason == Some(&StopReason::Stop)
@@ -257,8 +256,8 @@ impl DrivenChild<'_> {
             && self.enforcer.has_room()
     }
 
-    /// Forwards a question, or cancels it: when no extension of the child can ask, when the work is done, when too many
-    /// wait already, or when a part of it was cut: no one can approve what no one can see.
+    /// Forwards a question, or cancels it: if no extension of the child can ask, if the work is done, if too many questions are
+    /// pending, or if a part of it was cut, because no one can approve hidden text.
     fn ask(&mut self, mut question: Question) {
         if !self.child_control.takes_commands() {
             return;
@@ -285,7 +284,7 @@ impl DrivenChild<'_> {
             );
             self.cancel(&question.id);
         } else {
-            // Nobody receives once the run is ending; the child's question ends with it.
+            // The receiver is gone once the run is ending. The child's question ends with it.
             let _ = self.questions.send(PendingQuestion { question, is_agents, since: Instant::now() });
         }
     }
@@ -295,7 +294,7 @@ impl DrivenChild<'_> {
     }
 }
 
-/// Why no model will work on a prompt, if none will.
+/// Returns the reason why no model will work on a prompt, if there is one.
 fn rejection(response: Response) -> Option<String> {
     match (response.success, response.disposition.as_deref()) {
         (false, _) => Some(response.error.unwrap_or_else(|| "it gave no reason".to_owned())),
@@ -423,7 +422,7 @@ mod tests {
         let chunks: Vec<String> = (10..27).map(asks).collect();
         let cancelled =
             rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
-        // Of those that come together the newest are asked.
+        // Of simultaneous questions the newest are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
             let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None);
             let task = child_control.input.unwritten();

@@ -32,7 +32,7 @@ Your time for this task is up. Write now what you have found or done so far, com
 paths that matter, and say what is missing. It is the result of your work: nothing else of it is read. Do not call tools: \
 none can run any more.";
 
-/// How long the child may take to reply. The result of the run waits for it.
+/// The maximum time for the child's reply. The result of the run waits for it.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The input of one child, which it has as long as it is driven.
@@ -89,7 +89,7 @@ impl ChildControl {
         self.protocol.encode(command).is_some_and(|bytes| self.input.write(&bytes))
     }
 
-    /// Whether the child reads commands after its task.
+    /// Returns true if the child reads commands after its task.
     pub(super) fn takes_commands(&self) -> bool {
         self.protocol.takes_commands()
     }
@@ -108,7 +108,7 @@ impl ChildControl {
         self.queue(Command::Steer(words))
     }
 
-    /// Delivers what the budget says. A child that takes no messages is ended once the budget is spent.
+    /// Delivers the budget's notice. A child that takes no messages is ended once the budget is used up.
     pub(super) fn handle_budget(&self, notice: BudgetNotice<'_>) {
         match notice {
             BudgetNotice::WrapUp(words) => drop(self.advise(words)),
@@ -123,7 +123,7 @@ impl ChildControl {
         }
     }
 
-    /// Holds messages back while the work is checked: one in between would change what is checked.
+    /// Holds messages back during a check, because a message would change the checked work.
     pub(super) fn hold(&self, held: bool) {
         self.is_done.store(held, Ordering::Relaxed);
     }
@@ -140,7 +140,7 @@ impl ChildControl {
         self.send(Command::Announce(REPORT_PROMPT))
     }
 
-    /// Whether a question waits for its answer.
+    /// Returns true if a question waits for its answer.
     pub(super) fn is_asking(&self) -> bool {
         self.asking.load(Ordering::Relaxed) > 0
     }
@@ -161,7 +161,7 @@ impl ChildControl {
         self.news.notify_one();
     }
 
-    /// Whether a question was answered since the last call.
+    /// Returns true if a question was answered since the last call.
     pub(super) fn take_answered(&self) -> bool {
         self.was_answered.swap(false, Ordering::Relaxed)
     }

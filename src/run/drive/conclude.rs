@@ -1,4 +1,4 @@
-//! What follows the end of a child that a launcher has started elsewhere: it is ended there, too, and its session is brought back.
+//! The steps after the end of a remote child: it is ended on its machine, too, and its session is copied back.
 
 use std::time::Duration;
 
@@ -11,15 +11,17 @@ use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
 use crate::text::{Sanitizer, chain, quoted_within};
 
-/// How long the command `fetch` of a launcher may take.
+/// The time limit of a launcher's command `fetch`.
 const FETCHING: Duration = Duration::from_secs(60);
 /// The most bytes of a session that are brought back. pi reads sessions of that size in seconds.
 const MAX_SESSION: usize = 64 * 1024 * 1024;
 
-/// The most characters that are shown of what a launcher said while its child waited. A queue says why in one or two lines.
+/// The maximum number of shown characters of a launcher's output before its child's first event. A queue gives its reason in one
+/// or two lines.
 const WAITING_CHARS: usize = 300;
 
-/// What a launcher said whose child had not come to speak when its run was ended: it may have waited in a queue all that time.
+/// Returns the output of a launcher whose child had not sent an event when its run was ended: it may have been queued all that
+/// time.
 fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option<String> {
     let was_ended = matches!(
         last.supervised.outcome,
@@ -33,7 +35,7 @@ fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option
 }
 
 impl ActiveRun<'_> {
-    /// Returns what the caller has to know of it.
+    /// Returns the notices for the caller.
     pub(super) async fn conclude_elsewhere(&self, files: &RunFiles, last: &AttemptReport) -> Vec<String> {
         let (launcher, context) = (&self.admitted.resolved.launcher, &self.admitted.spec.context);
         let Some(name) = launcher.elsewhere() else { return Vec::new() };

@@ -37,7 +37,7 @@ pub trait ProviderGate: Sync {
     fn answered(&self);
 
     /// Frees the slot of the run, waits until the provider's quota is available again, and takes a new slot. `show` gets the time
-    /// of the next try whenever it changes, `None` while another run tries.
+    /// until the next try whenever it changes, and `None` while another run tries.
     ///
     /// # Errors
     ///
@@ -61,13 +61,13 @@ impl Control {
 #[derive(Clone, Debug, Default)]
 pub struct Steering {
     children: Arc<Mutex<Vec<Weak<ChildControl>>>>,
-    /// Those of the call, if this serves one of its runs.
+    /// The children of the whole call, if this serves one of its runs.
     of_call: Option<Arc<Mutex<Vec<Weak<ChildControl>>>>>,
 }
 
 impl Steering {
-    /// Sends a message to every working child of the call, which reads it before its next turn. `false` if no child
-    /// took it: none works any more, or all are driven by the `json` protocol, which takes no messages.
+    /// Sends a message to every working child of the call, which reads it before its next turn. `false` if no child accepted it:
+    /// none works any more, or all use the `json` protocol, which takes no messages.
     #[must_use]
     pub fn steer(&self, message: &str) -> bool {
         let children = self.children.lock();

@@ -7,14 +7,14 @@ use crate::event::{Live, StopReason};
 use crate::run::budget::meter::wrap_up;
 use crate::text::figures::duration;
 
-/// From this part of the limit on, the child is told to finish: 8 of 10, as for budgets.
+/// The share of the limit from which on the child is warned: 8 of 10, as for budgets.
 const WARNING: (u32, u32) = (8, 10);
 /// The last turn may take this part of the limit, within these bounds. A model writes a report in seconds.
 const LAST_TURN_PART: u32 = 5;
 const MIN_LAST_TURN: Duration = Duration::from_secs(2);
 const MAX_LAST_TURN: Duration = Duration::from_secs(30);
 
-/// The time limit of a run, as its current child is told of it.
+/// The time limit of a run, as seen by its current child.
 #[derive(Debug)]
 pub(super) struct Deadline {
     started: Instant,
@@ -28,7 +28,7 @@ impl Deadline {
         Self { started, limit, has_warned: AtomicBool::new(false) }
     }
 
-    /// Waits until the child has to be warned. Never returns without a limit. Cancel safe.
+    /// Waits until the child must be warned. Never returns without a limit. Cancel safe.
     pub(super) async fn is_near(&self) {
         match self.warns_at().filter(|_| !self.has_warned.load(Ordering::Relaxed)) {
             Some(at) => tokio::time::sleep_until(at.into()).await,
@@ -52,7 +52,7 @@ impl Deadline {
         }
     }
 
-    /// How long the last turn may take, once the time is up.
+    /// Returns the time limit of the last turn, once the time is up.
     pub(super) fn last_turn(&self) -> Duration {
         (self.limit.unwrap_or_default() / LAST_TURN_PART).clamp(MIN_LAST_TURN, MAX_LAST_TURN)
     }

@@ -52,8 +52,7 @@ enum NoQuota {
 const NO_SESSION: &str = "";
 
 impl AdmittedRun {
-    /// Runs to the result. Uses the child in `early` if it is exactly the one that would be started now, and ends it
-    /// otherwise.
+    /// Runs to the result. Uses the child in `early` if it equals the child that would be started now, and ends it otherwise.
     pub async fn run(
         mut self,
         early: Option<Booted>,
@@ -210,7 +209,7 @@ impl ActiveRun<'_> {
             // A commit shows in no file.
             let is_unknown = is_listed && report.changes.is_none();
             match tree {
-                // What was only written again, with the same content, is no change that anybody could look at or undo.
+                // A file that was only rewritten with the same content is not a change that a person could look at or undo.
                 TreeAtEnd::Same if !is_committed && !is_unknown => report.changes = Some(Vec::new()),
                 TreeAtEnd::Same | TreeAtEnd::Other(_) => {}
                 TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
@@ -226,7 +225,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Gives back what an attempt has refreshed, before another one. Blocks no thread.
+    /// Writes back the refreshed token of an attempt, before another one. Blocks no thread.
     async fn give_back(&mut self, files: RunFiles, report: RunReport) -> (RunFiles, RunReport) {
         let builder = self.admitted.builder.clone();
         let given_back = move || {
@@ -320,13 +319,13 @@ impl ActiveRun<'_> {
 
     /// Ends the snapshot of a run that gets no further child: it goes, unless an earlier one has changed something.
     async fn without_more(&self, snapshot: Option<Before>) {
-        // What could not be noted costs an undo its exactness, and the result is made already.
+        // If the end cannot be recorded, an undo is less exact. The result is complete already.
         let _ = self.tree_since(snapshot).await;
     }
 
-    /// Makes what the run needs before its first child, and returns the child that was booted early if the run can use it.
+    /// Prepares the run for its first child, and returns the early child if the run can use it.
     async fn make_ready(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
-        // First: a tree that is made for a run takes the place of what its earlier part has left.
+        // First of all: a new private tree replaces the artifacts of the run's earlier part.
         if let Some(unmet) = self.admitted.unmet() {
             let refused = self.without_child(&Verdict::failed(1, unmet.to_owned()), None);
             if let Some(early) = early {
@@ -393,7 +392,7 @@ impl ActiveRun<'_> {
         let (booted, admitted) = (early?, self.admitted.clone());
         let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
         if fits {
-            // What is kept for the run from here on is found by the id that its files have.
+            // From here on the artifacts of the run have the id of its files.
             self.admitted.builder.run_id.set(booted.run_id());
             return Some(booted);
         }
@@ -441,7 +440,7 @@ impl ActiveRun<'_> {
         WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
     }
 
-    /// Gives the run a private tree, if it is to have one, and moves it there.
+    /// Gives the run a private tree, if it needs one, and moves it there.
     async fn isolate(&mut self) -> Result<(), Verdict> {
         let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
         if !resolved.is_isolated {
@@ -521,8 +520,7 @@ impl ActiveRun<'_> {
         RetryNotice::by_run(attempt, Some(most.saturating_sub(1)), pause, error.as_ref())
     }
 
-    /// How long to pause after this attempt before another one, including the pause that a provider asked for. `None`
-    /// when there is no further attempt.
+    /// Returns the pause before another attempt, including the provider's pause. `None` if no attempt follows.
     fn pause_after(&self, attempt: u32, report: &RunReport) -> Option<Duration> {
         let policy = &self.admitted.config().retry;
         let sandboxed = self.admitted.resolved.sandbox.is_read_only();

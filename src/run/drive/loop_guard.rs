@@ -29,7 +29,8 @@ pub(super) struct LoopGuard<'a> {
 #[derive(Clone, Copy)]
 struct Told {
     began: u64,
-    /// How often it may happen. A child that runs ahead of us has made more calls when it is told, and as many are left to it.
+    /// The limit of repetitions. A child ahead of this process has made more calls when it is warned, and gets the same number
+    /// again.
     stop_after: Option<u64>,
 }
 
@@ -38,8 +39,8 @@ impl<'a> LoopGuard<'a> {
         Self { limits, sanitizer, cancel, told: None }
     }
 
-    /// Tells a child that repeats itself, once for each repetition, and ends its run when that did not help. Returns what is
-    /// repeated if the child was told now.
+    /// Warns a child that repeats itself, once for each repetition, and ends its run if the warning did not help. Returns the
+    /// repeated calls if the child was warned now.
     pub(super) fn check(&mut self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) -> Option<String> {
         self.check_refused(live.refused_results);
         let repeats = live.repeats?;
@@ -114,7 +115,7 @@ fn name(item: &DisplayItem) -> Option<String> {
     }
 }
 
-/// What the child is told.
+/// Returns the warning for the child.
 fn message(repeated: &str, stop_after: Option<u64>) -> String {
     let end = stop_after.map_or_else(String::new, |limit| {
         format!(" Your run ends without a result when it has happened {limit} times.")

@@ -1,4 +1,4 @@
-//! Drives a child: writes to it, and decides what its events mean for its run.
+//! Drives a child: writes to it, and handles its events for its run.
 //!
 //! ```text
 //! execute ─ for each attempt ─▶ attempt ─┬─ child: folds what the child writes

@@ -47,7 +47,7 @@ impl SharedCollector {
         }
     }
 
-    /// Whether something changed since the last call.
+    /// Returns true if something changed since the last call.
     #[must_use]
     pub(super) fn take_changed(&self) -> bool {
         std::mem::take(&mut self.lock().changed)

@@ -32,7 +32,7 @@ impl TurnGrants {
             let path = guard.clone();
             let granted = off_thread(move || write_turns(&path, turns)).await;
             let error = match granted {
-                // The child has ended, and its files are gone. One that still works ends by itself.
+                // The child has ended, and its files are gone. A child that still works ends by itself.
                 Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => return,
                 Ok(Ok(())) => return,
                 Ok(Err(error)) => chain(&error),

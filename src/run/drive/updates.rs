@@ -14,7 +14,7 @@ use crate::run::state::RunState;
 use crate::text::Sanitized;
 use crate::text::figures::millis;
 
-/// The shortest time between two updates: more than twenty a second nobody can see.
+/// The shortest time between two updates: people cannot see more than twenty per second.
 pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
 /// Bytes for the text of an update. Text and items stay within 64 KiB.
 const TEXT_BYTES: usize = 24 * 1024;
@@ -33,7 +33,7 @@ pub(super) struct Updates<'a> {
 }
 
 impl Updates<'_> {
-    /// Sends what is known of a child from its start. Later updates keep it.
+    /// Sends the fields that are known from a child's start. Later updates keep them.
     pub(super) fn first(&self, pid: u32, files: &RunFiles) {
         let usage = self.run.earlier_usage().clone();
         self.run.watchers.progress.send_replace(Progress {
@@ -45,7 +45,7 @@ impl Updates<'_> {
         });
     }
 
-    /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends what is still pending.
+    /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends the pending progress.
     pub(super) async fn forward(&self, child: &SharedCollector) {
         let mut vitals = self.vitals.clone();
         loop {
@@ -58,8 +58,8 @@ impl Updates<'_> {
                 () = vitals.changed() => {
                     self.run.watchers.progress.send_if_modified(|progress| {
                         progress.resources = self.resources();
-                        // Nobody waits for the result of a run that announces it, so its watchers want to see that it is
-                        // alive. For others a change of this alone sends no update.
+                        // No caller waits for the result of a run that announces it, so its watchers want a sign of life. For
+                        // other runs a change of this field alone sends no update.
                         self.run.admitted.resolved.announces
                     });
                 }

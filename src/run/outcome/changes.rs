@@ -36,17 +36,17 @@ pub(in crate::run) struct WorkTree {
     dirty: BTreeMap<String, Fingerprint>,
 }
 
-/// What a run has changed.
+/// The changes of a run.
 pub(in crate::run) struct Changed {
     root: PathBuf,
-    /// Relative to the work tree's root. A file that was written counts, whatever it holds now.
+    /// The paths relative to the work tree's root. A written file counts, regardless of its content now.
     paths: BTreeSet<String>,
-    /// Whether the tree is at another commit now.
+    /// True if the tree is at another commit now.
     pub(in crate::run) is_committed: bool,
 }
 
 impl Changed {
-    /// Adds changes that git does not see, because it was told not to look at the files.
+    /// Adds changes that git does not see because of flags on the files.
     pub(in crate::run) fn with(mut self, paths: impl IntoIterator<Item = String>) -> Self {
         self.paths.extend(paths);
         self
@@ -106,7 +106,7 @@ impl WorkTree {
     ///
     /// As [`Self::look`].
     pub(in crate::run) async fn changes(self) -> Result<Changed, NoAnswer> {
-        // The run may have configured filters meanwhile.
+        // The run may have configured filters.
         let after = Self::of(self.git.renewed().await?).await?;
         let touched = after.dirty.iter().filter(|(path, now)| self.dirty.get(*path) != Some(now));
         let cleaned = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));

@@ -1,5 +1,5 @@
-//! How commands in a child's tree ended: what a result says of the check of its work and what the child is told, and why a
-//! private tree could not be prepared.
+//! The results of commands in a child's tree: the check of its work, for the result and for the child, and the error of a
+//! preparation.
 
 use crate::process::{Outcome, SpawnError, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
@@ -15,9 +15,9 @@ const WORDS: usize = 300;
 
 /// A check that has ended.
 pub(in crate::run) struct Checked {
-    /// What the result says.
+    /// The report in the result.
     pub report: CheckReport,
-    /// What the child is told of a failure that it may mend. `None`: it passed, or never started.
+    /// The message to the child about a failure that it may repair. `None` if the check passed or did not start.
     pub words: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Checked {
 pub(in crate::run) struct SetUp;
 
 impl SetUp {
-    /// The error of a run whose tree `command` did not prepare, with the end of what it printed; `None` if it did.
+    /// Returns the error of a run whose preparation `command` failed, with the end of its output. `None` if it succeeded.
     pub(in crate::run) fn failure(
         command: &str,
         ended: Result<Supervised, SpawnError>,
@@ -90,14 +90,14 @@ impl SetUp {
         })
     }
 
-    /// The same, of one that could not be started.
+    /// Returns the error of a run whose preparation `command` could not be started.
     pub(in crate::run) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
         let (command, why) = (quoted_within(&line(command, sanitizer), WORDS), line(why, sanitizer));
         format!("the private tree could not be prepared: {command} was not started: {why}")
     }
 }
 
-/// How a command in a tree ended.
+/// The outcome of a command in a tree.
 struct Judged {
     passed: bool,
     how: String,
@@ -121,7 +121,7 @@ fn judged(ended: Result<Supervised, SpawnError>, limit: &str) -> Result<Judged, 
 }
 
 impl CheckReport {
-    /// What the text of a result, or the announcement of a run that failed, says.
+    /// Returns the text for a result, or for the announcement of a failed run.
     pub(crate) fn text(&self) -> String {
         let Self { command, passed, ended, runs, output } = self;
         let state = if *passed { "passed" } else { "failed" };

@@ -1,4 +1,4 @@
-//! Sanitizes what a child said, before it leaves the process.
+//! Sanitizes a child's output before it leaves the process.
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
     }
 }
 
-/// Sanitizes every string of a result; what is not JSON is nothing.
+/// Sanitizes every string of a result. A value that is not JSON becomes empty.
 fn clean_submitted(submitted: &Submitted, sanitizer: &Sanitizer) -> Submitted {
     let value = serde_json::from_slice(&submitted.json).map(|value: Value| sanitizer.sanitize_json(&value));
     let json = value.and_then(|value| serde_json::to_vec(&value)).unwrap_or_default();

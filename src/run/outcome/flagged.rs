@@ -20,7 +20,7 @@ pub(crate) const MAX_FLAGGED: usize = 50;
 const TIME_BEFORE: Duration = Duration::from_secs(5);
 /// The time for the search after a run. Millions of files take seconds.
 pub(in crate::run) const TIME_AFTER: Duration = Duration::from_secs(10);
-/// How much longer a search may take whose file system does not answer.
+/// The additional time for a search whose file system does not answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The changed files that a person should look at first.
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(in crate::run) struct Flagged {
     /// Relative to the tree's root, the worst first, with the number of others where they are more than a result lists.
     pub paths: Vec<String>,
-    /// Why there may be more of them.
+    /// The reason why there may be more of them.
     pub gap: Option<Gap>,
 }
 

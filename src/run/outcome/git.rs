@@ -1,4 +1,4 @@
-//! Runs git in a work tree that may have been made to harm those who look at it.
+//! Runs git in a work tree that may attack its readers.
 //!
 //! A repository's own files can name programs that git runs even for `git status`: filters, a file system monitor, hooks,
 //! the helpers of transports and of submodules, and the configuration of a bare repository that lies in the work tree
@@ -20,8 +20,8 @@ use crate::run::context::HostContext;
 use crate::text::chain;
 use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_git_variables};
 
-/// How long all git commands of one look may take together. A large work tree takes a second; a hanging file system must
-/// not hold up the run.
+/// The time limit of all git commands of one search together. A large work tree takes a second. A hanging file system must not
+/// block the run.
 const LOOK: Duration = Duration::from_secs(10);
 /// Bytes that `git status` may print. More means a work tree full of untracked files.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -33,7 +33,7 @@ const SETTINGS: [&str; 5] = [
     "status.submoduleSummary=false",
     "submodule.recurse=false",
 ];
-/// The same as variables. Missing objects are not fetched, whatever the transport.
+/// The same settings as variables. Missing objects are never fetched, over any transport.
 const VARIABLES: [(&str, &str); 4] = [
     // Otherwise `git status` would write: it refreshes the index.
     ("GIT_OPTIONAL_LOCKS", "0"),
@@ -64,7 +64,7 @@ pub(super) struct Git {
     until: Instant,
 }
 
-/// Why git gave no answer.
+/// The reason why git gave no answer.
 #[derive(Debug)]
 pub(in crate::run) enum NoAnswer {
     /// It failed, because there is no repository, for example. No notice follows.
@@ -194,7 +194,7 @@ impl Git {
     }
 }
 
-/// The name of a filter in that of a setting, such as `lfs` in `filter.lfs.clean`.
+/// Returns the name of the filter in a setting, such as `lfs` in `filter.lfs.clean`.
 fn filter(key: &str) -> Option<&str> {
     key.strip_prefix("filter.")?.rsplit_once('.').map(|(name, _)| name)
 }

@@ -1,5 +1,4 @@
-//! What a run leaves beside its answer, in words: the outcome of its check, the files it changed, a branch. They are ours and no
-//! child's, whatever the run has said.
+//! The artifacts of a run in words: the outcome of its check, the changed files, a branch. This text is ours and not the child's.
 
 use std::path::Path;
 
@@ -16,13 +15,13 @@ const FLAGGED: &str = "Look at these first, they run code later or tell agents w
 const INCOMPLETE: &str = "Not all files were checked for code that runs later: ";
 const CHECK_YOURSELF: &str = "Check the rest yourself, including the files that git ignores.";
 
-/// What became of the work of a run. Empty when it has neither a check nor changes. The texts of the result are sanitized.
+/// Returns the artifacts of a run in words. Empty without a check and without changes. The texts of the result are sanitized.
 pub(crate) fn changes_summary(single: &SingleResult) -> String {
     let check = single.check.as_ref().map(CheckReport::text);
     [check, files_words(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// The same without the check: what is in the tree now, or waits on a branch.
+/// Returns the same without the check: the changes in the tree, or on a waiting branch.
 pub(crate) fn files_words(single: &SingleResult) -> Option<String> {
     let paths = single.changes.as_deref().filter(|paths| !paths.is_empty());
     let changed = paths.map(|paths| format!("Files changed: {}", listed(paths, MAX_CHANGES)));
@@ -44,7 +43,7 @@ fn listed(paths: &[String], most: usize) -> String {
     }
 }
 
-/// Whether a run has left something that somebody has to know of, even when its child says that there is nothing to tell.
+/// Returns true if a run has artifacts that must be reported even if its child announces nothing.
 pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
     let waits = single
         .isolation
@@ -53,7 +52,7 @@ pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
     waits || !single.flagged.is_empty() || single.flagged_gap.is_some()
 }
 
-/// What the caller is told of what an isolated run has left: nothing of it is in the caller's tree.
+/// Returns the text about the artifacts of an isolated run, which are not in the caller's tree.
 fn tree_words(left: &IsolationReport) -> String {
     let mut words = match (&left.branch, &left.patch) {
         (Some(branch), patch) => {

@@ -1,4 +1,4 @@
-//! How a run ended, what its result says, and whether another attempt follows.
+//! The outcome of a run, the texts of its result, and the decision about another attempt.
 //!
 //! ```text
 //! AttemptReport ─ verdict ─▶ Verdict ─ retry ─▶ another attempt, or the end: RunReport ─ report ─▶ the result

@@ -28,7 +28,7 @@ use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
 use crate::text::{Sanitizer, TruncateLimits, chain, fenced, redacted_message, truncate, truncate_partial};
 
-/// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
+/// The maximum wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
 /// The same for an aborted run, whose caller is waiting.
 const LOCK_AFTER_ABORT: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ const VALUE_CHARS: usize = 300;
 /// The limit for `output` in `details`; `content` has its own, configured limit.
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
-/// What stands between two parts of a text.
+/// The separator between two parts of a text.
 const PARAGRAPH: &str = "\n\n";
 
 /// The notice of questions that were declined.
@@ -51,7 +51,7 @@ const FORGED: &str =
 const CUT_QUESTION: &str =
     "a question was declined: it was too long to be shown whole (16 KiB a text, 64 options of 1 KiB)";
 
-/// Builds the result of a run from what is known before its child ends.
+/// Builds the result of a run from the values that are known before its child ends.
 #[derive(Clone)]
 pub(in crate::run) struct ResultBuilder {
     /// The agent's name.
@@ -80,11 +80,12 @@ pub(in crate::run) struct ResultBuilder {
     pub withheld: Withheld,
 }
 
-/// What is said of a command that failed in the sandbox of a child that may write in its tree.
+/// The note about a failed command in the sandbox of a child that may write in its tree.
 const REFUSED_OUTSIDE: &str = "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change files in its tree only, and \
                                neither its repository nor `.pi`.]";
 
-/// What is said of a command that failed in the read-only sandbox. Its own words decide which, so they are only quoted.
+/// Returns the note about a failed command in the read-only sandbox. The command's own words give the reason, so they are only
+/// quoted.
 fn refused_in_shell(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::ReadOnly => {
@@ -204,7 +205,7 @@ impl ResultBuilder {
         self.result(single, &verdict, text, Some(files))
     }
 
-    /// Adds to the result of a run without a child what is left of its private tree, unless that was not touched.
+    /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.
     pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: TakenOver) {
         let flagged = of_branch(&taken);
         let TakenOver { report, changes, notices, .. } = taken;
@@ -242,7 +243,7 @@ impl ResultBuilder {
     /// user if that failed.
     #[must_use]
     pub(in crate::run) fn give_back(&self, files: &RunFiles, report: &AttemptReport) -> Option<String> {
-        // The model chosen for the child; what the child reports counts only if none was chosen.
+        // The model chosen for the child. The child's report counts only if none was chosen.
         let model = self.model.as_deref().or(report.collected.model.as_deref());
         let (provider, _) = model?.split_once('/')?;
         let is_awaited = matches!(report.supervised.outcome, Outcome::Cancelled(_));
@@ -391,7 +392,7 @@ impl ResultBuilder {
     }
 }
 
-/// A text whose lines are indented behind the first: none of what a child has printed passes for a part of ours.
+/// Returns a text whose lines after the first are indented, so that no output of a child looks like our own text.
 fn indented(text: &str) -> String {
     let mut lines = text.split('\n');
     let first = lines.next().unwrap_or_default().to_owned();

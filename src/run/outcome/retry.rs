@@ -1,4 +1,4 @@
-//! Whether and when another attempt follows a failed one, and what earlier attempts add to the result.
+//! The decision about another attempt after a failed one, and the contribution of earlier attempts to the result.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use crate::config::Retry;
 use crate::event::{Collected, RateLimit, StopReason, Usage};
 
-/// The longest pause, whatever the configuration says.
+/// The longest pause, for any configuration.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 
-/// Whether another attempt may help and cannot repeat a side effect: pi itself retried the last request until it gave
-/// up, and every tool that was started is free of side effects. A tool without a known name counts as having some.
+/// Returns true if another attempt may help and cannot repeat a side effect: pi itself retried the last request until it gave up,
+/// and every started tool is free of side effects. A tool without a known name counts as having some.
 #[must_use]
 pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);

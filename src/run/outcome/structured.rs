@@ -19,9 +19,9 @@ pub(super) struct Structured {
     pub value: Option<Value>,
     /// The file that holds it, if it is large.
     pub file: Option<String>,
-    /// What models and people read.
+    /// The text for models and people.
     pub text: String,
-    /// Why the file could not be written.
+    /// The reason why the file could not be written.
     pub lost: Option<String>,
 }
 

@@ -23,7 +23,7 @@ const EXIT_KILLED: i32 = 137;
 /// Characters of a provider's error, or of pi's. It is one line: lines of its own could pass for ours.
 const REASON_CHARS: usize = 2_000;
 
-/// What a child was waiting for.
+/// The activity for which a child was waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Busy {
     /// A running tool.
@@ -34,45 +34,45 @@ pub(in crate::run) enum Busy {
     Compaction,
 }
 
-/// How a child responded to its commands, and what it was doing when it was told to stop.
+/// A child's responses to its commands, and its activity when it was told to stop.
 #[derive(Debug, Default)]
 pub(in crate::run) struct ProtocolReport {
-    /// Why pi rejected the prompt, if it did: no model worked on the task.
+    /// pi's reason for rejecting the prompt: no model worked on the task.
     pub prompt_rejected: Option<String>,
-    /// Why pi rejected the request for an announcement, if it did.
+    /// pi's reason for rejecting the request for an announcement.
     pub announcement_rejected: Option<String>,
-    /// Why pi rejected the prompt that told of a failed check, if it did.
+    /// pi's reason for rejecting the prompt about a failed check.
     pub check_rejected: Option<String>,
-    /// How many questions were declined because the child has no extension that asks.
+    /// The number of questions declined because the child has no extension that asks.
     pub forged_questions: u32,
     /// A question was declined because it was too long to be kept whole.
     pub has_cut_question: bool,
-    /// What the child was busy with when it was told to stop.
+    /// The child's activity when it was told to stop.
     pub stopped_in: Option<Busy>,
-    /// The child was asked to report what it has, because its time was up. Its reply is the epilogue of its stream.
+    /// True if the child was asked to report its findings, because its time was up. Its reply is the epilogue of its stream.
     pub asked_to_report: bool,
     /// A message was under way when its time was up.
     pub was_speaking: bool,
-    /// What the child was last told that it repeats, and how often.
+    /// The repetition of which the child was last warned, with its count.
     pub told_of_loop: Option<String>,
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 pub(in crate::run) struct AttemptReport {
-    /// What its supervisor observed.
+    /// The observations of its supervisor.
     pub supervised: Supervised,
-    /// What its events said.
+    /// The content of its events.
     pub collected: Collected,
     pub protocol_report: ProtocolReport,
     /// The setting of the limit for the whole run.
     pub limited_by: &'static str,
     /// The permission hooks without which it must not run.
     pub permission_hooks: Vec<String>,
-    /// Whether the child has to submit its result.
+    /// True if the child must submit its result.
     pub submits: bool,
-    /// How the check of its work ended.
+    /// The outcome of the check of its work.
     pub check: Option<CheckReport>,
-    /// How far a child came that a launcher was to start elsewhere.
+    /// The progress of a remote child.
     pub elsewhere: Option<RemoteEnd>,
 }
 
@@ -88,7 +88,7 @@ pub(in crate::run) struct RunReport {
     pub changes: Option<Vec<String>>,
     /// The files that run code later, or tell agents what to do.
     pub flagged: Flagged,
-    /// What an isolated run has left.
+    /// The artifacts of an isolated run.
     pub isolation: Option<IsolationReport>,
 }
 
@@ -121,7 +121,7 @@ pub(in crate::run) struct Verdict {
     pub timeout: Option<TimeoutReason>,
     /// The model's provider reported the error.
     is_by_provider: bool,
-    /// What to do about it, if that does not follow from the outcome.
+    /// The next step, if it does not follow from the outcome.
     step: Option<&'static str>,
 }
 
@@ -175,7 +175,7 @@ impl Verdict {
         Self::timed_out(RunOutcome::HardTimeout, TimeoutReason::Runtime, error)
     }
 
-    /// What a model that reads of a failure should do about it.
+    /// Returns the next step for a model that reads of a failure.
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
         if self.is_provider_error() {
             return Some("the provider failed and not the task; try again later, or do without");
@@ -183,12 +183,12 @@ impl Verdict {
         self.step.or_else(|| self.outcome.next_step())
     }
 
-    /// Whether the run failed because its model's provider did.
+    /// Returns true if the run failed because its model's provider did.
     pub(in crate::run) fn is_provider_error(&self) -> bool {
         self.outcome == RunOutcome::Failed && self.is_by_provider
     }
 
-    /// Logs that a failed attempt was the last one, and what that depends on.
+    /// Logs that a failed attempt was the last one, with the reasons.
     pub(in crate::run) fn log_last(&self, attempt: u32, pause: Duration) {
         if !self.is_success() {
             let provider_failed = self.is_provider_error();
@@ -196,7 +196,7 @@ impl Verdict {
         }
     }
 
-    /// Judges a run by the first cause of its end, then by what its last assistant message says.
+    /// Judges a run by the first cause of its end, then by its last assistant message.
     pub(in crate::run) fn of(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
         let verdict = Self::of_child(report, sanitizer);
         let verdict = match &report.elsewhere {
@@ -209,7 +209,7 @@ impl Verdict {
         }
     }
 
-    /// The same of a child that a launcher was to start: that may be what has failed.
+    /// Judges a remote child, whose launcher may be the cause of the failure.
     fn of_elsewhere(self, elsewhere: &RemoteEnd, report: &AttemptReport) -> Self {
         let (has_exited, is_success) = match &report.supervised.outcome {
             Outcome::Exited(status) => (true, status.success()),
@@ -241,14 +241,14 @@ impl Verdict {
         }
     }
 
-    /// Whether the work is done.
+    /// Returns true if the work is done.
     pub(in crate::run) fn is_success(&self) -> bool {
         self.outcome == RunOutcome::Completed
     }
 
     fn of_child(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
         if report.collected.epilogue.is_some() {
-            // The work was done before the announcement; what came after does not change the verdict.
+            // The work was done before the announcement. Later events do not change the verdict.
             return Self::by_message(report, sanitizer);
         }
         match &report.supervised.outcome {
@@ -348,7 +348,7 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
 }
 
-/// Whether pi says with this event that it has done its work.
+/// Returns true if this event of pi ends the work.
 fn ends_work(event: &str) -> bool {
     matches!(event, "agent_end" | "agent_settled")
 }

@@ -1,4 +1,4 @@
-//! When a child is told to wrap up, and when its run is ended.
+//! The warning of a child, and the end of its run.
 
 use super::*;
 use crate::config::Budget;
@@ -7,7 +7,7 @@ use crate::run::budget::account::SessionAccount;
 
 const CALLS_A_TOOL: Option<&StopReason> = Some(&StopReason::ToolUse);
 
-/// What a child has used after so many messages of a dollar each.
+/// The usage of a child after a number of messages that cost a dollar each.
 fn used(turns: u64) -> Usage {
     #[expect(clippy::cast_precision_loss, reason = "a few turns")]
     let cost = Cost { total: turns as f64, ..Cost::default() };
@@ -46,7 +46,7 @@ fn enforcer() -> BudgetEnforcer {
     BudgetEnforcer::new(Meter::new(own, None, "scout"), Cancel::new())
 }
 
-/// Whether this message has the child told to wrap up.
+/// Returns true if this message makes the enforcer warn the child.
 fn is_told(enforcer: &BudgetEnforcer, live: &Live<'_>) -> bool {
     let mut told = false;
     enforcer.check(live, |notice| {
@@ -110,7 +110,7 @@ fn each_turn_of_each_attempt_counts() {
     enforcer.next_attempt();
     enforcer.check(&live(&used(3), false, CALLS_A_TOOL), |_| {});
     assert!((enforcer.spent() - 6.0).abs() < f64::EPSILON, "as many turns as the attempt before");
-    // What comes after the last message that was checked.
+    // The usage after the last checked message.
     enforcer.record(&used(4));
     assert!((enforcer.spent() - 7.0).abs() < f64::EPSILON, "{}", enforcer.spent());
 }

@@ -1,6 +1,6 @@
 //! Checks the work of a child with a command, before the run counts as done.
 //!
-//! A child that can be told stays alive meanwhile. When the check fails, it gets the output as another prompt.
+//! A child that takes messages stays alive during its check. If the check fails, the child gets its output as another prompt.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::run::drive::child_control::ChildControl;
 use crate::run::outcome::checked::Checked;
 use crate::run::result::CheckReport;
 
-/// Where the check of one child stands. Shared by the reader of the child and the task that runs the check.
+/// The state of a child's check. Shared by the reader of the child and the task that runs the check.
 pub(in crate::run::drive) struct CheckState {
     state: Mutex<State>,
     wanted: Notify,
@@ -22,7 +22,7 @@ pub(in crate::run::drive) struct CheckState {
 
 struct State {
     stage: Stage,
-    /// How often the child may still be told of a failure.
+    /// The number of failures of which the child may still be notified.
     left: u32,
     runs: u32,
     report: Option<CheckReport>,
@@ -38,7 +38,7 @@ enum Stage {
     Never,
 }
 
-/// What the reader of a child does now that the child has finished.
+/// The next step of the child's reader after the child has finished.
 pub(in crate::run::drive) enum Next {
     /// Waits for the check.
     Wait,
@@ -55,8 +55,8 @@ impl CheckState {
         Self { state, wanted: Notify::new() }
     }
 
-    /// Decides what follows once the child has finished with something to check. Starts the check if it is due.
-    /// `may_continue` is called if the child could mend something: the budget allows another turn.
+    /// Decides the next step once the child has finished with work to check. Starts the check if it is due. Calls `may_continue`
+    /// if the child could repair its work: the budget must allow another turn.
     pub(in crate::run::drive) fn next(&self, may_continue: impl FnOnce() -> bool) -> Next {
         let mut state = self.state.lock();
         match &mut state.stage {
@@ -80,7 +80,7 @@ impl CheckState {
         }
     }
 
-    /// No check follows any more. What the last one said stays.
+    /// Ends the checks. The last result stays.
     pub(in crate::run::drive) fn give_up(&self) {
         self.state.lock().stage = Stage::Never;
     }
@@ -89,7 +89,7 @@ impl CheckState {
         matches!(self.state.lock().stage, Stage::Running | Stage::Ended(_))
     }
 
-    /// Whether the child ended before a check of its work did.
+    /// Returns true if the child ended before a check of its work did.
     pub(in crate::run::drive) fn is_due(&self) -> bool {
         matches!(self.state.lock().stage, Stage::Due | Stage::Running)
     }
@@ -121,7 +121,7 @@ pub(in crate::run::drive) struct Checks<'a> {
 }
 
 impl ActiveRun<'_> {
-    /// Runs checks whenever one is due, until `stop` is cancelled and what it has started is gone.
+    /// Runs checks whenever one is due, until `stop` is cancelled and all processes of the check have ended.
     pub(in crate::run::drive) async fn run_checks(
         &self,
         checks: &Checks<'_>,
@@ -140,7 +140,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Runs the check once. `left` is what the run's own limit leaves. Returns how it ended if the run ends with it.
+    /// Runs the check once. `left` is the rest of the run's own limit. Returns the outcome if the run ends with it.
     pub(in crate::run::drive) async fn check(
         &self,
         checks: &Checks<'_>,

@@ -14,17 +14,17 @@ use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::checked::line;
 
-/// How long a command that is ended may take to clean up.
+/// The maximum time in which an ended command cleans up.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long its output is read after it has ended, when a process that it has left behind holds the pipe.
+/// The maximum time for reading its output after its end, if a process that it has left behind holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Where a child works, and what holds it there.
+/// The place of a child's work, and its sandbox.
 pub(super) struct Tree<'a> {
     pub files: &'a RunFiles,
     /// The command that started the child.
     pub child: &'a ChildCommand,
-    /// What holds the child.
+    /// The mechanisms that contain the child.
     pub mechanisms: Vec<Mechanism>,
 }
 
@@ -35,7 +35,7 @@ impl ActiveRun<'_> {
         self.watchers.progress.send_modify(|progress| progress.last_tool = Some(shown.into()));
     }
 
-    /// Runs a shell command where the child works, as confined as its shell, until it has ended and nothing of it is left.
+    /// Runs a shell command in the child's tree and sandbox, until it has ended and none of its processes remain.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The commands to a child, and what a protocol has to implement for them.
+//! The commands to a child, and the interface that a protocol implements for them.
 
 use std::fmt::Debug;
 
@@ -32,7 +32,7 @@ pub(in crate::run) enum Command<'a> {
 }
 
 impl Command<'_> {
-    /// Whether the child reads it as a message of its user.
+    /// Returns true if the child reads it as a message of its user.
     pub(in crate::run) fn is_message(self) -> bool {
         matches!(self, Self::Prompt(_) | Self::Announce(_) | Self::Check(_) | Self::Steer(_))
     }
@@ -58,17 +58,17 @@ pub(in crate::run) trait ChildProtocol: Debug + Sync {
         None
     }
 
-    /// Whether the child reads commands after its task.
+    /// Returns true if the child reads commands after its task.
     fn takes_commands(&self) -> bool {
         false
     }
 
-    /// Whether a started child waits for its task, so that it can be started before the task is known.
+    /// Returns true if a started child waits for its task, so that it can be started before the task is known.
     fn waits_for_task(&self) -> bool {
         false
     }
 
-    /// Whether pi fetches the model lists of all logged-in providers at its start, unless it is told to stay offline.
+    /// Returns true if pi fetches the model lists of all logged-in providers at its start, unless it is offline.
     fn refreshes_models(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What a run is said to have changed, in real repositories.
+//! The reported changes of a run, in real repositories.
 
 use std::fs;
 
@@ -128,7 +128,7 @@ async fn a_repository_may_end_in_a_blank() {
 #[tokio::test]
 async fn a_look_writes_nothing_and_needs_a_repository() {
     let repository = Repository::new();
-    // Its time says that the index is to be refreshed.
+    // Its time makes git refresh the index.
     repository.write("kept.txt", "kept");
     let index = repository.0.path().join(".git/index");
     let before = fs::read(&index).expect("an index");
@@ -140,7 +140,7 @@ async fn a_look_writes_nothing_and_needs_a_repository() {
     assert!(matches!(looked, Err(NoAnswer::Failed)));
 }
 
-/// What a repository's files can have git run, and a directory in it from which git is asked.
+/// The settings by which a repository's files make git run programs, and a directory in it for git's start.
 #[cfg(unix)]
 fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
     let root = repository.0.path();

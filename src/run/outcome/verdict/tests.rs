@@ -1,4 +1,4 @@
-//! Every end of a child, as a row: what is observed, and the verdict on it.
+//! Every end of a child, as a row: the observations, and the verdict on them.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Instant;
@@ -93,7 +93,7 @@ fn row(verdict: &Verdict) -> (RunOutcome, i32, Option<&str>) {
     (verdict.outcome, verdict.exit_code, verdict.error.as_deref())
 }
 
-/// What a row expects: outcome, exit code, error.
+/// The expected outcome, exit code and error of a row.
 type Expected = (RunOutcome, i32, Option<&'static str>);
 
 /// Checks the rows, and the fields that follow from outcome and error alone.
