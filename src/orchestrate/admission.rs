@@ -1,4 +1,4 @@
-//! How the runs of a call get their permits: from children that were booted for them, or through the queue.
+//! The permits of a call's runs: from children that were booted for them, or through the queue.
 
 use std::slice;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use crate::text::figures::millis;
 /// A wait that is shorter than this is not shown.
 const NOTICEABLE: Duration = Duration::from_millis(50);
 
-/// What admits the runs of a call.
+/// Admits the runs of a call.
 pub(super) struct Admission<'a> {
     /// The host's id of the call; finds the children that were booted for it.
     pub host_id: Option<&'a str>,
@@ -43,9 +43,8 @@ pub(super) enum Queued {
 }
 
 impl Admission<'_> {
-    /// Takes places for the runs. First the children that were booted for them or that wait for such runs, because a run
-    /// that waits could evict them; then places in the queue, in the order of the runs and after the calls that were made
-    /// before.
+    /// Takes slots for the runs. First come the children that were booted for them and spare children, because a waiting run
+    /// could evict those. Then come slots in the queue, in the order of the runs and after earlier calls.
     pub(super) async fn enter(self, runs: &[AdmittedRun], cancel: &Cancel) -> Vec<Queued> {
         let enter = async {
             let mut booted = match self.host_id {
@@ -105,7 +104,7 @@ fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -
         let (booted, permit) = handover.accept();
         return Queued::Booted(Box::new(booted), permit.into_permit());
     }
-    // One that has to wait for its work tree gives the child back.
+    // A run that must wait for its work tree gives the child back.
     tracing::info!(
         target: "early", run = %own, reason = "another run writes to its tree",
         "the run gives its early child back"

@@ -1,4 +1,4 @@
-//! A call: who makes it, what it asks for, and how its host follows it.
+//! A call: its caller, its request, and its host's view of it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::run::{
     UPDATE_INTERVAL,
 };
 
-/// Where updates go. Holds the newest state only: while the host is busy, states are replaced, not queued.
+/// The channel for updates. It holds only the newest state: while the host is busy, states are replaced, not queued.
 pub type UpdateSender = watch::Sender<Option<ToolResult>>;
 
-/// What every call has, whether it runs one task or several.
+/// The fields of every call, for one task or several.
 pub struct Call {
     /// In a call with one task also the id of its run.
     pub id: SharedRunId,
@@ -25,7 +25,7 @@ pub struct Call {
     pub callbacks: Arc<dyn HostCallbacks>,
     /// Cancels the call and steers its children.
     pub control: Control,
-    /// Where its progress goes.
+    /// The channel for its progress.
     pub updates: UpdateSender,
     /// The host's id of the call; finds the children that were booted for it.
     pub host_id: Option<String>,
@@ -38,7 +38,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The call for what goes on without it, which must not keep its updates open, and where those go.
+    /// Returns the call for its moved runs, which must not keep its updates open, and its updates.
     pub(super) fn without_updates(self) -> (Arc<Self>, UpdateSender) {
         let nowhere = watch::Sender::new(None);
         let updates = self.updates;
@@ -51,9 +51,9 @@ impl Call {
 pub struct TaskSpec {
     /// The agent's name.
     pub agent: String,
-    /// Its working directory, relative to that of the conversation, which is the default.
+    /// Its working directory, relative to the conversation's, which is the default.
     pub cwd: Option<String>,
-    /// What the agent is asked to do.
+    /// The task for the agent.
     pub task: String,
     /// The model that replaces the agent's and the configured one. An unknown one is skipped with a warning.
     pub model: Option<String>,
@@ -68,7 +68,7 @@ pub struct TasksSpec {
     pub tasks: Vec<TaskSpec>,
     /// The directory of the conversation.
     pub cwd: PathBuf,
-    /// What the host tells every call.
+    /// The host's data for every call.
     pub context: Arc<HostContext>,
 }
 

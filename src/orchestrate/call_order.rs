@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// How long a call waits for those made before it: long enough to read a few files, too short to notice that one of them
-/// asks the user or waits for a disk that does not answer.
+/// The maximum time that a call waits for earlier ones: long enough to read a few files, too short to notice that one of them
+/// asks the user or waits for a disk.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
 /// All calls of this process.
@@ -56,7 +56,7 @@ impl Sequence {
 #[derive(Debug)]
 pub(super) struct SequenceGuard {
     before: Option<oneshot::Receiver<()>>,
-    /// Closed when this guard is dropped, which is what the next one waits for.
+    /// Closed when this guard is dropped, which releases the next call.
     _done: oneshot::Sender<()>,
 }
 

@@ -1,4 +1,4 @@
-//! How far the tasks of a call have come, for its updates.
+//! The progress of a call's tasks, for its updates.
 
 use std::convert::Infallible;
 use std::time::Instant;

@@ -25,7 +25,7 @@ const KIND: CallKind = CallKind {
     join: one_after_the_other,
 };
 
-/// Answers in the result of a chain: that of the step that failed, and that of the one before.
+/// The number of answers in the result of a chain: of the failed step, and of the previous one.
 const SHOWN: usize = 2;
 /// Most bytes of the task of a step that is still to come in the result of a chain.
 const TASK_BYTES: usize = 4 * 1024;
@@ -115,8 +115,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
 /// A step under way, and the results of those before it.
 type UnderWay = Option<(Arc<ForegroundRun>, String, Vec<ToolResult>)>;
 
-/// Hands over the step under way, and with it the chain, as soon as somebody asks for it. Between two steps it waits for
-/// the next one.
+/// Moves the current step, and with it the chain, to the background on request. Between two steps it waits for the next one.
 async fn hand_over_when_asked(
     call: &Call,
     has_session: bool,
@@ -140,7 +139,7 @@ async fn hand_over_when_asked(
     }
 }
 
-/// What runs the steps of a chain, also without the call that has waited for it.
+/// Runs the steps of a chain, also after its call has ended.
 struct Chain {
     call: Arc<Call>,
     progress: Arc<CallProgress>,
@@ -225,7 +224,7 @@ enum Stop {
     Failed(usize),
 }
 
-/// Why no further step runs.
+/// Returns the reason why no further step runs.
 fn stopped(results: &[ToolResult]) -> Option<Stop> {
     let index = results.iter().position(|result| !is_success(result))?;
     let is_aborted =

@@ -7,7 +7,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::run::RunRecord;
 
-/// What is said of a call that does not wait any more.
+/// The answer for a call that has stopped waiting.
 const OVER: &str = "the call has ended already";
 
 /// The runs that go on, or why the call waits on.
@@ -25,7 +25,7 @@ struct Shared {
 
 #[derive(Debug)]
 enum State {
-    /// The call waits, or will. Those who have asked wait for the answer.
+    /// The call waits, or will. The requesters wait for the answer.
     Open(Vec<oneshot::Sender<HandOverAnswer>>),
     /// The last answer.
     Closed(HandOverAnswer),
@@ -38,12 +38,12 @@ impl Default for State {
 }
 
 impl HandOver {
-    /// Asks the call to hand over its runs. Resolves with those that go on in the background, once they are stored; asked
-    /// again, with the same. A call that is still being checked answers when it waits.
+    /// Asks the call to move its runs to the background. Resolves with the moved runs once they are stored, also when repeated. A
+    /// call that is still being prepared answers when it waits.
     ///
     /// # Errors
     ///
-    /// Why the call waits on, or that it is over.
+    /// With the reason why the call keeps waiting, or that it has ended.
     pub fn request(&self) -> impl Future<Output = HandOverAnswer> + Send + use<> {
         let (sender, answer) = oneshot::channel();
         match &mut *self.0.state.lock() {
@@ -54,7 +54,7 @@ impl HandOver {
         async move { answer.await.unwrap_or_else(|_| Err(OVER.to_owned())) }
     }
 
-    /// Resolves when somebody waits for an answer. Cancel safe.
+    /// Resolves when a requester waits for an answer. Cancel safe.
     pub(super) async fn requested(&self) {
         loop {
             if matches!(&*self.0.state.lock(), State::Open(asking) if !asking.is_empty()) {
@@ -70,7 +70,7 @@ impl HandOver {
         let mut state = self.0.state.lock();
         if let State::Open(asking) = std::mem::replace(&mut *state, after) {
             for sender in asking {
-                // Who has asked may be gone.
+                // The requester may be gone.
                 let _ = sender.send(answer.clone());
             }
         }

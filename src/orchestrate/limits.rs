@@ -1,4 +1,4 @@
-//! What a run asks of the queue.
+//! The requests of runs to the queue.
 
 use super::queue::{Group, Request, UserCap};
 use super::writers::writes;

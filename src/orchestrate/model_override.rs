@@ -60,8 +60,8 @@ async fn is_of_another_pi(spec: &RunSpec, settings: &CallSettings) -> bool {
     blocking(check).await
 }
 
-/// Returns the model that `asked` names, or adds a warning. `found` is the answer of the hosting pi. Without an answer,
-/// `asked` has to be `provider/id`, or an id that only one provider of `models` has.
+/// Returns the model that `asked` names, or adds a warning. `found` is the answer of the hosting pi. Without an answer, `asked`
+/// must be `provider/id`, or an id that only one provider of `models` has.
 pub(super) fn known_model(
     asked: &str,
     found: Option<&HostModel>,

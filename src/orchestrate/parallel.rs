@@ -26,7 +26,7 @@ const KIND: CallKind = CallKind {
 /// Runs several tasks side by side, as many at once as the configuration allows. A task that fails does not affect the
 /// others; each may fill an equal share of the result's text.
 ///
-/// Dropping the future ends all of them, but for those that were handed over.
+/// Dropping the future ends all of them, except moved runs.
 pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
     let _until_over = call.hand_over.until_over();
@@ -81,7 +81,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
                 }
             }
         }
-        // What still runs was handed over.
+        // The remaining runs were moved to the background.
         running.detach_all();
         results.into_iter().flatten().collect()
     };
@@ -93,7 +93,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     side_by_side(&id, results, limits.all_of(count))
 }
 
-/// Hands over all runs that have no result yet, or none of them. One that ends meanwhile keeps its result for the call.
+/// Moves all runs without a result, or none of them. A run that ends in the meantime keeps its result for the call.
 async fn hand_over_rest(
     listed: &[Option<Arc<ForegroundRun>>],
     results: &mut [Option<ToolResult>],

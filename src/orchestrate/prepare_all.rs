@@ -12,7 +12,7 @@ use crate::run::{
 };
 use crate::text::TruncateLimits;
 
-/// How messages name the tasks of a kind of call, and what bounds their number.
+/// The names of a call's tasks in messages, and their maximum number.
 #[derive(Clone, Copy)]
 pub(super) struct CallKind {
     pub mode: Mode,
@@ -24,7 +24,7 @@ pub(super) struct CallKind {
     pub setting: &'static str,
     /// The value of that setting.
     pub most: fn(&Config) -> usize,
-    /// Makes one result of those of all runs.
+    /// Joins the results of all runs into one.
     pub join: fn(&str, Vec<ToolResult>, TruncateLimits) -> ToolResult,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct CallKind {
 ///
 /// # Errors
 ///
-/// The result of the call, if a run is refused or the call was aborted meanwhile.
+/// With the result of the call, if a run is refused or the call was aborted.
 pub(super) async fn prepare_all(
     kind: CallKind,
     spec: &TasksSpec,
@@ -47,7 +47,7 @@ pub(super) async fn prepare_all(
         let CallKind { list, setting, .. } = kind;
         return Err(refuse(Refusal::Count { list, count, most, setting }));
     }
-    // Tasks in the same directory have the same settings, whatever happens to the files while others are prepared.
+    // Tasks in the same directory have the same settings, even if the files change during the preparation.
     let mut known = vec![(spec.cwd.clone(), settings.clone())];
     let mut checked = Vec::with_capacity(count);
     for (index, run) in spec.runs(share).into_iter().enumerate() {

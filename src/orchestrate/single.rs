@@ -15,7 +15,7 @@ use crate::run::{CallSettings, Mode, Progress, RunDetails, RunSpec, ToolResult};
 /// The text of an update while the child has not said anything.
 const RUNNING: &str = "(running...)";
 
-/// Runs one agent on one task as soon as it is admitted. Whatever a user or a child can cause ends in a result.
+/// Runs one agent on one task as soon as it is admitted. Every error that a user or a child can cause ends in a result.
 ///
 /// Dropping the future ends the run, unless it was handed over.
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
@@ -38,7 +38,7 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     let mut running = JoinSet::new();
     let (run, callbacks, own_control, id) =
         (listed.clone(), Arc::clone(callbacks), control.clone(), id.clone());
-    // What goes on without the call must not keep its updates open.
+    // The continuing part must not keep the call's updates open.
     let updates = Arc::new(call.updates.clone());
     let shown = Arc::downgrade(&updates);
     running.spawn(async move {

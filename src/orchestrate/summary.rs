@@ -1,5 +1,5 @@
-//! The names of runs in the text of a result, and one result from those of several runs. The words of each stand in a fence: otherwise one could pass for the heading and
-//! the words of another.
+//! The names of runs in the text of a result, and the joined result of several runs. The words of each run are in a fence, so
+//! that no run can forge the heading and the words of another.
 
 use std::{iter, slice};
 
@@ -10,7 +10,7 @@ use crate::text::{
     FENCE_BYTES, TruncateLimits, fenced, quoted_if_odd, quoted_within, truncate, truncate_partial,
 };
 
-/// How many bytes of a result are kept free for the headings of two steps and the fences around their words.
+/// The number of bytes of a result that are kept free for the headings of two steps and the fences around their words.
 const HEADINGS_BYTES: usize = 580 + 2 * FENCE_BYTES;
 /// The same in lines.
 const HEADINGS_LINES: usize = 10;
@@ -18,8 +18,8 @@ const HEADINGS_LINES: usize = 10;
 /// Characters of a task that a heading has.
 const TASK_CHARS: usize = 60;
 
-/// One line for the model about the run at `index` of so many: the agent, whether it succeeded and the code if not, the
-/// run's id and its task. Two tasks of one agent could not be told apart otherwise.
+/// Returns one line for the model about the run at `index` of `count`: the agent, its success or error code, the run's id and its
+/// task, which distinguishes two tasks of one agent.
 fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     let single = result.details.results.first();
     let agent = single.map_or_else(String::new, |single| quoted_if_odd(&single.agent).into_owned());
@@ -45,7 +45,7 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
 pub(super) fn named(mut result: ToolResult) -> ToolResult {
     let single = result.details.results.first().filter(|single| single.session_file.is_some());
     if let Some(id) = single.and_then(|single| single.run_id.as_ref()) {
-        // What one that succeeded can still be asked is known from the tools; what to do about a failure is not.
+        // The tools describe the use of a successful run. The next step after a failure needs words.
         let how = if is_success(&result) { "" } else { ": `sessions_send` lets it go on" };
         result.text = format!("{}\n\n[run {id}{how}]", result.text);
     }
@@ -60,8 +60,8 @@ pub(super) fn in_background(run: &RunRecord) -> ToolResult {
     ToolResult { text, is_error: false, usage: None, details }
 }
 
-/// The result of a chain that goes on in the background: that of the steps before, then an entry for each of `steps`, the
-/// agents and tasks that are left. The text says what the steps before have left: it is there already.
+/// Returns the result of a chain that continues in the background: the result of the earlier steps, then an entry for each of
+/// `steps`, the remaining agents and tasks. The text names the artifacts of the earlier steps, which exist already.
 pub(super) fn chain_in_background(
     id: &str,
     run: &RunRecord,
@@ -86,8 +86,8 @@ pub(super) fn chain_in_background(
     join(Mode::Chain, id, results, text, false)
 }
 
-/// The end of a chain that was handed over, as that of one run: its last step, or the one that has failed with the answer of the
-/// one before. Its remarks, and the entries behind it, say what the other steps have left.
+/// Returns the end of a moved chain, as the end of one run: its last step, or the failed step with the previous answer. Its
+/// notes, and the entries after it, name the artifacts of the other steps.
 pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
@@ -113,12 +113,12 @@ pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLim
     end
 }
 
-/// Whether the run goes on in the background.
+/// Returns true if the run continues in the background.
 fn continues(result: &ToolResult) -> bool {
     result.details.results.first().is_some_and(|single| single.outcome == RunOutcome::Background)
 }
 
-/// Whether the run completed. An answer that was truncated counts.
+/// Returns true if the run completed. A truncated answer counts.
 pub(super) fn is_success(result: &ToolResult) -> bool {
     result.details.results.first().is_some_and(|single| single.outcome == RunOutcome::Completed)
 }
@@ -133,7 +133,7 @@ pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateL
     let mut parts: Vec<String> = results.iter().enumerate().map(part).collect();
     if results.iter().any(continues) {
         let all: Vec<_> = results.iter().flat_map(|result| result.details.results.iter().cloned()).collect();
-        // First, because what is too long is cut at its end.
+        // First, because a text that is too long is cut at its end.
         parts.insert(0, handed_over_text(&all));
     }
     let is_error = !results.iter().any(|result| is_success(result) || continues(result));
@@ -142,8 +142,8 @@ pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateL
     join(Mode::Parallel, id, results, text, is_error)
 }
 
-/// The result of steps that ran one after the other: the last answer, or the step that failed and the answer before it. What
-/// steps have left whose texts are not in it follows.
+/// Returns the result of steps that ran one after the other: the last answer, or the failed step and the previous answer. The
+/// artifacts of steps without a text in it follow.
 pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
@@ -157,7 +157,7 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
     join(Mode::Chain, id, results, text, failed.is_some())
 }
 
-/// Where a chain has stopped: the step that failed, and the one before it, with what `words` says of each.
+/// Returns the place where a chain has stopped: the failed step, and the previous one, with the text of `words` for each.
 fn stopped(
     results: &[ToolResult],
     index: usize,
@@ -181,7 +181,7 @@ fn stopped(
     parts.join("\n\n")
 }
 
-/// What these of the steps have left, each below its heading: branches and files are there, whatever came after them.
+/// Returns the artifacts of these steps, each below its heading: branches and files exist regardless of later steps.
 fn left_by(results: &[ToolResult], count: usize, is_meant: impl Fn(usize) -> bool) -> Vec<String> {
     let meant = results.iter().enumerate().filter(|(index, _)| is_meant(*index));
     let left = meant.filter_map(|(index, result)| {

@@ -14,12 +14,12 @@ use crate::run::{AdmittedRun, HostContext, Progress, ProgressSender, RunState, o
 use crate::text::figures::millis;
 use crate::workspace::{HeldTree, Look, WorkTree, WritersTurn};
 
-/// How often we look whether another process has left the tree. A child takes longer than that to boot.
+/// The interval of checking whether another process has left the tree. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
-/// Where the name of the run that writes is not known.
+/// The name of the writing run if it is unknown.
 const SOMEBODY: &str = "a run of another pi";
 
-/// The work tree that the run writes to, and what it is called meanwhile.
+/// Returns the work tree that the run writes to, and the run's name during that.
 pub(super) fn writes(ready: &AdmittedRun) -> Option<Writes> {
     let tree = ready.resolved.tree.as_ref()?;
     let by = format!("{} ({})", ready.resolved.agent.name, ready.id().get());
@@ -78,12 +78,12 @@ pub(super) async fn turn_of(
     }
 }
 
-/// The tree around `cwd` for a command of a person, called `by`, until it is dropped: what the command writes would pass for the
+/// Locks the tree around `cwd` for a person's command, called `by`, until it is dropped: its changes would otherwise count as the
 /// work of a run. `None` without usable locks.
 ///
 /// # Errors
 ///
-/// Who writes to the tree now. A person can wait better than a command.
+/// With the run that writes to the tree now. A person can wait better than a command.
 pub(super) async fn tree_for(
     cwd: &Path,
     context: &HostContext,

@@ -1,4 +1,4 @@
-//! What a person can do with a background run: stop it, send it a message, resume it.
+//! A person's actions on a background run: stop it, send it a message, resume it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::run::{
 use crate::store::now_ms;
 use crate::text::figures::millis;
 
-/// How long `stop` waits for a run to end.
+/// The maximum time that `stop` waits for the end of a run.
 const STOPPING: Duration = Duration::from_secs(10);
 /// Pause between two looks at a run of another process while no conversation is open.
 const LOOK: Duration = Duration::from_millis(500);
@@ -37,7 +37,7 @@ const AFTER_RESTART: &str =
 ///
 /// # Errors
 ///
-/// When the run cannot be ended; the text says why.
+/// If the run cannot be ended; the text gives the reason.
 pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<ActionOutcome, String> {
     if !run.is_live() {
         return Err("it is over already".to_owned());
@@ -52,15 +52,15 @@ pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<A
     Ok(if has_ended { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
 }
 
-/// How many runs were ended.
+/// The numbers of ended runs.
 pub struct StoppedRuns {
-    /// Those that a call waited for.
+    /// The foreground runs.
     pub foreground: usize,
     /// Those in the background.
     pub background: usize,
 }
 
-/// Ends all runs of a conversation; for those of this process that begins at once.
+/// Ends all runs of a conversation, the runs of this process at once.
 pub fn stop_all(
     service: &Arc<BackgroundService>,
     session: &str,
@@ -84,12 +84,12 @@ pub fn stop_all(
     }
 }
 
-/// Hands over the calls of a conversation that wait: that of a run, or all. Returns the runs that go on in the background,
-/// and why the others' calls wait on.
+/// Moves the waiting calls of a conversation to the background: the call of one run, or all. Returns the moved runs, and the
+/// reasons why other calls keep waiting.
 ///
 /// # Errors
 ///
-/// When no call waits for the run; the text says why.
+/// If no call waits for the run; the text gives the reason.
 pub async fn hand_over(
     service: &Arc<BackgroundService>,
     session: &str,
@@ -127,12 +127,12 @@ pub async fn hand_over(
     Ok((runs, refused))
 }
 
-/// Sends a message to a run: as the answer to what it asks its conversation, to its child while the child works, otherwise
-/// as the next prompt of its session.
+/// Sends a message to a run: as the answer to its question to the conversation, to its working child, or as the next prompt of
+/// its session.
 ///
 /// # Errors
 ///
-/// When the message cannot be sent; the text says why.
+/// If the message cannot be sent; the text gives the reason.
 pub async fn send(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
@@ -164,7 +164,7 @@ pub async fn send(
 ///
 /// # Errors
 ///
-/// When the run cannot be continued; the text says why.
+/// If the run cannot be continued; the text gives the reason.
 pub async fn resume(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
@@ -193,7 +193,7 @@ pub async fn resume(
         model: run.model.clone(),
         thinking: run.thinking.clone(),
         timeout: limit_of(run),
-        // The tools that its policy allowed at first. What was forbidden since then stays forbidden.
+        // The tools that its policy allowed at first. Tools forbidden since then stay forbidden.
         tools: Some(run.tools.clone()),
         announces: true,
         output_schema: run.output_schema.clone(),
@@ -254,7 +254,7 @@ pub async fn resume(
 ///
 /// # Errors
 ///
-/// When the run cannot be resumed; the text says why.
+/// If the run cannot be resumed; the text gives the reason.
 pub(super) async fn restart(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
@@ -288,7 +288,7 @@ fn try_quota(
     }
 }
 
-/// Has the conversation that resumes a run be told of its end, where the one that asked for it is gone.
+/// Delivers the end of the run to the conversation that resumes it, if the requesting conversation is gone.
 async fn adopt(record: &mut RunRecord, scope: &ConversationScope) -> bool {
     let Some(here) = scope.context.session().filter(|here| **here != *record.session) else { return false };
     let asked = record.clone();

@@ -26,18 +26,18 @@ use crate::store::{Delivery, now_ms};
 
 /// Least time between two events.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// How long a result waits for others while more runs of its conversation are live.
+/// The maximum time that a result waits for others while more runs of its conversation are live.
 const TOGETHER: Duration = Duration::from_secs(2);
 /// Most results in one message, each in full within its share; the rest follow in the next ones.
 const MAX_TOGETHER: usize = 16;
-/// How long a pi that is about to end waits for a store that cannot be read.
+/// The maximum time that a pi about to exit waits for a store that cannot be read.
 const UNANSWERED: Duration = Duration::from_secs(2);
 /// A conversation is closed after this many failures of its listener in a row.
 const MAX_FAILURES: u32 = 6;
-/// How long a pi that is about to end waits for runs that it has itself ended.
+/// The maximum time that a pi about to exit waits for runs that it has ended itself.
 const LEAVING: Duration = Duration::from_secs(30);
 
-/// What a conversation knows about its deliveries when it is opened.
+/// A conversation's knowledge about its deliveries at its opening.
 #[derive(Clone, Debug, Default)]
 pub struct KnownDeliveries {
     /// Ids of the deliveries that it contains.
@@ -122,9 +122,8 @@ fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) ->
     is_kept && is_question_kept
 }
 
-/// Waits, for a pi that is about to end, until no run of the conversation is live and its listener has received every
-/// end. Runs still live after `limit` (default: `background.headlessWaitMs`) are ended, except those that continue
-/// without this pi.
+/// Waits, for a pi about to exit, until no run of the conversation is live and its listener has received every end. Runs still
+/// live after `limit` (default: `background.headlessWaitMs`) are ended, except detached ones.
 pub async fn until_settled(service: &BackgroundService, view: &ConversationView, limit: Option<Duration>) {
     until(service, view, limit, false).await;
 }
@@ -203,7 +202,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         event.notices.clone_from(&notices.notices);
         event.message = message;
         if view.outbox.is_closed() {
-            // Closing has already released what was handed out for this event.
+            // The closing has already released the deliveries of this event.
             return;
         }
         let ack = if event == BackgroundEvent::default() {
@@ -232,7 +231,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
                 view.note_asked();
             }
         }
-        // Only now, because `until_settled` waits for what the listener has received.
+        // Only now, because `until_settled` waits for the listener's receipt.
         if ack == Ack::Rejected {
             if !batch.deliveries.is_empty() {
                 view.outbox.put_back(batch.deliveries);
@@ -300,7 +299,7 @@ async fn restart_of(
 #[derive(Default)]
 struct Batch {
     deliveries: Vec<Delivery>,
-    /// Whether it contained all deliveries when it was made.
+    /// True if it contained all deliveries when it was made.
     is_all: bool,
 }
 
@@ -338,7 +337,7 @@ async fn next_message(
         service.blocking(move |service| service.repository.release(&ids)).await;
         return (None, Batch::default());
     };
-    // If the store cannot say whether there are more, it is asked again; this batch is delivered meanwhile.
+    // If the store cannot say whether there are more, it is asked again. This batch is delivered in the meantime.
     let batch = Batch { deliveries, is_all };
     if batch.deliveries.is_empty() {
         return (None, batch);

@@ -17,9 +17,9 @@ use crate::orchestrate::admission::Admission;
 use crate::run::{AdmittedRun, Cleanup, HostCallbacks, RunRecord, ToolResult, blocking};
 use crate::transcript::session_id;
 
-/// How often a run's spending is stored while nothing else changes.
+/// The interval of storing a run's cost without other changes.
 const SPENDING: Duration = Duration::from_secs(5);
-/// How often a keeper writes a snapshot of its run.
+/// The interval at which a host process writes a snapshot of its run.
 const SNAPSHOTS: Duration = Duration::from_millis(500);
 
 /// Drives a run of the registry to its end, stores the end, and delivers it to its conversation. The run leaves the
@@ -81,7 +81,7 @@ pub(super) async fn finish(
     let left = service.conversations.hand_over(&run.session, delivery.filter(|_| is_claimed));
     service.registry.remove(&run.key);
     if let Some(left) = left {
-        // The conversation was closed meanwhile.
+        // The conversation was closed in the meantime.
         service.blocking(move |service| service.repository.release(&[left.id])).await;
     }
     if is_silent && run.cleanup == Cleanup::Delete {

@@ -12,9 +12,9 @@ use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
 
-/// How much of a result the store keeps besides the delivery, to show it later.
+/// The size of the stored result next to the delivery.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
-/// The note of a run that has left something although its child wants nothing to be told.
+/// The note of a run with artifacts whose child wants no announcement.
 const NOTHING: &str = "the sub-agent says that there is nothing to tell";
 /// Most diagnostics kept per run.
 const MAX_NOTES: usize = 16;
@@ -26,23 +26,23 @@ pub(super) struct Ending {
     pub delivery: Option<Delivery>,
 }
 
-/// How a run ended, as far as its record does not already say so.
+/// The end of a run, beyond its record.
 struct End<'a> {
     outcome: RunOutcome,
     error: Option<String>,
     /// The child's answer for the conversation.
     result: Option<String>,
-    /// Whether the child says that there is nothing to announce.
+    /// True if the child wants no announcement.
     says_nothing: bool,
-    /// Where all of it lies.
+    /// The place of the full text.
     full_text: FullText<'a>,
     /// The unfinished answer.
     partial: Option<String>,
-    /// What we say of it beside its answer.
+    /// Our notes next to its answer.
     left: Option<String>,
     /// Notes for the conversation, after the error.
     notes: Vec<String>,
-    /// What the conversation should do about it.
+    /// The next step for the conversation.
     next_step: Option<&'static str>,
     triggers_turn: bool,
     is_silent: bool,
@@ -92,7 +92,7 @@ impl Ending {
             Some(Announcement::Said(words)) => words,
             _ => words_of(result),
         };
-        // What was known before the child started does not belong to the announcement of its end.
+        // Notices from before the start of the child do not belong to the announcement of its end.
         let end = End {
             outcome,
             error,
@@ -109,7 +109,7 @@ impl Ending {
                 _ => outcome.next_step(),
             },
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
-            // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
+            // A user who stops a run, or opens a conversation with interrupted runs, decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
             // No child can keep to itself what waits on a branch, or what runs code later.
             is_silent: is_success && says_nothing && !result.details.results.iter().any(has_to_be_told),
@@ -144,7 +144,7 @@ impl Ending {
         run.progress.clear_transient();
         run.outcome = Some(end.outcome);
         run.error.clone_from(&end.error);
-        // The clock may have been set back since a process that is gone has noted the start.
+        // The clock may have been set back since the earlier process recorded the start.
         run.ended_ms = Some(run.started_ms.map_or(now, |started| now.max(started)));
         // The transcript of an interrupted run must be there when its conversation is opened, whenever that is.
         let archives =
@@ -183,8 +183,8 @@ impl Ending {
     }
 }
 
-/// The id of the delivery of a run's end. A process that finds the run unfinished after its end was told, because the disk
-/// was full, gives its end the same one.
+/// Returns the id of the delivery of a run's end. A process that finds the run unfinished after its delivery, because the disk
+/// was full, uses the same id.
 fn delivery_id(run: &RunRecord) -> String {
     format!("{}-{}", run.key, run.times_resumed)
 }
@@ -215,7 +215,7 @@ fn words_of(result: &ToolResult) -> &str {
         return &result.text;
     };
     let answer = result.text.strip_suffix(&single.notes).map(str::trim_end);
-    // Where the remarks were cut, the text has a part of them.
+    // A text that was cut within the notes contains a part of them.
     answer.or(single.output.as_deref()).unwrap_or_default()
 }
 

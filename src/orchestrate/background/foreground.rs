@@ -1,9 +1,9 @@
-//! Runs that a call waits for, listed beside the background runs of their conversation while they last: people see them,
-//! read their transcripts, send them messages and stop them in the same way. They are stored when they have ended, so that
-//! the conversation can continue them; nothing is announced of them.
+//! Foreground runs, listed next to the background runs of their conversation while they last: people see them, read their
+//! transcripts, send them messages and stop them in the same way. They are stored when they have ended, so that the conversation
+//! can continue them. They are not announced.
 //!
-//! A run that is handed over goes on as it is, and is a background run from then on: it is stored, ends with its host and
-//! not with its call, and its end is delivered. One lock decides whether the call or the conversation gets the end.
+//! A moved run continues unchanged, and is a background run from then on: it is stored, ends with its host instead of its call,
+//! and its end is delivered. One lock decides whether the call or the conversation gets the end.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -34,19 +34,19 @@ use crate::transcript::session_id;
 /// Most bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;
 
-/// Why a run that has ended is not handed over.
+/// The reason why an ended run is not moved.
 pub(in crate::orchestrate) const OVER: &str = "it has ended already";
 const ENDING: &str = "it is being ended";
 const NO_STORE: &str =
     "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
-/// What is said of a run where others outlive their pi.
+/// The notice for a moved run if other runs outlive their pi.
 const NOT_KEPT: &str =
     "it ends with this pi all the same: `background.onExit` is for runs that begin in the background";
-/// Why runs without a session are not handed over.
+/// The reason why runs without a session are not moved.
 pub(in crate::orchestrate) const NO_SESSION: &str =
     "a background run needs a conversation to tell its result to, and there is no session";
 
-/// Who gets the end of a run.
+/// The receiver of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::orchestrate) enum ResultOwner {
     Call,
@@ -68,7 +68,7 @@ pub(in crate::orchestrate) struct ForegroundRun {
     handed_over: watch::Sender<bool>,
 }
 
-/// Runs it as soon as it is admitted; `show` gets its progress. Listed meanwhile if its call belongs to a conversation.
+/// Runs it as soon as it is admitted, and lists it if its call belongs to a conversation. `show` gets its progress.
 pub(in crate::orchestrate) async fn run_listed(
     listed: Option<Arc<ForegroundRun>>,
     queued: Queued,
@@ -107,7 +107,7 @@ impl ForegroundRun {
         }))
     }
 
-    /// Runs it as soon as it is admitted. What comes of it is decided by [`Self::end`].
+    /// Runs it as soon as it is admitted. [`Self::end`] decides about its result.
     pub(in crate::orchestrate) async fn work(
         &self,
         queued: Queued,
@@ -116,7 +116,7 @@ impl ForegroundRun {
         show: &mut (dyn FnMut(Progress) + Send),
     ) -> ToolResult {
         let id = ready.id().clone();
-        // One that goes on with the next step of a chain keeps the id that its receipt names.
+        // A run that continues with the next step of a chain keeps the id of its receipt.
         let is_named = !self.live.is_foreground();
         let mut listed = |progress: Progress| {
             self.live.update(&progress);
@@ -141,8 +141,8 @@ impl ForegroundRun {
         }
     }
 
-    /// Decides who gets the end of the run. The call gets it at once; for the conversation it has to be delivered, after
-    /// further steps if it is one of a chain.
+    /// Decides who gets the end of the run. The call gets it at once. For the conversation it must be delivered, for a chain
+    /// after the further steps.
     pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
         let mut heir = self.heir.lock().await;
         if *heir == ResultOwner::Call {
@@ -180,20 +180,20 @@ impl ForegroundRun {
             run.spent_before = run.progress.usage.clone();
             run.progress.state = RunState::default();
             run.progress.clear_transient();
-            // Those of the step before belong to another agent.
+            // The artifacts of the previous step belong to another agent.
             (run.transcript, run.directory) = (None, None);
         });
         self.service.store(&self.live).await;
         self.service.registry.notify();
     }
 
-    /// What ends it: its call as long as that waits, then its conversation and its host.
+    /// Returns the token that ends it: of its call as long as that waits, then of its conversation and its host.
     pub(in crate::orchestrate) fn cancel(&self) -> &Cancel {
         if self.live.is_foreground() { &self.call } else { &self.live.control.cancel }
     }
 
-    /// Why it may not go on in the background, or why `others` may not, the agents of the steps that follow it.
-    /// `before_it` is how many runs go on before this one.
+    /// Returns the reason why it may not continue in the background, or why `others`, the agents of the following steps, may not.
+    /// `before_it` is the number of runs that are moved before this one.
     pub(in crate::orchestrate) async fn refusal(
         &self,
         others: &[String],
@@ -215,7 +215,7 @@ impl ForegroundRun {
     ///
     /// # Errors
     ///
-    /// Why its call waits on.
+    /// With the reason why its call keeps waiting.
     pub(in crate::orchestrate) async fn hand_over(&self, label: Option<String>) -> Result<RunRecord, String> {
         let mut heir = self.heir.lock().await;
         match *heir {

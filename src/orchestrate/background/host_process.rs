@@ -15,7 +15,7 @@ use crate::run::{HostCallbacks, blocking, start_log};
 ///
 /// # Errors
 ///
-/// When the request cannot be read.
+/// If the request cannot be read.
 pub async fn keep(
     nobody: Arc<dyn HostCallbacks>,
     answer: impl FnOnce(&[u8]) -> io::Result<()> + Send + 'static,
@@ -29,7 +29,7 @@ pub async fn keep(
     start_log(&request.context);
     let service = background(&request.context.agent_dir);
     let receipt = Box::pin(spawn(&service, request, nobody)).await;
-    // The requesting host may have ended meanwhile; the run continues.
+    // The requesting host may have ended in the meantime. The run continues.
     drop(blocking(move || answer(&serde_json::to_vec(&receipt).map_err(io::Error::other)?)).await);
     service.until_empty().await;
     Ok(())

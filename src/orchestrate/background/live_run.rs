@@ -23,10 +23,10 @@ const TEXT_BYTES: usize = 2 * 1024;
 /// Bytes by which the ends of two texts are compared.
 const COMPARED: usize = 200;
 
-/// How far the system's clock may be off before that counts as set.
+/// The difference of the system's clock that counts as a change of the clock.
 const CLOCK_JUMP_MS: u64 = 2_000;
 
-/// Why this process ends a run, as opposed to its child, a limit or a budget.
+/// The reason why this process ends a run, apart from its child, a limit or a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndReason {
     /// The user stopped it.
@@ -37,18 +37,18 @@ pub(super) enum EndReason {
     Waited(Duration),
 }
 
-/// A run hosted by this process: in the background, or one that a call waits for.
+/// A run hosted by this process, in the background or in the foreground.
 pub(super) struct LiveRun {
     /// Ends the run and sends messages to its child.
     pub control: Control,
     /// Held during each write to the store, so that older data never replace newer.
     pub writing: Arc<tokio::sync::Mutex<()>>,
-    /// What its child asks the conversation.
+    /// The question of its child to the conversation.
     pub question: OpenQuestion,
     /// All that its child asks now, of whomever.
     asked: Mutex<Vec<String>>,
     record: watch::Sender<RunRecord>,
-    /// When it started, by a clock that nobody sets.
+    /// The time of its start, by a monotonic clock.
     started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
     /// Hands over the call that has started it.
@@ -70,19 +70,19 @@ impl LiveRun {
         }
     }
 
-    /// Creates a run that a call waits for: it gets what is sent to the call's children. Its driver ends it with the
-    /// call; by itself it ends with the call's host.
+    /// Creates a foreground run: it gets the messages to the call's children. Its driver ends it with the call, and its host's
+    /// end ends it, too.
     pub(super) fn of_call(record: RunRecord, call: &Call) -> Self {
         let control = call.control.of_one(&call.ends_with);
         Self { control, hand_over: Some(call.hand_over.clone()), ..Self::new(record, &call.ends_with) }
     }
 
-    /// What hands over the call that waits for it, if one has started it.
+    /// Returns the handle that moves its waiting call to the background, if a call has started it.
     pub(super) fn hand_over(&self) -> Option<&HandOver> {
         self.hand_over.as_ref().filter(|_| self.is_foreground())
     }
 
-    /// Whether a call waits for it.
+    /// Returns true if a call waits for it.
     pub(super) fn is_foreground(&self) -> bool {
         self.record.borrow().is_foreground
     }
@@ -110,7 +110,7 @@ impl LiveRun {
         self.show_asked(|asked| asked.push(title.to_owned()));
     }
 
-    /// That has been answered, or nobody waits for it any more.
+    /// Records that the question was answered, or that no one waits for it any more.
     pub(super) fn is_answered(&self, title: &str) {
         self.show_asked(|asked| {
             if let Some(at) = asked.iter().position(|other| other == title) {
@@ -126,7 +126,7 @@ impl LiveRun {
         self.change(|run| run.progress.pending_question = first);
     }
 
-    /// Records what was decided when the run was prepared.
+    /// Records the decisions of the run's preparation.
     pub(super) fn note_prepared(&self, ready: &AdmittedRun) {
         self.change(|run| {
             run.tools = ready.tools().to_vec();
@@ -146,7 +146,7 @@ impl LiveRun {
         });
     }
 
-    /// Whether this process is ending it.
+    /// Returns true if this process is ending it.
     pub(super) fn is_ending(&self) -> bool {
         self.control.cancel.reason().is_some()
     }
@@ -158,7 +158,7 @@ impl LiveRun {
         own.or_else(|| host_ends().then_some(EndReason::HostEnds))
     }
 
-    /// Moves the start of the run along when the system's clock was set, so that its duration stays what it is.
+    /// Moves the start of the run after a change of the system's clock, so that its duration stays correct.
     pub(super) fn note_time(&self, run: &mut RunRecord) {
         if let Some(started) = self.started.get() {
             run.started_ms = Some(start_of(run.started_ms, now_ms(), started.elapsed()));
@@ -192,13 +192,13 @@ impl LiveRun {
     }
 }
 
-/// The start of what has lasted so long, unless it is `known` well enough.
+/// Returns the start of an activity from its duration, unless it is `known` well enough.
 fn start_of(known: Option<i64>, now_ms: i64, lasted: Duration) -> i64 {
     let start = now_ms.saturating_sub_unsigned(millis(lasted));
     known.filter(|known| known.abs_diff(start) < CLOCK_JUMP_MS).unwrap_or(start)
 }
 
-/// What the run says; nothing while it calls the tools that its last words led to.
+/// Returns the run's newest text; nothing while it calls the tools that followed its last text.
 fn news(progress: &Progress) -> &str {
     let said = progress.text.trim();
     let mut newest = progress.display_items.iter().rev();

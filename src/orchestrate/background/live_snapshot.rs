@@ -26,7 +26,7 @@ impl SnapshotDirectory {
         Self { agent_dir: agent_dir.to_owned() }
     }
 
-    /// Updates those of the runs that are live and have a keeper.
+    /// Updates the live runs that have a host process.
     pub(super) fn update(&self, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
         for run in runs.iter_mut().filter(|run| run.is_live() && run.is_detached) {
             if let Some(snapshot) = self.read(&run.key) {
@@ -45,7 +45,7 @@ impl SnapshotDirectory {
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub(super) fn write(&self, key: &str, snapshot: &LiveSnapshot) -> io::Result<()> {
         let text = serde_json::to_vec(snapshot).expect("texts and numbers are JSON");
         private::create_dir_all(&layout::live(&self.agent_dir))?;

@@ -1,5 +1,5 @@
-//! Background runs. Each is stored before its child starts, and delivered exactly once to the conversation that
-//! requested it, even if this process dies meanwhile.
+//! Background runs. Each is stored before its child starts, and delivered exactly once to the conversation that requested it,
+//! even if this process dies.
 //!
 //! ```text
 //! spawn      decides, hosts the run or hands it to a keeper     → receipt

@@ -11,7 +11,7 @@ use crate::run::RunRecord;
 
 type LiveRuns = HashMap<String, Arc<LiveRun>>;
 
-/// Why a run is not hosted.
+/// The reason why a run is not hosted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotHosted {
     /// A run with its key is.
@@ -20,7 +20,7 @@ pub(super) enum NotHosted {
     TooMany,
 }
 
-/// The runs hosted by this process, by key, with a signal for those who show runs or wait for them.
+/// The runs hosted by this process, by key, with a signal for their viewers and waiting callers.
 #[derive(Default)]
 pub(super) struct RunRegistry {
     runs: Mutex<LiveRuns>,
@@ -28,7 +28,7 @@ pub(super) struct RunRegistry {
 }
 
 impl RunRegistry {
-    /// How many run in the background.
+    /// Returns the number of background runs.
     pub(super) fn len(&self) -> usize {
         in_background(&self.runs.lock())
     }
@@ -44,18 +44,18 @@ impl RunRegistry {
         runs
     }
 
-    /// The runs of a session, or of all, those that a call waits for too, in no particular order.
+    /// Returns the runs of a session, or of all, including foreground runs, in no particular order.
     pub(super) fn listed(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
         let of_session =
             |live: &&Arc<LiveRun>| session.is_none_or(|session| live.record().session == session);
         self.runs.lock().values().filter(of_session).cloned().collect()
     }
 
-    /// Adds a run in the background, one of at most `most`. Those that a call waits for do not count.
+    /// Adds a background run, one of at most `most`. Foreground runs do not count.
     ///
     /// # Errors
     ///
-    /// Why it was not added.
+    /// With the reason why it was not added.
     pub(super) fn host(&self, live: &Arc<LiveRun>, most: usize) -> Result<(), NotHosted> {
         let mut runs = self.runs.lock();
         let key = live.key();
@@ -98,7 +98,7 @@ impl RunRegistry {
         self.notify();
     }
 
-    /// Removes this run, unless it was resumed meanwhile, which is another one with its key.
+    /// Removes this run, unless it was resumed, which replaces it under its key.
     pub(super) fn remove_this(&self, live: &Arc<LiveRun>) {
         let mut runs = self.runs.lock();
         let is_this = runs.get(&live.key()).is_some_and(|known| Arc::ptr_eq(known, live));

@@ -43,7 +43,7 @@ struct State {
     fallback: Option<Store>,
     /// Ids of deliveries that the store on disk could not mark as delivered.
     unmarked: Vec<String>,
-    /// How often the store on disk was replaced, as far as this was noticed.
+    /// The number of detected replacements of the store on disk.
     replaced: u32,
     was_warned: bool,
     notices: Vec<String>,
@@ -64,7 +64,7 @@ impl RunRepository {
     pub(super) fn finish(&self, run: &RunRecord, delivery: Option<&Delivery>, is_claimed: bool) {
         let write = |store: &Store| {
             let row = stored(run, store);
-            // A live one that asks something has a delivery, too.
+            // A live run with a question has a delivery, too.
             if row.is_live && delivery.is_none() {
                 store.put_run(&row)
             } else {
@@ -93,8 +93,8 @@ impl RunRepository {
         self.existing().is_some_and(adopt)
     }
 
-    /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
-    /// changed. `None`: the store could not be used.
+    /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived in the meantime, and nothing has changed.
+    /// `None`: the store could not be used.
     pub(super) fn amend(&self, run: &RunRecord) -> Option<bool> {
         self.change(&run.key, |store| store.amend_run(&stored(run, &store)))
     }
@@ -106,7 +106,7 @@ impl RunRepository {
         change(store).ok()
     }
 
-    /// Claims a run that ended at `ended_ms` in order to resume it here. `false`: it was resumed or archived meanwhile.
+    /// Claims a run that ended at `ended_ms` in order to resume it here. `false`: it was resumed or archived in the meantime.
     pub(super) fn claim(&self, run: &RunRecord, ended_ms: Option<i64>) -> bool {
         let claim = |store: Store| store.resume_run(&stored(run, &store), ended_ms);
         self.change(&run.key, claim).unwrap_or_else(|| {
@@ -116,7 +116,7 @@ impl RunRepository {
         })
     }
 
-    /// Whether the newest state of a run is only in memory.
+    /// Returns true if the newest state of a run is only in memory.
     pub(super) fn is_in_memory(&self, key: &str) -> bool {
         self.fallback_with(key).is_some()
     }
@@ -145,7 +145,7 @@ impl RunRepository {
         runs
     }
 
-    /// How many runs of a session, or of all, are stored besides those of [`Self::runs`].
+    /// Returns the number of stored runs of a session, or of all, that are not in [`Self::runs`].
     pub(super) fn count_older(&self, session: Option<&str>) -> usize {
         let stored: usize = self.stores().filter_map(|store| store.count_runs(session).ok()).sum();
         stored.saturating_sub(self.runs(session).len())
@@ -156,7 +156,7 @@ impl RunRepository {
         self.look_in_both(|store| store.runs_with_id(run_id))
     }
 
-    /// How many runs of all processes are live.
+    /// Returns the number of live runs of all processes.
     pub(super) fn count_live(&self) -> usize {
         self.look_in_both(|store| store.runs(None, 0)).iter().filter(|run| run.is_live()).count()
     }
@@ -175,7 +175,7 @@ impl RunRepository {
         self.existing().and_then(|store| store.directories(MAX_DIRECTORIES).ok()).unwrap_or_default()
     }
 
-    /// Drops forgotten directories whose files are gone.
+    /// Drops forgotten directories whose files have been removed.
     pub(super) fn drop_forgotten(&self, directories: &[&str]) {
         if !directories.is_empty() {
             self.existing().map(|store| store.drop_forgotten(directories));
@@ -211,7 +211,7 @@ impl RunRepository {
         self.existing()?.data_version().ok()
     }
 
-    /// Whether the database was replaced by an empty one since the last call.
+    /// Returns true if the database was replaced by an empty one since the last call.
     pub(super) fn was_replaced(&self) -> bool {
         let store = self.state.lock().durable.clone();
         let Some(Ok(replaced)) = store.map(|store| store.times_replaced()) else { return false };
@@ -247,7 +247,7 @@ impl RunRepository {
         self.state.lock().notices.push(notice);
     }
 
-    /// Takes the notices that the user has not seen. They are restored unless the user is told.
+    /// Takes the notices that the user has not seen. They are restored unless they are delivered.
     pub(super) fn take_notices(&self) -> UntoldNotices<'_> {
         UntoldNotices { repository: self, notices: std::mem::take(&mut self.state.lock().notices) }
     }
@@ -280,7 +280,7 @@ impl RunRepository {
         durable.iter().filter(|row| !is_known(&row.key)).chain(&newer).filter_map(read).collect()
     }
 
-    /// Asks memory, then disk. Returns what they say together, and whether each has answered.
+    /// Asks memory, then disk. Returns the joined answers, and whether each has answered.
     fn ask_both<T>(&self, ask: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
         let (mut all, mut is_complete) = (Vec::new(), true);
         for store in self.stores() {
@@ -384,7 +384,7 @@ pub(super) struct UntoldNotices<'a> {
 }
 
 impl UntoldNotices<'_> {
-    /// The user was told.
+    /// Confirms that the user has seen the notices.
     pub(super) fn told(mut self) {
         self.notices.clear();
     }

@@ -1,7 +1,7 @@
-//! Goes on when the database was removed, or had to be set aside, while this process had it open.
+//! Continues after the database was removed, or was set aside because of damage, while this process had it open.
 //!
-//! Another one is begun by then. Each process stores in it what it knows: its live runs, the ended ones that its
-//! conversations show, and the results that wait there.
+//! By then there is a new database. Each process stores its knowledge in it: its live runs, the ended runs that its conversations
+//! show, and their waiting results.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::run::RunRecord;
 const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; another one was begun with \
                         what this pi still knows of them";
 
-/// Stores what this process knows if the database was replaced since the last call, and says so once.
+/// Stores this process's knowledge if the database was replaced since the last call, and reports that once.
 pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
     let ask = |service: &BackgroundService| {
         let is_replaced = service.repository.was_replaced();
@@ -31,7 +31,7 @@ pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
 
 fn restore_ended(service: &BackgroundService) {
     for view in service.conversations.all() {
-        // What was last shown may be newer, but lacks the long texts.
+        // The last shown state may be newer, but lacks the long texts.
         let shown = view.runs().into_iter().filter(|run| !run.is_live() && !run.is_foreground);
         for run in &view.ended().into_iter().chain(shown).collect::<Vec<RunRecord>>() {
             service.repository.put_missing(run);

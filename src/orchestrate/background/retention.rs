@@ -16,7 +16,7 @@ use crate::store::{StoredDirectory, now_ms};
 use crate::text::chain;
 use crate::text::figures::millis;
 
-/// How long after its end was told the files of a run are kept in any case: the person who was told may look at them.
+/// The minimum time for which the files of a run are kept after its delivery: the person may look at them.
 const NEWS_MS: i64 = 60 * 60 * 1000;
 
 /// Archives and removes the files of ended runs. Every method blocks.
@@ -45,7 +45,7 @@ impl Retention {
     /// Archives the transcript of an ended run now.
     pub(super) fn archive(&self, run: &RunRecord) {
         let now = now_ms();
-        // Recorded before the files move, so that nobody resumes a run without its transcript.
+        // Recorded before the files move, so that no process resumes a run without its transcript.
         let archived = RunRecord { archived_ms: Some(now), ..run.clone() };
         if self.repository.amend(&archived) != Some(true) {
             return;
@@ -58,7 +58,7 @@ impl Retention {
             let why = chain(&error);
             self.repository.notify_user(format!("the transcript of run {run_id} cannot be archived: {why}"));
         }
-        // Whoever reads the record finds the file under its new name.
+        // A reader of the record finds the file under its new name.
         let transcript = run.transcript.as_deref().and_then(transcript_now);
         if transcript != run.transcript {
             self.repository.amend(&RunRecord { transcript, ..archived });
@@ -84,8 +84,8 @@ impl Retention {
         }
     }
 
-    /// Removes the files of the oldest runs while those of all runs exceed `quotaBytes` (0 is no limit), but none within
-    /// an hour of its end being told, or its call having it. Their records are kept. Returns whether any files were removed.
+    /// Removes the files of the oldest runs while all runs together exceed `quotaBytes` (0 is no limit), but none within an hour
+    /// of its delivery, or of its call's result. Their records are kept. Returns true if any files were removed.
     pub(super) fn keep_within_quota(&self, cwd: &Path, context: &HostContext) -> bool {
         let quota = load_config(cwd, context).map_or(0, |loaded| loaded.config.quota_bytes);
         if quota == 0 {
@@ -112,7 +112,7 @@ impl Retention {
                 may_go: !run.is_live && run.told_ms.is_some_and(|told| told <= before),
             })
             .collect();
-        // Recorded before the files are removed, so that nobody resumes a run without its transcript.
+        // Recorded before the files are removed, so that no process resumes a run without its transcript.
         let goes = |at: usize| {
             let Some(key) = &runs[at].key else { return true };
             self.repository.run(key).is_some_and(|run| {
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// What can be resumed goes after what cannot: a forgotten run, then one that is archived, then that of a call.
+    /// Runs that cannot be resumed are removed first: a forgotten run, then an archived one, then a foreground run.
     #[test]
     fn the_quota_counts_the_runs_of_calls_and_forgotten_ones() {
         const DAY_MS: i64 = 24 * NEWS_MS;

@@ -17,13 +17,13 @@ use super::retention::Retention;
 use crate::present::leaving_words;
 use crate::run::{RunRecord, blocking};
 
-/// How long an ending host waits for its runs to end. Their children have two seconds to exit.
+/// The maximum time that an ending host waits for its runs to end. Their children have two seconds to exit.
 const CLOSING: Duration = Duration::from_secs(20);
-/// The same wait when the JavaScript thread is blocked meanwhile.
+/// The same wait while the JavaScript thread is blocked.
 const LEAVING: Duration = Duration::from_secs(3);
-/// How long an ending host looks for runs that go on without it. It reads a few rows, unless the store is busy.
+/// The maximum time in which an ending host searches for detached runs. It reads a few rows, unless the store is busy.
 const LOOKING: Duration = Duration::from_secs(1);
-/// How often a keeper tries to store its run before it ends without having stored it.
+/// The number of a host process's attempts to store its run before it exits anyway.
 const FLUSHES: u32 = 600;
 /// Pause between two of these attempts.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub struct BackgroundService {
     pub(super) retention: Retention,
     /// The conversations open in this process.
     pub(super) conversations: Conversations,
-    /// Whether [`super::watch`] is running.
+    /// True while [`super::watch`] is running.
     pub(super) is_watching: Mutex<bool>,
 }
 
@@ -69,8 +69,8 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     Arc::clone(service)
 }
 
-/// Ends all background runs of this process because the process is ending, and waits until their ends are stored. Returns
-/// what to tell the user of them, and of those that go on without this process.
+/// Ends all background runs of this process because the process is exiting, and waits until their ends are stored. Returns a
+/// sentence for the user about them and about detached runs.
 ///
 /// Its conversations are closed first: a result is not for a session that is being left, but waits for its next opening.
 pub async fn close_all() -> Option<String> {
@@ -110,8 +110,8 @@ pub async fn ended() {
 }
 
 impl BackgroundService {
-    /// The runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
-    /// others. Ended runs of calls are included, so that a person and a model find whatever ran last.
+    /// Returns the runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
+    /// others. Ended foreground runs are included, so that a person and a model find the last run of either kind.
     pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
         let runs = self.stored_runs(session.clone()).await;
         self.with_hosted(runs, session.as_deref())

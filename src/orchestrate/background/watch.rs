@@ -29,7 +29,7 @@ const MEASURE: Duration = Duration::from_secs(5 * 60);
 /// Interval of the search for private trees of dead processes. It lists one directory.
 const TREES: Duration = Duration::from_secs(30);
 
-/// When each task was last done.
+/// The last time of each task.
 struct Schedule {
     version: Option<i64>,
     orphans: Option<Instant>,
@@ -61,7 +61,7 @@ async fn watch(service: Arc<BackgroundService>) {
     }
 }
 
-/// Whether another look is of use. If not, the next call of [`watch_others`] starts again.
+/// Returns true if another poll is useful. If not, the next call of [`watch_others`] starts again.
 fn is_needed(service: &BackgroundService) -> bool {
     let mut is_watching = service.is_watching.lock();
     *is_watching = service.registry.len() > 0 || service.conversations.is_any(|_| true);
@@ -124,7 +124,7 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     }
 }
 
-/// Whether a task was last done as long ago as `interval`, or never. If so, it counts as done now.
+/// Returns true if a task was last done at least `interval` ago, or never. If so, it counts as done now.
 fn is_due(last: &mut Option<Instant>, interval: Duration) -> bool {
     let is_due = last.is_none_or(|last| last.elapsed() >= interval);
     if is_due {

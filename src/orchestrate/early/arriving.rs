@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::handover::{CLAIM_WAIT, Claim, Handover};
 use crate::orchestrate::queue::Group;
 
-/// How long a child waits for the next piece of its call.
+/// The maximum time that a child waits for the next piece of its call.
 const UNUSED: Duration = Duration::from_secs(30);
 /// The calls that are arriving, by their host's ids.
 static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::new());
@@ -19,11 +19,11 @@ static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::n
 /// A call of which pieces are still arriving.
 pub(super) struct Arriving {
     host_id: String,
-    /// Its children count towards what the call may run at once.
+    /// Its children count towards the call's limit.
     pub group: Group,
     /// The children that wait, by task.
     children: Mutex<BTreeMap<usize, oneshot::Sender<Claim>>>,
-    /// When the last piece arrived.
+    /// The time of the last piece.
     last_piece: Mutex<Instant>,
 }
 
@@ -57,7 +57,7 @@ impl Arriving {
         *self.last_piece.lock() = Instant::now();
     }
 
-    /// Waits until nothing of the call has arrived for 30 seconds.
+    /// Waits until no piece of the call has arrived for 30 seconds.
     pub(super) async fn fell_silent(&self) {
         loop {
             let until = *self.last_piece.lock() + UNUSED;
@@ -76,7 +76,7 @@ impl Arriving {
     }
 }
 
-/// The group that the children of this call count towards, those that were booted for it included.
+/// Returns the group that the children of this call count towards, including its early children.
 pub(in crate::orchestrate) fn group_of(host_id: Option<&str>) -> Group {
     let arriving = host_id.and_then(|host_id| ARRIVING.lock().get(host_id).cloned());
     arriving.map(|arriving| arriving.group.clone()).unwrap_or_default()

@@ -65,14 +65,14 @@ impl EarlyCall {
         }
     }
 
-    /// Ends the children that no run has claimed. Resolves when they are gone, without a trace.
+    /// Ends the children that no run has claimed. Resolves when all of their processes and files are gone.
     pub fn end(&self) -> impl Future<Output = ()> + Send + use<> {
         self.over_now();
         let children = self.children.clone();
         async move { children.closed().await }
     }
 
-    /// Whether nothing of its children is left.
+    /// Returns true if all of its children are gone.
     fn is_gone(&self) -> bool {
         self.children.is_closed()
     }
@@ -138,7 +138,7 @@ async fn keep(
     let booted = if let Some(booted) = in_time {
         booted
     } else {
-        // A child that is being started has files. It is waited for, so that nothing of it is left when `end` resolves.
+        // A child that is being started has files. `end` waits for it, so that no file remains.
         cancel.cancel(CancelReason::Dropped);
         booting.await
     };

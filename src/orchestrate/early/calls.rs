@@ -1,7 +1,7 @@
-//! Which of a host's calls are announced while they arrive, and when they are over.
+//! The arriving calls of a host: their announcement and their end.
 //!
-//! Calls come in pieces, several of a message in turns, and a provider may tell the name or the id of one late, or hand it out
-//! whole. Whatever is odd is left alone: without an early child a call just takes longer.
+//! Calls come in pieces, several of a message in turns, and a provider may send the name or the id late, or the call as a whole.
+//! Unusual calls are ignored: without an early child a call just takes longer.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ pub trait Early {
     fn push(&self, piece: &str);
     /// Ends the children that no run has claimed. Resolves when they are gone.
     fn end(&self) -> BoxFuture<'static, ()>;
-    /// Whether they are gone.
+    /// Returns true if they are gone.
     fn is_gone(&self) -> bool;
 }
 
-/// What part of a call a piece is.
+/// The kind of a piece of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceKind {
     /// Its beginning.
@@ -35,7 +35,7 @@ pub enum PieceKind {
 /// A piece of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallPiece<'a> {
-    /// What part it is.
+    /// The kind of the piece.
     pub kind: PieceKind,
     /// The place of the call in its message.
     pub index: u32,
@@ -63,15 +63,15 @@ pub struct EarlyCalls<Call> {
     arriving: HashMap<u32, Arriving>,
     /// Announced calls that are not over, by id.
     announced: HashMap<String, Call>,
-    /// The call that was to be announced last, with what there is of its arguments.
+    /// The last call to announce, with its arguments so far.
     wanted: Option<(String, String)>,
-    /// Calls that are over, and whose children may not be gone.
+    /// Ended calls whose children may not be gone yet.
     ending: Vec<Call>,
 }
 
 #[derive(Debug)]
 enum Arriving {
-    /// Not announced; what there is of its arguments.
+    /// Not announced yet, with its arguments so far.
     Unknown(String),
     Announced {
         id: String,
@@ -85,7 +85,7 @@ impl<Call> Default for EarlyCalls<Call> {
 }
 
 impl<Call: Early> EarlyCalls<Call> {
-    /// Takes a piece. If enough of its call is known by now, it is to be announced.
+    /// Takes a piece. Returns the call if enough of it is known now to announce it.
     pub fn take<'a>(&mut self, piece: CallPiece<'a>) -> Option<ArrivingCall<'a>> {
         let before = self.arriving.remove(&piece.index);
         let before = if piece.kind == PieceKind::Start { Arriving::Unknown(String::new()) } else { before? };
@@ -159,7 +159,7 @@ impl<Call: Early> EarlyCalls<Call> {
         }
     }
 
-    /// The same, because the host is going. Resolves when all children are gone that nobody has claimed.
+    /// Does the same for a closing host. Resolves when all unclaimed children are gone.
     pub fn close(&mut self) -> impl Future<Output = ()> + Send + use<Call> {
         self.clear();
         let ending: Vec<_> = self.ending.drain(..).map(|call| call.end()).collect();
@@ -171,7 +171,7 @@ impl<Call: Early> EarlyCalls<Call> {
     }
 
     fn end(&mut self, call: Call) {
-        // What it does happens now; what it returns only waits.
+        // The call takes effect now. Its future only waits.
         drop(call.end());
         self.ending.retain(|call| !call.is_gone());
         self.ending.push(call);
@@ -185,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// A call as its test sees it: what was pushed, and how often it was ended.
+    /// A recording call for tests: the pushed text, and the number of ends.
     #[derive(Clone, Debug, Default)]
     struct Double(Rc<RefCell<(String, u32)>>);
 

@@ -1,4 +1,4 @@
-//! How a child passes from the task that has booted it to its run.
+//! Passes a child from the task that has booted it to its run.
 
 use std::time::Duration;
 
@@ -7,14 +7,15 @@ use tokio::sync::oneshot;
 use crate::orchestrate::queue::EarlyPermit;
 use crate::run::Booted;
 
-/// How long a call waits for a child that is still being started. That takes milliseconds; afterwards it starts its own.
+/// The maximum time that a call waits for a child that is still being started. The start takes milliseconds. Afterwards the call
+/// starts its own.
 pub(super) const CLAIM_WAIT: Duration = Duration::from_secs(2);
 
-/// Where a child goes whose run has claimed it.
+/// The channel for a child whose run has claimed it.
 pub(super) type Claim = oneshot::Sender<Handover>;
 
-/// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back to the task
-/// that booted it, which ends it: an abort can come while it is on its way, and the end of its call waits for its end.
+/// A child on its way to the run that has claimed it. Dropping an unaccepted one gives the child back to the task that booted it,
+/// which ends it: an abort can come in between, and the end of its call waits for its end.
 pub(in crate::orchestrate) struct Handover<Child = (Booted, EarlyPermit)>(
     Option<(Child, oneshot::Sender<Child>)>,
 );
@@ -45,7 +46,7 @@ impl<Child> Drop for Handover<Child> {
     }
 }
 
-/// Ends a child that is not needed. Its place stays taken until it is gone.
+/// Ends an unneeded child. Its slot stays taken until it is gone.
 pub(super) async fn discard<Place>(booted: Booted, place: Place) {
     booted.discard().await;
     drop(place);

@@ -1,8 +1,7 @@
 //! Children that wait for a call that may come: the successors of runs that have ended.
 //!
-//! A run that has ended well leaves a child with the same launch plan, booted and without a task. The next call with that
-//! plan takes it. It is never used twice, and gone without a trace once it is out of date, nobody came, a run needs its
-//! place, or memory is short.
+//! A successful run leaves a spare child with the same launch plan, booted and without a task. The next call with that plan takes
+//! it. It is never used twice. It is ended once it is out of date, unused for too long, a run needs its slot, or memory is short.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, Booted, Memory, SpareWish, ToolResult, blocking, spawn_task};
 
-/// How often a child that waits looks whether memory has become short.
+/// The interval at which a spare child checks whether memory has become short.
 const MEMORY_CHECK: Duration = Duration::from_secs(5);
 
 /// The children that wait or are being started or ended, the oldest first.
@@ -27,14 +26,14 @@ static SPARES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 /// One child that no run has asked for.
 struct Entry {
     wish: SpareWish,
-    /// Where a run asks for it; taken by the first one that does.
+    /// The request of a run. Taken by the first run.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed when it is gone.
     over: Arc<watch::Sender<bool>>,
 }
 
 impl Entry {
-    /// Whether a run could still have it.
+    /// Returns true if a run could still take it.
     fn waits(&self) -> bool {
         self.claim.is_some() && !*self.over.borrow()
     }
@@ -58,8 +57,8 @@ impl Successor {
     }
 }
 
-/// Takes a waiting child that is exactly the one that the run would start now, for a run or for an early child with this
-/// request. Those that are out of date are ended.
+/// Takes a spare child that equals the child that the run would start now, for a run or for an early child with this request.
+/// Outdated spares are ended.
 pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
     let wish = ready.spare_wish()?;
     loop {
@@ -90,7 +89,7 @@ fn claim(wish: &SpareWish) -> Option<oneshot::Receiver<Handover>> {
     })
 }
 
-/// Ends all children that wait. Resolves when they are gone, without a trace.
+/// Ends all spare children. Resolves when all of their processes and files are gone.
 pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
     let ending: Vec<_> = SPARES.lock().iter().map(|entry| Arc::clone(&entry.over)).collect();
     for over in &ending {
@@ -103,7 +102,7 @@ pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
     }
 }
 
-/// What a child that waits listens to.
+/// The signals to a spare child.
 struct Calls {
     claimed: oneshot::Receiver<Claim>,
     over: watch::Receiver<bool>,
@@ -140,7 +139,7 @@ fn enlist(ready: &AdmittedRun) -> Option<(Calls, Delist)> {
     Some((Calls { claimed, over }, Delist(end)))
 }
 
-/// Removes the entry of a child that is gone.
+/// Removes the entry of an ended child.
 struct Delist(Arc<watch::Sender<bool>>);
 
 impl Drop for Delist {
@@ -178,7 +177,7 @@ async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPe
     } else {
         calls.refuse();
         cancel.cancel(CancelReason::Dropped);
-        // Its files are waited for, so that nothing of them is left.
+        // Waits for its files, so that none remains.
         booting.await
     };
     Some((booted?, permit))

@@ -1,4 +1,4 @@
-//! Which children a tool call names, found while its arguments still arrive.
+//! Finds the children named in a tool call while its arguments still arrive.
 
 use crate::text::json::skim::{Kind, Sink, Skimmer, Status, Verdict, Word};
 
@@ -59,7 +59,7 @@ enum Field {
 struct Children {
     levels: Vec<Level>,
     field: Option<Field>,
-    /// The string at hand; `None` once it is too long.
+    /// The current string. `None` once it is too long.
     value: Option<String>,
     agent: Option<String>,
     cwd: Option<String>,
@@ -135,7 +135,7 @@ impl Sink for Children {
     }
 
     fn text_end(&mut self) -> Verdict {
-        // A replacement character stands for what was no text, so nothing has this name.
+        // A replacement character marks invalid text, so no agent has this name.
         let value = self.value.take().filter(|value| !value.contains(char::REPLACEMENT_CHARACTER));
         match self.field {
             Some(Field::Cwd) => self.cwd = value,
@@ -163,7 +163,7 @@ mod tests {
         NamedChild { index, agent: agent.to_owned(), cwd: cwd.map(str::to_owned), model: None }
     }
 
-    /// What is certain after each of these pieces.
+    /// Returns the certain children after each of these pieces.
     fn found(pieces: &[&str]) -> Vec<Vec<NamedChild>> {
         let mut arguments = StreamingArgs::default();
         pieces.iter().map(|piece| arguments.push(piece)).collect()

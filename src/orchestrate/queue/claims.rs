@@ -1,4 +1,4 @@
-//! What is asked of a store, how its answers are read, and when it is asked again.
+//! The requests to a store, the handling of its answers, and the time of the next request.
 
 use std::collections::BTreeMap;
 use std::mem::{replace, take};
@@ -9,18 +9,18 @@ use parking_lot::Condvar;
 
 use crate::store::{Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull};
 
-/// How often we look whether another process has left. A child takes longer than that to boot.
+/// The interval of checking whether another process has left. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
-/// How long the database may be locked by others before runs start without the cap.
+/// The maximum time for which other processes may lock the database before runs start without the cap.
 const MAX_BUSY: Duration = Duration::from_secs(5);
-/// How long a store that could not be used is left alone.
+/// The pause after a failure of a store.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The claims of this process on the cap of all processes that share a store.
 #[derive(Debug)]
 pub(super) struct Claims {
     pub store: Store,
-    /// Whether the thread that takes the turns is there.
+    /// True while the thread that takes the turns exists.
     pub has_thread: bool,
     /// Wakes that thread.
     pub has_work_now: Arc<Condvar>,
@@ -28,7 +28,7 @@ pub(super) struct Claims {
     held: BTreeMap<u64, TicketRequest>,
     /// Tickets to give back to the store.
     leaving: Vec<StoredTicket>,
-    /// Whether something came up since the last turn began.
+    /// True if there is new work since the last turn began.
     has_work: bool,
     /// Since when the database has been locked by others.
     busy_since: Option<Instant>,
@@ -37,14 +37,14 @@ pub(super) struct Claims {
     has_warned: bool,
 }
 
-/// What one turn at the store is about.
+/// The content of one turn at the store.
 #[derive(Debug)]
 pub(super) struct Turn {
     store: Store,
     ids: Vec<u64>,
     requests: Vec<TicketRequest>,
     leaving: Vec<StoredTicket>,
-    /// How many early places could be given back.
+    /// The number of early slots that could be given back.
     spare: usize,
 }
 
@@ -70,7 +70,7 @@ impl Claims {
         }
     }
 
-    /// Makes a claim. `false`: the store could not be used a short time ago, so no cap is in force.
+    /// Makes a claim. `false`: the store failed a short time ago, so no cap is active.
     pub(super) fn add(&mut self, id: u64, cap: usize, when_full: WhenFull) -> bool {
         let is_in_force = self.pause().is_none();
         if is_in_force {
@@ -80,7 +80,7 @@ impl Claims {
         is_in_force
     }
 
-    /// The child of an early claim counts from now on, whatever the answer was.
+    /// The child of an early claim counts from now on, regardless of the answer.
     pub(super) fn keep(&mut self, id: u64) {
         if let Some(held) = self.held.get_mut(&id) {
             held.when_full = WhenFull::Exceed;
@@ -110,13 +110,13 @@ impl Claims {
         self.held.get(&id).is_some_and(|held| held.state == state)
     }
 
-    /// How long the store is still left alone.
+    /// Returns the rest of the store's pause.
     fn pause(&self) -> Option<Duration> {
         let rest = self.paused_until?.saturating_duration_since(Instant::now());
         (!rest.is_zero()).then_some(rest)
     }
 
-    /// When the next turn is due; `None` when there is nothing to do.
+    /// Returns the time until the next turn; `None` without work.
     pub(super) fn due_in(&self) -> Option<Duration> {
         if let Some(rest) = self.pause() {
             return (!self.leaving.is_empty()).then_some(rest);
@@ -130,7 +130,7 @@ impl Claims {
 
     pub(super) fn begin_turn(&mut self) -> Turn {
         self.has_work = false;
-        // Those that have started are included, because the store may have lost them, or was not asked for them.
+        // Started ones are included, because the store may have lost them, or was not asked for them.
         let asking = self.held.iter().filter(|(_, held)| held.state != TicketState::Refused);
         let (ids, requests) = asking.map(|(id, held)| (*id, *held)).unzip();
         let spare = self.held.values().filter(|held| is_early(held)).count();
@@ -180,7 +180,7 @@ impl Claims {
     }
 }
 
-/// Whether it is a place that could be given back.
+/// Returns true if it is a slot that could be given back.
 fn is_early(held: &TicketRequest) -> bool {
     held.when_full == WhenFull::Refuse && held.ticket.is_some()
 }
@@ -199,7 +199,7 @@ mod tests {
         claims.apply(turn);
     }
 
-    /// How many places a new claim finds taken in the store.
+    /// Returns the number of slots that a new claim finds taken in the store.
     fn taken(claims: &mut Claims) -> usize {
         let is_free = |most: usize| {
             let mut probe = [TicketRequest::new(most, WhenFull::Refuse)];

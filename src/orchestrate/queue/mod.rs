@@ -5,9 +5,9 @@
 //! Queue::early(Request) → EarlyPermit ── into_permit ──↗     for a child that no run has asked for yet
 //! ```
 //!
-//! Order is that of arrival, with three exceptions: a run is passed over while its call runs as many at once as it may,
-//! while its provider has asked for a pause, and while another run writes to the work tree that it writes to. An early permit is given back as soon as a run needs its place. The cap on all
-//! processes lies in the store, and one thread per store talks to it, so that nothing here blocks.
+//! Runs start in the order of arrival, with three exceptions: a run is passed over while its call runs its maximum number at
+//! once, while its provider pauses, and while another run writes to its work tree. An early permit is given back as soon as a run
+//! needs its slot. The cap on all processes is in the store, and one thread per store talks to it, so that nothing here blocks.
 //!
 //! | | |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | `claims` | what is asked of a store, how its answers are read, when it is asked again |
 //! | `shared` | the lock around all of this, and the threads that talk to the stores |
 //!
-//! The queue knows nothing of children, of runs, or of what a permit is used for.
+//! The queue does not know children, runs, or the use of a permit.
 
 mod claims;
 mod pauses;

@@ -1,4 +1,4 @@
-//! The queue, and what it hands out.
+//! The queue, its tickets and its permits.
 
 use std::future::pending;
 use std::sync::{Arc, LazyLock};
@@ -28,8 +28,8 @@ impl Queue {
         Ticket { queue: Arc::clone(&self.0), id, status, is_used: false }
     }
 
-    /// The provider has asked for a pause: no new child of it starts before `until`. Of two pauses the one that ends later
-    /// counts. Runs that were admitted already are not affected.
+    /// Records that the provider has asked for a pause: no new child of it starts before `until`. The later end of two pauses
+    /// counts. Admitted runs are not affected.
     pub fn hold(&self, provider: &str, until: Instant) {
         self.0.change(|state| state.hold(provider, until, false));
     }
@@ -71,7 +71,7 @@ impl Queue {
         Some(EarlyPermit { permit: Permit { queue: Arc::clone(&self.0), id }, evicted })
     }
 
-    /// Whether a spare permit could be adopted for this request at this moment.
+    /// Returns true if a spare permit could be adopted for this request now.
     #[must_use]
     pub fn may_adopt(&self, request: &Request) -> bool {
         self.0.change(|state| state.may_adopt(request))
@@ -80,19 +80,19 @@ impl Queue {
 
 /// A place in the queue. Dropping it leaves the queue, and those behind move up.
 ///
-/// It must be awaited or dropped: one that is kept without being awaited keeps its place and what it was given.
+/// It must be awaited or dropped: an unused ticket keeps its position and its slot.
 #[derive(Debug)]
 #[must_use = "dropping this leaves the queue"]
 pub struct Ticket {
     queue: Arc<Shared>,
     id: u64,
     status: watch::Receiver<WaitStatus>,
-    /// Whether its permit was handed out.
+    /// True if its permit was handed out.
     is_used: bool,
 }
 
 impl Ticket {
-    /// How far it has come, from now on.
+    /// Returns its progress, from now on.
     #[must_use]
     pub fn status(&self) -> watch::Receiver<WaitStatus> {
         self.status.clone()
@@ -140,8 +140,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// What the user must know about this permit: that the cap on all processes of this user is not in force. Said once
-    /// per process, and taken once.
+    /// Returns the user's notice about this permit: the cap on all processes of this user is not active. Given once per process,
+    /// and taken once.
     pub fn take_notice(&mut self) -> Option<String> {
         self.queue.change(|state| state.take_notice(self.id))
     }
@@ -172,8 +172,7 @@ pub struct EarlyPermit {
 }
 
 impl EarlyPermit {
-    /// Waits until a run needs this place and could not start otherwise; then the permit has to be dropped, soon. Cancel
-    /// safe.
+    /// Waits until a run needs this slot and could not start otherwise. The permit must then be dropped soon. Cancel safe.
     pub async fn evicted(&mut self) {
         if self.evicted.wait_for(|evicted| *evicted).await.is_err() {
             // Unreachable: the queue holds the sender as long as this permit exists.
@@ -181,22 +180,21 @@ impl EarlyPermit {
         }
     }
 
-    /// Has a spare permit count towards the call of this request from now on, as an early one. `false` when it was evicted
-    /// before, when the call runs as many at once as it may, or while its provider pauses: the permit has to be dropped.
+    /// Lets a spare permit count towards the call of this request from now on, as an early one. `false` if it was evicted before,
+    /// if the call runs its maximum number at once, or while its provider pauses: the permit must be dropped.
     #[must_use]
     pub fn adopt(&self, request: &Request) -> bool {
         self.permit.queue.change(|state| state.adopt(self.permit.id, request))
     }
 
-    /// Has the run of this request write to its work tree from now on. `false` while another run does or waits for it: the
-    /// permit has to be dropped, and the run to enter the queue.
+    /// Lets the run of this request write to its work tree from now on. `false` while another run does or waits for it: the
+    /// permit must be dropped, and the run must enter the queue.
     #[must_use]
     pub fn write(&self, request: &Request) -> bool {
         self.permit.queue.change(|state| state.write(self.permit.id, request))
     }
 
-    /// The permit of the run that the child was booted for. Never refused, whatever else waits: the place is counted
-    /// already.
+    /// Returns the permit of the run that the child was booted for. Never refused: the slot is counted already.
     #[must_use]
     pub fn into_permit(self) -> Permit {
         let Self { permit, .. } = self;

@@ -1,4 +1,4 @@
-//! What a run asks of the queue, and what it sees while it waits.
+//! A run's request to the queue, and its status while it waits.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,12 +11,12 @@ use crate::store::Store;
 pub struct Request {
     /// The provider of its model; a pause of that provider holds it back. `None` heeds no pause.
     pub provider: Option<String>,
-    /// How many children may exist at once in this process, this one included. 0 counts as 1, because no run could ever
-    /// start otherwise.
+    /// The maximum number of children in this process, this one included. 0 counts as 1, because no run could ever start
+    /// otherwise.
     pub max_concurrent: usize,
     /// The launcher that starts it elsewhere. The limits of this process count its children apart from all others.
     pub lane: Option<String>,
-    /// How many of them may be booted early. 0 means none.
+    /// The maximum number of early children. 0 means none.
     pub early_limit: usize,
     /// The cap on all processes of this user; `None` when there is no store.
     pub per_user: Option<UserCap>,
@@ -31,16 +31,16 @@ pub struct Request {
 pub struct Writes {
     /// The same for all runs that write there.
     pub tree: Arc<str>,
-    /// The run, as those are told that wait for it.
+    /// The run's name for the runs that wait for it.
     pub by: Arc<str>,
 }
 
 /// A cap on the children of all processes that share a store.
 #[derive(Clone, Debug)]
 pub struct UserCap {
-    /// What the processes share.
+    /// The store that the processes share.
     pub store: Store,
-    /// How many children may exist at once in all of them; 0 counts as 1.
+    /// The maximum number of children in all of them. 0 counts as 1.
     pub cap: usize,
 }
 
@@ -54,21 +54,21 @@ impl PartialEq for Group {
     }
 }
 
-/// How far a run in the queue has come.
+/// The status of a run in the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitStatus {
     /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
     pub position: Option<usize>,
-    /// When the pause of its provider ends; `None` when no pause holds it back.
+    /// The end of its provider's pause. `None` without one.
     pub rate_limited_until: Option<Instant>,
     /// The wait for its provider's quota, if the quota is used up.
     pub quota: Option<QuotaWait>,
     /// The run that writes to its work tree and has to end first.
     pub blocked_by: Option<Arc<str>>,
-    /// What it waits for, in words.
+    /// The reason for the wait, in words.
     pub reason: &'static str,
-    /// Whether it has a place in this process, and the store has not said yet whether the other processes leave it one. Until
-    /// then nobody is known to be before it.
+    /// True if it has a slot in this process, and the store has not said yet whether the other processes leave it one. Until then
+    /// its position is unknown.
     pub is_unanswered: bool,
 }
 
@@ -77,7 +77,7 @@ impl Request {
         self.max_concurrent.max(1)
     }
 
-    /// Whether both write to the same tree.
+    /// Returns true if both write to the same tree.
     pub(super) fn writes_with(&self, other: &Writes) -> bool {
         self.writes.as_ref().is_some_and(|writes| writes.tree == other.tree)
     }

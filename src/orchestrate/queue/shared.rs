@@ -1,9 +1,8 @@
-//! What a queue, its tickets and its permits share, and the threads that talk to the stores for it.
+//! The shared state of a queue, its tickets and its permits, and the threads that talk to the stores.
 //!
-//! A thread takes all turns of this process at its store, so that nothing else waits for the disk. What comes up during a
-//! turn is done together in the next one, so that hundreds of runs at once cost a few transactions. It polls the store only
-//! while a run here waits for other processes, or while an early child may stand in their way; it ends when it has nothing
-//! to do.
+//! A thread takes all turns of this process at its store, so that no other thread waits for the disk. Requests during a turn are
+//! combined in the next one, so that hundreds of simultaneous runs cost a few transactions. The thread polls the store only while
+//! a run here waits for other processes, or while an early child may block them. It ends without work.
 
 use std::io;
 use std::sync::Arc;
@@ -53,7 +52,7 @@ impl Shared {
         Ok(())
     }
 
-    /// What the thread of a store does.
+    /// The work of a store's thread.
     fn take_turns(self: &Arc<Self>, store: usize) {
         while let Some(mut turn) = self.next_turn(store) {
             let result = turn.take();

@@ -1,4 +1,4 @@
-//! Who waits, what is taken, and who is admitted next.
+//! The waiting runs, the taken slots, and the next admission.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -17,12 +17,12 @@ use crate::store::{StoreError, TicketState, WhenFull};
 pub(super) struct State {
     last_id: u64,
     waiting: BTreeMap<u64, Waiting>,
-    /// What is taken in this process: by children, and by runs that wait for other processes only.
+    /// The taken slots of this process: by children, and by runs that wait only for other processes.
     places: BTreeMap<u64, Place>,
     pauses: Pauses,
     /// One for each store, of which there is one for each agent directory.
     pub claims: Vec<Claims>,
-    /// Why the cap on all processes is not in force, for the next run that it should have bounded.
+    /// The reason why the cap on all processes is not active, for the next run that it should have limited.
     notice: Option<String>,
 }
 
@@ -37,7 +37,7 @@ struct Waiting {
 struct Place {
     lane: Option<String>,
     group: Option<(Group, usize)>,
-    /// The store with its claim on the cap on all processes; `None` when no such cap is in force.
+    /// The store with its claim on the cap on all processes. `None` if no such cap is active.
     store: Option<usize>,
     early: Option<Early>,
     /// The tree that its run writes to. A child that waits for its run writes to none.
@@ -47,12 +47,12 @@ struct Place {
     is_parked: bool,
 }
 
-/// What makes a permit an early one.
+/// The properties of an early permit.
 #[derive(Debug)]
 struct Early {
-    /// Whether it was asked to go.
+    /// True if it was asked to end.
     evicted: watch::Sender<bool>,
-    /// Whether its child waits for any call and not for one that is arriving.
+    /// True if its child waits for any call instead of an arriving one.
     is_spare: bool,
 }
 
@@ -129,13 +129,13 @@ impl State {
         })
     }
 
-    /// Whether a run with this request, or a child for it, could take over the place of a spare one.
+    /// Returns true if a run with this request, or a child for it, could take over the slot of a spare one.
     pub(super) fn may_adopt(&self, request: &Request) -> bool {
         self.is_eligible(request, None)
     }
 
-    /// The spare permit counts towards the call of this request from now on. `false` when it was asked to go, or when the
-    /// call or its provider has no room now: then nothing has changed.
+    /// Lets the spare permit count towards the call of this request from now on. `false` if it was asked to end, or if the call
+    /// or its provider has no room now: then nothing has changed.
     pub(super) fn adopt(&mut self, id: u64, request: &Request) -> bool {
         let is_eligible = self.may_adopt(request);
         let Some(place) = self.places.get_mut(&id) else { return false };
@@ -218,7 +218,7 @@ impl State {
                 self.release(*id);
             }
         }
-        // In a lane that is full, nobody overtakes the one that waits for it.
+        // In a full lane, no run overtakes a waiting one.
         let mut full = Vec::new();
         waiting.retain(|id, run| {
             let lane = &run.request.lane;
@@ -256,7 +256,7 @@ impl State {
         self.pauses.end_due(now);
     }
 
-    /// How many places are taken in a lane.
+    /// Returns the number of taken slots in a lane.
     fn taken_in(&self, lane: Option<&String>) -> usize {
         self.places.values().filter(|place| !place.is_parked && place.lane.as_ref() == lane).count()
     }
@@ -274,7 +274,7 @@ impl State {
         writes.filter(|writes| request.writes_with(writes)).map(|writes| &writes.by).next()
     }
 
-    /// What a run waits for.
+    /// Returns the reason for the wait of a run.
     fn reason(&self, request: &Request, is_unanswered: bool, has_place: bool) -> &'static str {
         let provider = request.provider.as_deref();
         if self.pauses.quota(provider).is_some_and(|quota| quota.until.is_none()) {
@@ -298,7 +298,7 @@ impl State {
         }
     }
 
-    /// Whether its call could have this child beside so many more. A run without a call always may start.
+    /// Returns true if its call has room for this child and `more` others. A run without a call may always start.
     fn group_has_room(&self, request: &Request, more: usize) -> bool {
         request.group.as_ref().is_none_or(|(group, most)| {
             let taken = self
@@ -343,8 +343,8 @@ impl State {
         self.places.iter().filter_map(|(id, place)| Some((*id, place.early.as_ref()?)))
     }
 
-    /// Asks for early permits back until so many of those that count are about to go: spare ones first, because no call may
-    /// ever come for them, then the newest first, because least was spent on it.
+    /// Asks early permits to end until `wanted` of the counted ones are about to: spare ones first, because no call may ever come
+    /// for them, then the newest, which have cost least.
     fn evict(&self, wanted: usize, counts: impl Fn(u64) -> bool) {
         let early = self.early_places().rev().filter(|(id, _)| counts(*id)).map(|(_, early)| early);
         let (going, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
@@ -358,7 +358,7 @@ impl State {
         }
     }
 
-    /// How many of the runs that wait could start if there were no early permits; no more than there are of those.
+    /// Returns the number of waiting runs that could start without early permits, at most the number of early permits.
     fn wanted_early_places(&self) -> usize {
         let early = self.early_places().count();
         // Only children on this machine are booted early.
@@ -389,7 +389,7 @@ impl State {
 }
 
 impl Waiting {
-    /// Changes what the run sees; wakes it only if that makes a difference.
+    /// Changes the run's status, and wakes it only after a difference.
     fn show(&self, change: impl FnOnce(&mut WaitStatus)) {
         self.status.send_if_modified(|status| {
             let before = status.clone();

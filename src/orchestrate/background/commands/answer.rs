@@ -30,16 +30,16 @@ use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 /// The error of a run without a transcript.
 pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
 
-/// What is known of a host when it sends a command.
+/// The host's state when it sends a command.
 pub struct CommandHost {
     /// The host as it is now.
     pub context: HostContext,
-    /// How to start a keeper for a run that outlives this process.
+    /// The way to start a host process for a detached run.
     pub host_process: Option<Detached>,
 }
 
-/// Carries out the command in the line after `/subagents`, and reports the result. `host` is what is known of the host by
-/// now, if more than when the conversation was opened.
+/// Carries out the command in the line after `/subagents`, and reports the result. `host` is the current state of the host, if it
+/// is newer than the opening of the conversation.
 pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
@@ -208,7 +208,7 @@ async fn start(
     let context = match host {
         None => context,
         Some(CommandHost { context: now, .. }) => {
-            // The conversation is the one that is open, whatever else has changed since.
+            // The conversation stays the open one, even if the host has changed since.
             let Host { cwd, session_file, session_id, .. } = context.host.clone();
             Arc::new(HostContext { host: Host { cwd, session_file, session_id, ..now.host }, ..now })
         }
@@ -217,7 +217,7 @@ async fn start(
         let (cwd, context) = (cwd.clone(), Arc::clone(&context));
         blocking(move || CallSettings::read(&cwd, &context).config()).await
     };
-    // A run that outlives its pi needs a hard limit, and nobody has named one.
+    // A detached run needs a hard limit, and no one has named one.
     let is_detached = config.background.on_exit == OnExit::Keep;
     let request = SpawnRequest {
         agent: Some(agent),
@@ -254,7 +254,7 @@ pub fn stop_everything(
 ///
 /// # Errors
 ///
-/// When no transcript can be read.
+/// If no transcript can be read.
 pub async fn transcript(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
@@ -269,8 +269,7 @@ pub async fn transcript(
     Ok((transcript, version.unwrap_or_default()))
 }
 
-/// Finds a run by name, first among those of the conversation, then among all. `live`: of several with the name, the one
-/// that is live is meant.
+/// Finds a run by name, first in the conversation, then among all. `live` prefers a live run among several with the name.
 async fn find(
     service: &Arc<BackgroundService>,
     view: &ConversationView,

@@ -1,4 +1,4 @@
-//! Carries out the commands about what a run has changed, here or in a tree of its own.
+//! Carries out the commands about the changes of a run, here or in a private tree.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,20 +14,20 @@ use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, sna
 use crate::text::chain;
 use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 
-/// Why nothing is done while a run works.
+/// The reason why no command changes anything while a run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
-/// Why there is nothing to take back, without a run that was named.
+/// The reason why there is nothing to abort, without a named run.
 const NOT_APPLIED: &str = "no run of this session is applied; to take back one of another session, name it: `/subagents apply --abort ID`";
 
 /// The agent of a run of which only the snapshot is left.
 const UNKNOWN: &str = "unknown";
 
-/// Why nothing is undone of a run that has no snapshot.
+/// The reason why a run without a snapshot cannot be undone.
 const NO_SNAPSHOT: &str =
     "it could not write, has changed nothing, or worked where there is no git repository";
 
-/// Shows, applies, takes back, undoes or discards what a run has changed. The person who asked decides on what the report
-/// shows, so nothing in it is redacted on their screen.
+/// Shows, applies, aborts, undoes or discards the changes of a run. The person decides on the report, so it is not redacted on
+/// their screen.
 pub(super) async fn taken_over(run: &RunRecord, command: RunCommand, context: &Arc<HostContext>) -> Report {
     let done = match command {
         RunCommand::Apply { .. } => "applied",
@@ -91,7 +91,7 @@ async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyE
     Ok(undone_report(run, &undone))
 }
 
-/// Takes back what was applied last, of these runs.
+/// Aborts the last apply of these runs.
 pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -> Report {
     let mut last: Option<(u64, &RunRecord)> = None;
     if let Some(first) = runs.first()
@@ -110,8 +110,8 @@ pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -
     }
 }
 
-/// Finds a run that no store has by the snapshot of its tree: one of a program without a conversation, or one whose record
-/// was removed since. Its result has named its id all the same.
+/// Finds a run without a stored record by the snapshot of its tree: a run of a program without a conversation, or a run whose
+/// record was removed. Its result has named its id anyway.
 pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> Option<RunRecord> {
     let run = RunRecord { cwd: scope.cwd.clone(), ..RunRecord::default() };
     let (_, store) = store_of(&run, &scope.context).await.ok()?;

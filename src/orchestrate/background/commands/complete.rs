@@ -1,4 +1,4 @@
-//! Completes what was typed.
+//! Completes a typed command.
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::present::{state, who};
@@ -15,7 +15,7 @@ pub struct Completion {
     pub value: String,
     /// Its name in the list.
     pub label: String,
-    /// What the list says about it.
+    /// The description in the list.
     pub description: String,
 }
 
@@ -132,7 +132,7 @@ fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a RunRec
         .filter(fits)
         .take(MAX_OFFERED)
         .map(|run| Completion {
-            // What is sent follows the id; with the others Enter can come at once.
+            // A message follows the id. Other commands are complete, so Enter runs them.
             value: format!("{command} {}{}", run.run_id, if command == "send" { " " } else { "" }),
             label: run.run_id.clone(),
             description: one_line(&format!("{} · {} · {}", who(run), state(run), run.task), 100)

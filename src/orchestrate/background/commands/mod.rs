@@ -1,6 +1,6 @@
-//! `/subagents …`: parses the line (`parse`), finds the run that it names (`resolve`), completes what was
-//! typed (`complete`), and carries the command out (`answer`; `changes` for those about what a run has changed). `question` finds the question that a
-//! person wants to answer. `crate::present` words the answers.
+//! `/subagents …`: parses the line (`parse`), finds the named run (`resolve`), completes typed text (`complete`), and carries the
+//! command out (`answer`, and `changes` for the commands about changes). `question` finds the question that a person wants to
+//! answer. `crate::present` writes the reports.
 
 mod answer;
 mod changes;

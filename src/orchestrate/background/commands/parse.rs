@@ -1,4 +1,4 @@
-//! Parses the line after `/subagents`: the subcommands, their arguments, and what is said about a mistake.
+//! Parses the line after `/subagents`: the subcommands, their arguments, and the errors.
 
 use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Mark, Report, ReportLine};
 use crate::text::{nearest, quoted, suggestion};
@@ -8,7 +8,7 @@ use crate::text::{nearest, quoted, suggestion};
 pub enum Command {
     /// Lists runs.
     List {
-        /// Whether to list the runs of all sessions.
+        /// True to list the runs of all sessions.
         all: bool,
     },
     /// Ends all runs of the session.
@@ -28,10 +28,10 @@ pub enum Command {
         agent: String,
         /// Its task; not blank.
         task: String,
-        /// Whether the person wants to see it work, and waits.
+        /// True if the person waits and wants to watch the run.
         wait: bool,
     },
-    /// Takes back what was applied last.
+    /// Aborts the last apply.
     AbortApply,
     /// Does something with one run.
     On(Target, RunCommand),
@@ -46,7 +46,7 @@ pub enum RunCommand {
     Log {
         /// Lines, from 1 to [`MAX_LOG_LINES`].
         limit: usize,
-        /// Whether to show tool calls.
+        /// True to show tool calls.
         tools: bool,
     },
     /// Shows everything known about it.
@@ -63,24 +63,24 @@ pub enum RunCommand {
     },
     /// Brings back the files that it has changed.
     Undo,
-    /// Shows what it has changed in a tree of its own.
+    /// Shows the changes in its private tree.
     Diff,
-    /// Takes over what it has changed in a tree of its own.
+    /// Applies the changes in its private tree.
     Apply {
-        /// Whether files that run code later are taken over, too.
+        /// True to apply files that run code later, too.
         with_flagged: bool,
     },
-    /// Brings back what was before it was applied.
+    /// Restores the files from before its apply.
     AbortApply,
-    /// Deletes what it has left.
+    /// Deletes its artifacts.
     Discard {
-        /// Whether to do so at once.
+        /// True to do so without a question.
         is_sure: bool,
     },
 }
 
 impl RunCommand {
-    /// Whether it shows or moves what a run has changed.
+    /// Returns true if it shows or moves the changes of a run.
     pub(super) fn is_about_changes(&self) -> bool {
         matches!(self, Self::Undo | Self::Diff | Self::Apply { .. } | Self::AbortApply | Self::Discard { .. })
     }
@@ -97,7 +97,7 @@ impl Target {
         Self(name.into())
     }
 
-    /// Whether the newest run is meant.
+    /// Returns true if it names the newest run.
     pub(super) fn is_last(&self) -> bool {
         self.0 == "last"
     }
@@ -120,7 +120,7 @@ impl Target {
 ///
 /// # Errors
 ///
-/// A report of what is missing, superfluous or unknown.
+/// With a report of the missing, superfluous or unknown word.
 pub fn parse(line: &str) -> Result<Command, Report> {
     let mut words = Words(line.trim());
     let Some(name) = words.next() else { return Ok(Command::List { all: false }) };
@@ -244,7 +244,7 @@ impl Words<'_> {
         Some(line[..end].to_owned())
     }
 
-    /// Whether a flag is the first or the last word; it is taken away.
+    /// Returns true if a flag is the first or the last word, and removes it.
     fn take_flag(&mut self, flag: &str) -> bool {
         let line = self.0.trim();
         let is_end = |rest: &&str| rest.is_empty() || rest.starts_with(char::is_whitespace);
@@ -304,11 +304,11 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
 /// Shows the run as it works.
 pub(super) const WAIT: &str = "--wait";
 
-/// Takes back what was applied.
+/// Aborts an apply.
 pub(super) const ABORT: &str = "--abort";
 /// Takes over files that run code later, too.
 pub(super) const WITH_FLAGGED: &str = "--with-flagged";
-/// Does what was asked.
+/// Confirms the command.
 pub(super) const YES: &str = "--yes";
 
 /// All subcommands.

@@ -1,4 +1,4 @@
-//! Finds the question that `answer …` is about, among those that wait for a person.
+//! Finds the question of `answer …` among those that wait for a person.
 
 use super::parse::Words;
 use crate::text::{nearest, quoted, suggestion};
@@ -14,8 +14,8 @@ pub struct AskingRun {
     pub label: Option<String>,
 }
 
-/// The place of the question that a line is about, in a row with the oldest first: by its number from 1, by the run's
-/// label or the beginning of its id, or by the agent; the oldest without any of these. `None`: the line is another command.
+/// Returns the index of the question that a line refers to, oldest first: by its number from 1, by the run's label or the
+/// beginning of its id, or by the agent; the oldest without any of these. `None` if the line is another command.
 ///
 /// # Errors
 ///

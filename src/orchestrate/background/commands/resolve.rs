@@ -7,15 +7,15 @@ use crate::text::{nearest, one_line, quoted, suggestion, without_controls};
 
 /// Most runs listed in an error.
 const MAX_NAMED: usize = 8;
-/// With fewer characters of a UUID, runs cannot be told apart.
+/// Fewer characters of a UUID do not distinguish runs.
 const LEAST_OF_KEY: usize = 4;
 
-/// Finds a run among `runs`, newest first. A number counts in the list shown last, whose keys are in `shown`; if there
-/// was none, it counts in `runs`. `live`: of several with the name, the one that has not ended is meant.
+/// Finds a run among `runs`, newest first. A number counts in the list shown last, whose keys are in `shown`, or in `runs`
+/// without one. `live` prefers a run that has not ended among several with the name.
 ///
 /// # Errors
 ///
-/// When no run matches, or several do. The report lists the candidates.
+/// If no run matches, or several do. The report lists the candidates.
 pub fn resolve<'a>(
     target: &Target,
     runs: &'a [RunRecord],
@@ -30,7 +30,7 @@ pub fn resolve<'a>(
         return Err(Report::error(format!("there is no run {}: none was started", quoted(name))));
     }
     if target.is_last() {
-        // The last run that can be stopped may not be the last one that was started.
+        // The newest run may have ended, but only a live run can be stopped.
         return Ok(runs.iter().find(|run| live && run.is_live()).unwrap_or(&runs[0]));
     }
     let number = target.number();
@@ -56,11 +56,11 @@ pub fn resolve<'a>(
     }
 }
 
-/// Finds a run among `runs` by an id or its label. `live`: of several with the name, the one that has not ended is meant.
+/// Finds a run among `runs` by an id or its label. `live` prefers a run that has not ended among several with the name.
 ///
 /// # Errors
 ///
-/// When no run matches, or several do. The report lists the candidates.
+/// If no run matches, or several do. The report lists the candidates.
 pub(in super::super) fn named<'a>(
     name: &str,
     runs: &'a [RunRecord],

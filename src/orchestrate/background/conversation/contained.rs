@@ -1,7 +1,7 @@
 //! The deliveries that a conversation already contains, by its entries or its session file.
 //!
-//! Two processes may have one session open, and neither sees what the other appends. When the one that told a result dies
-//! before it could say so, only the file knows.
+//! Two processes may have one session open without seeing each other's additions. If the process that delivered a result dies
+//! before it could confirm that, only the file shows the delivery.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader};
@@ -15,7 +15,7 @@ use crate::agent::Tool;
 use crate::files::open;
 use crate::present::ANNOUNCEMENT;
 
-/// What every entry with deliveries has in it.
+/// The text that every entry with deliveries contains.
 const IDS: &str = "deliveryIds";
 
 /// An entry that announces, or the result of a tool that has waited for a reply.
@@ -55,8 +55,7 @@ impl Entry {
     }
 }
 
-/// The ids of all deliveries in entries of a session, given as JSON. Those of another release stand there too, however they
-/// are drawn.
+/// Returns the ids of all deliveries in entries of a session, given as JSON. Entries of other releases count too.
 #[must_use]
 pub fn delivered_in(entries: &str) -> Vec<String> {
     let entries: Vec<Value> = serde_json::from_str(entries).unwrap_or_default();
@@ -71,7 +70,7 @@ pub fn delivered_in(entries: &str) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// When it cannot be read.
+/// If it cannot be read.
 pub(in super::super) fn contained_in(session_file: &Path) -> io::Result<HashSet<String>> {
     let some = memmem::Finder::new(IDS);
     let mut file = BufReader::new(open::regular(session_file)?);

@@ -20,20 +20,20 @@ const REFUSED: Duration = Duration::from_secs(30);
 /// Attempts, after which a message waits for the next opening of its session: a disk can be full.
 const ATTEMPTS: u32 = 3;
 
-/// What the host does next. A message is named by the first of its deliveries.
+/// The next step of the host. A message is named by its first delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Says with [`Dispatcher::contains`] what the session contains.
+    /// Report the session's content with [`Dispatcher::contains`].
     Look,
-    /// Hands the message to the session, and says so with [`Dispatcher::sent`]. Without that the sending ends here, and what
-    /// is left waits for a better moment.
+    /// Give the message to the session, and confirm with [`Dispatcher::sent`]. Without the confirmation the sending ends, and the
+    /// rest waits for a better moment.
     Send {
         /// The message.
         message: String,
-        /// Whether the host starts a turn with it.
+        /// True if the host starts a turn with it.
         starts_turn: bool,
     },
-    /// The session contains the message: callers that wait for it are told.
+    /// The session contains the message. Notify the callers that wait for it.
     Arrived {
         /// The message.
         message: String,
@@ -45,12 +45,12 @@ pub enum Step {
     },
 }
 
-/// Messages that join the session where its model would come to rest.
+/// Messages that join the session before its model would stop.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Joining {
     /// The messages, oldest first.
     pub messages: Vec<String>,
-    /// Whether the model goes on because of them.
+    /// True if the model continues because of them.
     pub continues: bool,
 }
 
@@ -61,12 +61,12 @@ pub struct Joining {
     reason = "facts about the session that change apart from each other"
 )]
 pub struct Dispatcher {
-    /// Whether there is a user, who decides when the model works. Otherwise every message makes it go on.
+    /// True if there is a user, who decides when the model works. Otherwise every message makes it continue.
     has_user: bool,
     opened: Instant,
-    /// When a prompt came whose turn has not begun.
+    /// The time of a prompt whose turn has not begun.
     prompted: Option<Instant>,
-    /// Whether the model's last message was cut off, by somebody or by an error.
+    /// True if the model's last message was cut off, by a person or an error.
     is_cut_off: bool,
     /// Not seen in the session yet, oldest first.
     outgoing: Vec<Outgoing>,
@@ -88,20 +88,20 @@ struct Outgoing {
     ids: Vec<String>,
     triggers_turn: bool,
     attempts: u32,
-    /// When it was handed to the host; until then, and when it was not taken, it is held.
+    /// The time at which the host got it. Before that, and after a rejection, it is held.
     sent: Option<Instant>,
 }
 
-/// Handing over what is held, once it is known what the session contains.
+/// The sending of the held messages, once the session's content is known.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     again: Again,
     may_turn: bool,
-    /// Whether the last message starts a turn; decided when the first one is sent.
+    /// True if the last message starts a turn. Decided when the first one is sent.
     starts_turn: Option<bool>,
 }
 
-/// Which messages go out again that were sent and did not arrive.
+/// The sent messages without confirmation that are sent again.
 #[derive(Clone, Copy, Debug)]
 enum Again {
     None,
@@ -162,7 +162,7 @@ impl Dispatcher {
         self.arrived.iter().cloned().chain(self.outgoing.iter().map(Outgoing::name)).collect()
     }
 
-    /// Whether to report again after [`LOOK`].
+    /// Returns true if the host should report again after [`LOOK`].
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !(self.outgoing.is_empty() && self.unwritten.is_empty() && self.arrived.is_empty())
@@ -182,7 +182,7 @@ impl Dispatcher {
         self.prompted = Some(now);
     }
 
-    /// The turn of a prompt is about to start: what is held goes before it.
+    /// The turn of a prompt is about to start: the held messages are sent before it.
     pub fn turn_starts(&mut self, now: Instant) {
         self.prompted = Some(now);
         self.begin(Some(Sending::new(Again::None, false)));
@@ -209,7 +209,7 @@ impl Dispatcher {
         self.begin(None);
     }
 
-    /// The model would come to rest: what is held joins the session, and the model goes on with it.
+    /// The model is about to stop: the held messages join the session, and the model continues with them.
     pub fn join(&mut self, now: Instant) -> Option<Joining> {
         let held: Vec<_> = self.outgoing.iter_mut().filter(|each| each.sent.is_none()).collect();
         if held.is_empty() {
@@ -223,8 +223,8 @@ impl Dispatcher {
         Some(Joining { messages: messages.collect(), continues })
     }
 
-    /// The model has come to rest: what was sent and did not arrive goes out again. A model that was stopped or
-    /// lost gets the news and no turn.
+    /// The model has stopped: unconfirmed messages are sent again. A model that was aborted or lost gets the messages without a
+    /// turn.
     pub fn settled(&mut self, is_aborted: bool) {
         self.begin(Some(Sending::new(Again::All, !is_aborted && !self.is_cut_off)));
     }
@@ -234,7 +234,7 @@ impl Dispatcher {
         self.begin(Some(Sending::new(Again::None, true)));
     }
 
-    /// The session is gone: what it does not contain belongs to the outbox again.
+    /// The session is gone: its unconfirmed messages belong to the outbox again.
     pub fn forget(&mut self) {
         self.begin(None);
         self.outgoing.clear();
@@ -261,7 +261,7 @@ impl Dispatcher {
         self.must_look = true;
     }
 
-    /// What the host does next.
+    /// Returns the next step of the host.
     pub fn next(&mut self, now: Instant) -> Option<Step> {
         if self.must_look && !(self.outgoing.is_empty() && self.unwritten.is_empty()) {
             return Some(Step::Look);
@@ -299,7 +299,7 @@ impl Dispatcher {
         Some(step)
     }
 
-    /// Decides what goes out, and whether it starts a turn.
+    /// Selects the messages to send, and decides whether they start a turn.
     fn begin_sending(&mut self, Sending { again, may_turn, .. }: Sending, now: Instant) -> bool {
         for each in &mut self.outgoing {
             let is_again = match again {

@@ -1,4 +1,4 @@
-//! What a conversation's listener receives.
+//! The events of a conversation's listener.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,7 @@ const TASK_BYTES: usize = 200;
 /// A change in the background runs of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackgroundEvent {
-    /// All of its runs, newest first, without their long texts, those that a call waits for too; `None` if nothing has
-    /// changed.
+    /// All of its runs, newest first, without their long texts, including foreground runs. `None` if nothing has changed.
     pub runs: Option<Vec<RunRecord>>,
     /// New runs.
     pub started: Vec<RunRecord>,
@@ -24,14 +23,14 @@ pub struct BackgroundEvent {
     pub ended: Vec<RunRecord>,
     /// Results or questions for the conversation.
     pub message: Option<DeliveryMessage>,
-    /// What other extensions are told.
+    /// The events for other extensions.
     pub news: Vec<RunEvent>,
     /// Notices for the user.
     pub notices: Vec<String>,
 }
 
 text_enum! {
-    /// What happened to a run.
+    /// The kinds of events of a run.
     pub enum Happened {
         /// It was accepted, or resumed.
         Started = "subagent:started",
@@ -45,7 +44,7 @@ text_enum! {
 /// Something that happened to a run, as other extensions hear of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
-    /// What happened.
+    /// The kind of the event.
     pub happened: Happened,
     /// The run, with those fields alone that [`told`](super::news::told) keeps.
     pub run: RunRecord,
@@ -58,11 +57,11 @@ pub struct DeliveryMessage {
     pub delivery_ids: Vec<String>,
     /// The runs, with their long texts.
     pub runs: Vec<RunRecord>,
-    /// What runs ask instead: a message has results or questions.
+    /// The questions of runs: a message has results or questions.
     pub questions: Vec<RunQuestion>,
     /// The message text for the model.
     pub text: String,
-    /// Whether it starts a turn of an idle conversation.
+    /// True if it starts a turn of an idle conversation.
     pub triggers_turn: bool,
     /// The interrupted runs in the message, if `background.onRestart` is `ask` or `resume`.
     pub restart: Option<Restart>,
@@ -85,7 +84,7 @@ impl DeliveryMessage {
         self.runs.iter().map(|run| &run.run_id).chain(asking).cloned().collect()
     }
 
-    /// What a session keeps beside the text.
+    /// Returns the details that a session keeps next to the text.
     #[must_use]
     pub fn details(&self) -> Value {
         if self.questions.is_empty() {
@@ -103,7 +102,7 @@ pub enum Ack {
     Accepted,
     /// The listener failed. The deliveries in the event are offered again.
     Rejected,
-    /// The listener is gone, so the conversation is closed.
+    /// The listener is gone. The conversation is closed.
     Closed,
 }
 

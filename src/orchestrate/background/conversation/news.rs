@@ -1,4 +1,4 @@
-//! What other extensions hear of background runs; `docs/events.md` promises it.
+//! The events of background runs for other extensions, as promised in `docs/events.md`.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio::time::Instant;
 use super::event::{BackgroundEvent, Happened, RunEvent};
 use crate::run::{LiveSnapshot, RunRecord};
 
-/// A run is told about at most this often while it works.
+/// The shortest time between two updates of a working run.
 const UPDATE: Duration = Duration::from_secs(1);
 /// Characters of a task, of an error or of the text that is being written.
 const MAX_TEXT: usize = 500;
 /// Characters of a result.
 const MAX_RESULT: usize = 4_000;
 
-/// Decides what is told when.
+/// Limits the rate of events.
 #[derive(Debug, Default)]
 pub(in super::super) struct EventThrottle {
-    /// What was said last of each run under way, and when.
+    /// The last event of each active run, with its time.
     told: HashMap<String, (RunRecord, Instant)>,
-    /// The runs under way that have changed since they were told about.
+    /// The active runs that have changed since their last event.
     changed: HashMap<String, RunRecord>,
 }
 
@@ -49,13 +49,13 @@ impl EventThrottle {
         news
     }
 
-    /// When there is more to tell without a further event.
+    /// Returns the time of the next event without a further change.
     pub(in super::super) fn next(&self) -> Option<Instant> {
         self.changed.keys().filter_map(|key| self.told.get(key)).map(|(_, at)| *at + UPDATE).min()
     }
 }
 
-/// What is told of a run: some of its fields, bounded; whether they are set tells a change from none.
+/// Returns a run with the published fields only, bounded. Changes of these fields cause an event.
 #[must_use]
 pub fn told(run: &RunRecord) -> RunRecord {
     let LiveSnapshot { state, position, blocked_by, last_tool, text, usage, .. } = run.progress.clone();

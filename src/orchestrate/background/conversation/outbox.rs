@@ -24,16 +24,16 @@ struct State {
     offered: HashSet<String>,
     /// Since when the store has not said whether there are more.
     unanswered: Option<Instant>,
-    /// By the key of its run, the next delivery that somebody waits for instead of the listener.
+    /// By the key of its run, the next delivery that a caller awaits instead of the listener.
     reserved: HashMap<String, Option<Delivery>>,
 }
 
 /// The mark that there may be something to deliver.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Pending {
-    /// When the first of it arrived.
+    /// The arrival of the first one.
     pub since: Instant,
-    /// Counts arrivals, to detect those that came meanwhile.
+    /// Counts arrivals, to detect later ones.
     count: u64,
 }
 
@@ -60,7 +60,7 @@ impl Outbox {
         state.unanswered = (!is_answered).then_some(since);
     }
 
-    /// Whether the listener has received all that there is, as far as the store says so within `patience`.
+    /// Returns true if the listener has received all deliveries, as far as the store answers within `patience`.
     pub(in super::super) fn is_settled(&self, patience: Duration) -> bool {
         let state = self.0.lock();
         let is_silent = state.unanswered.is_some_and(|since| since.elapsed() >= patience);
@@ -86,7 +86,7 @@ impl Outbox {
         None
     }
 
-    /// Whether a question waits here, whose run does nothing meanwhile.
+    /// Returns true if a question waits here, during which its run is idle.
     pub(in super::super) fn has_question(&self) -> bool {
         self.0.lock().queue.iter().any(is_question)
     }
@@ -152,7 +152,7 @@ impl Outbox {
         state.expect();
     }
 
-    /// Clears what was pending by then. What arrived later or is still queued stays pending.
+    /// Clears the deliveries that were pending at `by_then`. Later and queued ones stay pending.
     pub(in super::super) fn taken(&self, by_then: Pending) {
         let mut state = self.0.lock();
         let is_empty = state.queue.is_empty();
@@ -187,7 +187,7 @@ impl Outbox {
 }
 
 impl State {
-    /// The delivery, unless somebody waits for it.
+    /// Returns the delivery, unless a caller awaits it.
     fn unless_reserved(&mut self, delivery: Delivery) -> Option<Delivery> {
         match self.reserved.get_mut(&delivery.key) {
             Some(slot @ None) if !is_question(&delivery) => {

@@ -43,9 +43,9 @@ pub struct ConversationView {
     handed_over: Mutex<HashSet<String>>,
     /// Ids of the deliveries that the conversation contained when it was opened.
     contained: HashSet<String>,
-    /// Whether the store must be read again.
+    /// True if the store must be read again.
     is_stale: AtomicBool,
-    /// Whether the listener was given a question that nobody has noticed who waits for the runs.
+    /// True if the listener got a question that no waiting program has noticed yet.
     was_asked: AtomicBool,
     /// Changes when the listener has handled an event, and when the view is closed.
     changes: watch::Sender<u64>,
@@ -87,8 +87,8 @@ impl ConversationView {
         self.runs.lock().clone()
     }
 
-    /// Of these deliveries, the ids of those that the conversation contains, by what it said when it was opened and by
-    /// its file, in which another process may have written since. Blocks.
+    /// Returns the ids of the deliveries that the conversation contains, by its own list at the opening and by its file, which
+    /// another process may have changed since. Blocks.
     pub(in super::super) fn contained(&self, deliveries: &[Delivery]) -> Vec<String> {
         let file = self.scope.context.host.session_file.as_deref().filter(|_| !deliveries.is_empty());
         let by_file = file.and_then(|file| contained_in(file).ok()).unwrap_or_default();
@@ -110,7 +110,7 @@ impl ConversationView {
         runs.clone_into(&mut self.runs.lock());
     }
 
-    /// The ended runs that the store had when it was last read, those that a call has waited for too.
+    /// Returns the ended runs from the last reading of the store, including foreground runs.
     pub(in super::super) fn ended(&self) -> Vec<RunRecord> {
         self.ended.lock().clone()
     }
@@ -131,17 +131,17 @@ impl ConversationView {
         self.is_stale.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the store must be read again; resets the mark.
+    /// Returns true if the store must be read again, and resets the mark.
     pub(in super::super) fn take_stale(&self) -> bool {
         self.is_stale.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether any of its runs is live, in any process.
+    /// Returns true if any of its runs is live, in any process.
     pub(in super::super) fn has_live(&self) -> bool {
         self.runs.lock().iter().any(|run| run.is_live() && !run.is_foreground)
     }
 
-    /// Whether any of its live runs has a keeper, whose snapshots change without the store.
+    /// Returns true if any of its live runs has a host process, whose snapshots change without the store.
     pub(in super::super) fn has_detached(&self) -> bool {
         self.has_detached.load(Ordering::Relaxed)
     }
@@ -157,7 +157,7 @@ impl ConversationView {
         self.was_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was given one since the last call.
+    /// Returns true if it got a question since the last call.
     pub(in super::super) fn take_asked(&self) -> bool {
         self.was_asked.swap(false, Ordering::Relaxed)
     }
@@ -238,7 +238,7 @@ impl Conversations {
         self.open.lock().contains_key(session)
     }
 
-    /// The sessions of the conversations that were opened in this process, those that are closed by now too.
+    /// Returns the sessions of all conversations that were opened in this process, including closed ones.
     pub(in super::super) fn ever_open(&self) -> HashSet<String> {
         self.ever_open.lock().clone()
     }

@@ -1,4 +1,4 @@
-//! Asks the conversation for a run, and the user beside it.
+//! Asks the conversation for a run, and its user.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::run::{
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 
-/// Whether nobody waits for an answer any more: time is up, the run has ended, or this process hosts it and knows.
+/// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts it and knows.
 pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
     let has_ended = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
     has_ended
@@ -24,12 +24,12 @@ pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Deliver
         }
 }
 
-/// What a background run asks of its host, and of its conversation.
+/// The requests of a background run to its host, and to its conversation.
 pub(in super::super) struct AsksConversation<'a> {
     pub service: &'a Arc<BackgroundService>,
     pub live: &'a Arc<LiveRun>,
     pub host: &'a dyn HostCallbacks,
-    /// Whether a question starts a turn of an idle conversation.
+    /// True if a question starts a turn of an idle conversation.
     pub triggers_turn: bool,
 }
 
@@ -137,14 +137,14 @@ impl AsksConversation<'_> {
         let delivery = stored.await;
         let left = service.conversations.hand_over(&session, is_claimed.then_some(delivery));
         if let Some(left) = left {
-            // The conversation was closed meanwhile.
+            // The conversation was closed in the meantime.
             service.blocking(move |service| service.repository.release(&[left.id])).await;
         }
         service.invalidate(!is_claimed);
     }
 }
 
-/// Shows on the run what it asks until this is dropped.
+/// Shows the question on the run until this is dropped.
 struct Asking<'a> {
     service: &'a BackgroundService,
     live: &'a LiveRun,

@@ -11,12 +11,12 @@ const MAX_QUESTIONS: u32 = 32;
 /// Between the id of a run's end and the number of its question.
 const NUMBERED: &str = "-q";
 
-/// Whether a delivery is a question.
+/// Returns true if a delivery is a question.
 pub(in super::super) fn is_question(delivery: &Delivery) -> bool {
     is_question_id(&delivery.id)
 }
 
-/// Whether this is the id of a question and not of an end.
+/// Returns true if this is the id of a question instead of an end.
 pub(in super::super) fn is_question_id(id: &str) -> bool {
     id.contains(NUMBERED)
 }
@@ -45,7 +45,7 @@ impl OpenQuestion {
         open.is_some_and(|open| open.answer.send(words.to_owned()).is_ok())
     }
 
-    /// What is asked, if anything is.
+    /// Returns the pending question, if there is one.
     pub(in super::super) fn words(&self) -> Option<String> {
         self.0.lock().open.as_ref().map(|open| open.words.clone())
     }

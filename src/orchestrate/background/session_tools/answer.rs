@@ -9,7 +9,7 @@ use crate::present::Report;
 pub struct SessionAnswer {
     /// For the model.
     pub value: Value,
-    /// Whether the call failed.
+    /// True if the call failed.
     pub is_error: bool,
     /// The same for people.
     pub report: Report,
@@ -18,7 +18,7 @@ pub struct SessionAnswer {
 }
 
 impl SessionAnswer {
-    /// What a session keeps of it, in a file that outlives releases and may hold those of other tools.
+    /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
     pub const KIND: &str = "subagent-session";
     /// Changes with the meaning of a field.
     pub const VERSION: u32 = 1;

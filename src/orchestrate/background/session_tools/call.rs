@@ -25,7 +25,7 @@ pub enum SessionCall {
     Of(String, RunCall),
 }
 
-/// What is done with one run.
+/// An operation on one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunCall {
     /// Reads its conversation.
@@ -36,7 +36,7 @@ pub enum RunCall {
     Stop,
 }
 
-/// Which runs are listed.
+/// The filter of listed runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListWanted {
@@ -46,11 +46,11 @@ pub struct ListWanted {
     pub(super) active_minutes: Option<u32>,
 }
 
-/// Which messages of a conversation are read.
+/// The page of a conversation's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryWanted {
     pub(super) limit: usize,
-    /// How many of the newest messages other pages have.
+    /// The number of the newest messages to skip.
     pub(super) offset: usize,
     pub(super) tools: bool,
 }

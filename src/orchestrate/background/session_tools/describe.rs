@@ -115,7 +115,7 @@ fn described(service: &BackgroundService, run: &RunRecord, home: Option<&Path>) 
     }))
 }
 
-/// When something last happened to a run.
+/// Returns the time of a run's last event.
 fn updated(run: &RunRecord) -> i64 {
     run.ended_ms.or(run.progress.updated_ms).or(run.started_ms).unwrap_or(run.created_ms)
 }

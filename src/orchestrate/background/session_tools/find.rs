@@ -14,7 +14,7 @@ use crate::transcript::session_id;
 ///
 /// # Errors
 ///
-/// A report of the nearest name and of what there is.
+/// With a report of the nearest name and of all candidates.
 pub(super) async fn find(
     service: &Arc<BackgroundService>,
     view: &ConversationView,

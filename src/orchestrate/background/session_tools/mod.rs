@@ -1,6 +1,6 @@
-//! What the model of a conversation can ask about its own runs, and do with them: `sessions_list`, `sessions_history`,
-//! `sessions_send`, `sessions_stop`. Each answer is JSON for the model and a report for the person who watches. Runs of other
-//! conversations are out of reach.
+//! The tools with which a conversation's model queries and controls its own runs: `sessions_list`, `sessions_history`,
+//! `sessions_send`, `sessions_stop`. Each answer is JSON for the model and a report for the watching person. Runs of other
+//! conversations cannot be reached.
 //!
 //! | File | Answers |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Sends a message to a run, and waits for what comes of it.
+//! Sends a message to a run, and waits for its reply.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use crate::process::Cancel;
 use crate::run::{ActionOutcome, BackgroundStatus, HostCallbacks, RunRecord};
 use crate::store::Delivery;
 
-/// What is said when the result comes as a message.
+/// The note if the result arrives as a message.
 const ANNOUNCED: &str = "its result arrives as a message";
 /// The same where the message was the answer to a question.
 const ANSWERED: &str = "its question is answered; its result arrives as a message";
-/// What is said of a run whose call is still waited for.
+/// The note for a run whose call still waits.
 const WAITED_FOR: &str = "its result is that of the call that waits for it";
 
-/// Sends a message. To a run under way it is read before its next turn, and one that has ended goes on with it; the reply is
-/// the result of the run.
+/// Sends a message. An active run reads it before its next turn, and an ended run continues with it. The reply is the result of
+/// the run.
 pub(super) async fn send(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
@@ -49,7 +49,7 @@ pub(super) async fn send(
     if run.is_foreground && run.is_live() {
         return accepted(WAITED_FOR);
     }
-    // What another process hosts is announced as ever.
+    // A run of another process is announced as usual.
     let Some((reply, live)) = reply.zip(service.registry.get(&run.key)) else { return accepted(note(done)) };
     let hosted = [live];
     select! {

@@ -14,7 +14,7 @@ use crate::present::{Clock, action_report, refused_report};
 use crate::process::Cancel;
 use crate::run::{ActionOutcome, HostCallbacks, blocking};
 
-/// Carries out a call. `cancel` ends the wait for a reply; what was sent stays sent.
+/// Carries out a call. `cancel` ends the wait for a reply. A sent message stays sent.
 pub async fn use_session_tool(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,

@@ -18,9 +18,9 @@ use crate::run::{
     prepare_with, spawn_task,
 };
 
-/// What the model reads when a run was accepted.
+/// The model's note after a run was accepted.
 const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; go on, or end your turn.";
-/// What it reads when the user must consent first.
+/// The model's note if the user must consent first.
 const ASKED: &str = "The user is being asked whether this agent may run. The result, or the refusal, will arrive as a message. \
                      Do not wait or poll for it.";
 const NO_STORE: &str = "a run that goes on after pi has ended (`background.onExit` is `keep`) has to be kept, and the store of \
@@ -66,7 +66,7 @@ async fn begin(
         () = asked.notified() => None,
         prepared = &mut preparing => Some(prepared),
     };
-    // The caller may be gone; an accepted run continues.
+    // The caller may be gone. An accepted run continues.
     let reply = |answer| drop(receipt.send(answer));
     let accepted = |awaits_consent: bool, undo_note: Option<&str>| {
         let RunRecord { run_id, session_key, .. } = live.record();
@@ -156,7 +156,7 @@ async fn after_consent(
     if let Some(handoff) = handoff {
         return match handoff.hand_over(&live.key()).await {
             Receipt::Accepted { .. } => {
-                // The run belongs to the keeper from now on, and so does a stop that came meanwhile.
+                // The run belongs to the host process from now on, and so does an earlier stop.
                 if live.end_reason() == Some(EndReason::Stopped) {
                     let key = live.key();
                     service.blocking(move |service| service.repository.request(&key, STOP, "")).await;
@@ -183,7 +183,7 @@ async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Co
     has_room
 }
 
-/// Whether all processes together already have as many live runs as one process may have.
+/// Returns true if all processes together already have as many live runs as one process may have.
 async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool {
     let most = most(config);
     service.blocking(move |service| service.repository.count_live()).await >= most

@@ -16,7 +16,7 @@ use crate::text::figures::millis;
 
 /// Most bytes of a task that are stored.
 const TASK_BYTES: usize = 4 * 1024;
-/// How many runs one process may have, waiting or running, per slot of `maxConcurrent`.
+/// The number of runs, waiting or running, that one process may have per slot of `maxConcurrent`.
 const RUNS_PER_SLOT: usize = 32;
 
 /// A run that may be accepted.
@@ -31,8 +31,8 @@ pub(super) struct SpawnPlan {
     pub handoff: Option<Handoff>,
 }
 
-/// Decides about a request. `hosted` is the number of runs that this process hosts, `model` what the hosting pi says about
-/// the model that is asked for. Blocks.
+/// Decides about a request. `hosted` is the number of runs that this process hosts, `model` the hosting pi's answer about the
+/// requested model. Blocks.
 pub(super) fn plan(
     request: SpawnRequest,
     hosted: usize,
@@ -58,7 +58,7 @@ pub(super) fn plan(
     let asked = request.agent.as_ref().filter(|name| !name.trim().is_empty());
     let agent = asked.unwrap_or(&config.default_agent);
     let catalog = find_agents(&request.cwd, &request.context, &config);
-    // One that does not exist is refused with the others' names later.
+    // An unknown agent is refused later with the existing names.
     let agent = catalog.find(agent).map_or_else(|_| agent.clone(), |found| found.name.clone());
     let is_allowed = is_allowed(&config, &catalog, &agent);
     if let Some(refusal) = refusal(&config, &short(&sanitizer, &agent), is_allowed, hosted) {
@@ -131,7 +131,8 @@ pub(super) fn plan(
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
 }
 
-/// Why an agent may not run in the background, or no further run. `hosted` is the number of runs that this process hosts.
+/// Returns the reason why an agent may not run in the background, or why no further run may start. `hosted` is the number of runs
+/// that this process hosts.
 pub(in super::super) fn refusal(
     config: &Config,
     agent: &str,
@@ -152,7 +153,7 @@ pub(in super::super) fn refusal(
     ))
 }
 
-/// How many runs one process may have, waiting or running.
+/// Returns the number of runs, waiting or running, that one process may have.
 pub(in super::super) fn most(config: &Config) -> usize {
     config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
 }
@@ -167,7 +168,7 @@ pub(in super::super) fn too_many(config: &Config) -> String {
     )
 }
 
-/// Why a run cannot outlive its pi, if it cannot.
+/// Returns the reason why a run cannot be detached, if there is one.
 fn keep_refusal(config: &Config, limit: Timeout) -> Option<String> {
     if !matches!(limit, Timeout::After(_)) {
         return Some(

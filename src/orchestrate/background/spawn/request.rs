@@ -16,9 +16,9 @@ use crate::run::{HostContext, RunRecord, blocking};
 use crate::store::now_ms;
 use crate::text::{chain, text_enum};
 
-/// How long a keeper may take to accept its run. It loads an addon and reads a few files.
+/// The time limit for a host process to accept its run. It loads an addon and reads a few files.
 const ACCEPTING: Duration = Duration::from_secs(30);
-/// How far the times of simultaneous requests may run ahead of the clock.
+/// The maximum lead of the times of simultaneous requests over the clock.
 const MAX_LEAD_MS: i64 = 1_000;
 
 /// A request for a background run. A host passes it to a keeper as JSON.
@@ -47,15 +47,15 @@ pub struct SpawnRequest {
     pub cwd: PathBuf,
     /// Agent directory, environment and host.
     pub context: Arc<HostContext>,
-    /// When it was made, no two requests of a process have the same time.
+    /// The time of the request. No two requests of a process have the same time.
     pub created_ms: i64,
-    /// When it was made, in the order of all calls to the queue.
+    /// The position of the request in the order of all calls to the queue.
     #[serde(skip, default = "ordered_now")]
     pub order: Arc<CallOrder>,
     /// Ends the run as the end of its host would.
     #[serde(skip)]
     pub ends_with: Option<Cancel>,
-    /// How to start a keeper for a run that outlives this process; without it, such runs are refused.
+    /// The way to start a host process for a detached run. Without it, such runs are refused.
     #[serde(skip)]
     pub host_process: Option<Detached>,
     /// The key of a run that another process hands over to this one, its keeper.
@@ -86,8 +86,7 @@ impl SpawnRequest {
         }
     }
 
-    /// A time for a request made now: later than that of every earlier request of this process, unless the clock was
-    /// set back.
+    /// Returns a time for a request made now: later than every earlier request of this process, unless the clock was set back.
     fn moment() -> i64 {
         static LAST: AtomicI64 = AtomicI64::new(0);
         let now = now_ms();
@@ -134,11 +133,11 @@ pub enum Receipt {
         run_id: String,
         /// As in [`RunRecord`](crate::orchestrate::background::RunRecord).
         session_key: String,
-        /// What the model reads.
+        /// The note for the model.
         note: String,
         /// Options that were skipped, and why.
         warnings: Vec<String>,
-        /// Whether it waits until the user has said that its agent may run.
+        /// True if it waits until the user has allowed its agent.
         #[serde(default)]
         awaits_consent: bool,
     },
@@ -165,7 +164,7 @@ pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
 }
 
 impl Receipt {
-    /// What a session keeps of it, in a file that outlives releases and may hold those of other tools.
+    /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
     pub const KIND: &str = "subagent-receipt";
     /// Changes with the meaning of a field.
     pub const VERSION: u32 = 1;

@@ -20,22 +20,22 @@ pub struct Spawnable {
     pub description: String,
     /// The source of its definition.
     pub source: Source,
-    /// Whether it may only read.
+    /// True if it may only read.
     pub readonly: bool,
     /// The model that it would get as `provider/id`, if known.
     pub model: Option<String>,
-    /// Who named that model.
+    /// The source of the model.
     pub model_from: Option<String>,
     /// The thinking level that it would get, if known.
     pub thinking: Option<String>,
-    /// Where its child could change files; `None` if it could not.
+    /// The places where its child could change files. `None` if it could not.
     pub writes: Option<WriteReach>,
     /// Whom its child may ask.
     pub asks: Asks,
 }
 
 impl Spawnable {
-    /// What a session keeps of a list of them.
+    /// The kind of a list of them in a session file.
     pub const LIST_KIND: &str = "subagent-agents";
     /// Changes with the meaning of a field.
     pub const LIST_VERSION: u32 = 1;

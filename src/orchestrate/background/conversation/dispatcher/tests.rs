@@ -1,4 +1,4 @@
-//! Each message once, whatever the host does with it: drop it, refuse it, fail, be killed, be typed into.
+//! Each message arrives once, even if the host drops or refuses it, fails, is killed, or the user types.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ struct Host {
     /// The deliveries in the session, in order.
     session: Vec<String>,
     file: Option<PathBuf>,
-    /// What becomes of the next messages; the rest is appended.
+    /// The outcomes of the next messages. The rest is appended.
     fates: VecDeque<Fate>,
     /// Messages handed over, and whether each was to start a turn.
     sent: Vec<(String, bool)>,
@@ -278,7 +278,7 @@ fn a_look_that_fails_sends_nothing() {
     assert!(host.offered("a"));
     host.dispatcher.settled(false);
     assert_eq!(host.dispatcher.next(host.now), Some(Step::Look));
-    // The host throws before it can say what the session contains.
+    // The host throws before it can report the session's content.
     host.look_after(LOOK, false);
     assert_eq!(host.sent, []);
     host.settled(false);
