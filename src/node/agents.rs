@@ -51,15 +51,15 @@ pub struct AgentInfo {
     pub model: Option<String>,
     /// The thinking level the definition asks for; absent: inherited.
     pub thinking: Option<String>,
-    /// Whether a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command
-    /// for that.
+    /// True if a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command for
+    /// that.
     pub can_write: bool,
-    /// Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not.
+    /// The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none.
     #[napi(ts_type = "\"tree\" | \"anywhere\"")]
     pub writes: Option<&'static str>,
-    /// What a run would have in the end, and who said so, in words for people: `model haiku (agents.explorer)`.
+    /// A run's effective settings with their sources, in words for people: `model haiku (agents.explorer)`.
     pub settings: Vec<String>,
-    /// What the agent asks for and this pi does not have, in words for people.
+    /// The requests of the agent that this pi lacks, in words for people.
     pub notices: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct ShadowedAgent {
     pub source: &'static str,
     /// The file that defines it; absent for builtins.
     pub path: Option<String>,
-    /// The source of the one that takes effect.
+    /// The source of the effective definition.
     #[napi(ts_type = "\"builtin\" | \"user\" | \"project\"")]
     pub by: &'static str,
 }
@@ -106,7 +106,7 @@ pub struct Diagnostic {
     pub column: Option<u32>,
 }
 
-/// What a host registers so that its model can delegate.
+/// The tools that a host registers so that its model can delegate.
 #[napi(object, object_from_js = false)]
 pub struct ToolSurfaces {
     /// False when `enabled` is false: register nothing.
@@ -130,7 +130,7 @@ pub struct ToolSurface {
     pub name: &'static str,
     /// The name that people read.
     pub label: &'static str,
-    /// For the model: what the tool does and, in `subagent`, which agents there are.
+    /// For the model: the purpose of the tool and, in `subagent`, the list of agents.
     pub description: String,
     /// One line for the list of tools in the system prompt. Absent: the description is enough.
     pub prompt_snippet: Option<&'static str>,
@@ -139,22 +139,22 @@ pub struct ToolSurface {
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
-    /// Who calls it, as pi takes it since 1.x.
+    /// The callers of the tool, in the form of pi since 1.x.
     #[napi(ts_type = "\"model-only\"")]
     pub exposure: &'static str,
-    /// What it does to the world, as pi takes it since 1.x. Absent: whatever its agents do.
+    /// The effects of the tool, in the form of pi since 1.x. Absent: the effects of its agents.
     pub annotations: Option<ToolAnnotations>,
 }
 
-/// What a tool does to the world.
+/// The effects of a tool.
 #[napi(object, object_from_js = false)]
 pub struct ToolAnnotations {
     /// True when it changes nothing.
     pub read_only_hint: bool,
 }
 
-/// Lists the agents of a directory and the tools a child of each would get. Reads agent files, and asks the warden what
-/// this machine can enforce.
+/// Lists the agents of a directory and the tools of each one's child. Reads agent files, and asks the warden what this machine
+/// can enforce.
 ///
 /// @example
 /// ```ts

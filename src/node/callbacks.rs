@@ -36,16 +36,16 @@ pub struct ConfirmRequest {
     pub path: String,
     /// The question in a few words.
     pub title: String,
-    /// What the agent is, what a yes allows, what has changed since the last yes, and all of its file. A yes counts for all
-    /// of it, so let the person see it to its end.
+    /// The agent's tools, the meaning of a yes, the changes since the last yes, and the whole file. A yes applies to all of it,
+    /// so let the person see it to its end.
     pub message: String,
-    /// Who asks: `sub-agent`.
+    /// The asker: `sub-agent`.
     pub heading: String,
     /// The question on one line.
     pub sentence: String,
     /// A no and a yes, in this order: the first one changes nothing.
     pub choices: Vec<Choice>,
-    /// How long the answer is waited for, in milliseconds; ten minutes.
+    /// The time limit of the answer, in milliseconds; ten minutes.
     pub timeout_ms: f64,
 }
 
@@ -78,14 +78,14 @@ pub struct Question {
     pub placeholder: Option<String>,
     /// The initial text of the field; as long as the title. Returned unchanged, it is the child's own text.
     pub prefill: Option<String>,
-    /// Who asks: `cleanup (explorer) asks`.
+    /// The asker: `cleanup (explorer) asks`.
     pub heading: String,
     /// The question on one line, with who asks it.
     pub sentence: String,
     /// The ways to answer, for people. The first one changes nothing.
     pub choices: Vec<Choice>,
-    /// How long the answer is waited for, in milliseconds: as long as the child does, and ten minutes at most. Without
-    /// one the dialog is cancelled.
+    /// The time limit of the answer, in milliseconds: as long as the child waits, and at most ten minutes. Without an answer the
+    /// dialog is cancelled.
     pub timeout_ms: f64,
 }
 
@@ -94,7 +94,7 @@ pub struct Question {
 pub struct Choice {
     /// Its words, on one line.
     pub label: String,
-    /// What to answer; absent where a text is to be written.
+    /// The answer. Absent if a text must be written.
     pub answer: Option<Answer>,
 }
 
@@ -112,23 +112,23 @@ pub struct Answer {
 pub struct RefreshRequest {
     /// The provider, as pi names it.
     pub provider: String,
-    /// How long the token has to be good, in milliseconds. The answer is waited for 50 seconds at most.
+    /// The required lifetime of the token, in milliseconds. The answer is awaited for at most 50 seconds.
     pub valid_for_ms: f64,
 }
 
 /// A model that a run asks for.
 #[napi(object, object_from_js = false)]
 pub struct ModelRequest {
-    /// As it was asked for: `provider/id`, an id, or a part of a name, without a thinking level.
+    /// The requested name: `provider/id`, an id, or a part of a name, without a thinking level.
     pub model: String,
 }
 
-/// What pi says about a model that was asked for.
+/// pi's answer about a requested model.
 #[napi(object, object_to_js = false)]
 pub struct HostModel {
     /// `provider/id`; absent when no model or several are meant.
     pub model: Option<String>,
-    /// Whether pi has a login for its provider.
+    /// True if pi has a login for its provider.
     /// @default false
     pub has_login: Option<bool>,
     /// The environment variables that its provider takes a key from.
@@ -141,7 +141,7 @@ pub struct HostModel {
     pub known: Option<Vec<String>>,
 }
 
-/// What a callback without an answer returns. A promise is kept and watched: a rejection no one looks at would end the
+/// The return value of a callback without an answer. A promise is kept and watched, because an unhandled rejection would end the
 /// host.
 pub(super) type Returned = Option<Promise<UnknownReturnValue>>;
 
@@ -152,8 +152,8 @@ pub type UpdateSink = ThreadsafeFunction<ToolResult, Returned, ToolResult, Statu
 type Callback<Request, Reply> =
     ThreadsafeFunction<Request, Either<Promise<Reply>, Reply>, Request, Status, false, true>;
 
-/// How a call asks its host. Each callback may be missing; none keeps the process alive. One that throws or rejects has
-/// not answered.
+/// A call's requests to its host. Each callback may be missing, and none keeps the process alive. A callback that throws or
+/// rejects has not answered.
 ///
 /// @example
 /// ```ts
@@ -347,9 +347,9 @@ impl IntoJs<Answer> for ChosenAnswer {
     }
 }
 
-/// Passes updates on, one at a time. JavaScript gets the newest state each time it has taken one, and the last state in
-/// any case; parts that have not changed since the update before are left out. Promises are not waited for: one that
-/// stays pending must hold back neither updates nor the result.
+/// Passes updates on, one at a time. JavaScript gets the newest state each time it has accepted one, and the last state in any
+/// case. Parts that have not changed since the previous update are omitted. Promises are not awaited: a pending promise must
+/// delay neither updates nor the result.
 pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
     let Some(sink) = sink else { return };
     let mut before: Option<run::ToolResult> = None;
@@ -382,7 +382,7 @@ pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>
 ///
 /// # Errors
 ///
-/// When it throws, or can no longer be called.
+/// If it throws, or can no longer be called.
 pub(super) async fn call<Told>(
     sink: &ThreadsafeFunction<Told, Returned, Told, Status, false, true>,
     told: Told,

@@ -1,4 +1,4 @@
-//! What stands in a conversation, as drawings. What a session keeps comes in as JSON: whatever it is, reading it is safe.
+//! The parts of a conversation, as drawings. A session's stored data comes in as JSON, and reading any data is safe.
 
 use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
@@ -6,7 +6,7 @@ use napi_derive::napi;
 use super::drawing::{Row, parsed};
 use crate::present::cards;
 
-/// How much of a card is wanted.
+/// The requested size of a card.
 #[napi(object, object_to_js = false)]
 pub struct CardExtent {
     /// All of it.
@@ -23,8 +23,8 @@ impl From<CardExtent> for cards::Extent {
     }
 }
 
-/// The card of a call of a tool: it remembers what has been told, and is drawn at any time. Details and arguments come as
-/// JSON; what is not ours is drawn as its text.
+/// The card of a call of a tool: it remembers all updates, and is drawn at any time. Details and arguments come as JSON. Foreign
+/// data is drawn as its text.
 ///
 /// @example
 /// ```ts
@@ -76,7 +76,7 @@ impl CallCard {
         parsed::<Vec<Row>>(env, self.0.head(&extent.into()))
     }
 
-    /// Draws how it goes, or what came of it.
+    /// Draws its progress, or its result.
     #[napi(catch_unwind, ts_return_type = "Array<Row>")]
     pub fn body<'env>(&self, env: &'env Env, extent: CardExtent) -> napi::Result<Unknown<'env>> {
         parsed::<Vec<Row>>(env, self.0.body(&extent.into()))

@@ -11,7 +11,7 @@ use super::runtime::{off_thread, promise};
 use crate::config;
 use crate::run;
 
-/// The configuration in force in a directory.
+/// The effective configuration in a directory.
 #[napi(object, object_from_js = false)]
 pub struct LoadedConfig {
     /// The object under `subagents`, every key present, defaults filled in. 0 stands for "no limit" as in the files.
@@ -28,10 +28,10 @@ pub struct LoadedConfig {
 /// A configuration file.
 #[napi(object, object_from_js = false)]
 pub struct ConfigSource {
-    /// A project file may only tighten what the user's file allows.
+    /// A project file may only tighten the user's settings.
     #[napi(ts_type = "\"user\" | \"project\"")]
     pub origin: &'static str,
-    /// Where the file is, or would be.
+    /// The path of the file, also if it does not exist.
     pub path: String,
     /// False when there is no such file, which is no mistake.
     pub present: bool,

@@ -11,7 +11,7 @@ use super::options::SurfaceOptions;
 use super::runtime::promise;
 use crate::doctor;
 
-/// What stands in the way of a delegation.
+/// The obstacles to a delegation.
 #[napi(object, object_from_js = false)]
 pub struct DoctorReport {
     /// True when no check has the status `error`.
@@ -23,14 +23,14 @@ pub struct DoctorReport {
 /// One check and its finding.
 #[napi(object, object_from_js = false)]
 pub struct DoctorCheck {
-    /// What was checked, in a word or two.
+    /// The checked subject, in a word or two.
     pub area: String,
     /// `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it.
     #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\"")]
     pub status: &'static str,
     /// The finding. Sanitized, at most 4 KiB.
     pub message: String,
-    /// What to do about it. Sanitized, at most 4 KiB.
+    /// The fix. Sanitized, at most 4 KiB.
     pub hint: Option<String>,
 }
 

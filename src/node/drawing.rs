@@ -22,7 +22,7 @@ pub(super) fn parsed<Js: Serialize>(env: &Env, drawing: impl IntoJs<Js>) -> napi
 pub struct Row {
     /// Columns that it is moved to the right.
     pub indent: u32,
-    /// What it says, and how that fits a width.
+    /// The content, and its fit to a width.
     pub fit: Fit,
 }
 
@@ -54,7 +54,7 @@ pub struct Span {
 pub struct Part {
     /// A part without text is left out with its separator.
     pub spans: Vec<Span>,
-    /// Where there is no room for all parts, the highest rank goes first; 0 stays.
+    /// Without room for all parts, the highest rank is dropped first; 0 stays.
     pub rank: u32,
     /// It may be cut to so many columns before another part goes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ pub struct Part {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cell {
-    /// What it says.
+    /// The content.
     pub span: Span,
     /// Columns at most.
     pub most: u32,
@@ -91,23 +91,23 @@ pub struct Cell {
     /// Its text still grows and must not move the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_growing: Option<bool>,
-    /// How it is told apart from the others of its column.
+    /// The difference from the other cells of its column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<SharedPrefix>,
 }
 
-/// How a text that begins like another one is told apart from it.
+/// The difference of a text from others with the same beginning.
 #[napi(object, object_from_js = false)]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedPrefix {
     /// In so many characters they are alike.
     pub shared: u32,
-    /// What is shown of it where there is no room for more than these.
+    /// The part that is shown without room for the whole text.
     pub end: String,
 }
 
-/// How a row fits a width.
+/// The fit of a row to a width.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]

@@ -23,10 +23,10 @@ use crate::orchestrate::{self, PieceKind};
 #[napi]
 pub struct EarlyCall(orchestrate::EarlyCall);
 
-/// Boots the children of a call while its arguments still arrive: those whose agent needs no one's consent, while the
-/// queue has a free slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain`
-/// claims it by `callId`; a child that nobody claims within 30 seconds of the last `push` is ended without a trace. The
-/// configuration key `earlyBoot` switches this off.
+/// Boots the children of a call while its arguments still arrive: of agents that need no consent, while the queue has a free
+/// slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain` claims it by `callId`. A
+/// child that is not claimed within 30 seconds of the last `push` is ended without a trace. The configuration key `earlyBoot`
+/// switches this off.
 ///
 /// @example
 /// ```ts
@@ -71,8 +71,8 @@ impl EarlyCall {
     }
 }
 
-/// Ends the children that wait for the next call (`spare.count`). Resolves when they are gone, without a trace. The end of
-/// the JavaScript thread ends them as well.
+/// Ends the children that wait for the next call (`spare.count`). Resolves when all of their processes and files are gone. The
+/// end of the JavaScript thread ends them as well.
 ///
 /// @example
 /// ```ts
@@ -120,8 +120,8 @@ pub struct ArrivingCall {
     pub call_id: String,
 }
 
-/// The calls of a host's model while they arrive: decides for which of them children are booted, and ends those that
-/// nobody will use. Feed it with the events of pi.
+/// The calls of a host's model while they arrive: decides which children are booted, and ends the unused ones. Feed it with the
+/// events of pi.
 ///
 /// @example
 /// ```ts
@@ -165,8 +165,7 @@ impl EarlyCalls {
         Some(ArrivingCall { tool: wanted.tool.as_str(), call_id: wanted.id.to_owned() })
     }
 
-    /// Boots children for the call that `take` has returned last, with what has arrived of it and what follows; see
-    /// `bootEarly`.
+    /// Boots children for the call that `take` has returned last, with its pieces so far and all later ones; see `bootEarly`.
     #[napi(catch_unwind)]
     pub fn boot(&self, options: EarlyOptions) {
         let call_id = options.call_id.clone();
@@ -174,7 +173,7 @@ impl EarlyCalls {
         self.0.lock().announce(&call_id, call);
     }
 
-    /// A message of the model is complete. Of one that ended with `error`, `aborted` or `length`, no call is executed.
+    /// A message of the model is complete. If it ended with `error`, `aborted` or `length`, none of its calls is executed.
     #[napi(catch_unwind)]
     pub fn message_ended(&self, stop_reason: Option<String>) {
         let is_cut_off = stop_reason.is_some_and(|reason| StopReason::from(&*reason).drops_calls());
@@ -193,7 +192,7 @@ impl EarlyCalls {
         self.0.lock().clear();
     }
 
-    /// The same. Resolves when the children are gone that no run has claimed.
+    /// Does the same for a closing host. Resolves when all unclaimed children are gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         let gone = self.0.lock().close();

@@ -172,8 +172,8 @@ impl RunHandle {
         self.run_id.get().into()
     }
 
-    /// Resolves with the result, whatever a user or a child did; calling it again gives the same. Rejects only for a
-    /// bug in the addon.
+    /// Resolves with the result, for every action of a user or a child. Calling it again gives the same result. Rejects only for
+    /// a bug in the addon.
     #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
     pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, ToolResult>> {
         let (mut outcome, guard) = (self.outcome.clone(), Arc::clone(&self.guard));
@@ -204,7 +204,7 @@ impl RunHandle {
         promise(env, async move { Ok(receipts_of(asked.await).into_js()) })
     }
 
-    /// Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone.
+    /// Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they are gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         self.guard.0.cancel(CancelReason::Shutdown);

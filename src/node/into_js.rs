@@ -1,4 +1,4 @@
-//! How values of the core become those of JavaScript.
+//! Conversions of the core's values to JavaScript's.
 //!
 //! A number becomes a double, a path or a choice a text. Where JavaScript has an optional field for a value that is
 //! always there, an empty list or `false` leaves it out.
@@ -115,7 +115,7 @@ impl<T: IntoJs<Js>, Js> IntoJs<Option<Vec<Js>>> for Vec<T> {
     }
 }
 
-/// What updates share.
+/// The shared lists of updates.
 impl<T: IntoJs<Js> + Clone, Js> IntoJs<Vec<Js>> for Arc<[T]> {
     fn into_js(self) -> Vec<Js> {
         self.iter().cloned().map(T::into_js).collect()

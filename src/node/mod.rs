@@ -1,6 +1,6 @@
 //! The napi edge: converts in, calls the core, converts out.
 //!
-//! It decides nothing. Whatever a user or a child can cause resolves as data; a rejection is a programming error.
+//! It decides nothing. Every error that a user or a child can cause resolves as data. A rejection is a programming error.
 //!
 //! ```text
 //! options + context   what JavaScript passes in → RunSpec, TasksSpec, SpawnRequest, HostContext

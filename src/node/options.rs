@@ -1,4 +1,4 @@
-//! What JavaScript passes in, converted to what the core takes.
+//! The options of JavaScript, converted to the core's types.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::orchestrate::{TaskSpec, TasksSpec};
 use crate::process::Cancel;
 use crate::run::{Host, HostContext, RunOverrides, RunSpec};
 
-/// Option objects: fields of their own, then those that every call has. JavaScript sees flat objects.
+/// Option objects: fields of their own, then the fields of every call. JavaScript sees flat objects.
 ///
 /// Documentation in the invocation is written as `#[doc = …]`: a `///` that passes through a macro becomes a raw string,
 /// whose `r"` napi would copy into `index.d.ts`.
@@ -33,9 +33,9 @@ macro_rules! call_options {
             /// pi's directory for agents, settings and sessions.
             /// @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
             pub agent_dir: Option<String>,
-            /// The session file of the conversation; the sessions of children are kept beside it.
+            /// The session file of the conversation. The sessions of children are kept next to it.
             pub parent_session_file: Option<String>,
-            /// The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it.
+            /// The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it.
             pub session_id: Option<String>,
             /// The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
             /// names one.
@@ -47,8 +47,8 @@ macro_rules! call_options {
             /// extensions.
             /// @default []
             pub extension_providers: Option<Vec<String>>,
-            /// Those of them that pi does not know without an extension. A call is refused whose child would not know its
-            /// model.
+            /// The extension providers that pi does not know without an extension. A call is refused if its child would not know
+            /// its model.
             /// @default []
             pub extension_only_providers: Option<Vec<String>>,
             /// The thinking level of the conversation. A child inherits it unless its agent or the configuration names
@@ -56,8 +56,8 @@ macro_rules! call_options {
             pub thinking: Option<String>,
             /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
             pub tools: Option<Vec<HostTool>>,
-            /// The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-            /// loaded by every child that may write. Absent: unknown, and pi's own files are read.
+            /// The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+            /// ones that watch tool calls. Absent: unknown, and pi's own files are read.
             pub extensions: Option<Vec<HostExtension>>,
             /// True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
             /// then loads no others.
@@ -280,7 +280,7 @@ pub struct SurfaceOptions {
     /// The providers that extensions have registered.
     /// @default []
     pub extension_providers: Option<Vec<String>>,
-    /// Those of them that pi does not know without an extension.
+    /// The extension providers that pi does not know without an extension.
     /// @default []
     pub extension_only_providers: Option<Vec<String>>,
     /// The thinking level of the conversation.

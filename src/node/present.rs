@@ -12,13 +12,13 @@ use crate::present::{self, Mark, now_ms};
 use crate::run;
 use crate::text::figures;
 
-/// What is known of a run's state.
+/// The state of a run.
 #[napi(object, object_to_js = false)]
 pub struct RunStatus {
     /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
     /// shown as it is.
     pub state: String,
-    /// What it asks, and waits for.
+    /// The question for which it waits.
     pub pending_question: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<u32>,
@@ -28,9 +28,9 @@ pub struct RunStatus {
     pub blocked_by: Option<String>,
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
-    /// What is about to be tried again.
+    /// The pending retry.
     pub retry: Option<RetryNotice>,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub stop_reason: Option<String>,
     /// The signal that ended the child.
     pub signal: Option<String>,
@@ -39,7 +39,7 @@ pub struct RunStatus {
     pub now_ms: Option<i64>,
 }
 
-/// How a state is shown.
+/// The label of a state.
 #[napi(object, object_from_js = false)]
 pub struct StateLabel {
     /// The name of its mark; `markStyles` has the sign.
@@ -49,7 +49,7 @@ pub struct StateLabel {
     pub mark: &'static str,
     /// The state in a word or two.
     pub word: String,
-    /// What to show beside the mark; absent for a run that simply runs or has simply done its work.
+    /// The text next to the mark. Absent for a run that simply runs or has simply completed.
     pub note: Option<String>,
 }
 
@@ -136,7 +136,7 @@ pub fn duration_text(ms: f64, ticking: Option<bool>) -> String {
     if ticking == Some(true) { figures::ticking(duration) } else { figures::duration(duration) }
 }
 
-/// What runs have used together, in words.
+/// The usage of runs together, in words.
 ///
 /// @example
 /// ```ts
@@ -155,7 +155,7 @@ pub fn usage_text(usages: Vec<RunUsage>) -> UsageText {
     present::usage_text(&all).into_js()
 }
 
-/// What was used, in words; a part is absent where there is nothing to say.
+/// The usage in words. A part is absent if it is zero.
 #[napi(object, object_from_js = false)]
 pub struct UsageText {
     /// `3 turns`.
@@ -166,8 +166,8 @@ pub struct UsageText {
     pub cost: Option<String>,
 }
 
-/// Writes a tool call on one line of at most 300 characters, as pi writes those of its own tools: `$ cargo test`,
-/// `read src/main.rs:1-10`. The arguments must be sanitized.
+/// Writes a tool call on one line of at most 300 characters, as pi writes calls of its own tools: `$ cargo test`, `read
+/// src/main.rs:1-10`. The arguments must be sanitized.
 ///
 /// @example
 /// ```ts

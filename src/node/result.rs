@@ -17,7 +17,7 @@ pub struct ToolResult {
     /// True when the run failed. A truncated success is no failure.
     /// @default false
     pub is_error: Option<bool>,
-    /// What the children spent, in pi's own shape; absent when no child was started.
+    /// The usage of the children, in pi's own shape. Absent if no child was started.
     pub usage: Option<PiUsage>,
     /// Everything that is not text.
     pub details: RunDetails,
@@ -41,14 +41,14 @@ pub struct RunDetails {
     pub kind: Option<&'static str>,
     /// The version of their shape: 1.
     pub version: Option<u32>,
-    /// `management`: refused because of `maxDepth`, whatever it asked for.
+    /// `management`: refused because of `maxDepth`, for any kind of call.
     #[napi(ts_type = "\"single\" | \"parallel\" | \"chain\" | \"management\"")]
     pub mode: &'static str,
     /// Eight hexadecimal characters; absent when the call was refused.
     pub run_id: Option<String>,
     /// One entry per run, in the order of the tasks; empty for refusals and in updates.
     pub results: Vec<SingleResult>,
-    /// Why the call did not simply succeed. A truncated success has one as well.
+    /// The reason why the call did not simply succeed. A truncated success has one as well.
     pub error: Option<CallError>,
     /// Only in updates of one run, never in a result.
     pub streaming: Option<Streaming>,
@@ -81,7 +81,7 @@ pub struct Streaming {
     pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
     pub blocked_by: Option<String>,
-    /// What of its changes cannot be undone; absent unless it writes in place.
+    /// The changes that cannot be undone. Absent unless it writes in place.
     pub undo_note: Option<&'static str>,
     /// From 1.
     pub attempt: u32,
@@ -97,7 +97,7 @@ pub struct Streaming {
     pub elapsed_ms: f64,
     /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
-    /// What is about to be tried again.
+    /// The pending retry.
     pub retry: Option<RetryNotice>,
     /// The model that answers, `provider/id`; absent before its first message.
     pub model: Option<String>,
@@ -110,9 +110,9 @@ pub struct RetryNotice {
     pub attempt: u32,
     /// The most repetitions; absent when it is not known.
     pub max_attempts: Option<u32>,
-    /// When it begins, in milliseconds since 1970.
+    /// The time of its begin, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What the provider said, on one line.
+    /// The provider's message, on one line.
     pub error: Option<String>,
 }
 
@@ -132,7 +132,7 @@ pub struct TaskProgress {
     pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
     pub blocked_by: Option<String>,
-    /// What of its changes cannot be undone; absent unless it writes in place.
+    /// The changes that cannot be undone. Absent unless it writes in place.
     pub undo_note: Option<&'static str>,
     /// From 1.
     pub attempt: u32,
@@ -140,7 +140,7 @@ pub struct TaskProgress {
     pub elapsed_ms: f64,
     /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
-    /// What is about to be tried again.
+    /// The pending retry.
     pub retry: Option<RetryNotice>,
     /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
@@ -150,7 +150,7 @@ pub struct TaskProgress {
     pub turn_count: f64,
     /// The model that answers, `provider/id`; absent before its first message.
     pub model: Option<String>,
-    /// Why the task failed; absent before its end.
+    /// The reason of the failure. Absent before its end.
     pub error: Option<String>,
     /// The newest text of the child; the tasks of a call share 24 KiB. Absent when neither this nor `displayItems` has
     /// changed since the update before.
@@ -160,7 +160,7 @@ pub struct TaskProgress {
     pub display_items: Option<Vec<DisplayItem>>,
 }
 
-/// What a child said or did.
+/// A text or tool call of a child.
 #[napi(discriminant = "type", discriminant_case = "camelCase", object_from_js = false)]
 pub enum DisplayItem {
     /// A text.
@@ -178,7 +178,7 @@ pub enum DisplayItem {
     },
 }
 
-/// What one agent did with one task. Every string is sanitized.
+/// The result of one agent for one task. Every string is sanitized.
 #[napi(object, object_from_js = false)]
 pub struct SingleResult {
     /// The agent's name.
@@ -190,78 +190,78 @@ pub struct SingleResult {
     pub run_id: Option<String>,
     /// 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n.
     pub exit_code: i32,
-    /// What all attempts spent; zeros when no child reported any.
+    /// The usage of all attempts. Zeros if no child reported any.
     pub usage: RunUsage,
     /// The child's context use after its last turn; absent in JSON mode and if the child did not report it.
     pub context: Option<ContextUse>,
-    /// Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0.
+    /// The reason of the failure, at most 16 KiB. Present exactly if `exitCode` is not 0.
     pub error: Option<String>,
     /// The child's session file, after success and after failure. Absent when `persistSession` is false or no child
     /// could be prepared.
     pub session_file: Option<String>,
-    /// The text of the last complete assistant message, or the beginning of one that an early end cut off. At most 64
-    /// KiB: a longer one is cut in the middle.
+    /// The text of the last complete assistant message, or the beginning of a message that an early end cut off. At most 64 KiB:
+    /// a longer text is cut in the middle.
     pub output: Option<String>,
     /// The newest texts and tool calls, oldest first; at most 64, and 48 KiB of JSON.
     pub display_items: Option<Vec<DisplayItem>>,
-    /// How the run ended. `killed`: its processes used more than `limits` allows; `skipped`: another run kept it from
-    /// starting; `interrupted`: its host ended.
+    /// The outcome of the run. `killed`: its processes used more than `limits` allows; `skipped`: another run prevented its
+    /// start; `interrupted`: its host ended.
     #[napi(
         ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub outcome: &'static str,
-    /// How many children were started: 0 when none was, otherwise 1 to `retry.maxAttempts`.
+    /// The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`.
     pub attempts: u32,
     /// Milliseconds from the run's turn to its result; 0 when it never got one.
     pub duration_ms: f64,
     /// The model that answered, `provider/id`.
     pub model: Option<String>,
-    /// Why the last assistant message ended. `length` is a success whose text says that it was cut.
+    /// The reason why the last assistant message ended. `length` is a success whose text says that it was cut.
     pub stop_reason: Option<String>,
     /// The signal that ended the child when the addon did not send it, such as `SIGKILL`.
     pub signal: Option<String>,
     /// `runtime`: the limit of the whole run; `idle`: the limit on silence. Absent unless one of them ended the run.
     #[napi(ts_type = "\"runtime\" | \"idle\"")]
     pub timeout_reason: Option<&'static str>,
-    /// How the child was held to reading; absent when the run was refused before that was decided.
+    /// The enforcement of the child's sandbox. Absent if the run was refused before that decision.
     pub sandbox: Option<SandboxReport>,
-    /// How surely everything the child started was ended, surest first; absent when no child was started.
+    /// The certainty that all processes of the child have ended, surest first. Absent if no child was started.
     #[napi(ts_type = "\"warden+pid-ns\" | \"warden+cgroup\" | \"warden\" | \"process-group\" | \"process\"")]
     pub supervision: Option<&'static str>,
-    /// What the child's processes used together; absent without a warden.
+    /// The resources of the child's processes together. Absent without a warden.
     pub resources: Option<Resources>,
     /// The file with the sanitized text; absent unless `content` was truncated. Of an answer of more than 1 MiB the middle is
     /// missing there, too: a note stands in its place, and the session file has it.
     pub full_output_file: Option<String>,
-    /// What the child has submitted, where its agent or the call has an `outputSchema`: sanitized, and of that shape as far
-    /// as pi's check of it goes. Absent when it has more than 64 KiB as JSON; `structuredFile` names it then.
+    /// The value that the child has submitted, if its agent or the call has an `outputSchema`: sanitized, and valid as far as pi
+    /// checks it. Absent if it has more than 64 KiB as JSON; then `structuredFile` names it.
     #[napi(ts_type = "unknown")]
     pub structured: Option<Value>,
     /// The file with all of it as JSON; absent when the text holds it.
     pub structured_file: Option<String>,
-    /// How the check of its work ended; absent where the agent has none, or the run ended before it.
+    /// The result of the check of its work. Absent if the agent has none, or the run ended before it.
     pub check: Option<CheckReport>,
     /// The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
     /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
     /// not write.
     pub changes: Option<Vec<String>>,
-    /// The files that the run created or changed and that run code later without being asked, or tell agents what to do: `.pi`,
-    /// hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, also those that git ignores; at most 50,
-    /// then one entry `and n more`. Absent when there are none.
+    /// The files that the run created or changed and that run code later without being asked, or give instructions to agents:
+    /// `.pi`, hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, including files that git ignores;
+    /// at most 50, then one entry `and n more`. Absent if there are none.
     pub flagged: Option<Vec<String>>,
-    /// Why `flagged` may lack files, in at most 1,200 characters: the search stopped at a limit, or could not read a directory.
-    /// Absent when all of the tree was searched.
+    /// The reason why `flagged` may lack files, in at most 1,200 characters: the search stopped at a limit, or could not read a
+    /// directory. Absent if the whole tree was searched.
     pub flagged_gap: Option<String>,
-    /// What it has left, if its agent has `isolation: private`; nothing of it is in the caller's tree.
+    /// The artifacts of a run with `isolation: private`. They are not in the caller's tree.
     pub isolation: Option<IsolationReport>,
-    /// How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
-    /// were none. A value counts once, wherever it stood.
+    /// The number of secrets replaced in the texts of this result, by rule, the most frequent first. Absent if there were none.
+    /// Each value counts once.
     pub redacted: Option<Vec<RedactedValues>>,
     /// Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each.
     pub diagnostics: Option<Vec<String>>,
 }
 
-/// How many different values one rule replaced. It never holds a value.
+/// The number of different values that one rule replaced. It never holds a value.
 #[napi(object, object_from_js = false)]
 pub struct RedactedValues {
     /// The rule's name, which `sanitize.allow` takes as `rule:NAME`.
@@ -270,14 +270,14 @@ pub struct RedactedValues {
     pub count: u32,
 }
 
-/// What a run has left that worked in a private tree.
+/// The artifacts of a run that worked in a private tree.
 #[napi(object, object_from_js = false)]
 pub struct IsolationReport {
     /// The branch with all that it did; absent when it changed nothing, or nothing could be taken over.
     pub branch: Option<String>,
     /// The file with the same as a patch.
     pub patch: Option<String>,
-    /// How many commits the child has made itself.
+    /// The number of commits that the child has made itself.
     pub commits: u32,
     /// Files that differ from the tree that it began with.
     pub files: f64,
@@ -289,41 +289,41 @@ pub struct IsolationReport {
     pub kept: Option<String>,
 }
 
-/// How the check of a run's work ended: the command that its agent names.
+/// The result of the check of a run's work: the command that its agent names.
 #[napi(object, object_from_js = false)]
 pub struct CheckReport {
     /// The command, on one line.
     pub command: String,
-    /// Whether it ended with exit code 0. A run whose check did not has failed.
+    /// True if it ended with exit code 0. A run whose check failed has failed.
     pub passed: bool,
-    /// How it ended, such as `exit code 1`.
+    /// Its outcome, such as `exit code 1`.
     pub ended: String,
-    /// How many times it ran, from 1.
+    /// The number of its runs, from 1.
     pub runs: u32,
-    /// The end of what it printed the last time; at most 2 KiB.
+    /// The end of its last output; at most 2 KiB.
     pub output: String,
 }
 
-/// Whether the kernel held a child to reading, or to its tree.
+/// The enforcement of a child's readonly mode, or of its write access to its tree.
 #[napi(object, object_from_js = false)]
 pub struct SandboxReport {
-    /// True when the kernel held it to reading, or one that may write to its tree; false when only the choice of tools did, and for
-    /// one that may write everywhere (`allowWrite: "all"`).
+    /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did, and for a
+    /// child that may write everywhere (`allowWrite: "all"`).
     pub enforced: bool,
-    /// The mechanisms in force, such as `landlock`.
+    /// The active mechanisms, such as `landlock`.
     pub mechanism: Vec<String>,
-    /// `off`: what the child's shell starts is kept from the network; pi itself and its other tools are not.
+    /// `off`: programs of the child's shell have no network. pi itself and its other tools do.
     #[napi(ts_type = "\"on\" | \"off\"")]
     pub network: &'static str,
-    /// Why it was not held, or what stays open.
+    /// The reason why it was not enforced, or the remaining gaps.
     pub reason: Option<String>,
 }
 
-/// What all processes of a child used together.
+/// The resources of all processes of a child together.
 #[napi(object, object_from_js = false)]
 pub struct Resources {
-    /// The most resident memory at once, in bytes, sampled every 250 ms; never less than that of the largest process.
-    /// Pages that processes share count for each of them.
+    /// The peak of resident memory, in bytes, sampled every 250 ms; never less than the largest process's. Pages that processes
+    /// share count for each of them.
     pub peak_rss_bytes: f64,
     /// Processor time in milliseconds.
     pub cpu_ms: f64,
@@ -331,7 +331,7 @@ pub struct Resources {
     pub processes: f64,
 }
 
-/// What a run spent, summed over its assistant messages.
+/// The usage of a run, summed over its assistant messages.
 #[napi(object)]
 pub struct RunUsage {
     /// Tokens the model read.
@@ -348,7 +348,7 @@ pub struct RunUsage {
     pub turns: f64,
 }
 
-/// How full the context of a child is, as its pi shows it.
+/// The context use of a child, as its pi shows it.
 #[napi(object)]
 pub struct ContextUse {
     /// Tokens in the context; absent after a compaction, until the model has answered.
@@ -359,7 +359,7 @@ pub struct ContextUse {
     pub percent: Option<f64>,
 }
 
-/// What a run spent, in the shape of pi's own messages, for the totals of the parent session.
+/// The usage of a run, in the shape of pi's own messages, for the totals of the parent session.
 #[napi(object, object_from_js = false)]
 pub struct PiUsage {
     /// Tokens the model read.

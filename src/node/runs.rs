@@ -1,4 +1,4 @@
-//! Background runs, as drawings. Runs come in as JSON, with what the extension alone knows of them.
+//! Background runs, as drawings. Runs come in as JSON, with fields that only the extension knows.
 
 use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
@@ -13,7 +13,7 @@ use crate::present::{now_ms, runs};
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunList {
-    /// How many runs are in which state, and what they have spent.
+    /// The numbers of runs by state, and their usage.
     pub head: Vec<Span>,
     /// The names of the columns, then a line for each run.
     pub lines: Vec<Row>,
@@ -24,19 +24,19 @@ pub struct RunList {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunDrawing {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// The head of its transcript.
     pub head: Vec<Row>,
-    /// What it asks, in one line; nothing where it asks nothing.
+    /// Its question, on one line. Empty without a question.
     pub question: Vec<Row>,
-    /// What was asked of it, and its newest call.
+    /// Its task, and its newest call.
     pub task: Vec<Row>,
-    /// What it is saying or has come to.
+    /// Its newest text, or its result.
     pub latest: Vec<Row>,
-    /// What it has spent.
+    /// Its usage.
     pub usage: Vec<Row>,
-    /// How it has ended; nothing while it works.
+    /// Its outcome. Empty while it works.
     pub outcome: Vec<Row>,
     /// All that it is saying.
     pub current: Vec<Row>,
@@ -67,7 +67,7 @@ pub fn run_list(
 /// The keys of an action of the panel.
 #[napi(object, object_from_js = false)]
 pub struct PanelKey {
-    /// What they do.
+    /// The action.
     #[napi(
         ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"diff\" | \"all\" | \"again\" | \"keys\" | \"back\" | \"left\""
     )]
@@ -76,7 +76,7 @@ pub struct PanelKey {
     pub pi: Option<&'static str>,
     /// The panel's own keys, as pi names keys.
     pub own: Vec<&'static str>,
-    /// What they do, in words.
+    /// The action in words.
     pub description: &'static str,
 }
 
@@ -99,8 +99,8 @@ pub fn panel_keys() -> Vec<PanelKey> {
     runs::panel_keys().into_iter().map(key).collect()
 }
 
-/// Draws what stands in the place of the panel's list while there are no runs. `isAll`: of all sessions; `isComplete`: the
-/// store has answered; `problem`: why it has not.
+/// Draws the panel's text without runs. `isAll`: of all sessions; `isComplete`: the store has answered; `problem`: the reason why
+/// it has not.
 ///
 /// @example
 /// ```ts
@@ -118,8 +118,8 @@ pub fn empty_run_list(
     parsed::<Vec<Row>>(env, runs::empty_run_list(is_all, is_complete, problem.as_deref()))
 }
 
-/// Draws the widget above the editor in at most `most` lines and one: the runs at work, and those that have ended and wait to
-/// be read, both given as JSON.
+/// Draws the widget above the editor in at most `most` lines and one: the active runs, and the ended runs whose results are
+/// unread, both given as JSON.
 ///
 /// @example
 /// ```ts

@@ -32,7 +32,7 @@ fn init() {
     }
 }
 
-/// A promise of what `work` comes to. napi and tokio compile 6 KB for each type of future; boxed, they share one.
+/// Returns a promise of the result of `work`. napi and tokio compile 6 KB for each type of future; boxed, they share one.
 pub(super) fn promise<T: ToNapiValue + Send + 'static>(
     env: Env,
     work: impl Future<Output = napi::Result<T>> + Send + 'static,

@@ -18,7 +18,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// The runs of one thread. Those that have ended are dropped when the next one starts.
+/// The runs of one thread. Ended runs are dropped when the next one starts.
 type Runs = Arc<Mutex<Vec<Weak<EndOnDrop>>>>;
 
 /// The arguments of `process.on`.
@@ -30,7 +30,7 @@ thread_local! {
     static BACKGROUND: RefCell<Option<Arc<EndOnDrop>>> = const { RefCell::new(None) };
 }
 
-/// What is cancelled when this JavaScript thread ends, for runs that have no handle.
+/// Returns the token that is cancelled when this JavaScript thread ends, for runs without a handle.
 pub(super) fn cancel_of_thread(env: Env) -> napi::Result<Cancel> {
     BACKGROUND.with_borrow_mut(|known| {
         if let Some(guard) = known {
@@ -68,7 +68,7 @@ pub(super) fn end_with_thread(env: Env, run: &Arc<EndOnDrop>) -> napi::Result<()
 fn end_all(runs: &Runs) {
     let live = runs.lock();
     live.iter().filter_map(Weak::upgrade).for_each(|run| run.0.cancel(CancelReason::Shutdown));
-    // What it does happens now; what it returns only waits.
+    // The call takes effect now. Its future only waits.
     drop(end_spares());
 }
 

@@ -1,4 +1,4 @@
-//! How many of several runs are in which state.
+//! The numbers of several runs by state.
 
 use super::drawing::{Color, Span};
 use crate::run::RunState;
@@ -19,12 +19,12 @@ const COUNTED: [(&str, Color, &[&str]); 12] = [
     ("planned", "muted", &["planned"]),
 ];
 
-/// Whether a child is at work in this state, or about to be.
+/// Returns true if a child is active in this state, or about to be.
 pub(crate) fn is_active(state: &str) -> bool {
     matches!(RunState::parse(state), Some(RunState::Starting | RunState::Running | RunState::Retrying))
 }
 
-/// Whether this state is an end.
+/// Returns true if this state is an end.
 pub(crate) fn has_ended(state: &str) -> bool {
     !is_active(state) && !matches!(state, "planned" | "waiting" | "queued" | "awaiting_quota")
 }

@@ -1,4 +1,4 @@
-//! What a person reads about runs: names, states, figures, times, and the answers to `/subagents …`.
+//! The texts for people about runs: names, states, figures, times, and the answers to `/subagents …`.
 //!
 //! A [`Report`] is plain data: a terminal draws it, and [`Report::plain`] writes it as text. Nothing here acts on a run,
 //! reads a file or asks the store.

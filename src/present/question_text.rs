@@ -3,10 +3,10 @@
 use super::drawing::folded;
 use crate::text::{Visible, quoted_if_odd};
 
-/// What stands around a question.
+/// The texts around a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionText {
-    /// Who asks: `cleanup (explorer) asks`.
+    /// The asker: `cleanup (explorer) asks`.
     pub heading: String,
     /// The question on one line, with who asks it.
     pub sentence: String,
@@ -19,11 +19,11 @@ pub struct QuestionText {
 pub struct Choice {
     /// Its words, on one line. An option is shown exactly.
     pub label: String,
-    /// What it means; absent where the answer is to be written.
+    /// The meaning. Absent if the answer must be written.
     pub answer: Option<ChosenAnswer>,
 }
 
-/// What a choice means.
+/// The meaning of a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenAnswer {
     /// No answer.
@@ -34,7 +34,7 @@ pub enum ChosenAnswer {
     Value(String),
 }
 
-/// How a question is answered.
+/// The way to answer a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerKind<'a> {
     /// With a yes or a no.

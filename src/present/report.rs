@@ -17,7 +17,7 @@ text_enum! {
         Ok = "ok",
         /// Worth knowing.
         Info = "info",
-        /// Perhaps not what was wanted.
+        /// A result that may be unwanted.
         Warning = "warning",
         /// It failed.
         Error = "error",
@@ -37,7 +37,7 @@ text_enum! {
         Added = "added",
         /// A line that was removed.
         Removed = "removed",
-        /// Where in a file the lines that follow are.
+        /// The position of the following lines in a file.
         Hunk = "hunk",
     }
 }
@@ -103,7 +103,7 @@ pub struct ReportLine {
     pub mark: Mark,
     /// Its subject; may be empty.
     pub name: String,
-    /// What the line says.
+    /// The text of the line.
     pub text: String,
     /// Nesting depth below the lines before it.
     pub indent: u8,
@@ -127,9 +127,9 @@ impl ReportLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Whether nothing was done; the first line then says why.
+    /// True if nothing was done. The first line then gives the reason.
     pub is_error: bool,
-    /// What the report is about.
+    /// The subject of the report.
     pub title: String,
     /// The lines below the title, as they may be stored.
     pub lines: Vec<ReportLine>,

@@ -1,4 +1,4 @@
-//! The message that asks a conversation what one of its background runs wants to know.
+//! The message with a background run's question to its conversation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,9 +32,9 @@ pub struct RunQuestion {
     pub label: Option<String>,
     /// The first line of its task.
     pub task: String,
-    /// When it goes on without an answer, in milliseconds since 1970.
+    /// The time at which it continues without an answer, in milliseconds since 1970.
     pub ends_ms: i64,
-    /// Whether it starts a turn of an idle conversation.
+    /// True if it starts a turn of an idle conversation.
     pub triggers_turn: bool,
 }
 
@@ -60,7 +60,7 @@ impl RunQuestion {
         serde_json::to_string(self).expect("texts and numbers are JSON")
     }
 
-    /// What the model reads.
+    /// Returns the text for the model.
     fn text(&self, now_ms: i64) -> String {
         let name = name_in_sentence(&self.run_id, self.label.as_deref(), &self.agent);
         let task = quoted_within(&self.task, TASK_CHARS);
@@ -92,7 +92,7 @@ pub(crate) fn questions_text(questions: &[RunQuestion], now_ms: i64) -> String {
     questions.iter().map(|question| question.text(now_ms)).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What a session keeps beside the message.
+/// Returns the details that a session keeps next to the message.
 pub(crate) fn questions_details(delivery_ids: &[String], questions: &[RunQuestion]) -> Value {
     let run_ids: Vec<_> = questions.iter().map(|question| &question.run_id).collect();
     let questions: Vec<_> = questions

@@ -1,4 +1,4 @@
-//! How a run is named, and how its state is put into words.
+//! The names of runs, and their states in words.
 
 use super::clock::Clock;
 use super::report::Mark;
@@ -11,7 +11,7 @@ pub(super) const MAX_NAME: usize = 60;
 /// Longest text in a line of a list.
 pub(super) const MAX_CELL: usize = 160;
 
-/// What tells a run of a call from one in the background.
+/// The text that distinguishes a foreground run from a background run.
 pub(super) const WAITED_FOR: &str = "a call waits for it";
 /// The same once it has ended.
 pub(super) const WAS_WAITED_FOR: &str = "its call has its result";
@@ -31,7 +31,7 @@ pub(super) fn name(run: &RunRecord) -> String {
     format!("{} ({})", run.run_id, who(run))
 }
 
-/// How the run's state is shown.
+/// Returns the label of the run's state.
 fn words(run: &RunRecord) -> StateLabel {
     let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
     let pending_question =

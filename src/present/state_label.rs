@@ -1,4 +1,4 @@
-//! The state of a run: one mark, one word, and what is worth saying beside it. Every screen uses these.
+//! The state of a run: one mark, one word, and a note. Every screen uses these.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use crate::run::{RetryNotice, RunOutcome, RunState, TaskState};
 use crate::text::figures::{self, epoch_ms};
 use crate::text::one_line;
 
-/// Longest state or signal that is shown; a session may hold one that a later release has written.
+/// The longest shown state or signal. A session may hold one that a later release has written.
 const MAX_WORD: usize = 40;
 
-/// What words are found for.
+/// The input of a label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunStatus {
     /// A [`TaskState`] as text, or `planned` for a call that is not under way yet.
     pub state: String,
-    /// What it asks, and waits for.
+    /// The question for which it waits.
     pub pending_question: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<usize>,
-    /// How long a rate limit holds it back.
+    /// The remaining time of a rate limit.
     pub rate_limited_for: Option<Duration>,
     /// The run that writes to the same work tree and has to end first.
     pub blocked_by: Option<String>,
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
-    /// What is about to be tried again.
+    /// The pending retry.
     pub retry: Option<RetryNotice>,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub stop_reason: Option<String>,
     /// The signal that ended the child.
     pub signal: Option<String>,
 }
 
-/// How a state is shown.
+/// The label of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateLabel {
     /// Its mark, which has to do where there is no room for a word.
     pub mark: Mark,
     /// The state in a word or two.
     pub word: String,
-    /// What to show beside the mark: nothing for a run that simply runs or has simply done its work.
+    /// The text next to the mark. `None` for a run that simply runs or has simply completed.
     pub note: Option<String>,
 }
 
@@ -156,7 +156,7 @@ fn outcome_mark(outcome: RunOutcome) -> Mark {
         RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed => {
             Mark::Error
         }
-        // What somebody asked for is no alarm.
+        // A requested end is no alarm.
         RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget => Mark::Warning,
         RunOutcome::Skipped => Mark::Skipped,
         RunOutcome::Background => Mark::Info,

@@ -1,4 +1,4 @@
-//! What runs have used, in words.
+//! The usage of runs, in words.
 
 use crate::event::{ContextUse, Usage};
 use crate::text::figures;
@@ -14,7 +14,7 @@ pub struct UsageText {
     pub cost: Option<String>,
 }
 
-/// The words for what was used.
+/// Returns the usage in words.
 #[must_use]
 pub fn usage_text(usage: &Usage) -> UsageText {
     let Usage { input, output, cache_read, cache_write, turns, cost, .. } = usage;

@@ -10,12 +10,12 @@ use crate::node::into_js::{IntoJs, object_into_js};
 use crate::orchestrate::background::{self, DISPATCHER_LOOK, Dispatcher};
 use crate::text::figures::millis;
 
-/// What a host does next, as a `DeliveryDispatcher` says.
+/// A host's next step, according to a `DeliveryDispatcher`.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct DeliveryStep {
-    /// `look`: call `contains`. `send`: hand the message to the session and call `sent`; without that, what is left waits.
-    /// `arrived`: the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
+    /// `look`: call `contains`. `send`: give the message to the session and call `sent`; without that, the rest waits. `arrived`:
+    /// the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
     #[napi(ts_type = "\"look\" | \"send\" | \"arrived\" | \"confirm\"")]
     pub step: &'static str,
     /// The first of the message's `deliveryIds`; of `send` and `arrived`.
@@ -26,7 +26,7 @@ pub struct DeliveryStep {
     pub delivery_ids: Option<Vec<String>>,
 }
 
-/// Messages that join the session where its model would come to rest.
+/// Messages that join the session before its model would stop.
 #[napi(object, object_from_js = false)]
 pub struct JoiningMessages {
     /// The first of the `deliveryIds` of each message, oldest first.
@@ -36,8 +36,8 @@ pub struct JoiningMessages {
     pub continues: bool,
 }
 
-/// The ids of the deliveries that entries of a session contain, given as a list in JSON: those of messages that announce, and
-/// of replies that a tool has waited for. Entries that cannot hold any may be left out.
+/// Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages with results, and of replies
+/// to a waiting tool. Entries without deliveries may be omitted.
 ///
 /// @example
 /// ```ts
@@ -50,8 +50,8 @@ pub fn delivered_in(entries: String) -> Vec<String> {
     background::delivered_in(&entries)
 }
 
-/// Decides when the messages of `openBackground` go into a session, so that each stands in it once: a host such as pi drops
-/// or refuses a message at some moments and says nothing. Report what has happened, then take steps until there is none.
+/// Decides when the messages of `openBackground` go into a session, so that each is in it once: a host such as pi drops or
+/// refuses a message at some moments without saying so. Report each event, then take steps until there is none.
 ///
 /// @example
 /// ```ts
@@ -74,7 +74,7 @@ pub struct DeliveryDispatcher(Dispatcher);
 
 #[napi]
 impl DeliveryDispatcher {
-    /// For a session that contains the deliveries `standing`. `hasUser`: somebody decides when the model works.
+    /// For a session that contains the deliveries `standing`. `hasUser`: a user decides when the model works.
     #[napi(constructor, catch_unwind)]
     pub fn new(has_user: bool, standing: Vec<String>) -> Self {
         Self(Dispatcher::new(has_user, standing, Instant::now()))
@@ -92,7 +92,7 @@ impl DeliveryDispatcher {
         self.0.waiting()
     }
 
-    /// When to call `look`, in milliseconds from now; absent when nothing is left to do.
+    /// The time of the next call of `look`, in milliseconds from now. Absent if there is nothing left to do.
     #[napi(catch_unwind)]
     pub fn look_after_ms(&self) -> Option<f64> {
         self.0.is_waiting().then(|| millis(DISPATCHER_LOOK).into_js())
@@ -134,13 +134,13 @@ impl DeliveryDispatcher {
         self.0.session_grew();
     }
 
-    /// The model would come to rest: what joins the session now. Take steps first.
+    /// The model is about to stop: returns the messages that join the session now. Take steps first.
     #[napi(catch_unwind)]
     pub fn join(&mut self) -> Option<JoiningMessages> {
         self.0.join(Instant::now()).into_js()
     }
 
-    /// The model has come to rest; somebody has aborted it, or it is done.
+    /// The model has stopped, because of an abort or because it is done.
     #[napi(catch_unwind)]
     pub fn settled(&mut self, aborted: bool) {
         self.0.settled(aborted);
@@ -152,7 +152,7 @@ impl DeliveryDispatcher {
         self.0.drain();
     }
 
-    /// The session is gone.
+    /// The session has been closed.
     #[napi(catch_unwind)]
     pub fn forget(&mut self) {
         self.0.forget();
@@ -170,7 +170,7 @@ impl DeliveryDispatcher {
         self.0.sent();
     }
 
-    /// What to do next; absent when that is nothing.
+    /// Returns the next step. Absent if there is none.
     #[napi(catch_unwind)]
     pub fn next(&mut self) -> Option<DeliveryStep> {
         self.0.next(Instant::now()).into_js()

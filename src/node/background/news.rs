@@ -1,4 +1,4 @@
-//! What other extensions hear of background runs, as JavaScript sees it; `docs/events.md` promises it.
+//! The events of background runs for other extensions, as JavaScript sees them and as `docs/events.md` promises.
 
 use napi_derive::napi;
 
@@ -12,7 +12,7 @@ pub struct RunEvent {
     /// The name of the event.
     #[napi(ts_type = "\"subagent:started\" | \"subagent:update\" | \"subagent:ended\"")]
     pub happened: &'static str,
-    /// What it carries.
+    /// The run of the event.
     pub run: PublishedRun,
 }
 
@@ -27,7 +27,7 @@ pub struct DeliveredEvent {
     pub runs: Vec<PublishedRun>,
 }
 
-/// A run as other extensions are told of it; the fields mean what they do in `RunRecord`.
+/// A run as published to other extensions. The fields have the same meaning as in `RunRecord`.
 #[napi(object, object_from_js = false)]
 pub struct PublishedRun {
     pub run_id: String,
@@ -56,7 +56,7 @@ pub struct PublishedRun {
     pub ended_ms: Option<i64>,
     pub usage: RunUsage,
     pub last_tool: Option<String>,
-    /// The last 500 characters of what it is writing.
+    /// The last 500 characters of the text that it is writing.
     pub text: Option<String>,
     pub transcript: Option<String>,
     /// The first 4000 characters of its result; only when that has been delivered.

@@ -1,4 +1,4 @@
-//! Which question a person wants to answer.
+//! Finds the question that a person wants to answer.
 
 use napi_derive::napi;
 
@@ -22,12 +22,11 @@ pub struct WaitingQuestion {
 pub struct ChosenQuestion {
     /// Its id; absent when there is none.
     pub id: Option<u32>,
-    /// Why there is none.
+    /// The reason why there is none.
     pub problem: Option<String>,
 }
 
-/// The question that a line after `/subagents` is about, of those that wait, the oldest first. Nothing for a line that is
-/// another command.
+/// Returns the question that a line after `/subagents` refers to, oldest first. `null` if the line is another command.
 ///
 /// @example
 /// ```ts

@@ -24,7 +24,7 @@ pub struct CommandReport {
     pub watch: Option<String>,
 }
 
-/// What a person's screen shows of a report.
+/// A report for a person's screen.
 #[napi(object, object_from_js = false)]
 pub struct ExactReport {
     /// The lines below the title.
@@ -43,7 +43,7 @@ pub struct ReportLine {
     pub mark: Option<&'static str>,
     /// Its first column; absent: none.
     pub name: Option<String>,
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Levels below the lines before it.
     /// @default 0
@@ -73,7 +73,7 @@ pub struct Completion {
     pub value: String,
     /// Its name in the list of completions.
     pub label: String,
-    /// What it does, or which run it names.
+    /// The effect of the command, or the named run.
     pub description: String,
 }
 

@@ -30,7 +30,7 @@ pub struct RunRecord {
     pub thinking: Option<String>,
     /// The directory the child works in.
     pub cwd: String,
-    /// When its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered.
+    /// The time at which its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered.
     #[napi(ts_type = "\"keep\" | \"delete\"")]
     pub cleanup: &'static str,
     /// True when the run goes on after its pi has ended.
@@ -45,34 +45,34 @@ pub struct RunRecord {
     pub position: Option<u32>,
     /// The run that writes to its work tree and has to end first; absent unless that holds it back.
     pub blocked_by: Option<String>,
-    /// What its child asks, on one line, while it waits for the answer.
+    /// The question of its child, on one line, while it waits for the answer.
     pub pending_question: Option<String>,
-    /// What the announcement says. Absent before the end; `unknown`: its host ended first.
+    /// The status in the announcement. Absent before the end; `unknown`: its host ended first.
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
-    /// How it ended; absent before the end.
+    /// The outcome. Absent before the end.
     #[napi(
         ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub outcome: Option<&'static str>,
-    /// Why it failed.
+    /// The reason of the failure.
     pub error: Option<String>,
-    /// When it was accepted.
+    /// The time at which it was accepted.
     pub created_ms: i64,
-    /// When it got its turn.
+    /// The time at which it got its slot.
     pub started_ms: Option<i64>,
-    /// When it ended.
+    /// The time of its end.
     pub ended_ms: Option<i64>,
-    /// How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
-    /// part got its turn.
+    /// The runtime before the last resumption, in milliseconds; 0 for a run that was not resumed. `startedMs` is then the start
+    /// of its last part.
     pub previous_run_ms: f64,
-    /// When its transcript will be archived.
+    /// The time at which its transcript will be archived.
     pub archive_at_ms: Option<i64>,
-    /// When its transcript was archived.
+    /// The time at which its transcript was archived.
     pub archived_ms: Option<i64>,
-    /// What it has spent, earlier resumptions included.
+    /// Its usage, including earlier resumptions.
     pub usage: RunUsage,
-    /// How full its context is; absent before its first turn has ended.
+    /// The context use of its child. Absent before the end of its first turn.
     pub context: Option<ContextUse>,
     /// The run's directory; absent before its child starts.
     pub directory: Option<String>,
@@ -89,9 +89,9 @@ pub struct RunRecord {
     pub notes: Option<Vec<String>>,
     /// The tools its policy allowed when it was accepted.
     pub tools: Vec<String>,
-    /// How the child is held to reading, in words, or that it is not.
+    /// The sandbox that enforces readonly, in words, or its absence.
     pub sandbox: Option<String>,
-    /// How surely everything the child started is ended; as in `SingleResult`.
+    /// The certainty that all processes of the child have ended, as in `SingleResult`.
     pub supervision: Option<String>,
     /// The child's process id, while it runs.
     pub pid: Option<u32>,
@@ -103,11 +103,11 @@ pub struct RunRecord {
     pub processes: Option<f64>,
     /// The newest tool call on one line.
     pub last_tool: Option<String>,
-    /// What is about to be tried again.
+    /// The pending retry.
     pub retry: Option<RetryNotice>,
     /// The newest text, unless a tool was called since; at most 2 KiB.
     pub text: Option<String>,
-    /// How often it was resumed, from 0.
+    /// The number of resumptions, from 0.
     pub times_resumed: u32,
     /// True when its child works in a tree of its own, which `diff` shows once it has ended.
     pub is_isolated: bool,

@@ -37,8 +37,7 @@ pub struct BackgroundEvent {
     /// The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
     /// `partial` and `notes` are absent.
     pub runs: Option<Vec<RunRecord>>,
-    /// What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
-    /// opened.
+    /// The events of runs for other extensions, oldest first. Runs that ended before the conversation was opened have none.
     pub news: Option<Vec<RunEvent>>,
     /// Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
@@ -57,10 +56,10 @@ pub struct DeliveryMessage {
     pub run_ids: Vec<String>,
     /// The runs, with their results; empty where runs ask.
     pub runs: Vec<RunRecord>,
-    /// What runs ask the conversation whose agents say `ask: parent`; a message has results or questions. `continueRun`
-    /// and the tool `sessions_send` answer.
+    /// The questions to the conversation of runs whose agents say `ask: parent`. A message has results or questions.
+    /// `continueRun` and the tool `sessions_send` answer.
     pub questions: Vec<RunQuestion>,
-    /// What other extensions are to hear once the message is in the conversation, as `subagent:delivered`.
+    /// The event for other extensions once the message is in the conversation, `subagent:delivered`.
     pub news: DeliveredEvent,
     /// The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
     /// labelled.
@@ -100,7 +99,7 @@ pub struct RunQuestion {
     pub question: String,
     /// The answers that it names; empty for one in other words.
     pub options: Vec<String>,
-    /// When it goes on without an answer, in milliseconds since 1970.
+    /// The time at which it continues without an answer, in milliseconds since 1970.
     pub ends_ms: i64,
 }
 
@@ -117,8 +116,8 @@ pub struct Announcement {
     pub content: String,
     /// True: people see it.
     pub display: bool,
-    /// What the session keeps beside it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the beginnings of
-    /// their results.
+    /// The details that the session keeps next to it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the
+    /// beginnings of their results.
     #[napi(ts_type = "Record<string, unknown>")]
     pub details: Value,
 }
@@ -145,10 +144,10 @@ pub struct BackgroundSession {
     view: watch::Receiver<Option<Arc<ConversationView>>>,
 }
 
-/// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
-/// at a time and at most five a second; the next one waits for a promise it returns. When it throws or its promise
-/// rejects, the deliveries of that event are offered again; after six failures in a row the conversation is closed.
-/// Opening a conversation that is open in this process replaces the earlier one.
+/// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event at a time
+/// and at most five a second. The next event waits for a returned promise. If `onEvent` throws or its promise rejects, the
+/// deliveries of that event are offered again. After six failures in a row the conversation is closed. Opening a conversation
+/// that is open in this process replaces the earlier one.
 ///
 /// @example
 /// ```ts
@@ -239,10 +238,9 @@ impl BackgroundSession {
         promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
 
-    /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
-    /// `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host`
-    /// answers the questions of a run that is resumed;
-    /// `pi` is what is known of pi by now, for `agents`, `doctor` and `run`.
+    /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
+    /// `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake.
+    /// `host` answers the questions of a resumed run. `pi` is the current state of pi, for `agents`, `doctor` and `run`.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command(
         &self,
@@ -309,7 +307,7 @@ impl BackgroundSession {
         })
     }
 
-    /// At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory.
+    /// Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory.
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
         let Some(view) = self.view.borrow().clone() else { return Vec::new() };
@@ -334,8 +332,8 @@ impl BackgroundSession {
         })
     }
 
-    /// Answers `/stop`: ends every run of the conversation, those that a call waits for and those in other processes too.
-    /// `turn`: the turn under way is ended as well, by the caller. Resolves with the report, after at most 10 seconds.
+    /// Answers `/stop`: ends every run of the conversation, including foreground runs and runs in other processes. `turn`: the
+    /// caller also ends the current turn. Resolves with the report, after at most 10 seconds.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn stop_all(&self, env: Env, turn: Option<bool>) -> napi::Result<PromiseRaw<'_, CommandReport>> {
         let stopping = commands::stop_everything(&self.service, &self.session, turn == Some(true));
@@ -368,8 +366,8 @@ impl BackgroundSession {
         })
     }
 
-    /// As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`): once for
-    /// what was asked since the last time. After an answer, wait again. Without a question resolves with false.
+    /// As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`), once for all
+    /// questions since the last time. After an answer, wait again. Without a question resolves with false.
     ///
     /// @example
     /// ```ts

@@ -21,16 +21,16 @@ use crate::run::spawn_task;
 /// The answer to a call of a session tool, as pi takes the result of a tool.
 #[napi(object, object_from_js = false)]
 pub struct SessionToolAnswer {
-    /// What the model reads: a JSON object. Of a call that failed its `status` is `error`, and `error` says why.
+    /// The answer for the model: a JSON object. A failed call has the `status` `error`, and the reason in `error`.
     pub content: Vec<TextContent>,
-    /// What the session keeps beside it.
+    /// The details that the session keeps next to it.
     pub details: SessionToolDetails,
     /// True when the call failed.
     /// @default false
     pub is_error: Option<bool>,
 }
 
-/// What a session keeps of the answer of a session tool.
+/// The details of a session tool's answer in a session.
 #[napi(object, object_from_js = false)]
 pub struct SessionToolDetails {
     /// `subagent-session`.
@@ -85,7 +85,7 @@ impl SessionToolCall {
         })
     }
 
-    /// Ends the wait for a reply. What was sent stays sent, and its result arrives as a message.
+    /// Ends the wait for a reply. A sent message stays sent, and its result arrives as a message.
     #[napi(catch_unwind)]
     pub fn abort(&self) {
         self.cancel.cancel(CancelReason::Caller(None));
@@ -95,8 +95,8 @@ impl SessionToolCall {
 #[napi]
 impl BackgroundSession {
     /// Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
-    /// `sessions_stop`. `params` are those of the tool as `describeTools` describes them. `host` answers the questions of a
-    /// run that goes on. Throws for another tool.
+    /// `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. Throws
+    /// for another tool.
     #[napi(catch_unwind, async_runtime)]
     pub fn use_tool(
         &self,

@@ -18,7 +18,7 @@ use crate::run::{HostCapabilities, WriteReach};
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct SpawnReceipt {
-    /// `subagent-receipt`: what this is, in a session.
+    /// `subagent-receipt`: the kind of these details in a session.
     pub kind: &'static str,
     /// The version of its shape: 1.
     pub version: u32,
@@ -33,7 +33,7 @@ pub struct SpawnReceipt {
     pub note: Option<String>,
     /// Options that were skipped, such as an unknown model.
     pub warnings: Option<Vec<String>>,
-    /// Why there is no run.
+    /// The reason why there is no run.
     pub error: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn spawn_session(
 /// The agents that may run in the background with this configuration on this machine.
 #[napi(object, object_from_js = false)]
 pub struct SpawnableAgents {
-    /// `subagent-agents`: what this is, in a session.
+    /// `subagent-agents`: the kind of these details in a session.
     pub kind: &'static str,
     /// The version of its shape: 1.
     pub version: u32,
@@ -86,23 +86,23 @@ pub struct SpawnableAgent {
     pub id: String,
     /// One line of at most 200 characters.
     pub description: String,
-    /// Where it is defined.
+    /// The source of its definition.
     #[napi(ts_type = "\"builtin\" | \"user\" | \"project\"")]
     pub source: &'static str,
     /// True when the definition allows only reading.
     pub readonly: bool,
-    /// Whether its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that.
+    /// True if its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that.
     pub can_write: bool,
-    /// Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not.
+    /// The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none.
     #[napi(ts_type = "\"tree\" | \"anywhere\"")]
     pub writes: Option<&'static str>,
     /// The model it would get, as it is named; absent when unknown.
     pub model: Option<String>,
-    /// Who named that model, for people: `agents.NAME`, the agent file, the session. Absent without `model`.
+    /// The source of the model, for people: `agents.NAME`, the agent file, the session. Absent without `model`.
     pub model_from: Option<String>,
     /// The thinking level it would get; absent when unknown.
     pub thinking: Option<String>,
-    /// Whom it may ask while it works: the user, or the conversation that started it. Absent for one that asks nobody.
+    /// The addressee of its questions: the user, or the conversation that started it. Absent if it asks no one.
     #[napi(ts_type = "\"user\" | \"parent\"")]
     pub asks: Option<&'static str>,
 }

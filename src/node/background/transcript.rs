@@ -10,14 +10,14 @@ const ENTRIES: u32 = 40;
 /// The most entries that are read.
 const MAX_ENTRIES: u32 = 2_000;
 
-/// How much of a conversation to read.
+/// The part of a conversation to read.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct TranscriptOptions {
-    /// How many of the newest entries to read: 1 to 2000; others are brought into these bounds.
+    /// The number of the newest entries to read: 1 to 2000. Other numbers are clamped.
     /// @default 40
     pub entries: Option<u32>,
-    /// Whether tool calls and their results count as entries.
+    /// True if tool calls and their results count as entries.
     /// @default false
     pub tools: Option<bool>,
 }
@@ -38,7 +38,7 @@ pub struct Transcript {
 /// A message, a tool call or its result.
 #[napi(object, object_from_js = false)]
 pub struct TranscriptEntry {
-    /// Who spoke, or what happened.
+    /// The speaker, or the kind of event.
     #[napi(ts_type = "\"user\" | \"assistant\" | \"toolCall\" | \"toolResult\"")]
     pub role: &'static str,
     /// The words; of a tool call one line. Sanitized, at most 16 KiB.

@@ -1,4 +1,4 @@
-//! Where the addon and its warden are.
+//! The paths of the addon and its warden.
 #![expect(clippy::unnecessary_wraps, reason = "napi calls a function that may fail when it loads a module")]
 
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ pub(in crate::node) fn addon() -> Option<&'static Path> {
     ADDON.get().map(PathBuf::as_path)
 }
 
-/// The warden beside the addon, whether it works or not, unless the environment names another.
+/// Returns the warden next to the addon, working or not, unless the environment names another.
 pub(super) fn warden(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     if !cfg!(target_os = "linux") {
         return None;

@@ -15,7 +15,7 @@ use crate::run::{
 };
 use location::warden;
 
-/// Where pi looks for its agent directory first.
+/// The variable in which pi first looks for its agent directory.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 
 /// A tool that the hosting pi has.
@@ -57,7 +57,7 @@ pub struct SessionKey {
 /// A name of this package that the hosting pi gives to something else.
 #[napi(object, object_to_js = false)]
 pub struct TakenName {
-    /// What it names.
+    /// The kind of the name.
     #[napi(ts_type = "\"tool\" | \"prompt\" | \"command\"")]
     pub kind: String,
     /// The name, without a slash.
@@ -73,8 +73,8 @@ pub struct TakenName {
     pub ours: Option<String>,
 }
 
-/// The host as it is now, from options and this process's environment. Call it on the JavaScript thread, the only one that
-/// may change the environment.
+/// Returns the current host, from options and this process's environment. Call it on the JavaScript thread, the only one that may
+/// change the environment.
 pub(super) fn context_now(
     agent_dir: Option<String>,
     added: Option<HashMap<String, String>>,
@@ -128,7 +128,7 @@ pub(super) fn core_keys(keys: Option<Vec<SessionKey>>) -> Vec<CoreKey> {
     keys.into_iter().flatten().map(core).collect()
 }
 
-/// The names; those of an unknown kind are left out.
+/// Returns the names without those of an unknown kind.
 pub(super) fn core_names(names: Option<Vec<TakenName>>) -> Vec<CoreName> {
     let core = |TakenName { kind, name, path, package, is_named, ours }| {
         let kind = NameKind::parse(&kind)?;

@@ -13,7 +13,7 @@ use crate::node::result::{DisplayItem, RunUsage};
 use crate::node::runtime::{off_thread, promise};
 use crate::run::clean;
 
-/// How much of a file is read at a time.
+/// The number of bytes of a file that are read at a time.
 const READ_BYTES: usize = 64 * 1024;
 
 /// The outcome of a child's event stream. Every string is sanitized with the secrets of this process.
@@ -29,7 +29,7 @@ pub struct CollectedOutput {
     pub error: Option<String>,
     /// The newest 64 KiB of assistant text that did not become the answer.
     pub partial_output: Option<String>,
-    /// Why the last assistant message ended, such as `stop` or `length`.
+    /// The reason why the last assistant message ended, such as `stop` or `length`.
     pub stop_reason: Option<String>,
     /// The model of the first assistant message, `provider/id`.
     pub model: Option<String>,
@@ -39,13 +39,13 @@ pub struct CollectedOutput {
     pub display_items: Vec<DisplayItem>,
     /// Bytes left out of the middle of `output`; 0 when it is whole.
     pub omitted_bytes: f64,
-    /// How much was read.
+    /// The amount that was read.
     pub counts: StreamCounts,
     /// The end of the lines that are no JSON; at most 8 KiB.
     pub noise: String,
 }
 
-/// How much of a stream was read.
+/// The read amount of a stream.
 #[napi(object, object_from_js = false)]
 pub struct StreamCounts {
     /// Bytes.
@@ -90,8 +90,8 @@ pub fn collect_output(
     )
 }
 
-/// Collects the event stream of `pi --mode json` from a file, whatever its size in at most 3 MiB of memory. Rejects
-/// when the file cannot be read.
+/// Collects the event stream of `pi --mode json` from a file of any size, in at most 3 MiB of memory. Rejects if the file cannot
+/// be read.
 ///
 /// @example
 /// ```ts

@@ -1,5 +1,5 @@
-//! What works on texts without a run, as JavaScript sees it: here the sanitizer and the truncator, in `collect` the
-//! collector of event streams.
+//! Functions on texts without a run, as JavaScript sees them: here the sanitizer and the truncator, in `collect` the collector of
+//! event streams.
 
 mod collect;
 
@@ -15,7 +15,7 @@ use crate::text::{
     secret_values,
 };
 
-/// What a sanitizer knows beside its rules.
+/// The knowledge of a sanitizer next to its rules.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct SanitizeOptions {
@@ -27,11 +27,11 @@ pub struct SanitizeOptions {
     /// The user's home directories.
     /// @default this user's
     pub homes: Option<Vec<String>>,
-    /// Which home directories are shown as `~`: the user's own, but not in code; everybody's, in code too; none.
+    /// The home directories that are shown as `~`: the user's own, but not in code; all users', in code too; none.
     /// @default "own"
     #[napi(ts_type = "\"own\" | \"all\" | \"off\"")]
     pub home_paths: Option<String>,
-    /// Exact values to leave alone, and rules, as `rule:NAME`. What names no rule rejects.
+    /// Exact values to keep, and rules, as `rule:NAME`. An entry that names no rule rejects.
     pub allow: Option<Vec<String>>,
 }
 
@@ -40,11 +40,11 @@ pub struct SanitizeOptions {
 pub struct Redaction {
     /// The rule's name.
     pub rule: String,
-    /// What the rule finds, in plain words.
+    /// The findings of the rule, in plain words.
     pub what: String,
-    /// How often it fired.
+    /// The number of findings.
     pub count: u32,
-    /// Where, in bytes of the input as UTF-8.
+    /// The positions, in bytes of the input as UTF-8.
     pub ranges: Vec<ByteRange>,
 }
 
@@ -57,7 +57,7 @@ pub struct ByteRange {
     pub end: f64,
 }
 
-/// How much of a text is kept. The limit that is reached first counts, and the marker counts within it.
+/// The kept amount of a text. The limit that is reached first counts, and the marker counts within it.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct OutputLimits {
@@ -67,7 +67,7 @@ pub struct OutputLimits {
     /// From 0; `Infinity` is no limit.
     /// @default 2000
     pub max_lines: Option<f64>,
-    /// Where the whole text can be found; the marker says so.
+    /// The place of the full text, for the marker.
     pub full_text: Option<String>,
 }
 
@@ -88,8 +88,8 @@ pub struct TruncatedOutput {
     pub total_bytes: f64,
 }
 
-/// Reads what a sanitizer needs on the JavaScript thread, the only one that may change the environment. Call the
-/// returned closure on another: building the sanitizer takes a while.
+/// Reads a sanitizer's inputs on the JavaScript thread, the only one that may change the environment. Call the returned closure
+/// on another: building the sanitizer takes a while.
 pub(super) fn sanitizer_maker(
     options: Option<SanitizeOptions>,
 ) -> napi::Result<impl FnOnce() -> Sanitizer + Send> {
@@ -137,7 +137,7 @@ pub fn sanitize_output(
     })
 }
 
-/// Explains what would be redacted in a text: by which rule, what that finds, how often and where.
+/// Explains the redactions in a text: the rule, its findings, their number and their positions.
 ///
 /// @example
 /// ```ts

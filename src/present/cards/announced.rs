@@ -7,7 +7,7 @@ use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, place, spent};
 use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
 use crate::present::{ANNOUNCEMENT, Mark, RunStatus, now_ms, state_label};
 
-/// What a mark and a name keep in a narrow terminal.
+/// The minimum columns of a mark and a name in a narrow terminal.
 const FEWEST_NAME_COLUMNS: u32 = 14;
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Announcement {
     questions: Vec<AskedQuestion>,
 }
 
-/// What a run asks the conversation.
+/// The question of a run to the conversation.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AskedQuestion {
@@ -56,7 +56,7 @@ struct AnnouncedRun {
     notes: Option<Vec<String>>,
 }
 
-/// One block for each run: who, how it ended, what it says. `None` for what another release has written, or anybody else.
+/// Draws one block for each run: its name, its outcome, its text. `None` for data of another release or program.
 #[must_use]
 pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing> {
     let announcement: Announcement = read(details, ANNOUNCEMENT)?;
@@ -81,7 +81,7 @@ pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing>
     (!rows.is_empty()).then_some(rows)
 }
 
-/// What people know a run by that nobody has named: its task.
+/// Returns the name for a run without a label: its task.
 fn name_of(label: Option<&str>, task: Option<&str>) -> String {
     let names =
         [folded(label.unwrap_or_default()), first_line(task.unwrap_or_default()), "subagent".to_owned()];
@@ -179,7 +179,7 @@ impl AnnouncedRun {
         rows
     }
 
-    /// How it ended, as the words of states know it.
+    /// Returns its outcome, as `state_label` knows it.
     fn state(&self) -> &str {
         match (self.status.as_deref(), self.outcome.as_deref()) {
             (Some("success"), _) => "completed",

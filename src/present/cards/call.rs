@@ -16,7 +16,7 @@ use crate::text::figures::counted;
 
 /// Rows that pi needs below a card: its borders, the working line, the editor, the footer.
 const PI_ROWS: u32 = 12;
-/// An expanded card where nobody knows how high the terminal is, and the most in one that is higher.
+/// The rows of an expanded card in a terminal of unknown height, and the most in a higher one.
 const MOST_ROWS: u32 = 43;
 const FEWEST_ROWS: u32 = 10;
 /// Of one run at work, collapsed.
@@ -34,13 +34,13 @@ struct Card<'a> {
 }
 
 impl Call {
-    /// First line, and what was asked: the task, or the planned tasks until an update says more of them.
+    /// Returns the first line, and the task, or the planned tasks until an update knows more of them.
     #[must_use]
     pub(super) fn head(&self, extent: &Extent) -> Drawing {
         Card::new(self, extent).head()
     }
 
-    /// What comes below: how it goes, or what came of it.
+    /// Returns the lower part: the progress, or the result.
     #[must_use]
     pub(super) fn body(&self, extent: &Extent) -> Drawing {
         if self.details.is_none() {
@@ -124,7 +124,7 @@ impl<'a> Card<'a> {
         rows
     }
 
-    /// What is worth knowing before a run has written something.
+    /// Returns the note before a run has written anything.
     fn undo_note(&self) -> Drawing {
         let mut notes: Vec<&str> = Vec::new();
         for note in self.list.views.iter().filter_map(|view| view.undo_note) {
@@ -160,13 +160,13 @@ impl<'a> Card<'a> {
         work::ended(result, output, has_failed, why, self.all)
     }
 
-    /// What several tasks have come to together.
+    /// Returns the sum of several tasks.
     fn sum(&self) -> Drawing {
         let views = &self.list.views;
         let mut rows = Drawing::new();
         if !self.is_live() {
             let is_whole = views.iter().all(TaskView::is_completed);
-            // The answer of a chain is that of its last step; of parallel tasks each has its own.
+            // The answer of a chain is the answer of its last step. Parallel tasks have their own.
             let answer = views.last().filter(|_| self.call.mode == Mode::Chain && is_whole && !self.all);
             if let Some(last) = answer.filter(|last| !last.text.is_empty()) {
                 rows.extend(work::answer(last.text, ANSWER_LINES, false));
@@ -235,7 +235,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// How many tasks there are, and how many of them are done or which step is next.
+    /// Returns the number of tasks, and of the done ones, or the next step.
     fn progress(&self) -> String {
         let views = &self.list.views;
         let count = views.len();
@@ -265,14 +265,14 @@ impl<'a> Card<'a> {
         Some(row.limited(self.share(0.3), remark("{rest} more lines of the task")))
     }
 
-    /// How long the call has taken, or took.
+    /// Returns the duration of the call.
     fn clock(&self) -> Span {
         let time = self.elapsed_ms.map(|elapsed| clock(elapsed, !self.has_ended()));
         Span::new("muted", time.unwrap_or_default())
     }
 
-    /// Lines of an expanded card whose run goes on. A pi before 1.x clears the screen, and what can be scrolled back to, to
-    /// redraw a line that is out of sight; what is left out can be seen when the run is over.
+    /// Returns the maximum lines of an expanded card whose run continues. A pi before 1.x clears the screen, and the scrollback,
+    /// to redraw a line that is out of sight. Omitted lines are shown when the run has ended.
     fn most_rows(&self) -> u32 {
         self.rows.map_or(MOST_ROWS, |rows| rows.saturating_sub(PI_ROWS)).clamp(FEWEST_ROWS, MOST_ROWS)
     }

@@ -5,7 +5,7 @@ use super::state::{Call, Extent};
 use crate::agent::Tool;
 use crate::present::Drawing;
 
-/// What a card remembers of its call. Arguments and details come as JSON.
+/// The memory of a call's card. Arguments and details come as JSON.
 #[derive(Debug)]
 pub struct CallCard(Kind);
 
@@ -29,7 +29,7 @@ impl CallCard {
         })
     }
 
-    /// What is asked for; it can still be arriving.
+    /// Sets the arguments, which can still be arriving.
     pub fn ask(&mut self, arguments: &str) {
         match &mut self.0 {
             Kind::Waiting(call) => call.ask(arguments),
@@ -69,7 +69,7 @@ impl CallCard {
         }
     }
 
-    /// The lower one: how it goes, or what came of it.
+    /// Returns the lower part: the progress, or the result.
     #[must_use]
     pub fn body(&self, extent: &Extent) -> Drawing {
         match &self.0 {
@@ -78,13 +78,13 @@ impl CallCard {
         }
     }
 
-    /// Whether its clock ticks.
+    /// Returns true if its clock ticks.
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(&self.0, Kind::Waiting(call) if call.is_running())
     }
 
-    /// How long the call has taken, where that is shown.
+    /// Returns the duration of the call, if it is shown.
     #[must_use]
     pub fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
         match &self.0 {

@@ -1,7 +1,7 @@
-//! What stands in a conversation: the cards of calls, and the messages that announce.
+//! The drawings in a conversation: the cards of calls, and the messages with results.
 //!
-//! Each function takes what pi hands over, as JSON, and returns a [`Drawing`]. What is not ours gives `None`: the text that
-//! stands beside it is shown instead.
+//! Each function takes pi's data as JSON, and returns a [`Drawing`]. Foreign data gives `None`: the text next to it is shown
+//! instead.
 //!
 //! | Question | File |
 //! |---|---|
@@ -49,7 +49,7 @@ fn title(mark: Mark, tool: &str, name: &str) -> Part {
     Part::new(spans)
 }
 
-/// What pi itself, another extension or another release has left: as it reads.
+/// Draws data of pi itself, another extension or another release as plain text.
 fn foreign(text: &str, is_error: bool, is_expanded: bool) -> Drawing {
     let row = Row::text(if is_error { "error" } else { "toolOutput" }, text);
     let row = if is_expanded { row } else { row.limited(FOREIGN_LINES, hint("{rest} more lines")) };

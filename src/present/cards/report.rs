@@ -6,7 +6,7 @@ use super::stored::read;
 use crate::present::drawing::{Drawing, Fit, Row, Span, folded, indented};
 use crate::present::report::{Mark, ReportLine, TITLE};
 
-/// What session entries that hold reports say they are.
+/// The kind of session entries that hold reports.
 const KIND: &str = "subagents-report";
 /// Columns of one step of indentation, and more steps than any report has.
 const STEP: usize = 2;
@@ -46,7 +46,7 @@ impl StoredLine {
 pub fn entry_drawing(data: &str) -> Option<Drawing> {
     let report: StoredReport = read(data, KIND)?;
     let mut rows = match report.title.as_str() {
-        // A sentence that was asked for needs none.
+        // The heading of a requested sentence is omitted.
         "" | TITLE => Drawing::new(),
         title => {
             vec![Row::wrapped(vec![Span::new("accent", folded(title)).bold()]).indented(1), Row::blank()]

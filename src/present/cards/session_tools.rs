@@ -19,9 +19,9 @@ const FEW_LINES: usize = 6;
 #[derive(Debug)]
 pub(super) struct SessionCall {
     tool: String,
-    /// What it was called with.
+    /// The arguments of the call.
     arguments: Value,
-    /// What its result keeps, as JSON.
+    /// The details of its result, as JSON.
     details: String,
     /// The text of the result.
     text: String,
@@ -72,7 +72,7 @@ struct Agent {
     model_from: Option<String>,
 }
 
-/// What a tool about the runs of a session leaves: its answer for people, and the deliveries that the model has with it.
+/// The details of a session tool: its answer for people, and the deliveries that the model has with it.
 #[derive(Deserialize)]
 struct Answer {
     report: StoredReport,
@@ -196,7 +196,7 @@ fn agent(Agent { id, description, source, readonly, can_write, writes, model, mo
     ])
 }
 
-/// What was asked of which run, and the answer as commands give it.
+/// Returns the request with its run, and the answer in the form of the commands.
 fn session(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
     let head = vec![
         title(mark(card), &card.tool, card.argument("sessionKey")),
@@ -214,7 +214,7 @@ fn stored<T: serde::de::DeserializeOwned>(card: &SessionCall, kind: &str) -> Opt
     read(&card.details, kind)
 }
 
-/// What there is to read where the details are not ours.
+/// Returns the readable text of foreign details.
 fn plain_text(card: &SessionCall) -> Drawing {
     if card.text.is_empty() { Drawing::new() } else { vec![Row::text(color(card), &card.text)] }
 }

@@ -1,10 +1,10 @@
-//! What the card of a call remembers between two redraws.
+//! The memory of a call's card between two redraws.
 
 use super::stored::{CallDetails, LiveTask};
 use super::tasks::{PlannedTask, plan};
 use crate::run::Mode;
 
-/// How much of a card is wanted, and when.
+/// The requested size of a card, and the time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     /// All of it.
@@ -15,7 +15,7 @@ pub struct Extent {
     pub now_ms: i64,
 }
 
-/// How far a call is.
+/// The phase of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     #[default]
@@ -33,14 +33,14 @@ pub(super) struct Call {
     /// The live text, the answer, or what went wrong.
     pub(super) text: String,
     pub(super) details: Option<CallDetails>,
-    /// The newest of each task, complete: updates leave out what has not changed.
+    /// The newest state of each task, complete: updates omit unchanged parts.
     pub(super) tasks: Option<Vec<LiveTask>>,
     pub(super) has_failed: bool,
-    /// When it started by the clock of this process.
+    /// The time of its start, by the clock of this process.
     started_ms: Option<f64>,
-    /// When its result came; absent when this process did not see it run.
+    /// The arrival of its result. Absent if this process did not see it run.
     ended_ms: Option<f64>,
-    /// When the newest update came.
+    /// The arrival of the newest update.
     updated_ms: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ impl Call {
         }
     }
 
-    /// What is asked for, as JSON; it can still be arriving.
+    /// Sets the arguments as JSON, which can still be arriving.
     pub(super) fn ask(&mut self, arguments: &str) {
         self.plan = plan(self.mode, arguments);
     }
@@ -112,13 +112,13 @@ impl Call {
         self.tasks = None;
     }
 
-    /// Whether its clock ticks.
+    /// Returns true if its clock ticks.
     #[must_use]
     pub(super) fn is_running(&self) -> bool {
         self.phase == Phase::Running
     }
 
-    /// How long the call has taken; of a run that is over, what its result says.
+    /// Returns the duration of the call. For an ended run, the duration in its result.
     #[must_use]
     pub(super) fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
         if self.phase != Phase::Done {
@@ -136,7 +136,7 @@ impl Call {
         (details.mode == Mode::Chain).then(|| details.results.iter().map(|result| result.duration_ms).sum())
     }
 
-    /// How old the newest update is.
+    /// Returns the age of the newest update.
     pub(super) fn since_update_ms(&self, now_ms: i64) -> f64 {
         self.updated_ms.map_or(0.0, |updated| ms(now_ms) - updated)
     }
@@ -150,8 +150,7 @@ fn completed(mut task: LiveTask, before: Option<LiveTask>) -> LiveTask {
     task
 }
 
-/// What stands in the place of a text that has not begun: `(running...)`, `(queued at place 3...)`, `(1 of 3 tasks are
-/// over...)`.
+/// Returns true for the placeholder of an empty text: `(running...)`, `(queued at place 3...)`, `(1 of 3 tasks are over...)`.
 fn is_placeholder(text: &str) -> bool {
     let Some(words) = text.strip_prefix('(').and_then(|text| text.strip_suffix("...)")) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

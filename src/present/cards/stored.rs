@@ -1,8 +1,8 @@
 //! Reads back what calls and messages have left in a session.
 //!
-//! A session outlives releases and is anybody's file: another extension may use our names, a line may be cut, a person may
-//! edit it. So a value is read as a whole, from JSON. Fields that are not known are passed over; one that is missing or of
-//! another type makes the whole value not ours, and whoever wanted to draw it shows the text that stands beside it.
+//! A session outlives releases and is not a protected file: another extension may use our names, a line may be cut, a person may
+//! edit it. So a value is read as a whole, from JSON. Unknown fields are skipped. A missing field, or a field of another type,
+//! makes the whole value foreign, and the text next to it is shown.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use crate::text::text_enum;
 /// The version that says the same by each field as this release.
 const VERSION: f64 = 1.0;
 
-/// What data says of itself. pi's own example says neither.
+/// The kind and version in the data. pi's own example has neither.
 #[derive(Deserialize)]
 struct Stamp {
     kind: Option<String>,
@@ -55,7 +55,7 @@ impl CallDetails {
     }
 }
 
-/// Why a call did not simply succeed.
+/// The reason why a call did not simply succeed.
 #[derive(Debug, Deserialize)]
 pub(super) struct CallFailure {
     pub code: String,
@@ -66,7 +66,7 @@ pub(super) struct CallFailure {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LiveTask {
-    /// Always there but for the one run of a call.
+    /// Present except for the only run of a call.
     pub agent: Option<String>,
     pub state: String,
     pub error: Option<String>,
@@ -115,7 +115,7 @@ pub(super) struct EndedTask {
     pub display_items: Option<Vec<Item>>,
 }
 
-/// How the check of its work ended.
+/// The result of the check of its work.
 #[derive(Debug, Deserialize)]
 pub(super) struct Check {
     pub command: String,
@@ -123,20 +123,20 @@ pub(super) struct Check {
     pub ended: String,
 }
 
-/// What a run in a tree of its own has left.
+/// The artifacts of a run in a private tree.
 #[derive(Debug, Deserialize)]
 pub(super) struct Isolation {
     pub branch: Option<String>,
 }
 
-/// How many values a rule has redacted.
+/// The number of values that a rule has redacted.
 #[derive(Debug, Deserialize)]
 pub(super) struct RedactedByRule {
     pub rule: String,
     pub count: f64,
 }
 
-/// What was said or done.
+/// A text or a tool call.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "StoredItem")]
 pub(super) enum Item {
@@ -175,7 +175,7 @@ impl TryFrom<StoredItem> for Item {
     }
 }
 
-/// What was used, as JavaScript has it.
+/// The usage, as JavaScript has it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::present) struct Spent {
@@ -187,7 +187,7 @@ pub(in crate::present) struct Spent {
     turns: f64,
 }
 
-/// How full a context is. Older sessions do not say so.
+/// The context use. Older sessions lack it.
 #[derive(Debug, Deserialize)]
 pub(in crate::present) struct Context {
     tokens: Option<f64>,
@@ -219,7 +219,7 @@ impl Spent {
     }
 }
 
-/// What is about to be tried again, as JavaScript has it.
+/// The pending retry, as JavaScript has it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::present) struct Retry {

@@ -23,13 +23,13 @@ const TASK_FROM: u32 = 90;
 const APART_FROM: u32 = 44;
 const TASK_SHARE: u32 = 4;
 const TASK_COLUMNS: u32 = 32;
-/// What is being done gets so much before figures of the run do.
+/// The columns of the current activity, which has precedence over the figures of the run.
 const ACTIVITY_COLUMNS: u32 = 24;
-/// Why a task failed is worth more than figures.
+/// The reason of a failure has precedence over figures.
 const ALL_COLUMNS: u32 = 10_000;
 /// An error that its row has no room for stands below it.
 const ERROR_LINES: u32 = 2;
-/// Tasks that have a row, whatever the terminal.
+/// The number of tasks with a row, in any terminal.
 const TASK_ROWS: usize = 10;
 const BLOCK_INDENT: u32 = 4;
 /// With less room than this a task at work has its row only.
@@ -41,7 +41,7 @@ const LINE_CHARS: usize = 400;
 pub(super) struct TaskList<'a> {
     pub mode: Mode,
     pub views: Vec<TaskView<'a>>,
-    /// What tells the tasks apart.
+    /// The texts that distinguish the tasks.
     names: Vec<String>,
     /// Models that differ stand in the rows.
     has_one_model: bool,
@@ -52,16 +52,16 @@ impl<'a> TaskList<'a> {
         Self { mode, names: names(&views), has_one_model: common_model(&views).is_some(), views }
     }
 
-    /// One row per task, and a line for those that get none.
+    /// Returns one row per task, and a line for the tasks without one.
     pub(super) fn rows(&self) -> Drawing {
         let shown = self.chosen(TASK_ROWS);
         let rows = shown.iter().map(|&index| self.row(index, false));
         rows.chain(self.hidden(&shown)).collect()
     }
 
-    /// While tasks run: in `room` lines their rows, and below those at work what they have done.
+    /// Returns the rows of running tasks in `room` lines, and below the active ones their work.
     pub(super) fn live_blocks(&self, room: usize) -> Drawing {
-        // Where not all have a row, one line says so.
+        // If not all have a row, one line says so.
         let most = if self.views.len() > TASK_ROWS { room.saturating_sub(1) } else { room };
         let shown = self.chosen(TASK_ROWS.min(most));
         let hidden = self.hidden(&shown);
@@ -81,7 +81,7 @@ impl<'a> TaskList<'a> {
         rows
     }
 
-    /// When all is over: everything that is known of each task.
+    /// Returns all details of each task after the end.
     pub(super) fn final_blocks(&self) -> Drawing {
         let mut rows = Drawing::new();
         for (index, view) in self.views.iter().enumerate() {
@@ -117,7 +117,7 @@ impl<'a> TaskList<'a> {
                 span: Span::new("accent", agent),
                 most: AGENT_COLUMNS,
                 share: Some(AGENT_SHARE),
-                // A name that is still arriving must not move what stands below the others.
+                // A name that is still arriving must not move the cells below.
                 is_growing: index > 0 && index + 1 == self.views.len() && self.views[0].state == "planned",
                 ..Cell::default()
             },
@@ -142,11 +142,11 @@ impl<'a> TaskList<'a> {
         Row::columns(lead, cells, parts)
     }
 
-    /// What stands behind the columns: how the task stands, what it does, what it has spent.
+    /// Returns the parts after the columns: the state, the activity and the usage of the task.
     fn details(&self, view: &TaskView<'a>, name: &str, task_from: u32, has_work_below: bool) -> Vec<Part> {
         let note_color = if has_ended(view.state) || view.is_retried { view.mark().color() } else { "muted" };
         let mut parts = vec![Part::from(Span::new(note_color, view.note()))];
-        // Where there is room for nothing else, it is the state that is most worth saying.
+        // Without room for more, the state is most important.
         if view.note().is_empty() {
             parts.push(Part { until: Some(TIME_FROM), ..Span::new("muted", view.time()).into() });
         }
@@ -165,7 +165,7 @@ impl<'a> TaskList<'a> {
             }));
         }
         parts.push(wide(Part::from(view.silence(true)).ranked(1)));
-        // The figures of a run that is over stand at the end of what stands below.
+        // The figures of an ended run are at the end of the lower part.
         if has_work_below && view.result.is_some() {
             return parts;
         }
@@ -184,7 +184,7 @@ impl<'a> TaskList<'a> {
         (self.mode == Mode::Chain && self.views[step].state != "planned").then_some(step)
     }
 
-    /// The tasks that get a row when not all do: what runs, what failed, what comes next, what is done; in input order.
+    /// Returns the tasks with a row if not all have one: running, failed, next, done; in input order.
     fn chosen(&self, limit: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.views.len()).collect();
         order.sort_by_key(|&index| rank(&self.views[index]));
@@ -236,7 +236,7 @@ fn rank(view: &TaskView) -> u32 {
     }
 }
 
-/// What the task does or has come to, in one line.
+/// Returns the activity or the result of the task, on one line.
 fn activity(view: &TaskView) -> Vec<Span> {
     if let Some(error) = view.error {
         return vec![Span::new("muted", folded(beginning(error, LINE_CHARS)))];
@@ -255,7 +255,7 @@ fn activity(view: &TaskView) -> Vec<Span> {
     call.map(|call| call_spans(call)).unwrap_or_default()
 }
 
-/// At most `room` lines of one task: what was asked, the newest calls, the end of what is being said.
+/// Returns at most `room` lines of one task: the task, the newest calls, the end of its text.
 fn live_block(view: &TaskView, room: usize) -> Drawing {
     let mut rows: Drawing = work::task(view.task, false).into_iter().collect();
     let text = (room / 4).max(1);

@@ -14,18 +14,18 @@ use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, RunOutcome};
 use crate::text::figures;
 
-/// A shorter silence is no news; one that is longer than the second may mean trouble.
+/// A shorter silence is normal. A longer one may mean trouble.
 const SILENCE_SHOWN_MS: f64 = 2_000.0;
 const SILENCE_ODD_MS: f64 = 10_000.0;
 
-/// What a call asks for. Its arguments may still be arriving: then anything can be missing.
+/// The arguments of a call. They may still be arriving, so any part can be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlannedTask {
     pub agent: String,
     pub task: String,
 }
 
-/// What a call asks for, as far as it can be told of arguments that are cut, or anything.
+/// Returns the planned tasks of a call, as far as incomplete or foreign arguments show them.
 pub(super) fn plan(mode: Mode, arguments: &str) -> Vec<PlannedTask> {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
     let tool = match mode {
@@ -33,7 +33,7 @@ pub(super) fn plan(mode: Mode, arguments: &str) -> Vec<PlannedTask> {
         Mode::Chain => Tool::Chain,
         Mode::Single | Mode::Management => Tool::Subagent,
     };
-    // Models send some arguments in other forms. What cannot be understood is shown as it is.
+    // Models send some arguments in other forms. Unknown arguments are shown unchanged.
     let arguments = prepare_arguments(tool, arguments.clone()).unwrap_or(arguments);
     let text = |entry: &Value, name: &str| {
         entry.get(name).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
@@ -55,18 +55,18 @@ pub(super) struct TaskView<'a> {
     pub task: &'a str,
     /// A word of a task's state or outcome, or `planned`.
     pub state: &'a str,
-    /// Its mark, and how it ended, or what it waits for.
+    /// Its mark, and its outcome, or the reason of its wait.
     pub words: StateLabel,
     /// Absent when the task has not started.
     pub elapsed_ms: Option<f64>,
-    /// Since the child was last heard of; 0 when nothing is to be heard.
+    /// The time since the child's last event; 0 if no event is expected.
     pub silent_ms: f64,
     pub is_retried: bool,
     pub usage: Option<Usage>,
     pub context: Option<ContextUse>,
     pub model: Option<&'a str>,
     pub error: Option<&'a str>,
-    /// What of its changes cannot be undone, until it has ended.
+    /// The changes that cannot be undone, until it has ended.
     pub undo_note: Option<&'a str>,
     /// The last text so far, or the answer.
     pub text: &'a str,
@@ -139,7 +139,7 @@ impl<'a> TaskView<'a> {
             signal: result.signal.clone(),
             ..RunStatus::default()
         };
-        // What was never started took no time.
+        // A task without a start took no time.
         let has_run = result.attempts > 0.0 || result.duration_ms > 0.0;
         let planned = plan.map(|plan| plan.task.as_str()).filter(|task| !task.is_empty());
         Self {
@@ -165,7 +165,7 @@ impl<'a> TaskView<'a> {
         self.words.mark
     }
 
-    /// How it ended, or what it waits for; nothing for one that works or has done what it should.
+    /// Returns its outcome, or the reason of its wait. Empty for a running or successful task.
     pub(super) fn note(&self) -> &str {
         self.words.note.as_deref().unwrap_or_default()
     }
@@ -174,12 +174,12 @@ impl<'a> TaskView<'a> {
         self.state == RunOutcome::Completed.as_str()
     }
 
-    /// Whether it goes on in the background, without its call.
+    /// Returns true if it continues in the background, without its call.
     pub(super) fn continues(&self) -> bool {
         self.state == RunOutcome::Background.as_str()
     }
 
-    /// How long nothing has been heard of its child: only where that may mean trouble, or `always`.
+    /// Returns the silence of its child: only if it may mean trouble, or `always`.
     pub(super) fn silence(&self, always: bool) -> Span {
         let silent = figures::ticking(duration_of(self.silent_ms));
         if self.silent_ms > SILENCE_ODD_MS {
@@ -189,13 +189,13 @@ impl<'a> TaskView<'a> {
         Span::new("dim", if is_shown { format!("{silent} ago") } else { String::new() })
     }
 
-    /// How long it has taken, or took.
+    /// Returns its duration.
     pub(super) fn time(&self) -> String {
         self.elapsed_ms.map(|elapsed| clock(elapsed, !has_ended(self.state))).unwrap_or_default()
     }
 }
 
-/// A time of a call; one that goes on leaves the tenths out.
+/// Returns a time of a call. A ticking one omits the tenths.
 pub(super) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
     let elapsed = duration_of(elapsed_ms);
     if is_ticking { figures::ticking(elapsed) } else { figures::duration(elapsed) }

@@ -1,4 +1,4 @@
-//! What a run does and what came of it: its calls and words, an answer or why there is none, changed files, places.
+//! The work and the result of a run: its calls and texts, an answer or the reason why there is none, changed files, paths.
 
 use super::files::files;
 use super::stored::{CallFailure, Check, Context, EndedTask, Isolation, Item, Spent, count};
@@ -14,7 +14,7 @@ pub(super) const ANSWER_LINES: u32 = 6;
 const ERROR_LINES: u32 = 6;
 pub(super) const PARTIAL_LINES: u32 = 3;
 
-/// Why a call did not simply succeed.
+/// The reason why a call did not simply succeed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Failure<'a> {
     pub code: Option<&'a str>,
@@ -27,7 +27,7 @@ impl<'a> From<&'a CallFailure> for Failure<'a> {
     }
 }
 
-/// All that a card says of a run that is over. What went wrong with one that did not fail is a remark.
+/// Returns all details of an ended run. A problem of a successful run is a remark.
 pub(super) fn ended(
     result: &EndedTask,
     output: &str,
@@ -67,10 +67,10 @@ pub(super) fn answer(text: &str, limit: u32, all: bool) -> Drawing {
     vec![Row::prose(text).limited(limit, hint("{rest} more lines"))]
 }
 
-/// Why there is no answer, and what there is of one.
+/// Returns the reason why there is no answer, and the partial answer.
 pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output: &str, all: bool) -> Drawing {
     let items = result.and_then(|result| result.display_items.as_deref()).unwrap_or_default();
-    // An abort and the end of a budget are what somebody asked for: no code, no alarm.
+    // An abort and the end of a budget were requested: no code, no alarm.
     let is_wanted = result.is_some_and(|result| matches!(result.outcome.as_str(), "aborted" | "budget"));
     let mut rows = Drawing::new();
     if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
@@ -90,7 +90,7 @@ pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output:
     rows
 }
 
-/// How the check of the work ended.
+/// Returns the result of the check of the work.
 fn check(check: &Check) -> Row {
     let (color, state) = if check.passed { ("success", "passed") } else { ("error", "failed") };
     let command = Span::new("muted", format!("check {} ", quoted_within(&check.command, PREVIEW_CHARS)));
@@ -98,7 +98,7 @@ fn check(check: &Check) -> Row {
     Row::line([command, Span::new(color, format!("{state}{ended}"))])
 }
 
-/// Where the changes of a run are, and the command that takes them over or back.
+/// Returns the place of a run's changes, and the command that applies or undoes them.
 pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
     let id = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty())?;
     let (place, deed) = match &result.isolation {
@@ -136,7 +136,7 @@ pub(super) fn spent(usage: &Spent, model: Option<&str>) -> Row {
     Row::parts(figures(&usage.usage(), None, model))
 }
 
-/// Attempts, files, what was redacted, and notes.
+/// Returns attempts, files, redactions, and notes.
 fn whereabouts(result: &EndedTask) -> Drawing {
     let mut rows = Drawing::new();
     if result.attempts > 1.0 {
@@ -154,7 +154,7 @@ fn whereabouts(result: &EndedTask) -> Drawing {
             Span::new("dim", format!("{values}: {}", folded(rules))),
         ])
     }));
-    // Where there is no card, a note says the same.
+    // Without a card, a note says the same.
     let note = redacted.map(|(values, rules)| format!("{values} redacted: {rules}"));
     rows.extend(
         result
@@ -167,7 +167,7 @@ fn whereabouts(result: &EndedTask) -> Drawing {
     rows
 }
 
-/// How many values were redacted, and by which rules.
+/// Returns the number of redacted values, and the rules.
 fn redacted(result: &EndedTask) -> Option<(String, String)> {
     let rules = result.redacted.iter().flatten();
     redacted_counts(
@@ -175,7 +175,7 @@ fn redacted(result: &EndedTask) -> Option<(String, String)> {
     )
 }
 
-/// Where a file lies, on one line.
+/// Returns the place of a file, on one line.
 pub(super) fn place(label: &str, path: &str) -> Row {
     let path = Span::path("dim", &short_path(&folded(path)));
     Row::spans(vec![Span::new("muted", format!("{label} ")), path])
@@ -208,13 +208,13 @@ pub(super) fn calls(items: &[Item], limit: usize, words: Option<usize>) -> Drawi
     rows
 }
 
-/// A tool call, with its name apart from what it is given; where it is too long, the path at its end gives way.
+/// Returns a tool call, with its name apart from its arguments. If it is too long, the path at its end is shortened.
 pub(super) fn call_spans(call: &str) -> Vec<Span> {
     let call = folded(call);
     let (name, given) = call.split_at(call.find(' ').map_or(0, |end| end + 1));
     let start = given.rfind(' ').map_or(0, |end| end + 1);
     let (words, path) = given.split_at(start);
-    // What a shell runs is no place.
+    // A shell command is not a path.
     let has_path = path.contains(['/', '\\']) && !call.starts_with('$');
     let mut spans = vec![Span::new("muted", name)];
     if has_path {
@@ -230,11 +230,11 @@ pub(super) fn call_spans(call: &str) -> Vec<Span> {
 pub(super) struct Room {
     pub calls: usize,
     pub text: u32,
-    /// Each call with what was said before it.
+    /// Shows each call with the text before it.
     pub with_words: bool,
 }
 
-/// A run's newest calls, and the end of what it says.
+/// Returns a run's newest calls, and the end of its text.
 pub(super) fn work(items: &[Item], text: &str, room: Room) -> Drawing {
     let news = news(items, text);
     let last = items.iter().rposition(|item| matches!(item, Item::Said(_))).filter(|_| news.is_empty());
@@ -247,7 +247,7 @@ pub(super) fn work(items: &[Item], text: &str, room: Room) -> Drawing {
     rows
 }
 
-/// What a run says now; nothing while calls are made that its last words have led to.
+/// Returns a run's newest text; nothing while it makes the calls that followed its last text.
 pub(super) fn news<'a>(items: &[Item], text: &'a str) -> &'a str {
     let text = text.trim();
     let words = items.iter().rev().find_map(|item| match item {

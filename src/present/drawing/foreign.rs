@@ -1,4 +1,4 @@
-//! Text from elsewhere, made safe for a terminal and cut to what a drawing can use.
+//! Foreign text, made safe for a terminal and cut to the usable part.
 
 use std::path::MAIN_SEPARATOR;
 
@@ -17,7 +17,7 @@ const FENCE_CHARS: usize = 80;
 /// Stands where the beginning of a text was cut off.
 const CUT: char = '…';
 
-/// Lines end with LF, tabs are spaces; control sequences and marks that reorder a line are gone.
+/// Returns a text whose lines end with LF and whose tabs are spaces, without control sequences and marks that reorder a line.
 pub(crate) fn plain(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
         return text.to_owned();
@@ -52,7 +52,7 @@ pub(crate) fn first_line(text: &str) -> String {
     folded(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default())
 }
 
-/// The start of what is said, on one line, which stays as it is while more is added: a heading only without other words. Of a
+/// Returns the start of a text on one line, which stays the same while more arrives: a heading only without other words. For a
 /// text without its beginning, the newest line.
 pub(crate) fn gist(source: &str) -> String {
     let source = if source.starts_with(CUT) { newest_line(source) } else { source };
@@ -143,7 +143,7 @@ fn open_fence(source: &str, end: usize) -> Option<String> {
     open
 }
 
-/// Whether the first fence of a text whose beginning is missing closes one: it names no language and nothing stands below.
+/// Returns true if the first fence of a text without its beginning closes one: it names no language and nothing follows it.
 fn begins_in_code(source: &str) -> bool {
     let lines: Vec<&str> = source.split('\n').collect();
     let Some(at) = lines.iter().position(|line| fence(line).is_some()) else { return false };
@@ -201,7 +201,7 @@ mod tests {
         assert!(!cut.is_open);
     }
 
-    /// What is laid out in columns, wrapped and highlighted is no more for a text of megabytes.
+    /// The part that is laid out, wrapped and highlighted does not grow with a text of megabytes.
     #[test]
     fn what_is_shown_of_a_text_does_not_grow_with_it() {
         for unit in ["a", "a b\n", "```\n", "```rust\n\n", "~~~\n```\n", "| a | b |\n", "\u{1b}[31mx", "日本"]

@@ -1,8 +1,7 @@
-//! What a person sees, before anybody knows how wide the screen is.
+//! The screen's content, before the width of the screen is known.
 //!
-//! A drawing is a list of rows. A row says what stands in it, in which colours of pi's theme, and how it fits a width: one
-//! [`Fit`] for each way that a terminal needs. `extension/ui/paint.ts` paints drawings with pi's own measure, and decides
-//! nothing else.
+//! A drawing is a list of rows. A row has its content, in colours of pi's theme, and its fit to a width: one [`Fit`] for each way
+//! that a terminal needs. `extension/ui/paint.ts` paints drawings with pi's own measure, and decides nothing else.
 //!
 //! | Fit | For | Where the width is too small |
 //! |---|---|---|
@@ -24,7 +23,7 @@ pub type Drawing = Vec<Row>;
 /// The name of a colour in pi's theme.
 pub type Color = &'static str;
 
-/// What cards, messages and reports are indented by below their first line.
+/// The indentation of cards, messages and reports below their first line.
 pub(crate) const INDENT: u32 = 2;
 
 /// The key with which pi shows all of a card.
@@ -37,9 +36,9 @@ pub struct Span {
     pub text: String,
     /// The terminal's own where absent.
     pub color: Option<Color>,
-    /// Whether it is bold.
+    /// True if it is bold.
     pub is_bold: bool,
-    /// Whether it is a path, which is shortened from the left.
+    /// True if it is a path, which is shortened from the left.
     pub is_path: bool,
     /// An action of pi's whose key stands in the text for `{key}`; without a key the span is left out.
     pub action: Option<&'static str>,
@@ -72,7 +71,7 @@ impl Span {
 pub struct Part {
     /// Nothing is left out with its separator.
     pub spans: Vec<Span>,
-    /// Where there is no room for all parts, the highest rank goes first; 0 stays.
+    /// Without room for all parts, the highest rank is dropped first; 0 stays.
     pub rank: u32,
     /// It may be cut to so many columns before another part goes, and goes itself where it has almost none.
     pub fewest: Option<u32>,
@@ -100,19 +99,19 @@ impl From<Span> for Part {
     }
 }
 
-/// How a text that begins like another one is told apart from it.
+/// The difference of a text from others with the same beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedPrefix {
     /// In so many characters they are alike.
     pub shared: u32,
-    /// What is shown of it where there is no room for more than these.
+    /// The part that is shown without room for the whole text.
     pub end: String,
 }
 
 /// A column: as wide as the longest text at this place in all lines of a drawing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// What it says.
+    /// The content.
     pub span: Span,
     /// Columns at most.
     pub most: u32,
@@ -124,11 +123,11 @@ pub struct Cell {
     pub is_right: bool,
     /// Its text still grows and must not move the others.
     pub is_growing: bool,
-    /// How it is told apart from the others of its column.
+    /// The difference from the other cells of its column.
     pub apart: Option<SharedPrefix>,
 }
 
-/// How a row fits a width.
+/// The fit of a row to a width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// One line: a lead, columns, then parts joined by ` · ` in the room that is left.
@@ -146,14 +145,14 @@ pub enum Fit {
     Parts {
         /// From left to right.
         parts: Vec<Vec<Span>>,
-        /// Lines at most; what is left is left out.
+        /// The maximum number of lines. The rest is omitted.
         most: Option<u32>,
     },
     /// Wrapped text.
     Text {
         /// Before the first line; the others begin below its end.
         lead: Vec<Span>,
-        /// A name before the text: those of a drawing make a column, unless they are long.
+        /// A name before the text. The names of a drawing form a column, unless they are long.
         label: Option<Span>,
         /// The text itself.
         spans: Vec<Span>,
@@ -189,7 +188,7 @@ pub enum Fit {
 pub struct Row {
     /// Columns that it is moved to the right.
     pub indent: u32,
-    /// What it says, and how that fits.
+    /// The content, and its fit.
     pub fit: Fit,
 }
 
@@ -270,14 +269,14 @@ pub(crate) fn remark(text: impl AsRef<str>) -> Vec<Span> {
     vec![Span::new("dim", format!("… {}", text.as_ref()))]
 }
 
-/// The same on what an expanded card shows.
+/// Returns a remark that an expanded card shows.
 pub(crate) fn hint(text: impl AsRef<str>) -> Vec<Span> {
     let mut spans = remark(text);
     spans.push(Span { action: Some(EXPAND), ..Span::new("dim", ", {key} to expand") });
     spans
 }
 
-/// How an expanded card is come by, as a part of its own.
+/// Returns the key that expands a card, as a part of its own.
 pub(crate) fn expand_hint() -> Span {
     Span { action: Some(EXPAND), ..Span::new("dim", "{key} to expand") }
 }

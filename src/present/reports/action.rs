@@ -9,7 +9,7 @@ use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
 use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
 use crate::workspace::Undone;
 
-/// What the model reads when a run goes on without it.
+/// The model's note when a run continues without it.
 pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it again, wait or poll for it; go on, or end your turn.";
 
 /// Longest reason.
@@ -53,7 +53,7 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
     Report::sentence(mark, text)
 }
 
-/// Reports what was brought back of what a run had changed.
+/// Reports the restored files of an undo.
 #[must_use]
 pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
     let Undone { restored, changed_since, failed, kept } = undone;
@@ -128,7 +128,7 @@ pub fn started_report(
     report
 }
 
-/// Reports what was handed over, or why not.
+/// Reports the moved runs, or the reasons against it.
 #[must_use]
 pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
     let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
@@ -147,7 +147,7 @@ pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
     report
 }
 
-/// What the model reads of runs that its call does not wait for any more.
+/// Returns the model's text about runs that its call no longer waits for.
 pub(crate) fn handed_over_text(runs: &[SingleResult]) -> String {
     let names: Vec<String> = runs
         .iter()
@@ -176,7 +176,7 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
     Report::sentence(Mark::Ok, format!("stopped {}", stopped.join(", ")))
 }
 
-/// What a user reads when pi ends: which runs ended with it, and which go on without it; `None` if there were none.
+/// Returns the user's text when pi exits: the runs that ended with it, and the runs that continue; `None` if there were none.
 /// With `is_saved` the session can be opened again: pi saves it with its first answer.
 pub(crate) fn leaving_words(ended: &[RunRecord], going_on: &[RunRecord], is_saved: bool) -> Option<String> {
     let ended_words = ended.first().map(|first| {
@@ -206,7 +206,7 @@ pub(crate) fn leaving_words(ended: &[RunRecord], going_on: &[RunRecord], is_save
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
-/// The first runs by name, and how many there are besides.
+/// Returns the first runs by name, and the number of the others.
 fn named(runs: &[RunRecord]) -> String {
     let mut names: Vec<String> = runs.iter().take(MAX_NAMED).map(name).collect();
     names.extend(

@@ -8,7 +8,7 @@ use crate::text::{Diagnostic, Severity, figures, one_line, quoted_if_odd};
 /// Longest description, reason or list of tools.
 const MAX_TEXT: usize = 1_000;
 
-/// Lists the agents, what each may use, and what is wrong with their definitions.
+/// Lists the agents, the rights of each, and the mistakes in their definitions.
 #[must_use]
 pub fn agents_report(listing: &Listing) -> Report {
     let mut report = Report::new(format!("Sub-agents: {}", figures::counted(listing.agents.len(), "agent")));
@@ -66,7 +66,7 @@ fn agent(report: &mut Report, listed: &Listed) {
     if !permission_hooks.is_empty() {
         report.lines.push(below("hooks", &permission_hooks.join(", ")));
     }
-    // What a builtin has to do without, `doctor` says once for all of them.
+    // `doctor` reports the missing features of a builtin once for all of them.
     let is_builtin = *source == Source::Builtin;
     let dropped = plan.iter().flat_map(|plan| &plan.dropped);
     for dropped in dropped.filter(|dropped| !is_builtin || !dropped.is_lack()) {

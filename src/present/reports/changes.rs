@@ -1,4 +1,4 @@
-//! Reports what an isolated run has left, and what became of it.
+//! Reports the artifacts of an isolated run, and their import.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ const MAX_CONFLICTS: usize = 50;
 /// The columns of a tab.
 const TAB: &str = "    ";
 
-/// Shows what a run has changed, as git does.
+/// Shows the changes of a run, as git does.
 #[must_use]
 pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
     let mut report = Report::new(format!(
@@ -55,7 +55,7 @@ fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {
     ReportLine::new(mark, "", visible(line))
 }
 
-/// A line of a file with all that a terminal would obey, or nobody would see, as text.
+/// Returns a line of a file with every control sequence and invisible character as text.
 fn visible(line: &[u8]) -> String {
     let line = Visible::code(line).replace('\t', TAB);
     match line.char_indices().nth(MAX_LINE) {
@@ -68,7 +68,7 @@ fn visible(line: &[u8]) -> String {
     }
 }
 
-/// Reports what was taken over, and what a person has to decide.
+/// Reports the applied files, and the conflicts that a person must decide.
 #[must_use]
 pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied) -> Report {
     let (name, id) = (name(run), &run.run_id);
@@ -104,7 +104,7 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
     report.with(ReportLine::new(Mark::Info, "", back))
 }
 
-/// Reports what was brought back.
+/// Reports the restored files.
 #[must_use]
 pub fn taken_back_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
     let name = name(run);
@@ -116,7 +116,7 @@ pub fn taken_back_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
     Report::sentence(Mark::Ok, text)
 }
 
-/// Reports what was deleted; asks, unless `is_done`.
+/// Reports the deleted artifacts. Asks, unless `is_done`.
 #[must_use]
 pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -> Report {
     let id = &run.run_id;
@@ -136,7 +136,7 @@ pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -
 mod tests {
     use super::*;
 
-    /// What nobody sees a model reads, and may turn a line around for a person who has to judge it.
+    /// A model reads invisible characters, which may also reorder a line for the person who judges it.
     #[test]
     fn what_is_invisible_in_a_difference_is_shown() {
         let line = |text: &str| difference_line(text.as_bytes(), &mut true).text;

@@ -7,7 +7,7 @@ use crate::text::{figures, one_line};
 /// Longest message or hint.
 const MAX_TEXT: usize = 4_000;
 
-/// Reports what was checked, and what to do about what is wrong, in this order.
+/// Reports the checks and the fixes of problems, in this order.
 #[must_use]
 pub fn doctor_report(checks: &[Check]) -> Report {
     let counted = |status, noun| {
@@ -20,7 +20,7 @@ pub fn doctor_report(checks: &[Check]) -> Report {
         .collect();
     let verdict = if found.is_empty() { "all checks passed".to_owned() } else { found.join(", ") };
     let mut report = Report::new(format!("Sub-agents: {verdict}"));
-    // What is wrong comes last: that is what a low terminal shows.
+    // Problems come last, because a low terminal shows the end.
     let (fine, wrong): (Vec<_>, Vec<_>) =
         checks.iter().partition(|check| matches!(check.status, Status::Ok | Status::Info));
     for Check { area, status, message, hint } in fine.into_iter().chain(wrong) {

@@ -61,7 +61,7 @@ fn what(run: &RunRecord, clock: &Clock) -> String {
         run.progress.pending_question.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
     parts.extend(news.map(|news| quoted_within(news, MAX_CELL)));
     parts.extend(spent(run));
-    // An error may repeat what the child said, so nothing of ours follows it.
+    // An error may repeat the child's words, so none of our text follows it.
     let error = run.error.as_ref().filter(|_| !run.is_live());
     parts.extend(error.map(|error| one_line(error, MAX_CELL).into_string()));
     parts.join(" · ")

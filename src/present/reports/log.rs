@@ -13,11 +13,11 @@ use crate::transcript::{Transcript, TranscriptEntry};
 pub const DEFAULT_LOG_LINES: usize = 20;
 /// Most lines of a conversation that a log shows.
 pub const MAX_LOG_LINES: usize = 200;
-/// Why nothing can be read of a run whose transcript is gone.
+/// The reason why the transcript of a run cannot be read.
 pub(crate) const TRANSCRIPT_DELETED: &str = "its transcript was deleted, for `quotaBytes` or by a person";
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
-/// How much of a tool's result is shown.
+/// The shown length of a tool's result.
 const MAX_RESULT: usize = 160;
 
 /// The newest `limit` lines of a conversation. A tool's result takes one line; a text takes all of its lines.

@@ -1,4 +1,4 @@
-//! The columns of a list of runs: what is compared from line to line.
+//! The columns of a list of runs.
 
 use super::view::ShownRun;
 use crate::present::drawing::{Cell, Fit, Part, Row, SharedPrefix, Span};
@@ -13,7 +13,7 @@ const TOKENS: Column = Column { most: 13, from: Some(84), ..Column::NEW };
 /// `$123.45`.
 const COST: Column = Column { most: 7, from: Some(100), is_right: true, ..Column::NEW };
 
-/// How a column is laid out.
+/// The layout of a column.
 struct Column {
     most: u32,
     share: Option<u32>,
@@ -30,7 +30,7 @@ impl Column {
         Cell { span, most, share, from, is_right, ..Cell::default() }
     }
 
-    /// As wide as it may be, whatever it says.
+    /// Returns a cell of the maximum width, for any content.
     fn steady(&self, mut span: Span) -> Cell {
         let width = self.most as usize;
         span.text =
@@ -44,9 +44,9 @@ impl Column {
     }
 }
 
-/// What the columns of these runs have in common.
+/// The common widths of these runs' columns.
 pub(super) struct Columns {
-    /// Where each name differs from the others.
+    /// The difference of each name from the others.
     apart: Vec<Option<SharedPrefix>>,
     has_tokens: bool,
     has_costs: bool,
@@ -97,14 +97,14 @@ impl Columns {
     }
 }
 
-/// What takes the room that the columns leave, unless that is almost none.
+/// Returns the part in the room that the columns leave, unless that is almost none.
 fn doing(spans: Vec<Span>) -> Part {
     Part { fewest: Some(0), ..Part::new(spans) }
 }
 
-/// Where names that begin alike differ.
+/// Returns the differences of names with the same beginning.
 fn told_apart(names: &[String]) -> Vec<Option<SharedPrefix>> {
-    // Sorted, each stands beside the one that it has most in common with.
+    // Sorted, each name is next to the one with the longest common beginning.
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     sorted.dedup();

@@ -10,10 +10,10 @@ use crate::present::usage_text;
 /// Characters of the name of a run that has ended, in the widget.
 const NAME_CHARS: usize = 40;
 
-/// The panel's list: its head, a line for each run below the names of the columns, and what is known of the chosen one.
+/// The panel's list: its head, a line for each run below the names of the columns, and the details of the chosen run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RunList {
-    /// How many runs are in which state, and what they have spent.
+    /// The numbers of runs by state, and their usage.
     pub head: Vec<Span>,
     /// The names of the columns, then a line for each run.
     pub lines: Drawing,
@@ -51,7 +51,7 @@ pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64
     RunList { head, lines }
 }
 
-/// The widget: a line for each run, the newest at work, then what is done; and one that counts the others.
+/// Draws the widget: a line for each run, the newest active ones first, then the ended ones; and a line that counts the others.
 #[must_use]
 pub fn run_widget(live: &str, unread: &str, most: usize, now_ms: i64) -> Drawing {
     let (live, unread): (Vec<ShownRun>, Vec<ShownRun>) = (read(live), read(unread));

@@ -1,7 +1,7 @@
 //! Background runs as the panel and the widget show them.
 //!
-//! Each function takes runs as JavaScript has them, as JSON: they carry what the extension alone knows, such as the
-//! question that a run waits with. What is no run is passed over.
+//! Each function takes runs as JavaScript has them, as JSON: they carry fields that only the extension knows, such as the pending
+//! question. Foreign data is skipped.
 //!
 //! | Question | File |
 //! |---|---|

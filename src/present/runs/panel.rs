@@ -1,10 +1,10 @@
-//! What the panel has besides runs: its keys, and what it says when it lists none.
+//! The panel without its runs: its keys, and its text without runs.
 
 use crate::present::drawing::{Color, Drawing, INDENT, Row, folded};
 use crate::text::text_enum;
 
 text_enum! {
-    /// What a key does in the panel.
+    /// An action of a key in the panel.
     pub enum PanelAction {
         /// The run above, or a line up.
         Up = "up",
@@ -38,9 +38,9 @@ text_enum! {
         Resume = "resume",
         /// Shows the conversation of a run.
         Log = "log",
-        /// Shows what is known of a run.
+        /// Shows the details of a run.
         Info = "info",
-        /// Shows what an isolated run has changed.
+        /// Shows the changes of an isolated run.
         Diff = "diff",
         /// Lists the runs of all sessions.
         All = "all",
@@ -58,13 +58,13 @@ text_enum! {
 /// The keys of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PanelKey {
-    /// What they do.
+    /// The action.
     pub action: PanelAction,
-    /// What pi calls the same: the keys that the user has chosen for that come first.
+    /// The same action of pi: the keys that the user has chosen for it come first.
     pub pi: Option<&'static str>,
     /// Ours, as pi names keys.
     pub own: &'static [&'static str],
-    /// What they do, in words.
+    /// The action in words.
     pub description: &'static str,
 }
 
@@ -108,8 +108,8 @@ pub fn panel_keys() -> Vec<PanelKey> {
     ]
 }
 
-/// What stands in the place of the list while there are no runs. `is_all`: of all sessions; `is_complete`: the store has
-/// answered; `problem`: why it has not.
+/// Returns the text of the list without runs. `is_all`: of all sessions; `is_complete`: the store has answered; `problem`: the
+/// reason why it has not.
 #[must_use]
 pub fn empty_run_list(is_all: bool, is_complete: bool, problem: Option<&str>) -> Drawing {
     let said = |color: Color, text: &str| [Row::blank(), Row::text(color, text).indented(INDENT)];

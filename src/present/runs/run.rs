@@ -1,4 +1,4 @@
-//! One run: what is known of it below the list, and what stands around its transcript.
+//! One run: its details below the list, and the parts around its transcript.
 
 use super::view::{ShownRun, brief, call_spans, short};
 use serde_json::Value;
@@ -6,27 +6,27 @@ use serde_json::Value;
 use crate::present::drawing::{Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span};
 use crate::present::drawing::{beginning, folded, indented, plain, remark};
 
-/// Lines of the task, and of what was spent, below the list.
+/// Lines of the task, and of the usage, below the list.
 const TASK_LINES: u32 = 3;
-/// More than the panel gives to what a run is saying.
+/// More lines than the panel gives to a run's text.
 const SAID_LINES: u32 = 16;
-/// What a tool has answered is a file or a listing: its start tells what it is.
+/// The answer of a tool is a file or a listing: its start identifies it.
 const RESULT_LINES: usize = 6;
 
 /// A run, as the panel shows it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RunDrawing {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// The head of its transcript.
     pub head: Drawing,
-    /// What it asks.
+    /// Its question.
     pub question: Drawing,
-    /// Below the list: what was asked of it, and its newest call.
+    /// Below the list: its task, and its newest call.
     pub task: Drawing,
-    /// Below the list: what it is saying or has come to.
+    /// Below the list: its newest text, or its result.
     pub latest: Drawing,
-    /// Below the list: what it has spent.
+    /// Below the list: its usage.
     pub usage: Drawing,
     /// Below its transcript: how it has ended.
     pub outcome: Drawing,
@@ -34,7 +34,7 @@ pub struct RunDrawing {
     pub current: Drawing,
 }
 
-/// Draws a run, given as JSON; nothing for what is no run.
+/// Draws a run, given as JSON; nothing for foreign data.
 #[must_use]
 pub fn run_drawing(run: &str, now: i64) -> RunDrawing {
     let Ok(run) = serde_json::from_str::<ShownRun>(run) else { return RunDrawing::default() };
@@ -52,7 +52,7 @@ pub fn run_drawing(run: &str, now: i64) -> RunDrawing {
     }
 }
 
-/// An entry of a transcript, given as JSON. What is said has a blank line above it, calls and their answers stay together.
+/// Draws an entry of a transcript, given as JSON. A text has a blank line above it. Calls and their answers stay together.
 #[must_use]
 pub fn entry_drawing(entry: &str) -> Drawing {
     let entry: Value = serde_json::from_str(entry).unwrap_or_default();
@@ -151,7 +151,7 @@ fn call_row(call: &str) -> Row {
     Row::spans(spans)
 }
 
-/// What a run asks, in a line of its own, by which run and agent: the name leaves room for the question.
+/// Draws a run's question, in a line of its own, with its run and agent: the name leaves room for the question.
 fn question_row(run: &ShownRun, asked: &str) -> Row {
     let (name, agent) = (run.name(), run.agent());
     let agent = if agent == name || agent.is_empty() { String::new() } else { format!(" ({agent})") };

@@ -1,4 +1,4 @@
-//! A background run as JavaScript hands it over, and what is said of it wherever it is drawn.
+//! A background run in JavaScript's form, and its texts in every drawing.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::present::usage_text::context_words;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::text::figures;
 
-/// Text looked at for one line; what is longer fits none.
+/// The characters of a text that are read for one line. A longer text does not fit.
 const LINE_CHARS: usize = 400;
 pub(super) const UNREAD: &str = "waiting to be read";
 
-/// What is drawn of a `RunRecord`. A field of another type makes the whole run one that is not drawn.
+/// The drawn fields of a `RunRecord`. With a field of another type the whole run is not drawn.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ShownRun {
@@ -37,7 +37,7 @@ pub(super) struct ShownRun {
     created_ms: f64,
     started_ms: Option<f64>,
     ended_ms: Option<f64>,
-    /// How long it had run when it was last resumed.
+    /// The runtime before its last resumption.
     #[serde(default)]
     previous_run_ms: f64,
     usage: Spent,
@@ -45,7 +45,7 @@ pub(super) struct ShownRun {
     retry: Option<Retry>,
     #[serde(default)]
     is_foreground: bool,
-    /// What its child asks, and waits for.
+    /// The question for which it waits.
     pending_question: Option<String>,
 }
 
@@ -72,12 +72,12 @@ impl ShownRun {
         state_label(&standing, now_ms)
     }
 
-    /// How it ended, or what it waits for; nothing for one that works or is done.
+    /// Returns its outcome, or the reason of its wait. Empty for a running or successful run.
     pub(super) fn note(&self, now_ms: i64) -> String {
         folded(&self.words(now_ms).note.unwrap_or_default())
     }
 
-    /// Its mark, and the colour of what is said beside it.
+    /// Returns its mark, and the colour of its note.
     pub(super) fn mark(&self, now_ms: i64) -> Span {
         let mark: Mark = self.words(now_ms).mark;
         Span::new(mark.color(), mark.sign())
@@ -87,7 +87,7 @@ impl ShownRun {
         self.mark(now_ms).color.unwrap_or("muted")
     }
 
-    /// What people call it: its label, else the first line of its task.
+    /// Returns its name for people: its label, otherwise the first line of its task.
     pub(super) fn name(&self) -> String {
         let label = self.label.as_deref().filter(|label| !label.is_empty());
         let task = Some(self.task.as_str()).filter(|task| !task.is_empty());
@@ -105,7 +105,7 @@ impl ShownRun {
         brief(model.split_once('/').map_or(model, |(_, name)| name))
     }
 
-    /// How long it has run, or ran, in all of its parts; while it is queued, how long it waits.
+    /// Returns the runtime of all its parts; while it is queued, the time of its wait.
     pub(super) fn elapsed(&self, now_ms: i64) -> String {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
         let end = self.ended_ms.unwrap_or(now_ms as f64);
@@ -121,7 +121,7 @@ impl ShownRun {
         self.usage.usage()
     }
 
-    /// How full its context is.
+    /// Returns its context use.
     pub(super) fn context(&self) -> Option<String> {
         self.context.as_ref().map(|context| context_words(context.of()))
     }
@@ -130,7 +130,7 @@ impl ShownRun {
         usage_text(&self.usage())
     }
 
-    /// What was read and written, the cache left out.
+    /// Returns the read and written tokens without the cache.
     pub(super) fn tokens(&self) -> String {
         let usage = Usage { cache_read: 0, cache_write: 0, ..self.usage() };
         usage_text(&usage).tokens.unwrap_or_default()
@@ -140,12 +140,12 @@ impl ShownRun {
         self.pending_question.as_deref().filter(|_| self.is_live()).map(brief)
     }
 
-    /// Why it failed.
+    /// Returns the reason of its failure.
     pub(super) fn failure(&self) -> Option<&str> {
         self.error.as_deref().filter(|error| !error.is_empty())
     }
 
-    /// What it does: words on how it stands, and the news.
+    /// Returns its activity: its state in words, and its news.
     pub(super) fn doing(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
         if self.pending_question().is_some() {
             return self.news();
@@ -168,7 +168,7 @@ impl ShownRun {
         self.retry.is_some() && is_active(self.state())
     }
 
-    /// What it asks, does, has come to, or has failed of.
+    /// Returns its question, its activity, its result, or its failure.
     fn news(&self) -> Vec<Span> {
         if self.is_retried() {
             return Vec::new();
@@ -183,7 +183,7 @@ impl ShownRun {
             }];
         }
         let said = gist(self.text.as_deref().unwrap_or_default());
-        // What was said before the newest call is left out where it is kept.
+        // The text before the newest call is omitted if a stored text exists.
         match self.last_tool.as_deref().filter(|_| said.is_empty()) {
             Some(call) => call_spans(&brief(call)),
             None => vec![Span::new("toolOutput", said)],
@@ -194,7 +194,7 @@ impl ShownRun {
 /// The words of a tool call; where they are too long, the path at their end gives way.
 pub(super) fn call_spans(call: &str) -> Vec<Span> {
     let path = call.rfind(' ').map_or(0, |blank| blank + 1);
-    // What a shell runs is no place.
+    // A shell command is not a path.
     if call.starts_with('$') || !call[path..].contains(['/', '\\']) {
         return vec![Span::new("toolOutput", call)];
     }
