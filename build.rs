@@ -1,7 +1,7 @@
 //! Links the addon for Node when the `node` feature is on.
 
 fn main() {
-    // Otherwise cargo looks at every file of the package, also at those that other steps are just making and removing.
+    // Otherwise cargo watches every file of the package, including files that other steps create and remove at the moment.
     println!("cargo:rerun-if-changed=build.rs");
     #[cfg(feature = "node")]
     napi_build::setup();

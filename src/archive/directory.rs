@@ -67,7 +67,7 @@ impl Directory {
         Ok(files)
     }
 
-    /// Whether an entry of any kind has this name.
+    /// Returns true if an entry of any kind has this name.
     pub(super) fn has(&self, name: &str) -> bool {
         statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -83,7 +83,7 @@ impl Directory {
     /// Removes the directory if it is empty.
     pub(super) fn remove_if_empty(self) -> io::Result<()> {
         match unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR) {
-            // Systems differ in the error; and whatever has replaced the directory meanwhile stays.
+            // The error differs between systems. An entry that has replaced the directory stays.
             Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -50,7 +50,7 @@ impl Directory {
         Ok(files)
     }
 
-    /// Whether an entry of any kind has this name.
+    /// Returns true if an entry of any kind has this name.
     pub(super) fn has(&self, name: &str) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }

@@ -5,17 +5,17 @@ use crate::files::layout::{GUARD, LOCK, PROMPT};
 /// Stands between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
 
-/// Whether archiving a run renames this file. Only sessions are renamed: results name their outputs by path.
+/// Returns true if archiving a run renames this file. Only sessions are renamed: results name their outputs by path.
 pub(super) fn is_session(name: &str) -> bool {
     is_numbered(name, "session", ".jsonl")
 }
 
-/// Whether this is a session, an output or a result, which hold what a run's child said.
+/// Returns true if this is a session, an output or a result. These files hold the child's text.
 fn is_said(name: &str) -> bool {
     is_session(name) || is_numbered(name, "output", ".md") || is_numbered(name, "result", ".json")
 }
 
-/// Whether this is `<before><after>` or `<before>-<number><after>`.
+/// Returns true if this is `<before><after>` or `<before>-<number><after>`.
 fn is_numbered(name: &str, before: &str, after: &str) -> bool {
     let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     let is_number =
@@ -23,7 +23,7 @@ fn is_numbered(name: &str, before: &str, after: &str) -> bool {
     number.is_some_and(|number| number.is_empty() || number.strip_prefix('-').is_some_and(is_number))
 }
 
-/// Whether this is the name of an archived file.
+/// Returns true if this is the name of an archived file.
 pub(super) fn is_aside(name: &str) -> bool {
     name.split_once(ASIDE).is_some_and(|(said, time)| {
         let is_time = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b'Z' | b'.');
@@ -31,12 +31,12 @@ pub(super) fn is_aside(name: &str) -> bool {
     })
 }
 
-/// Whether `archived` is an archived name of the file `name`.
+/// Returns true if `archived` is an archived name of the file `name`.
 pub(super) fn is_aside_of(archived: &str, name: &str) -> bool {
     is_aside(archived) && archived.strip_prefix(name).is_some_and(|rest| rest.starts_with(ASIDE))
 }
 
-/// Whether this is the name of one of a run's files.
+/// Returns true if this is the name of one of a run's files.
 pub(super) fn is_ours(name: &str) -> bool {
     is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD | LOCK)
 }

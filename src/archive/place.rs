@@ -10,7 +10,7 @@ use super::usage::disk_use;
 use crate::files::FileError;
 use crate::files::layout::{self, is_run_id};
 
-/// The stated directory of a run, and what is needed to check it.
+/// The recorded directory of a run, with the facts needed to check it.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPlace<'a> {
     /// The directory.
@@ -33,7 +33,7 @@ pub enum ArchiveError {
 }
 
 impl RunPlace<'_> {
-    /// Opens the directory. `None` when it is gone.
+    /// Opens the directory. Returns `None` if it no longer exists.
     pub(super) fn open(&self) -> Result<Option<Directory>, ArchiveError> {
         let foreign = || ArchiveError::Foreign(self.directory.to_owned());
         let id = self.directory.file_name().and_then(OsStr::to_str).filter(|name| is_run_id(name));
@@ -45,7 +45,7 @@ impl RunPlace<'_> {
         if self.session_file.is_some_and(|file| !file.is_absolute() || has_way_up(file)) {
             return Err(foreign());
         }
-        // Up to `base` the path is the user's and may have links; what follows was created for runs and has none.
+        // The path up to `base` is the user's and may have links. The rest was created for runs and has none.
         let levels = if self.session_file.is_some() { 1 } else { 2 };
         let base = parent.ancestors().nth(levels).filter(|base| !base.as_os_str().is_empty());
         let base = base.ok_or_else(foreign)?;
@@ -80,7 +80,7 @@ impl RunPlace<'_> {
     pub(super) fn remove_snapshot(&self) -> Result<(), ArchiveError> {
         let Some(snapshot) = self.snapshot() else { return Ok(()) };
         if snapshot.join(layout::PRIVATE_TREE).exists() {
-            // What was done in its private tree is not taken over yet.
+            // The changes in its private tree have not been imported yet.
             return Ok(());
         }
         match fs::remove_dir_all(&snapshot) {

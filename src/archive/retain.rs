@@ -8,16 +8,15 @@ use time::OffsetDateTime;
 use super::names::{aside, is_aside_of, is_session};
 use super::place::{ArchiveError, RunPlace};
 
-/// How many names are tried for an archived file. The first is free, unless the clock was set back.
+/// The number of names tried for an archived file. The first name is free unless the clock was set back.
 const ATTEMPTS: u32 = 16;
 
-/// Archives the sessions of a run: renames each to `<name>.deleted.<time>`, where the time is `now_ms`
-/// (milliseconds since 1970) in UTC. Does nothing when they are archived already or the directory is gone. Blocks.
+/// Archives the sessions of a run: renames each to `<name>.deleted.<time>`, where the time is `now_ms` (milliseconds since 1970)
+/// in UTC. Does nothing if they are archived already or the directory no longer exists. Blocks.
 ///
 /// # Errors
 ///
-/// When the path is not the directory of a run, or when a file cannot be renamed. The other files are renamed all the
-/// same.
+/// If the path is not the directory of a run, or if a file cannot be renamed. The other files are renamed anyway.
 pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<(), ArchiveError> {
     let Some(directory) = place.open()? else { return Ok(()) };
     let (time, mut result) = (stamp(now_ms), Ok(()));
@@ -60,8 +59,7 @@ fn stamp(now_ms: i64) -> String {
 ///
 /// # Errors
 ///
-/// When the path is not the directory of a run, or when a file cannot be removed. The other files are removed all the
-/// same.
+/// If the path is not the directory of a run, or if a file cannot be removed. The other files are removed anyway.
 pub fn remove(place: &RunPlace<'_>) -> Result<u64, ArchiveError> {
     let Some(directory) = place.open()? else { return Ok(0) };
     let failed = |source| place.failed(source);
@@ -72,7 +70,7 @@ pub fn remove(place: &RunPlace<'_>) -> Result<u64, ArchiveError> {
     }
     let removed = removed?;
     directory.remove_if_empty().map_err(failed)?;
-    // What its tree was before it.
+    // The snapshot of its tree before the run.
     let kept = place.snapshot_size();
     place.remove_snapshot()?;
     Ok(removed.saturating_add(kept))
@@ -83,23 +81,23 @@ pub fn remove(place: &RunPlace<'_>) -> Result<u64, ArchiveError> {
 pub struct Candidate<'a> {
     /// Its directory.
     pub place: RunPlace<'a>,
-    /// Whether it is archived already. Archived runs go first.
+    /// True if the run is archived already. Archived runs are removed first.
     pub is_archived: bool,
-    /// Whether it may be removed. Runs under way and those whose end is news may not.
+    /// True if the run may be removed. Running runs and runs with an undelivered result may not.
     pub may_go: bool,
 }
 
-/// Removes runs until the files of all of them take up at most `limit` bytes: first those that alone take up more, then
-/// archived ones, then the others, each in the given order, which should be oldest first. Calls `goes` right before each removal and skips the run if
-/// it returns `false`, because somebody may have continued the run meanwhile. Returns the indices of the removed runs,
-/// in the order of removal. Skips runs that cannot be measured or removed. Blocks.
+/// Removes runs until the files of all of them take up at most `limit` bytes: first those that alone take up more, then archived
+/// ones, then the others, each in the given order, which should be oldest first. Calls `goes` right before each removal and skips
+/// the run if it returns `false`, because the run may have been continued in the meantime. Returns the indices of the removed
+/// runs, in the order of removal. Skips runs that cannot be measured or removed. Blocks.
 #[must_use]
 pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usize) -> bool) -> Vec<usize> {
     let sizes: Vec<u64> = runs.iter().map(|run| size(&run.place)).collect();
     let mut all = total(sizes.iter().copied());
     // Removing a run without files frees nothing.
     let mut order: Vec<usize> = (0..runs.len()).filter(|&at| runs[at].may_go && sizes[at] > 0).collect();
-    // Without the one that leaves no room for any other, the others may stay.
+    // Once the run that alone exceeds the limit is gone, the others may stay.
     order.sort_by_key(|&at| (sizes[at] <= limit, !runs[at].is_archived));
     let mut removed = Vec::new();
     for at in order {

@@ -1,4 +1,4 @@
-//! Snapshots of trees whose runs have no record, such as those of calls without a session.
+//! Snapshots of trees whose runs have no record, for example of calls without a session.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,17 +8,17 @@ use std::time::{Duration, SystemTime};
 use super::usage::{disk_use, run_directories};
 use crate::files::layout;
 
-/// How long such a snapshot is kept in any case. No call takes as long.
+/// The minimum age at which such a snapshot may be removed. No call takes as long.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Removes the oldest snapshots that are no `known` run's while these take up more than `limit` bytes, but none of the
-/// last day. Those of known runs go with their files. Blocks.
+/// Removes the oldest snapshots of runs that are not `known` while these snapshots take up more than `limit` bytes. Keeps
+/// snapshots of the last day. The snapshots of known runs are removed with their files. Blocks.
 pub fn prune_snapshots(agent_dir: &Path, limit: u64, known: impl Fn(&OsStr) -> bool) {
     let modified = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
     let mut found: Vec<_> = run_directories(&layout::snapshots(agent_dir))
         .into_iter()
         .filter(|path| path.file_name().is_some_and(|id| !known(id)))
-        // What was done in the private tree of such a run is not taken over yet.
+        // The changes in the private tree of such a run have not been imported yet.
         .filter(|path| !path.join(layout::PRIVATE_TREE).exists())
         .filter_map(|path| Some((modified(&path)?, disk_use(std::slice::from_ref(&path)).bytes, path)))
         .collect();

@@ -1,4 +1,4 @@
-//! How much disk space runs take up.
+//! The disk space that runs take up.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::files::layout::is_run_id;
 
-/// How many entries are counted before the answer becomes "more than".
+/// The number of entries counted before the answer becomes "more than".
 const MAX_COUNTED: usize = 20_000;
 
 /// The disk use of some directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskUse {
-    /// What all files in them take up, which is less than their length for files with holes.
+    /// The disk space of all files, in bytes. It is less than their length for files with holes.
     pub bytes: u64,
-    /// Whether everything was counted. Beyond 20 000 entries the count stops.
+    /// True if everything was counted. The count stops after 20 000 entries.
     pub is_complete: bool,
 }
 
-/// How much disk space a file takes up: none that has another name, as objects that a snapshot keeps of a repository have.
+/// Returns the disk space that a file takes up. A file with a second name takes up none: a snapshot shares the objects of a
+/// repository this way.
 pub(super) fn space(found: &fs::Metadata) -> u64 {
     #[cfg(unix)]
     {

@@ -1,10 +1,10 @@
-//! What a configuration says about single agents.
+//! The settings of single agents in a configuration.
 
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Context, Isolation, Skills};
 
-/// What the user's file says about an agent, and what the project's files do. Absent values leave the agent file as it is.
+/// An agent's settings from the user's file and from the project's files. Absent values leave the agent file unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentSettings {
@@ -23,12 +23,12 @@ pub struct AgentSettings {
     /// The limits that can be made stricter.
     #[serde(flatten)]
     pub bounds: AgentBounds,
-    /// What a project's files make stricter.
+    /// The stricter values from a project's files.
     #[serde(skip_serializing_if = "AgentBounds::is_empty")]
     pub project: AgentBounds,
 }
 
-/// The settings of an agent that a project may make stricter. A limit of 0 undoes that of the agent file.
+/// The settings of an agent that a project may make stricter. A limit of 0 cancels the limit of the agent file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentBounds {
@@ -50,16 +50,16 @@ pub struct AgentBounds {
     /// After how many equal calls of a tool the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_stop_after: Option<u64>,
-    /// Which skills the child sees.
+    /// The skills that the child sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Skills>,
-    /// Which context files it reads.
+    /// The context files that the child reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
-    /// Where it works, if it may write.
+    /// The tree in which the agent works if it may write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
-    /// Whether the agent may run.
+    /// True if the agent may run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
 }

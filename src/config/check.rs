@@ -40,7 +40,7 @@ pub(super) fn check(key: &Key, value: &Located) -> Result<Value, Mistake> {
     Ok(if inherits { Value::Null } else { checked })
 }
 
-/// Checks a key of an agent, whose `inherit` is a value: it undoes what the agent file says.
+/// Checks a key of an agent. The value `inherit` is valid and cancels the value of the agent file.
 pub(super) fn check_of_agent(key: &Key, path: &str, value: &Located) -> Result<Value, Mistake> {
     Checker { path }.value(key.kind, value)
 }
@@ -257,7 +257,7 @@ impl Checker<'_> {
     }
 }
 
-/// What would be a right value.
+/// Describes the valid values of a kind.
 fn expected(kind: Kind) -> String {
     let expected = match kind {
         Kind::Bool => "`true` or `false`",
@@ -281,8 +281,8 @@ fn expected(kind: Kind) -> String {
     expected.to_owned()
 }
 
-/// What is wrong with a text of a launcher's field beyond its kind. Programs are found in PATH or by an absolute path, because
-/// nothing of a project may be started by a relative one.
+/// Returns the mistake in a text of a launcher's field beyond its kind. Programs are looked up in PATH or given as an absolute
+/// path, because a relative path could start a program of the project.
 fn wrong_word(field: &str, value: &Value) -> Option<String> {
     let words: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
     let is_variable = |name: &&&str| {

@@ -1,5 +1,5 @@
-//! All configuration keys: type, bounds, default, and what a project may do to it; and the settings by key, the form in which
-//! files are merged.
+//! All configuration keys: type, bounds, default, and the changes that a project may make. Also the settings by key, the form in
+//! which files are merged.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Text,
     /// A key of the keyboard as pi spells it, `ctrl+shift+b`, or `none`.
     Shortcut,
-    /// A list of texts, none of them empty.
+    /// A list of non-empty texts.
     TextList,
     /// A list of absolute paths and of paths below the home directory, `~/…`.
     PlaceList,
@@ -57,7 +57,7 @@ pub(super) enum Kind {
     BoolOrList,
 }
 
-/// How a project file may change a value set by the user's file or by default.
+/// The ways in which a project file may change a value of the user's file or a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tighten {
     /// Not at all: a cloned repository must not decide it.
@@ -99,8 +99,8 @@ const RESTRICTING: [&str; 7] = [
 ];
 
 impl Key {
-    /// Returns true if a value can be stricter than the default. A wrong value of such a key must not fall back to the
-    /// default, which would permit what the author of the file meant to forbid.
+    /// Returns true if a value can be stricter than the default. A wrong value of such a key must not fall back to the default,
+    /// because the default would permit something the author of the file meant to forbid.
     pub(super) fn restricts(&self) -> bool {
         match self.project {
             Tighten::Never => RESTRICTING.contains(&self.path),
@@ -237,7 +237,7 @@ pub(super) const KEYS: &[Key] = {
 
 /// The group whose members are agents by name, and `*`: each an object with the keys of [`AGENT_KEYS`].
 pub(super) const AGENTS: &str = "agents";
-/// What a project's files say about an agent: a member of its settings that no file can name.
+/// The settings of an agent from a project's files: a member that no file can name.
 pub(super) const OF_PROJECT: &str = "project";
 
 /// The keys of one agent, relative to `agents.NAME`. Absent ones leave the agent file as it is.
@@ -267,7 +267,7 @@ pub(super) fn key(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
 }
 
-/// Whether `path` is a group of keys, which is an object in the file.
+/// Returns true if `path` is a group of keys, which is an object in the file.
 pub(super) fn is_group(path: &str) -> bool {
     KEYS.iter().any(|key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
 }

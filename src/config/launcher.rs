@@ -16,13 +16,13 @@ pub struct Launcher {
     /// pi there, a program and its arguments. `None` is `pi`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pi_command: Option<Vec<String>>,
-    /// How the launcher reads the words of `{argv}`. `None` is `sh` for `ssh`, and `words` else.
+    /// The quoting that the launcher applies to the words of `{argv}`. `None` is `sh` for `ssh`, and `words` for other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<Quote>,
     /// Variables that are passed on.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Whether the user says that nothing can be written there.
+    /// True if the user declares that nothing can be written on the remote machine.
     #[serde(default)]
     pub readonly: bool,
     /// Command that writes the session to its standard output.
@@ -37,7 +37,7 @@ pub struct Launcher {
 }
 
 text_enum! {
-    /// How a launcher reads the words of the command that it starts.
+    /// The ways in which a launcher reads the words of the command that it starts.
     pub enum Quote {
         /// As words.
         Words = "words",
@@ -46,7 +46,7 @@ text_enum! {
     }
 }
 
-/// What may stand in braces in its texts.
+/// The placeholders that its texts may contain in braces.
 pub(crate) const PLACEHOLDERS: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
 
 /// The name of the launcher that needs no configuration: this machine.

@@ -40,7 +40,7 @@ impl ConfigPaths {
             if file.symlink_metadata().is_err() || canonical(&file) == canonical(&user) {
                 continue;
             }
-            // What another user has put nearer is reported, and hides nothing.
+            // A nearer directory of another user is reported and hides nothing.
             let is_foreign = open::is_placed_by_others(&file);
             projects.push(file);
             if !is_foreign {
@@ -62,11 +62,11 @@ impl ConfigPaths {
 /// A file that was looked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConfigSource {
-    /// Whose it is.
+    /// The owner of the file.
     pub origin: Origin,
     /// Its path.
     pub path: PathBuf,
-    /// Whether it exists.
+    /// True if the file exists.
     pub present: bool,
 }
 
@@ -79,9 +79,9 @@ pub struct LoadedConfig {
     pub sources: Vec<ConfigSource>,
     /// Settings that are ignored or have no effect yet.
     pub diagnostics: Vec<Diagnostic>,
-    /// The agents that files name. Whether there are such agents is not known here.
+    /// The agents that files name. This module does not know which agents exist.
     pub named: Vec<NamedAgent>,
-    /// The tools that files name. Whether there are such tools is not known here.
+    /// The tools that files name. This module does not know which tools exist.
     pub named_tools: Vec<NamedTool>,
     /// The reason why nothing may run: a file that could not be read at all, or the first mistake in a setting that
     /// restricts. It is also among the diagnostics.
@@ -98,7 +98,7 @@ impl LoadedConfig {
         Self { config, sources, diagnostics, named, named_tools, broken: Some(broken) }
     }
 
-    /// Logs the files that were read, and what is not in force as it is written there.
+    /// Logs the files that were read, and the settings that have no effect as written.
     pub(crate) fn log(&self) {
         for ConfigSource { path, .. } in self.sources.iter().filter(|source| source.present) {
             tracing::debug!(target: "config", file = %path.display(), "the configuration is read");

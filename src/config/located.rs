@@ -36,7 +36,7 @@ pub(super) struct Member {
     pub(super) value: Located,
 }
 
-/// What is wrong with a text, or with a value in it.
+/// The mistake in a text, or in a value of it.
 #[derive(Debug)]
 pub(super) struct Mistake {
     pub(super) at: Position,

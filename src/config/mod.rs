@@ -1,6 +1,6 @@
 //! Configuration files: the known keys, their bounds, and how a project may tighten them.
 //!
-//! Does not know what the settings are for, and reads only files; environment and command line are read elsewhere.
+//! Knows no use of the settings and only reads files. Other modules read the environment and the command line.
 //!
 //! ```text
 //! load ─▶ located (JSON with positions) ─▶ reader ─▶ check each value ─▶ tighten (projects) ─▶ keys ─▶ Config

@@ -43,15 +43,15 @@ pub(super) struct Reader<'a> {
     /// `None`: an in-process caller.
     file: Option<(Origin, &'a Path)>,
     values: &'a mut Values,
-    /// What is ignored or has no effect yet.
+    /// The ignored settings and those without effect so far.
     diagnostics: Vec<Diagnostic>,
-    /// How many more there were.
+    /// The number of further diagnostics.
     unlisted: usize,
     /// The agents that the file names.
     named: Vec<NamedAgent>,
     /// The tools that the file names.
     named_tools: Vec<NamedTool>,
-    /// Where the file names a launcher.
+    /// The place where the file names a launcher.
     launcher_at: Option<Position>,
     /// The first mistake in a setting that restricts.
     refusal: Option<Diagnostic>,
@@ -73,11 +73,11 @@ pub struct NamedTool {
     pub key: String,
     /// As the file spells it.
     pub name: String,
-    /// Whether the list forbids it.
+    /// True if the list forbids the name.
     pub denies: bool,
     /// The file.
     pub path: PathBuf,
-    /// Where the name stands in it.
+    /// The position of the name in the file.
     pub(crate) at: Position,
 }
 
@@ -90,7 +90,7 @@ pub struct NamedAgent {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// Where the name stands in it.
+    /// The position of the name in the file.
     pub(crate) at: Position,
 }
 
@@ -133,7 +133,8 @@ impl<'a> Reader<'a> {
         (std::mem::take(&mut self.named), std::mem::take(&mut self.named_tools))
     }
 
-    /// What is ignored or has no effect yet; the last of too many says how many more there are.
+    /// Returns the diagnostics of ignored settings and of those without effect. If there are too many, the last one says how many
+    /// more there are.
     pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.unlisted > 0 {
             self.diagnostics.pop();
@@ -300,7 +301,7 @@ impl<'a> Reader<'a> {
         if !is_project {
             return self.values.set_of_agent(agent, Origin::User, key.path, checked);
         }
-        // What the agent file says is not known here, so a value that loosens only that has no effect later.
+        // The agent file is unknown here. A value that loosens only the agent file has no effect later.
         let stated =
             [(agent, Origin::Project), (agent, Origin::User), (ALL, Origin::Project), (ALL, Origin::User)];
         let current = stated.into_iter().map(|(agent, origin)| self.values.of_agent(agent, origin, key.path));
@@ -413,7 +414,7 @@ impl<'a> Reader<'a> {
         self.values.set(key.path, Value::Object(launchers));
     }
 
-    /// Remembers the agents and the tools that a file names. Whether they exist is not known here.
+    /// Remembers the agents and the tools that a file names. This module does not know which of them exist.
     fn note_names(&mut self, key: &str, kind: Kind, value: &Located) {
         let Some((_, path)) = self.file else { return };
         let items = match &value.json {

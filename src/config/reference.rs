@@ -1,5 +1,5 @@
-//! The tables of keys in the documentation: their cells come from the tables of [`keys`](super::keys), all but the last,
-//! which says in words what a key is for. Compiled for tests only.
+//! The tables of keys in the documentation. The cells come from the tables of [`keys`](super::keys), except the last one, which
+//! describes the key in words. Compiled for tests only.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// A row that lacks a cell would have what its key is for replaced by a value.
+/// In a row with too few cells, a value would replace the description of the key.
 fn check_cells(first: &str, cells: &[&str], columns: usize) -> Result<(), String> {
     if cells.len() != columns {
         return Err(format!(
@@ -115,7 +115,7 @@ fn values(key: &Key) -> String {
         Kind::ToolNames | Kind::AllowedTools | Kind::DeniedTools => "a list of tools".to_owned(),
         Kind::BoolOrList => format!("{}, or a list of names", words(["true", "false"])),
     };
-    // Of a key without a default, that of a single agent, 0 means something else, and its last cell says so.
+    // If a key has no default, as those of single agents, 0 has another meaning, and its last cell explains it.
     let has_limit = key.project == Tighten::SmallerLimit && key.default != "null";
     if has_limit { format!("{text}; 0: no limit") } else { text }
 }
@@ -136,7 +136,7 @@ fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" ")
 }
 
-/// Fails where the page is not what the code says, or writes it.
+/// Fails if the page differs from the code, or writes the page.
 fn check(name: &str, keys: &[Key]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
     let page = fs::read_to_string(&path).expect("the page exists").replace("\r\n", "\n");

@@ -18,9 +18,9 @@ use crate::text::{HomePaths, TruncateLimits, text_enum};
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, and named where it is read")]
 pub struct Config {
-    /// Whether the tools are registered at all.
+    /// True if the tools are registered at all.
     pub enabled: bool,
-    /// How deep delegation may nest.
+    /// The maximum depth of nested delegation.
     pub max_depth: u32,
     /// Hard timeout of a run; `None` is no limit.
     #[serde(rename = "timeoutMs", with = "MillisLimit")]
@@ -34,15 +34,15 @@ pub struct Config {
     /// Grace period between the polite signal and the kill.
     #[serde(rename = "graceMs", with = "Millis")]
     pub grace: Duration,
-    /// Where agents that are not readonly may write.
+    /// The places where agents that are not readonly may write.
     pub allow_write: AllowWrite,
     /// Children may use the tool `lsp`.
     pub allow_lsp_tools: bool,
     /// The actions that they may use with it.
     pub allowed_lsp_actions: Vec<String>,
-    /// How agents defined by a project are treated.
+    /// The treatment of agents that a project defines.
     pub project_agent_policy: ProjectAgentPolicy,
-    /// How they are treated when the user cannot be asked.
+    /// The treatment of project agents if the user cannot be asked.
     pub non_interactive_policy: NonInteractivePolicy,
     /// More directories with the user's agents; `~/` is the home directory.
     pub agent_dirs: Vec<String>,
@@ -50,50 +50,50 @@ pub struct Config {
     pub project_agent_dirs: Vec<String>,
     /// Settings of single agents by name; those under `*` apply to all, where an agent's own say nothing.
     pub agents: BTreeMap<String, AgentSettings>,
-    /// Whether the delegation policy is appended to the system prompt.
+    /// True if the delegation policy is appended to the system prompt.
     pub inject_delegation_policy: bool,
     /// Waits for a provider whose quota is used up.
     pub quota: Quota,
     /// Retries after a transient failure.
     pub retry: Retry,
-    /// How much of a child's answer reaches the model.
+    /// The part of a child's answer that reaches the model.
     pub output: OutputLimits,
-    /// How the child is driven.
+    /// The protocol between the host and the child.
     pub protocol: Protocol,
     /// Default model of children; `None` inherits.
     pub model: Option<String>,
     /// Default thinking level of children; `None` inherits.
     pub thinking: Option<String>,
-    /// Which context files a child reads.
+    /// The context files that a child reads.
     pub inherit_context: Context,
-    /// Whether a child sees skills.
+    /// True if a child sees skills.
     pub inherit_skills: bool,
-    /// Which extensions a child loads.
+    /// The extensions that a child loads.
     pub inherit_extensions: InheritExtensions,
     /// The pi program with its leading arguments; `None` uses the pi that hosts this one.
     pub pi_command: Option<Vec<String>>,
     /// Additional environment of children.
     pub env: BTreeMap<String, String>,
-    /// Whether a child keeps a session file.
+    /// True if a child keeps a session file.
     pub persist_session: bool,
     /// Limits on every child's tools.
     pub tools: Tools,
     /// The sandbox of a child.
     pub sandbox: Sandbox,
-    /// What is taken out of texts.
+    /// The parts of texts that are redacted.
     pub sanitize: Sanitize,
     /// Spending limits of one run.
     pub budget: Budget,
-    /// What happens to a run whose tool calls repeat.
+    /// The limits for runs whose tool calls repeat.
     #[serde(rename = "loop")]
     pub loops: LoopLimits,
     /// Spending limits of everything that one session delegates.
     pub session_budget: SessionBudget,
     /// Limits of one child's process tree.
     pub limits: Limits,
-    /// How an agent's check is run.
+    /// The settings of an agent's check.
     pub check: Check,
-    /// Whether a child's process tree gets a pid namespace of its own.
+    /// True if a child's process tree gets its own pid namespace.
     pub pid_namespace: bool,
     /// Most children of this pi process at once.
     pub max_concurrent: usize,
@@ -105,7 +105,7 @@ pub struct Config {
     pub max_parallel_tasks: usize,
     /// Most steps of one chain call.
     pub max_chain_steps: usize,
-    /// Whether to boot a child while the arguments of its call still arrive.
+    /// The settings for booting a child while the arguments of its call still arrive.
     pub early_boot: EarlyBoot,
     /// Children that wait for the next call.
     pub spare: Spare,
@@ -113,11 +113,11 @@ pub struct Config {
     pub default_agent: String,
     /// Agents that background runs may use; `*` allows any.
     pub allow_agents: Vec<String>,
-    /// How the end of a background run is announced.
+    /// The announcement of a background run's end.
     pub announce: Announce,
-    /// What happens to background runs when pi exits.
+    /// The treatment of background runs when pi exits.
     pub background: Background,
-    /// When transcripts are archived; `None` is never.
+    /// The age at which transcripts are archived; `None` is never.
     #[serde(rename = "archiveAfterMinutes", with = "MinutesLimit")]
     pub archive_after: Option<Duration>,
     /// Most bytes of all run directories together; 0 is no limit.
@@ -128,14 +128,14 @@ pub struct Config {
     pub isolation: IsolationSettings,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
-    /// Launchers that the user's file defines and that are not valid, with what is wrong and where.
+    /// The invalid launchers of the user's file, each with the mistake and its position.
     #[serde(skip)]
     pub broken_launchers: BTreeMap<String, String>,
     /// The launcher of agents that name none; `None` starts children on this machine.
     pub launcher: Option<String>,
 }
 
-/// Where agents that are not readonly may write. In a file `true`, `false` or `"all"`.
+/// The places where agents that are not readonly may write. In a file: `true`, `false` or `"all"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AllowWrite {
     /// Nowhere: they lose their write tools.
@@ -143,7 +143,7 @@ pub enum AllowWrite {
     Nowhere,
     /// In the work tree of their directory, as far as the kernel can hold them there.
     Tree,
-    /// Wherever the user can.
+    /// Every place where the user can write.
     Everywhere,
 }
 
@@ -151,7 +151,7 @@ impl AllowWrite {
     /// The word for [`Self::Everywhere`].
     pub const EVERYWHERE: &str = "all";
 
-    /// Whether they keep their write tools.
+    /// Returns true if agents keep their write tools.
     #[must_use]
     pub fn is_on(self) -> bool {
         self != Self::Nowhere
@@ -179,7 +179,7 @@ impl<'de> Deserialize<'de> for AllowWrite {
 }
 
 text_enum! {
-    /// Whose configuration file it is.
+    /// The owner of a configuration file.
     pub enum Origin {
         /// The user's own.
         User = "user",
@@ -189,7 +189,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How agents defined by a project are treated.
+    /// The treatment of agents that a project defines.
     pub enum ProjectAgentPolicy {
         /// They run.
         Allow = "allow",
@@ -201,7 +201,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How project agents are treated when the user cannot be asked.
+    /// The treatment of project agents if the user cannot be asked.
     pub enum NonInteractivePolicy {
         /// They run.
         Allow = "allow",
@@ -210,7 +210,7 @@ text_enum! {
     }
 }
 
-/// How much of the answers of children reaches the model.
+/// The part of children's answers that reaches the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutputLimits {
@@ -230,14 +230,16 @@ impl OutputLimits {
         TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
     }
 
-    /// The limits of each of `count` answers in one text: those of one alone, unless all together would be too much.
+    /// Returns the limits of each of `count` answers in one text: the limits of a single answer, unless the whole would be too
+    /// large.
     #[must_use]
     pub fn each_of(self, count: usize) -> TruncateLimits {
         let share = if count > 1 { self.max_total_bytes / count } else { self.max_bytes };
         TruncateLimits { max_bytes: self.max_bytes.min(share).max(1), ..self.one() }
     }
 
-    /// The limits of a text with `count` answers, never less than those of one. Lines bound each answer, and no sum of them.
+    /// Returns the limits of a text with `count` answers, at least those of one answer. Lines limit each answer and never their
+    /// sum.
     #[must_use]
     pub fn all_of(self, count: usize) -> TruncateLimits {
         if count <= 1 {
@@ -263,7 +265,7 @@ pub struct Quota {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
-    /// Whether to retry.
+    /// True if failed runs are retried.
     pub enabled: bool,
     /// Includes the first attempt.
     pub max_attempts: u32,
@@ -273,7 +275,7 @@ pub struct Retry {
 }
 
 text_enum! {
-    /// How a child is driven.
+    /// The protocols between the host and a child.
     pub enum Protocol {
         /// One shot: the task goes in, events come out.
         Json = "json",
@@ -282,11 +284,11 @@ text_enum! {
     }
 }
 
-/// Which extensions a child loads.
+/// The extensions that a child loads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InheritExtensions {
-    /// Those that provide the child's model or one of its tools.
+    /// The extensions that provide the child's model or one of its tools.
     Auto,
     /// None.
     None,
@@ -309,15 +311,15 @@ pub struct Tools {
 /// The read-only sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// When it is used.
+    /// The condition under which the sandbox is used.
     pub mode: SandboxMode,
-    /// Whether it also protects modes, times and attributes of files.
+    /// True if the sandbox also protects modes, times and attributes of files.
     pub metadata: bool,
-    /// Whether the shell of a child reaches the network.
+    /// The network access of a child's shell.
     pub network: Network,
     /// Files and directories that a child does not see; `~/` is the home directory.
     pub hidden: Vec<String>,
-    /// What a child may write beside its tree, where its agent may write; `~/` is the home directory.
+    /// The paths that a child may write besides its tree if its agent may write; `~/` is the home directory.
     pub writable: Vec<String>,
     /// Environment variables that its shell keeps although their names say that they hold a secret. `*` matches any
     /// characters.
@@ -345,11 +347,11 @@ pub struct IsolationSettings {
     pub setup_timeout: Duration,
 }
 
-/// What is taken out of texts.
+/// The parts of texts that are redacted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sanitize {
-    /// Which home directories become `~`.
+    /// The home directories that become `~`.
     pub home_paths: HomePaths,
     /// Exact values, and rules as `rule:NAME`, that are left alone.
     pub allow: Vec<String>,
@@ -370,11 +372,11 @@ pub struct Budget {
     pub max_turns: Option<u64>,
 }
 
-/// How often a run may repeat the same tool calls with the same results; `None` is no limit.
+/// The limits for repeated tool calls with the same results; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopLimits {
-    /// After this many times the child is told.
+    /// The number of repetitions after which the child gets a warning.
     #[serde(with = "Limit")]
     pub warn_after: Option<u64>,
     /// After this many times the run ends.
@@ -382,14 +384,14 @@ pub struct LoopLimits {
     pub stop_after: Option<u64>,
 }
 
-/// How the command that checks an agent's work is run.
+/// The settings of the command that checks an agent's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
     /// The longest that it may run.
     #[serde(rename = "timeoutMs", with = "Millis")]
     pub timeout: Duration,
-    /// How often a failed check is given to the child to mend.
+    /// The number of times that the child may fix a failed check.
     pub attempts: u32,
 }
 
@@ -421,7 +423,7 @@ pub struct Limits {
 }
 
 text_enum! {
-    /// Whether to boot a child while the arguments of its call still arrive.
+    /// The settings for booting a child while the arguments of its call still arrive.
     pub enum EarlyBoot {
         /// Boot it early.
         On = "on",
@@ -435,42 +437,42 @@ text_enum! {
 pub struct Spare {
     /// Most of them at once; 0 is none.
     pub count: usize,
-    /// How long one waits.
+    /// The time that an idle spare child waits for a call.
     #[serde(rename = "idleMs", with = "Millis")]
     pub idle: Duration,
 }
 
-/// How the end of a background run is announced.
+/// The announcement of a background run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Announce {
-    /// What is told of it.
+    /// The content of the announcement.
     pub mode: AnnounceMode,
-    /// Whether it starts a turn of an idle session.
+    /// True if the announcement starts a turn of an idle session.
     pub trigger_turn: bool,
 }
 
 text_enum! {
-    /// What the conversation is told of a run that has done its work.
+    /// The content of the announcement after a completed run.
     pub enum AnnounceMode {
         /// The child's final answer; a child without one is asked.
         Auto = "auto",
-        /// What the child answers when it is asked.
+        /// The child's answer to a request for an announcement.
         Ask = "ask",
-        /// The child's final answer; nobody is asked.
+        /// The child's final answer; the child is not asked.
         Never = "never",
     }
 }
 
-/// What happens to background runs when pi exits.
+/// The treatment of background runs when pi exits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Background {
-    /// What happens to them when pi exits.
+    /// The treatment of background runs when pi exits.
     pub on_exit: OnExit,
-    /// What happens to interrupted runs when their session is opened again.
+    /// The treatment of interrupted runs when their session is opened again.
     pub on_restart: OnRestart,
-    /// How long pi waits for them when it has no interface; `None` is as long as they take.
+    /// The time for which pi without an interface waits for them; `None` is no limit.
     #[serde(rename = "headlessWaitMs", with = "MillisLimit")]
     pub headless_wait: Option<Duration>,
     /// The key that moves what calls wait for to the background, as pi spells keys; `none` is no key.
@@ -486,7 +488,7 @@ impl Background {
 }
 
 text_enum! {
-    /// What happens to interrupted background runs when their session is opened again.
+    /// The treatment of interrupted background runs when their session is opened again.
     pub enum OnRestart {
         /// Their ends are delivered.
         Tell = "tell",
@@ -498,7 +500,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What happens to background runs when pi exits.
+    /// The treatment of background runs when pi exits.
     pub enum OnExit {
         /// They end with pi.
         End = "end",

@@ -1,4 +1,4 @@
-//! Keys of the keyboard, as pi spells them. One that it does not know would do nothing, and nothing would say so.
+//! Keyboard shortcuts in pi's spelling. pi silently ignores an unknown key.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ pub(super) const NO_KEY: &str = "none";
 
 const MODIFIERS: [&str; 4] = ["ctrl", "shift", "alt", "super"];
 
-/// Those that are no letter, digit or symbol.
+/// The keys that are not a letter, digit or symbol.
 const NAMED: [&str; 30] = [
     "escape",
     "esc",
@@ -41,7 +41,7 @@ const NAMED: [&str; 30] = [
     "f12",
 ];
 
-/// Whether pi knows a key by this name, with modifiers before it (`ctrl+shift+b`), or it is [`NO_KEY`].
+/// Returns true if pi knows a key by this name, with modifiers before it (`ctrl+shift+b`), or if it is [`NO_KEY`].
 pub(super) fn is_shortcut(text: &str) -> bool {
     // The key itself may be `+`.
     let before_key = text.strip_suffix('+').unwrap_or(text).rfind('+');

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::keys::{Key, Kind, Tighten};
 
-/// How much of a project's value is accepted.
+/// The accepted part of a project's value.
 #[derive(Debug, PartialEq)]
 pub(super) enum Tightened {
     /// All of it.
     Whole(Value),
     /// A part of it, and why the rest is refused.
     Partly(Value, String),
-    /// None of it, and why.
+    /// Nothing is accepted; holds the reason.
     Refused(String),
 }
 

@@ -1,4 +1,4 @@
-//! How durations and limits are written in JSON: as numbers, with 0 for no limit.
+//! Durations and limits in JSON: numbers, with 0 for no limit.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! What one check found.
+//! The finding of one check.
 
 use crate::text::text_enum;
 
 text_enum! {
-    /// How good the finding of a check is.
+    /// The rating of a check's finding.
     pub enum Status {
         /// As it should be.
         Ok = "ok",
@@ -16,16 +16,16 @@ text_enum! {
     }
 }
 
-/// What one check found.
+/// The finding of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// The area that was checked.
     pub area: &'static str,
-    /// How good the finding is.
+    /// The rating of the finding.
     pub status: Status,
     /// The finding, for people.
     pub message: String,
-    /// What to do about it.
+    /// The action that fixes it.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How much disk space the runs of this user take up, and whether there is a place for the next.
+//! The disk space of this user's runs, and the free space for the next run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,11 +12,11 @@ use crate::run::HostContext;
 use crate::run::store_of;
 use crate::text::{chain, figures};
 
-/// How many runs of the store are counted.
+/// The maximum number of runs of the store that are counted.
 const MAX_RUNS: usize = 100_000;
 
-/// Counts the run directories that the store knows, those of this session, and those without a session. It cannot find
-/// directories that lie beside other sessions and are not in the store.
+/// Counts the run directories that the store knows, those of this session, and those without a session. Directories next to other
+/// sessions that are missing from the store are not found.
 pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let homeless = layout::runs(&context.agent_dir, None);
     let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
@@ -27,7 +27,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let unknown = without_session.iter().filter(|path| !stored.contains(*path)).count();
     all.extend(without_session);
     let all: Vec<PathBuf> = all.into_iter().filter(|path| path.is_dir()).collect();
-    // What was in the trees of runs before them counts, too.
+    // The snapshots of runs' trees count too.
     let snapshots = run_directories(&layout::snapshots(&context.agent_dir));
     let found = disk_use(&[&all[..], &snapshots].concat());
     let about = if found.is_complete { "" } else { "more than " };
@@ -58,7 +58,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     )
 }
 
-/// How many private trees are named.
+/// The maximum number of private trees that are named.
 const MAX_NAMED: usize = 5;
 
 /// The private trees in which something lies that was not taken over.
@@ -90,7 +90,7 @@ fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
     directories.into_iter().map(|run| PathBuf::from(run.directory)).collect()
 }
 
-/// Whether runs can write their directories.
+/// Checks that runs can write their directories.
 pub(super) fn directories(context: &HostContext) -> Vec<Check> {
     let fallback = layout::runs(&context.agent_dir, None);
     let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
@@ -172,7 +172,7 @@ mod tests {
             warden: None,
         };
         let mut config = Config { quota_bytes: 40, ..Config::default() };
-        // What a file takes up depends on the file system.
+        // The disk space of a file depends on the file system.
         let probe = home.path().join("probe");
         fs::write(&probe, "0123456789").expect("a file");
         let all = 5 * disk_use(&[home.path().to_owned()]).bytes;
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(check.message, expected);
         config.quota_bytes = all;
         assert_eq!(disk(&context, &config).status, Status::Ok);
-        // The quota counts what is kept of trees, and so does this.
+        // The quota counts the snapshots of trees, and this check does too.
         run("agent/subagents/snapshots/00000005");
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning, "{}", check.message);

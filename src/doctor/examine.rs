@@ -29,15 +29,15 @@ use crate::workspace::without_git_variables;
 
 /// Bytes of one message or hint: a program that fails can print a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
-/// pi starts in half a second; one that takes this long is not usable.
+/// pi starts in half a second. A pi that takes this long is not usable.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes that `pi --version` may print.
 const VERSION_BYTES: usize = 64 * 1024;
-/// Where pi is started for its version: nobody but root can have put anything there.
+/// The directory in which pi is started for its version. Only root can put files there.
 const NEUTRAL: &str = "/";
 
-/// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe
-/// whether directories are writable. What it says is sanitized. `callbacks` is asked about models.
+/// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe whether
+/// directories are writable. The results are sanitized. Asks `callbacks` about models.
 pub async fn doctor(
     cwd: PathBuf,
     context: Arc<HostContext>,
@@ -116,7 +116,7 @@ async fn examine(
     checks
 }
 
-/// What the user is told at the start about names of this package that something else has. Sanitized.
+/// Returns the notice at start-up about names of this package that another package uses. Sanitized.
 #[must_use]
 pub fn taken_names(cwd: &Path, context: &HostContext) -> Vec<String> {
     let checks = names(context);
@@ -148,7 +148,7 @@ fn addon() -> Check {
     Check::new("addon", Status::Ok, format!("{name} {version} on {os} {arch}"))
 }
 
-/// Whether this process logs, and where. A filter that is wrong is a mistake of the configuration, which is listed there.
+/// Reports if this process logs, and to which file. A wrong filter is a configuration mistake and is listed there.
 fn log(context: &HostContext) -> Check {
     match log::report() {
         Report::On { filter, path } => {
@@ -166,7 +166,7 @@ fn log(context: &HostContext) -> Check {
     }
 }
 
-/// What the user has said is no secret: rules by name, values by their number only.
+/// Lists the user's exceptions from redaction: rules by name, values by number only.
 fn left_alone(config: &Config) -> Option<Check> {
     let allowed = Allowed::new(&config.sanitize.allow);
     let values = Some(allowed.value_count()).filter(|count| *count > 0);
@@ -188,7 +188,7 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
 fn agents(listing: &Listing) -> Vec<Check> {
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
-    // What several agents do without is said once, and so is what keeps several from running.
+    // Tools missing from several agents are listed once, and so is a reason that keeps several agents from running.
     let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
     let mut models: Vec<(String, Vec<&str>)> = Vec::new();
     for Listed { agent, plan, values, notices, .. } in &listing.agents {
@@ -211,7 +211,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Err(off @ CannotRun::Off(_)) => {
                 checks.push(Check::new("agents", Status::Info, format!("{}: {off}", agent.name)));
             }
-            // What the configuration asks for is said once, below.
+            // A missing launcher of the configuration is reported once, below.
             Err(CannotRun::Launcher(_)) if agent.launcher.is_none() => {}
             Err(unusable @ CannotRun::Launcher(_)) => {
                 checks.push(Check::new("agents", Status::Error, format!("{}: {unusable}", agent.name)));
@@ -270,7 +270,7 @@ fn permission_hooks(config: &Config, context: &HostContext) -> Check {
         .hint("`\"auto\"` has children that may write load all of them; or list them there")
 }
 
-/// Children that wait for the next call, if there may be some, and what they cost.
+/// Reports spare children that wait for the next call, and their cost. `None` if there can be none.
 fn spares(config: &Config) -> Option<Check> {
     const AREA: &str = "spare children";
     let Spare { count, idle } = config.spare;
@@ -304,7 +304,7 @@ async fn child_command(
     };
     let mut args = pi.args.clone();
     args.push(OsString::from("--version"));
-    // Nobody has said yes to the project, whose files an interpreter may read where it starts.
+    // The user has not approved the project. An interpreter may read files of its working directory.
     let cwd = PathBuf::from(NEUTRAL);
     let guardian =
         capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });

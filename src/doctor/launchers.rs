@@ -14,7 +14,7 @@ use crate::text::chain;
 use crate::text::figures;
 
 const AREA: &str = "launcher";
-/// A queue of a scheduler may hold the test back; a person waits for what is said here.
+/// A scheduler may hold the test in its queue. The user waits for this report.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes that the test may print, banners included.
 const BYTES: usize = 256 * 1024;
@@ -130,7 +130,8 @@ mod tests {
     use super::*;
     use crate::run::Host;
 
-    /// Each row: what stands for pi there, what ends it, and what is said. The launcher goes on until it is ended.
+    /// Each row: the stand-in for pi on the remote machine, the cause of its end, and the message. The launcher runs until it is
+    /// ended.
     #[tokio::test]
     async fn a_test_that_does_not_end_is_ended_there_too() {
         let version = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }"#;

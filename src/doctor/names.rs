@@ -6,7 +6,7 @@ use super::check::{Check, Status};
 use crate::run::{HostContext, NameKind, TakenName};
 use crate::text::{quoted, quoted_path, quoted_paths};
 
-/// How many names are reported. This package has fewer.
+/// The maximum number of names reported. This package has fewer.
 const MAX_NAMES: usize = 32;
 
 /// The names of this package that are taken, with what to remove. Names that are freed in the same way are reported together.

@@ -7,10 +7,10 @@ use crate::files::layout;
 use crate::run::{HostContext, store_of};
 use crate::store::Store;
 
-/// What is wrong with the store; `None` if it works or there is none yet. Creates none.
+/// Returns the problem of the store; `None` if it works or does not exist yet. Does not create one.
 pub(super) fn store(context: &HostContext) -> Option<Check> {
     let agent_dir = &context.agent_dir;
-    // Whatever lies there, and wherever a link leads.
+    // Any file or link counts, even a dangling link.
     fs::symlink_metadata(layout::store(agent_dir)).ok()?;
     let error = match store_of(agent_dir) {
         Some(store) => store.directories(1).err()?,

@@ -13,8 +13,8 @@ use crate::workspace::withheld_git_variables;
 
 const AREA: &str = "writing";
 
-/// Where a tool keeps what it downloads and builds: the program, the variable that names the directory if it is set, what
-/// lies below that, and where it is otherwise, below the home directory.
+/// The cache directories of tools: the program, the variable that names the directory, the path below it, and the default path
+/// below the home directory.
 const CACHES: [(&str, &str, &str, &str); 6] = [
     ("cargo", "CARGO_HOME", "registry", ".cargo/registry"),
     ("cargo", "CARGO_HOME", "git", ".cargo/git"),
@@ -32,7 +32,7 @@ pub(super) fn git_variables(cwd: &Path, context: &HostContext) -> Option<Check> 
     Some(Check::new("git", Status::Warning, withheld).hint(hint))
 }
 
-/// Where agents may write that may; nothing is said where none may.
+/// Reports the places where agents may write; nothing if none may write.
 pub(super) fn writing(
     cwd: &Path,
     config: &Config,

@@ -7,7 +7,7 @@ use super::stop_reason::StopReason;
 use super::usage::{ContextUse, Usage};
 use super::wire::submitted::Submitted;
 
-/// What is kept of a stream. Not sanitized; every part is bounded.
+/// The collected content of a stream. Not sanitized; every part is bounded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
     /// The answer: the text blocks, joined by LF, of the last assistant message that ended without an error or abort and
@@ -15,16 +15,16 @@ pub struct Collected {
     pub text: Option<String>,
     /// Bytes left out in the middle of the answer, where a note stands; 0 when it is whole.
     pub omitted_bytes: u64,
-    /// The newest assistant text when that is not the answer: of a message that was under way at the end of the
-    /// stream, that ended by an error or an abort, or that went on with a tool call. The newest 64 KiB.
+    /// The newest assistant text if it is not the answer: from a message that was incomplete at the end of the stream, that ended
+    /// by an error or an abort, or that continued with a tool call. The newest 64 KiB.
     pub partial: Option<String>,
-    /// Why the last assistant message ended.
+    /// The stop reason of the last assistant message.
     pub stop_reason: Option<StopReason>,
     /// The error of the last assistant message.
     pub error_message: Option<String>,
     /// Sums over all assistant messages.
     pub usage: Usage,
-    /// How full the context is, if the child has said so.
+    /// The fill level of the context, if the child has reported it.
     pub context: Option<ContextUse>,
     /// `provider/model` of the first assistant message.
     pub model: Option<String>,
@@ -38,8 +38,7 @@ pub struct Collected {
     pub tools_completed: u64,
     /// Names of the tools that began, the first 64 of them.
     pub tool_names: BTreeSet<String>,
-    /// A command of the shell has failed, and the end of what it wrote, or what it was made to write, names this. Of several
-    /// the one that says more.
+    /// The kernel refusal named at the end of a failed shell command's output. If there are several, the more specific one.
     pub refusal: Option<Refusal>,
     /// Tool executions that began under a name that is not among them, or under none.
     pub tools_unnamed: u64,
@@ -69,7 +68,7 @@ pub struct RefusedResults {
     pub reason: String,
 }
 
-/// What the kernel refuses a command with, in the words of the C library; the one that says more is greater.
+/// The kernel's refusals, in the words of the C library. The more specific one is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
     /// `Permission denied`: writing, reading or executing.
@@ -85,7 +84,7 @@ pub struct Retry {
     pub attempts: u32,
     /// Pi gave up, and no request came after that.
     pub exhausted: bool,
-    /// The error of the last attempt, when pi gave up or was told to.
+    /// The error of the last attempt, after pi gave up or was told to give up.
     pub final_error: Option<String>,
 }
 

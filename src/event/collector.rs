@@ -16,12 +16,12 @@ use crate::text::lines::{Lines, Piece};
 
 /// Folds the event stream of a child, in chunks of any size, into a small state.
 ///
-/// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB whatever the
-/// stream holds, 7 MiB where a result is awaited, and at about 100 KiB while messages are short. An event counts when its line is complete; a line
-/// that breaks off or is not JSON changes nothing and does not disturb the next.
+/// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB for any stream, 7 MiB if a
+/// result is expected, and at about 100 KiB while messages are short. An event counts once its line is complete. An incomplete
+/// line, or one that is not JSON, changes nothing and does not disturb the next line.
 ///
-/// A record behind other output on its line counts if it is written as pi writes it, is whole, ends the line and fits what came
-/// before: quoted records in the output of a tool do not end the work.
+/// A record after other output on its line counts if it is spelled as pi spells it, is complete, ends the line and fits the
+/// events before it. Records quoted in the output of a tool do not end the work.
 #[derive(Debug, Default)]
 pub struct Collector {
     lines: Lines,
@@ -55,7 +55,7 @@ struct LateRecord {
     has_counted: bool,
 }
 
-/// What is known of the current line.
+/// The state of the current line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Line {
     /// Nothing but white space so far.
@@ -71,7 +71,7 @@ enum Line {
     Noise,
 }
 
-/// What a chunk changed.
+/// The changes made by one chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Valid events; a stream with events is alive.
@@ -101,7 +101,7 @@ impl Collector {
         self
     }
 
-    /// Takes what comes before this line for noise, whatever it looks like.
+    /// Treats everything before this line as noise.
     #[must_use]
     pub fn behind(mut self, line: Option<&'static str>) -> Self {
         self.banner_ends = line;
@@ -142,7 +142,7 @@ impl Collector {
         self.state.live(self.before.as_deref().unwrap_or(&self.state))
     }
 
-    /// Keeps what follows apart from what there is, because a further prompt begins after the work. Sums go on. The second
+    /// Starts the epilogue: a further prompt begins after the work, and its content is kept separate. Sums continue. The second
     /// call does nothing.
     pub fn begin_epilogue(&mut self) {
         if self.before.is_none() {
@@ -236,7 +236,7 @@ impl Collector {
             self.skimmer.reset();
             self.noise.begin_line();
         }
-        // What precedes the end of a banner is no event.
+        // The bytes before the end of a banner are not an event.
         while self.banner_ends.is_none() {
             match start::find(bytes, self.line != Line::Noise, ends) {
                 Start::Nowhere => break,
@@ -276,7 +276,7 @@ impl Collector {
         }
     }
 
-    /// Ends a record behind other output. It counts if it is whole and fits what came before.
+    /// Ends a record after other output. It counts if it is complete and fits the events before it.
     fn end_late(&mut self, progress: &mut Progress) {
         if !std::mem::take(&mut self.late.is_open) {
             return;

@@ -7,7 +7,7 @@ use super::newest::{Measured, Newest};
 
 /// Items kept at most; more than a screen shows.
 const MAX_ITEMS: usize = 64;
-/// Bytes of JSON that the items take together, so that an update with the live text beside them stays small.
+/// The maximum size of all items as JSON, in bytes. An update that also carries the live text stays small.
 const MAX_JSON_BYTES: usize = 48 * 1024;
 
 /// A part of an assistant message.
@@ -44,7 +44,7 @@ impl DisplayItem {
         }
     }
 
-    /// What it takes as JSON.
+    /// Returns the size as JSON, in bytes.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         match self {

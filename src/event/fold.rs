@@ -1,4 +1,4 @@
-//! What an event changes.
+//! The effects of each event.
 
 use std::collections::BTreeMap;
 use std::mem::{replace, take};
@@ -42,7 +42,7 @@ const CANCELLED: &str = "Retry cancelled";
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the stream")]
 pub(super) struct State {
-    /// What is left at the end, except what the other fields hold in another form until then.
+    /// The part of the stream that is only known at the end.
     collected: Collected,
     answer: Option<HeadTail>,
     live: LiveText,
@@ -69,10 +69,10 @@ pub(super) struct State {
     awaits_turn: bool,
     /// Prompts, and messages sent into the work, that the child has read.
     messages_read: u64,
-    /// Those that were sent.
+    /// The messages that were sent.
     pub(super) sent: SentMessages,
     is_concluded: bool,
-    /// The work has ended with an answer, and nobody has asked for another one since.
+    /// The work has ended with an answer, and no later message has asked for another one.
     is_answered: bool,
     announced_pause: Option<Duration>,
     pub(super) responses: Newest<Response, MAX_RESPONSES, MAX_RESPONSE_BYTES>,
@@ -138,7 +138,7 @@ impl State {
         }
     }
 
-    /// Whether the work has ended with an answer, and no message is on its way that needs another one.
+    /// Returns true if the work has ended with an answer, and no message that needs another answer is on its way.
     fn is_answered(&self) -> bool {
         self.is_answered && !self.sent.await_answer(self.messages_read)
     }
@@ -147,8 +147,8 @@ impl State {
         self.is_settled && !self.is_compacting
     }
 
-    /// Whether an event fits what came before. Asked of one that other output precedes on its line: that output may quote it. So
-    /// nothing ends that has not begun.
+    /// Returns true if an event fits the events before it. Used for a record after other output on its line, because that output
+    /// may quote the record. Only work that has begun can end.
     pub(super) fn expects(&self, kind: EventKind, record: &mut Record) -> bool {
         match kind {
             EventKind::MessageEnd => !record.is_from_assistant() || self.is_streaming,
@@ -275,7 +275,7 @@ impl State {
     fn message_started(&mut self, record: &mut Record) -> bool {
         if !record.is_from_assistant() {
             self.messages_read += u64::from(record.is_from_user());
-            // Whoever sends a message, an extension for example, wants another answer.
+            // The sender of a message, for example an extension, wants another answer.
             self.is_answered &= !record.asks_for_answer();
             return false;
         }
@@ -322,7 +322,7 @@ impl State {
         (self.is_streaming, self.awaits_turn) = (false, false);
         record.lacks_message = false;
         self.messages_ended += 1;
-        // Where nothing said so, the turn before has ended by now.
+        // If no event reported it, the previous turn has ended by now.
         self.loops.turn_ended();
         let was_answered = self.is_answered();
         let (collected, message) = (&mut self.collected, record.message());

@@ -1,4 +1,4 @@
-//! What can be seen of a run under way, and the newest assistant text, which also runs that end without an answer show.
+//! The visible state of a running run, and the newest assistant text, which is also shown if a run ends without an answer.
 
 use std::time::{Duration, SystemTime};
 
@@ -23,7 +23,7 @@ pub struct Live<'a> {
     pub display_items: &'a [DisplayItem],
     /// Sums over the assistant messages so far.
     pub usage: &'a Usage,
-    /// How full the context is, if the child has said so.
+    /// The fill level of the context, if the child has reported it.
     pub context: Option<ContextUse>,
     /// The tool calls that repeat, if any do.
     pub repeats: Option<Repeats>,
@@ -35,7 +35,7 @@ pub struct Live<'a> {
     pub finished: bool,
     /// `provider/model` of the first assistant message.
     pub model: Option<&'a str>,
-    /// Why the last assistant message that ended did so.
+    /// The stop reason of the last assistant message that ended.
     pub stop_reason: Option<&'a StopReason>,
     /// An assistant message is under way.
     pub streaming: bool,
@@ -50,7 +50,7 @@ pub struct Live<'a> {
     /// pi has ended its work with an answer, and no message has come since that asks for another one. pi may still compact the
     /// context or repeat a request.
     pub answered: bool,
-    /// The answer is the result: what follows replies to a message that the run did not need.
+    /// The answer is the result. Later text replies to a message that the run did not need.
     pub is_concluded: bool,
     /// There is an answer, or a submitted result.
     pub has_answer: bool,
@@ -79,9 +79,9 @@ pub struct PendingRetry {
     pub attempt: u32,
     /// After how many pi gives up, if it says so.
     pub max_attempts: Option<u32>,
-    /// When the pause ends.
+    /// The end of the pause.
     pub at: SystemTime,
-    /// Why the request failed.
+    /// The reason of the failed request.
     pub error: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Tool calls that repeat: turn after turn the same calls, with the same arguments and the same results.
 //!
-//! Kept are hashes only. A turn is the set of its calls, because those that run side by side end in any order. Anything new
-//! in a turn, a call or a result, ends the repetition.
+//! Only hashes are kept. A turn is the set of its calls, because parallel calls end in any order. A new call or a new result ends
+//! the repetition.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -16,9 +16,9 @@ const MAX_CALLS: usize = 256;
 /// Tool calls that have repeated up to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeats {
-    /// How many times in a row, at least two.
+    /// The number of repetitions in a row, at least two.
     pub times: u64,
-    /// How many different calls make up one round.
+    /// The number of different calls in one round.
     pub calls: usize,
     /// The number of the turn in which it began; another repetition has another one.
     pub began: u64,
@@ -32,7 +32,8 @@ pub(super) struct Loops {
     /// The last turns, newest first, each with its number of calls.
     turns: VecDeque<(u64, usize)>,
     turns_seen: u64,
-    /// For rounds of one turn, of two, and so on: how many turns in a row are equal to the one that many turns before.
+    /// Per round length: the number of turns in a row that equal the turn one round before. The first entry is for rounds of one
+    /// turn.
     equal: [u64; MAX_ROUND],
 }
 

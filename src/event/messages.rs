@@ -1,4 +1,4 @@
-//! Tells the messages that need an answer from those that the host sends by itself.
+//! Separates messages that need an answer from those that the host sends by itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,8 +27,8 @@ impl SentMessages {
         self.0.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns true if a child that has read this many messages has unread ones that need an answer. The first one was read:
-    /// it is the task.
+    /// Returns true if a child that has read this many messages has unread ones that need an answer. The first message is the
+    /// task and was read.
     pub(super) fn await_answer(&self, read: u64) -> bool {
         self.0.needed.load(Ordering::Relaxed) > read.max(1)
     }

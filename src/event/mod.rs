@@ -5,7 +5,7 @@
 //!            └─── text::json::skim ─ wire::record ─ fold ─┴─ Live (under way) ─ Collected (at the end)
 //! ```
 //!
-//! [`Collector`] drives this. It knows nothing of processes, and nothing in its results is sanitized.
+//! [`Collector`] drives this module. It knows no processes, and its results are not sanitized.
 //!
 //! | Question | File |
 //! |---|---|

@@ -29,7 +29,7 @@ impl<T, const MOST: usize, const MOST_BYTES: usize> Default for Newest<T, MOST, 
 }
 
 impl<T: Measured, const MOST: usize, const MOST_BYTES: usize> Newest<T, MOST, MOST_BYTES> {
-    /// Adds an item and returns the older ones that it displaced.
+    /// Adds an item and returns the older items that it displaced.
     pub(super) fn push(&mut self, item: T) -> Vec<T> {
         self.sizes.push(item.bytes());
         self.items.push(item);

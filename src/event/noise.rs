@@ -1,4 +1,4 @@
-//! What a child prints beside its events.
+//! A child's output that is not an event.
 
 use crate::text::Tail;
 use crate::text::json::unescape::LossyUtf8;
@@ -48,7 +48,7 @@ impl Noise {
         self.text.push("\n");
     }
 
-    /// Whether the newest line is this one.
+    /// Returns true if the newest line is this one.
     pub(super) fn last_is(&self, line: &str) -> bool {
         let before = self.text.view().strip_suffix('\n').and_then(|text| text.strip_suffix(line));
         before.is_some_and(|before| before.is_empty() || before.ends_with('\n'))

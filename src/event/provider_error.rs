@@ -1,4 +1,4 @@
-//! What a provider says in an error, without the JSON that it is wrapped in.
+//! The message of a provider's error, without the JSON around it.
 
 use std::borrow::Cow;
 

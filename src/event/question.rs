@@ -1,4 +1,4 @@
-//! What a child says to its client in RPC mode: dialogs of extensions, which wait for an answer, and responses to commands.
+//! A child's messages to its client in RPC mode: dialogs of extensions, which wait for an answer, and responses to commands.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::newest::Measured;
 use crate::text::text_enum;
 
 text_enum! {
-    /// What a dialog asks for.
+    /// The kinds of dialog.
     pub enum QuestionMethod {
         /// One of several options, answered by its text.
         Select = "select",
@@ -24,19 +24,19 @@ text_enum! {
 pub struct Question {
     /// Repeated in the answer.
     pub id: String,
-    /// What is asked for.
+    /// The kind of answer that the dialog expects.
     pub method: QuestionMethod,
     /// The question. It and each other text have at most 16 KiB: head and tail of a longer one.
     pub title: String,
     /// More about it; `confirm` only.
     pub message: Option<String>,
-    /// What can be chosen, at most 64 options of 1 KiB each; `select` only.
+    /// The choices, at most 64 options of 1 KiB each; `select` only.
     pub options: Vec<String>,
     /// An example of an answer; `input` only.
     pub placeholder: Option<String>,
     /// The text to be edited; `editor` only.
     pub prefill: Option<String>,
-    /// How long the child waits for the answer; `None` without limit.
+    /// The time for which the child waits for the answer; `None` is no limit.
     pub timeout: Option<Duration>,
     /// Nothing was cut or left out. A cut option or prefill must not be sent back as an answer, because the extension would
     /// not recognise it.
@@ -60,12 +60,12 @@ pub struct Response {
     pub id: Option<String>,
     /// The type of the command; `parse` for a line that pi could not read.
     pub command: String,
-    /// Whether the command succeeded.
+    /// True if the command succeeded.
     pub success: bool,
-    /// Why it failed. At most 8 KiB, not sanitized.
+    /// The reason of the failure. At most 8 KiB, not sanitized.
     pub error: Option<String>,
-    /// What became of a prompt: `started`, `queued`, or `handled` when no model works on it. Older versions of pi do not
-    /// say.
+    /// The treatment of a prompt: `started`, `queued`, or `handled` if no model works on it. Older versions of pi do not report
+    /// it.
     pub disposition: Option<String>,
 }
 

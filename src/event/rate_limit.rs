@@ -27,7 +27,7 @@ impl RateLimit {
     /// The longest pause that a child waits for. After a longer one the run gives its slot back.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-    /// Returns the rate limit in an error, with the longer of the time it names and the `known` one. `None` for other errors,
+    /// Returns the rate limit in an error, with the longer of the named and the `known` time. Returns `None` for other errors,
     /// and for a rate limit without a time that is not a quota.
     pub(super) fn of(error: &str, known: Option<Duration>) -> Option<Self> {
         let names_quota = IS_QUOTA.is_match(error);
@@ -108,7 +108,7 @@ fn told_delay(error: &str) -> Option<Duration> {
         };
         seconds(&error[whole.end() - 1..], bare)
     });
-    // What exceeds a `Duration` exceeds the maximum as well.
+    // A value beyond the range of `Duration` exceeds the maximum as well.
     delays.max_by(f64::total_cmp).map(|longest| Duration::try_from_secs_f64(longest).unwrap_or(MAX_DELAY))
 }
 
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn the_time_a_provider_names_is_found() {
         let cases: &[(&str, Option<u128>)] = &[
-            // OpenAI and those who speak like it.
+            // OpenAI and compatible providers.
             (
                 "429: {\"message\":\"Rate limit reached for gpt-x in organization org-1 on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 6.5s. Visit https://example.com/429 to learn more.\",\"type\":\"tokens\"}",
                 Some(6500),
@@ -203,7 +203,7 @@ mod tests {
             ("429: try again in 0 s", None),
             ("429: try again in 99999999999999999999999999999999999 days", Some(2_678_400_000)),
             ("429: try again in 1.2.3 s", None),
-            // Other errors, whatever they say.
+            // Other errors, whatever their text.
             ("503: overloaded, try again in 20s", None),
             ("request 14290 failed, retry in 3s", None),
             ("", None),

@@ -13,8 +13,8 @@ const MAX_LINE_CHARS: usize = 300;
 
 /// `$ cargo test`, `read ~/p.rs:1-10`, `grep /a b/ in src (*.rs)`, `web_search "…" limit=5`: the line a card shows.
 ///
-/// Control sequences and line breaks are gone and the line is at most 300 characters long. It is not
-/// sanitized: sanitize the arguments first, which also turns a home directory into `~`.
+/// Control sequences and line breaks are removed, and the line has at most 300 characters. It is not sanitized. Sanitize the
+/// arguments first, which also turns a home directory into `~`.
 #[must_use]
 pub fn short_form(name: &str, arguments: &Value) -> String {
     let nothing = Map::new();
@@ -73,7 +73,7 @@ fn range(args: &Map<String, Value>) -> String {
     }
 }
 
-/// A whole number, even one that the model wrote as text.
+/// Reads a whole number, even if the model wrote it as text.
 fn count(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

@@ -1,6 +1,6 @@
-//! Why an assistant message ended, in pi's words.
+//! The stop reasons of an assistant message, in pi's words.
 
-/// Why an assistant message ended.
+/// The stop reason of an assistant message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
     /// The model had said everything.
@@ -31,19 +31,19 @@ impl StopReason {
         }
     }
 
-    /// Whether the message broke off: no answer, whatever it says.
+    /// Returns true if the message was cut short and is no answer.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Error | Self::Aborted)
     }
 
-    /// Whether no tool call of the message is executed: it broke off, or the last call may be incomplete.
+    /// Returns true if no tool call of the message is executed: the message was cut short, or the last call may be incomplete.
     #[must_use]
     pub fn drops_calls(&self) -> bool {
         self.is_failure() || *self == Self::Length
     }
 
-    /// Whether the model has finished its turn, if only because of its output limit.
+    /// Returns true if the model has finished its turn, even if it reached its output limit.
     #[must_use]
     pub fn ends_turn(&self) -> bool {
         matches!(self, Self::Stop | Self::Length)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Tokens sent, without those that a cache served.
+    /// Tokens sent, without tokens served from a cache.
     pub input: u64,
     /// Tokens produced.
     pub output: u64,
@@ -24,7 +24,7 @@ pub struct Usage {
     pub turns: u64,
 }
 
-/// How full the context of a child is, as its pi computes it.
+/// The fill level of a child's context, as its pi computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextUse {
@@ -50,7 +50,7 @@ impl ContextUse {
     }
 }
 
-/// A token count within what a context may hold: pi may report an estimate with decimals.
+/// Reads a token count within the range of a context. pi may report an estimate with decimals.
 fn count_of(number: &str) -> Option<u64> {
     /// No context is larger.
     const MAX: f64 = 1e12;
@@ -76,7 +76,7 @@ pub struct Cost {
 }
 
 impl Usage {
-    /// Tokens sent, those that a cache served included.
+    /// Returns the tokens sent, including tokens served from a cache.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)

@@ -19,8 +19,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, stata
 #[cfg(unix)]
 use rustix::io::Errno;
 
-/// How often an entry is looked at that another program replaces in the meantime. Each repetition takes another replacement
-/// within microseconds.
+/// The number of attempts to read an entry that another program replaces in the meantime. Each attempt fails only if another
+/// replacement happens within microseconds.
 #[cfg(unix)]
 const ATTEMPTS: usize = 256;
 
@@ -56,7 +56,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When a link is in any part of the path, or the directory cannot be opened.
+    /// If a part of the path is a link, or the directory cannot be opened.
     pub fn open_real(path: &Path) -> io::Result<Self> {
         let directory = Self::open(path)?;
         if !open::is_real(&directory.0, path)? {
@@ -69,7 +69,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When something else is there, or `path` leads upwards.
+    /// If a link or a non-directory is there, or `path` leads upwards.
     pub fn below(&self, path: &Path) -> io::Result<Self> {
         path.components().try_fold(self.again()?, |directory, part| match part {
             Component::Normal(name) => match directory.look(name)? {
@@ -84,7 +84,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When something else is there, or `path` leads upwards.
+    /// If a link or a non-file is there, or `path` leads upwards.
     pub fn file(&self, path: &Path) -> io::Result<File> {
         let (parent, name) = (path.parent().unwrap_or(Path::new("")), path.file_name());
         let name = name.ok_or(io::ErrorKind::InvalidInput)?;
@@ -101,7 +101,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(openat(CWD, path, flags, Mode::empty())?))
@@ -122,7 +122,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When nothing is there, or it cannot be opened.
+    /// If nothing is there, or it cannot be opened.
     pub fn look(&self, name: &OsStr) -> io::Result<Entry> {
         let mut looked = self.look_once(name);
         for _ in 1..ATTEMPTS {
@@ -163,7 +163,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When it cannot be listed, or has more than `limit` names.
+    /// If it cannot be listed, or has more than `limit` names.
     pub fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.0)? {
@@ -185,7 +185,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// If there is none.
     pub fn open(path: &Path) -> io::Result<Self> {
         if path.is_dir() { Ok(Self(path.to_owned())) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
@@ -204,7 +204,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When nothing is there, or it cannot be opened.
+    /// If nothing is there, or it cannot be opened.
     pub fn look(&self, name: &OsStr) -> io::Result<Entry> {
         let path = self.0.join(name);
         let found = fs::symlink_metadata(&path)?;
@@ -223,7 +223,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// When it cannot be listed, or has more than `limit` names.
+    /// If it cannot be listed, or has more than `limit` names.
     pub fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
         let names: Vec<_> = fs::read_dir(&self.0)?
             .take(limit.saturating_add(1))

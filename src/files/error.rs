@@ -1,4 +1,4 @@
-//! What is wrong with a file or directory: the error with its path, and why one is none of ours.
+//! The problem of a file or directory: the error with its path, and the reason why a file is not ours.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl FileError {
     }
 }
 
-/// Why a file is none of ours.
+/// The reason why a file is not ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     /// A symbolic link.

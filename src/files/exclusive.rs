@@ -16,11 +16,12 @@ use super::owned;
 #[cfg(target_os = "linux")]
 use pi_subagent_warden::file_lock::{is_locked, try_lock};
 
-/// How often to open a file again that another process has removed meanwhile. Each repetition takes another such
-/// process within microseconds.
+/// The number of attempts to open a file that another process removes in the meantime. Each attempt fails only if another removal
+/// happens within microseconds.
 const ATTEMPTS: usize = 64;
 
-/// The mode of lock files: nobody reads them. Who may not write them cannot open them, and hold up those who do.
+/// The mode of lock files, which no process reads. A user without write permission cannot open them, and so cannot block the
+/// others.
 const WRITE_ONLY: u32 = 0o200;
 
 /// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
@@ -32,7 +33,7 @@ pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
             return Ok(None);
         }
         let ours = file.metadata()?;
-        // A file that was removed or replaced while we opened it excludes nobody.
+        // A lock on a file that was removed or replaced while we opened it excludes no other process.
         match fs::symlink_metadata(path) {
             Ok(found) if (found.dev(), found.ino()) == (ours.dev(), ours.ino()) => return Ok(Some(file)),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -42,7 +43,8 @@ pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Whether a process of ours holds the file. One that is only read is not held. A missing file is an error.
+/// Returns true if a process of ours has locked the file. An open file that is only read is not locked. A missing file is an
+/// error.
 pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     is_locked(&open(path, false)?)
 }
@@ -52,14 +54,14 @@ fn open(path: &Path, make: bool) -> io::Result<File> {
     owned::open(path, options.write(true).create(make).mode(WRITE_ONLY))
 }
 
-/// Removes a locked file, then unlocks it. In this order, a process that opens it in between can tell that it is gone.
+/// Removes a locked file, then unlocks it. In this order, a process that opens it in between can see that it was removed.
 pub(crate) fn remove(path: &Path, file: File) {
     // If this fails, the next process sweeps the file.
     let _ = fs::remove_file(path);
     drop(file);
 }
 
-/// Whether an error says that the file system has no locks: none, not supported, not implemented.
+/// Returns true if an error means that the file system has no locks: none, not supported, not implemented.
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     let unsupported = [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
     Errno::from_io_error(error).is_some_and(|error| unsupported.contains(&error))

@@ -22,7 +22,7 @@ pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether a process holds the file. A missing file is an error.
+/// Returns true if a process has locked the file. A missing file is an error.
 pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     lock(path, false).map(|taken| taken.is_none())
 }
@@ -33,7 +33,7 @@ pub(crate) fn remove(path: &Path, file: File) {
     let _ = fs::remove_file(path);
 }
 
-/// Whether an error says that the file system has no locks. None does.
+/// Returns false: no error on Windows means that the file system has no locks.
 pub(crate) fn has_no_locks(_error: &io::Error) -> bool {
     false
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::open;
 
-/// How often a file is opened again that was replaced in the meantime. Each repetition takes another program that replaces it
+/// The number of attempts to open a file that is replaced in the meantime. Each attempt fails only if another replacement happens
 /// within microseconds.
 const ATTEMPTS: usize = 64;
 
@@ -55,7 +55,7 @@ impl Hidden {
     ///
     /// # Errors
     ///
-    /// When it is hidden, under any name; when it cannot be opened, or is not a regular file.
+    /// If it is hidden under any name, if it cannot be opened, or if it is not a regular file.
     pub fn regular(&self, path: &Path) -> io::Result<File> {
         self.opened(path, open::regular)
     }
@@ -64,7 +64,7 @@ impl Hidden {
     ///
     /// # Errors
     ///
-    /// When the file is hidden, under any name, and when [`open::of_project`] fails.
+    /// If the file is hidden under any name, or if [`open::of_project`] fails.
     pub fn of_project(&self, path: &Path) -> io::Result<File> {
         self.opened(path, open::of_project)
     }
@@ -73,7 +73,7 @@ impl Hidden {
     ///
     /// # Errors
     ///
-    /// When a link is there, and when [`Self::regular`] fails.
+    /// If a link is there, or if [`Self::regular`] fails.
     pub fn no_follow(&self, path: &Path) -> io::Result<File> {
         let file = self.opened(path, open::regular_no_follow)?;
         if open::is_real(&file, path)? { Ok(file) } else { Err(linked()) }

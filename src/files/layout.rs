@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The directory in the user's agent directory that holds all of our files.
 pub const SUBAGENTS: &str = "subagents";
-/// The one beside it, for the private trees of runs: children do not see what is in [`SUBAGENTS`].
+/// The directory next to it, for the private trees of runs. Children cannot see the content of [`SUBAGENTS`].
 pub const PRIVATE_TREES: &str = "subagent-trees";
 /// The directory in [`SUBAGENTS`] for the snapshots of trees.
 pub const SNAPSHOTS: &str = "snapshots";
@@ -14,7 +14,7 @@ const UNREAD: [&str; 5] = ["sessions", SUBAGENTS, PRIVATE_TREES, "tmp", "crashes
 /// Locks, logs, old sessions, leftovers of a migration, and half-written files.
 const UNREAD_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".migrated", ".tmp"];
 
-/// Whether no child reads this entry of the user's agent directory.
+/// Returns true if no child reads this entry of the user's agent directory.
 #[must_use]
 pub fn is_unread(name: &str) -> bool {
     UNREAD.contains(&name) || UNREAD_ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -28,8 +28,7 @@ pub const GUARD: &str = "guard.cjs";
 /// The file that is locked as long as a run is alive.
 pub const LOCK: &str = "run.lock";
 
-/// The parent of the directories of a conversation's runs: beside its session file, or in the agent directory without
-/// one.
+/// Returns the parent of a conversation's run directories: next to its session file, or in the agent directory if it has none.
 #[must_use]
 pub fn runs(agent_dir: &Path, session_file: Option<&Path>) -> PathBuf {
     let beside = session_file.and_then(|file| Some(file.parent()?.join(file.file_stem()?)));
@@ -72,7 +71,7 @@ pub fn snapshots(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join(SNAPSHOTS)
 }
 
-/// What is known of the private tree of a run, in the directory of its snapshot. It goes when the run was taken over.
+/// The record of a run's private tree, in the directory of its snapshot. It is removed once the run was applied.
 pub const PRIVATE_TREE: &str = "private.json";
 
 /// The directory of the private trees of runs.
@@ -105,13 +104,13 @@ pub fn credentials_of(agent_dir: &Path, agent: &str) -> PathBuf {
     credentials(agent_dir).join(format!("{agent}.json"))
 }
 
-/// The directory of the notes of runs under way: what is to be removed should their process be killed.
+/// The directory of the notes of running runs: the paths to remove if their process is killed.
 #[must_use]
 pub fn scratch(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("scratch")
 }
 
-/// Whether this is the id of a run, which is also the name of its directory.
+/// Returns true if this is the id of a run, which is also the name of its directory.
 #[must_use]
 pub fn is_run_id(name: &str) -> bool {
     name.len() == 8 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

@@ -1,10 +1,10 @@
-//! Files: where they are, who may read them, and how to open one that somebody else may have put there.
+//! Files: their paths, their permissions, and safe ways to open a file that another user may have put there.
 //!
-//! [`layout`] has every name below the agent directory and in the directory of a run, [`private`] creates files that
-//! only their owner may read, [`owned`] opens files of ours, `exclusive` locks them, and [`open`] paths that may be
-//! anything. `directory` reads directories without following links, and `hidden` opens only what children may read.
-//! The errors are in `error`: [`FileError`] names the path that something failed at, [`Foreign`] says why a file is none of
-//! ours. Like `text`, it uses no layer above.
+//! [`layout`] has every name below the agent directory and in the directory of a run, [`private`] creates files that only their
+//! owner may read, [`owned`] opens files of ours, `exclusive` locks them, and [`open`] opens paths of any origin. `directory`
+//! reads directories without following links, and `hidden` refuses the files that children may not read. The errors are in
+//! `error`: [`FileError`] names the path of the failure, [`Foreign`] the reason why a file is not ours. Like `text`, it uses no
+//! layer above.
 
 mod directory;
 mod error;

@@ -1,4 +1,4 @@
-//! Opens paths that somebody else may have put there, and reads within bounds.
+//! Opens paths that another user may control, and reads within bounds.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
@@ -34,7 +34,7 @@ const KERNEL: [rustix::fs::FsWord; 8] = [
 ///
 /// # Errors
 ///
-/// When it cannot be opened, or is not a regular file.
+/// If it cannot be opened, or is not a regular file.
 pub fn regular(path: &Path) -> io::Result<File> {
     // Looked at first, because opening a device may have effects of its own.
     if !std::fs::metadata(path)?.is_file() {
@@ -52,7 +52,7 @@ pub fn regular(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// When it cannot be opened, is not a regular file, or is another user's; the cause is then [`Foreign::Owner`].
+/// If it cannot be opened, is not a regular file, or is another user's; the cause is then [`Foreign::Owner`].
 pub fn of_project(path: &Path) -> io::Result<File> {
     let foreign = || io::Error::new(io::ErrorKind::PermissionDenied, Foreign::Owner);
     // Looked at first: what others have put there may be anything, and need not even open.
@@ -63,8 +63,8 @@ pub fn of_project(path: &Path) -> io::Result<File> {
     if is_trusted(&file.metadata()?) { Ok(file) } else { Err(foreign()) }
 }
 
-/// Whether somebody else than this user and root has put there what lies at `path`, or the link that leads to its
-/// directory. A link may lead to a file of ours. Without Unix owners, never.
+/// Returns true if the entry at `path`, or the link that leads to its directory, is owned by a user other than the current user
+/// or root. The link may lead to a file of ours. Always false on systems without Unix owners.
 #[must_use]
 pub fn is_placed_by_others(path: &Path) -> bool {
     let look = |path: &Path| std::fs::symlink_metadata(path).ok();
@@ -72,7 +72,7 @@ pub fn is_placed_by_others(path: &Path) -> bool {
     link.into_iter().chain(look(path)).any(|found| !is_trusted(&found))
 }
 
-/// Whether a file or directory belongs to this user or to root. Without Unix owners, always.
+/// Returns true if a file or directory belongs to this user or to root. Always true on systems without Unix owners.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has owners to compare"))]
 #[must_use]
 pub fn is_trusted(found: &Metadata) -> bool {
@@ -85,7 +85,7 @@ pub fn is_trusted(found: &Metadata) -> bool {
     true
 }
 
-/// Whether an error says that a file is another user's.
+/// Returns true if an error means that a file is another user's.
 #[must_use]
 pub fn is_foreign(error: &io::Error) -> bool {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Foreign>());
@@ -96,7 +96,7 @@ pub fn is_foreign(error: &io::Error) -> bool {
 ///
 /// # Errors
 ///
-/// When it cannot be opened, or is not a regular file.
+/// If it cannot be opened, or is not a regular file.
 pub fn regular_no_follow(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     return regular_no_follow_at(CWD, path);
@@ -108,26 +108,26 @@ pub fn regular_no_follow(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// When it cannot be opened, or is not a regular file.
+/// If it cannot be opened, or is not a regular file.
 #[cfg(unix)]
 pub fn regular_no_follow_at(directory: impl AsFd, path: impl AsRef<Path>) -> io::Result<File> {
     let flags = OFlags::RDONLY | CAREFUL | OFlags::NOFOLLOW;
     only_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
 }
 
-/// Returns the path of an open file without links, as the kernel knows it, whatever lies at `path` by now. A removed file has
-/// a path at which nothing lies.
+/// Returns the path of an open file without links, as the kernel knows it, even if `path` was replaced. A removed file has a path
+/// at which nothing exists.
 ///
 /// # Errors
 ///
-/// When the system does not know it.
+/// If the system does not know it.
 #[cfg(target_os = "linux")]
 pub fn location(file: impl AsFd, _path: &Path) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd as _;
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
 }
 
-/// The path by what lies there now. Without a sandbox no child is kept from reading hidden files anyway.
+/// Returns the path of the current file at `path`. Without a sandbox children can read hidden files anyway.
 #[cfg(not(target_os = "linux"))]
 pub fn location<T>(_file: T, path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
@@ -138,7 +138,7 @@ pub fn location<T>(_file: T, path: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// When the system does not know the path of the file.
+/// If the system does not know the path of the file.
 #[cfg(target_os = "linux")]
 pub fn is_real(file: impl AsFd, path: &Path) -> io::Result<bool> {
     Ok(location(file, path)? == path)
@@ -153,11 +153,11 @@ pub fn is_real<T>(_file: T, _path: &Path) -> io::Result<bool> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or is larger.
+/// If it cannot be read, or is larger.
 pub fn read(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let is_larger = file.metadata()?.len() > most;
-    // It may grow meanwhile.
+    // It may grow during the read.
     if is_larger || file.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
         return Err(too_large(most));
     }
@@ -172,7 +172,7 @@ fn too_large(most: u64) -> io::Error {
 ///
 /// # Errors
 ///
-/// When it cannot be copied, or is larger.
+/// If it cannot be copied, or is larger.
 pub fn copy(source: File, target: &mut File, most: u64) -> io::Result<()> {
     let is_larger = source.metadata()?.len() > most;
     // It may grow while it is copied.
@@ -211,8 +211,8 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// Whether the kernel makes the file up. Such files look regular and have no end, block, or forget what was read: a link
-/// to `/proc/kmsg` would take the kernel's log from its readers.
+/// Returns true if the kernel generates the file. Such a file looks regular and has no end, blocks, or discards its content once
+/// read. A link to `/proc/kmsg` would take the kernel's log away from its readers.
 #[cfg(target_os = "linux")]
 fn is_of_kernel(file: &File) -> io::Result<bool> {
     let found = rustix::fs::fstatfs(file)?.f_type;

@@ -1,4 +1,4 @@
-//! Opens files of ours, in places where somebody else may have put something in their stead.
+//! Opens files of ours, in places where another user may have replaced them.
 //!
 //! A file of ours is regular, belongs to us and has one name. Anything else is refused, and neither written, nor
 //! changed in its permissions, nor waited for.
@@ -14,7 +14,7 @@ use super::open::refuse_links;
 ///
 /// # Errors
 ///
-/// When it cannot be opened, or is not ours; the cause is then [`Foreign`].
+/// If it cannot be opened, or is not ours; the cause is then [`Foreign`].
 pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // Looked at first, because opening a device may have effects of its own.
     check_path(path)?;
@@ -23,11 +23,11 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Checks what lies at `path`, which may be nothing.
+/// Checks the entry at `path`, if there is one.
 ///
 /// # Errors
 ///
-/// When it is not ours; the cause is then [`Foreign`].
+/// If it is not ours; the cause is then [`Foreign`].
 pub fn check_path(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(found) => check(&found),
@@ -50,7 +50,7 @@ fn check(found: &Metadata) -> io::Result<()> {
         if found.uid() != rustix::process::geteuid().as_raw() {
             return refuse(Foreign::Owner);
         }
-        // None: it was removed meanwhile.
+        // No link is left: the file was removed in the meantime.
         if found.nlink() > 1 {
             return refuse(Foreign::Names);
         }

@@ -23,7 +23,7 @@ pub fn options() -> OpenOptions {
 ///
 /// # Errors
 ///
-/// When the file cannot be written; part of it may be left. When something else lies there, which stays as it is.
+/// If the file cannot be written; a part of it may remain. If another kind of entry exists there; it stays unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = owned::open(path, options().write(true).create(true).truncate(false))?;
     file.set_len(0)?;
@@ -34,7 +34,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When the file exists or cannot be written. Part of it may be left.
+/// If the file exists or cannot be written. A part of it may remain.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options().write(true).create_new(true).open(path)?.write_all(bytes)
 }
@@ -44,7 +44,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When the file cannot be written. Nothing is left.
+/// If the file cannot be written. Nothing remains.
 pub fn beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
@@ -60,7 +60,7 @@ pub fn beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
 ///
 /// # Errors
 ///
-/// When the directory exists or cannot be created.
+/// If the directory exists or cannot be created.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     builder().create(path)
 }
@@ -69,7 +69,7 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When the directory cannot be created.
+/// If the directory cannot be created.
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
     builder().recursive(true).create(path)
 }

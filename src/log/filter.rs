@@ -29,7 +29,7 @@ const LEVELS: [(&str, LevelFilter); 6] = [
 ///
 /// # Errors
 ///
-/// When a directive is wrong; the text names it and what would have been right.
+/// If a directive is wrong; the text names it and shows a right one.
 pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
     let mut targets = Targets::new();
     let mut most = LevelFilter::OFF;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_filter_has_the_usual_syntax() {
-        // Whether `queue` and `run` log at `info`, and `queue` at `debug`.
+        // `queue` and `run` log at `info`, and `queue` at `debug`.
         for (filter, expected) in [
             ("debug", Some([true, true, true])),
             ("INFO", Some([true, true, false])),

@@ -194,10 +194,10 @@ impl RunHandle {
         self.guard.0.cancel(CancelReason::Caller(reason));
     }
 
-    /// Hands the call over: its runs that have not ended go on in the background of the conversation, with all they have,
-    /// and `result` resolves at once, with the outcome `background` for each of them. Resolves with a receipt for each, once
-    /// they are stored; a chain goes on as one run. The results of the runs come through `openBackground`. A call that
-    /// waits on gives one receipt that says why. After that, `abort` does nothing.
+    /// Moves the call to the background: its runs that have not ended continue there with all they have, and `result` resolves at
+    /// once, with the outcome `background` for each of them. Resolves with a receipt for each, once they are stored; a chain
+    /// continues as one run. The results of the runs come through `openBackground`. If the call cannot be moved, the single
+    /// receipt gives the reason. After that, `abort` does nothing.
     #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt[]>")]
     pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Vec<SpawnReceipt>>> {
         let asked = self.hand_over.request();

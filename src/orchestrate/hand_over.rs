@@ -89,7 +89,7 @@ impl Drop for OverOnDrop {
     fn drop(&mut self) {
         let mut state = self.0.0.state.lock();
         if matches!(&*state, State::Open(_)) {
-            // Dropping the senders answers those who have asked.
+            // Dropping the senders answers the callers that have asked.
             *state = State::Closed(Err(OVER.to_owned()));
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
-/// Why a run was cancelled. Its `Display` is the message of a run that ended for this reason.
+/// The reason for the cancellation of a run. Its `Display` is the message of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// The caller asked, with its own words if it gave any.

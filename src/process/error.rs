@@ -1,11 +1,11 @@
-//! Why a child did not start.
+//! The reasons for which a child did not start.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::is_transient;
 
-/// Why a child did not start. Nothing is left running.
+/// The reason for which a child did not start. Nothing is left running.
 ///
 /// The source is the operating system's error.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub(super) enum SpawnStage {
 }
 
 impl SpawnStage {
-    /// The code of the stage, and what its messages call the path.
+    /// Returns the code of the stage, and the name of the path in its messages.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Cwd => ("cwd", "working directory"),
@@ -54,7 +54,7 @@ impl SpawnError {
         self.stage.words().0
     }
 
-    /// Whether the machine was short of something for now, so that another try may succeed.
+    /// Returns true if the machine was temporarily short of a resource, so that another attempt may succeed.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         is_transient(&self.source)

@@ -1,4 +1,4 @@
-//! How a child is guarded: the settings of its warden, and the level of supervision that results.
+//! The supervision of a child: the settings of its warden, and the resulting level.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use pi_subagent_warden::{Mechanism, Options};
 pub struct Guardian {
     /// The warden's program, an absolute path.
     pub program: PathBuf,
-    /// What it is told; the start of a child fills in the command.
+    /// The options sent to the warden. The start of a child fills in the command.
     pub options: Options,
 }
 
 text_enum! {
-    /// How reliably a child's tree is ended, from the least to the most reliable.
+    /// The levels of reliability with which a child's tree is ended, from the least to the most reliable.
     #[derive(PartialOrd, Ord)]
     pub enum Supervision {
         /// Only the child itself is ended.

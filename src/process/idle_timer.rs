@@ -1,12 +1,12 @@
-//! How long the loop waits for a child that is silent, or whose work is settled.
+//! The timeouts for a child that is silent, or whose work is settled.
 
 use std::time::{Duration, Instant};
 
-/// How long settled work may resume before its input ends, which tells the child to exit. A pi before 0.84 reports
-/// that it is done and announces a retry right after.
+/// The time within which settled work may resume before its input ends, which makes the child exit. pi before 0.84 reports that
+/// it is done and announces a retry right after.
 const SETTLING: Duration = Duration::from_millis(250);
 
-/// What an observer concludes from the output so far.
+/// The observer's conclusions from the output so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     /// The chunk was a sign of life, which restarts the silence clock.
@@ -16,13 +16,13 @@ pub struct Activity {
     /// The work is done: the child should exit soon, and a limit reached afterwards is no failure. Work that resumes
     /// clears this again.
     pub settled: bool,
-    /// How long the child may stay for a last word after its work settled. The silence limit still applies meanwhile.
+    /// The time for which the child may stay for a last message after its work settled. The silence limit still applies.
     pub stay: Option<Duration>,
-    /// The child hands over what it has made. It may stay for as long as it does, also after its work settled.
+    /// The child transfers its changes. It may stay until the transfer is complete, even after its work settled.
     pub hands_over: bool,
 }
 
-/// What did not happen in time.
+/// The timeout that expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expired {
     /// No sign of life came for this long.
@@ -38,14 +38,14 @@ pub(super) enum Expired {
 pub(super) struct IdleTimer {
     linger: Duration,
     silence: Option<Duration>,
-    /// When the current clock was last started.
+    /// The start of the current timeout.
     since: Instant,
     settled: bool,
-    /// How long the child may stay for a last word after its work was settled.
+    /// The time for which the child may stay for a last message after its work settled.
     stay: Option<Duration>,
-    /// When the child last gave a sign of life.
+    /// The time of the child's last sign of life.
     heard: Instant,
-    /// Whether the input has ended, so that the child knows to exit.
+    /// True if the input has ended, so that the child knows to exit.
     dismissed: bool,
 }
 
@@ -79,7 +79,7 @@ impl IdleTimer {
         self.settled
     }
 
-    /// What expires next, and when; `None` means never.
+    /// Returns the next timeout and its time; `None` means never.
     fn next(&self) -> Option<(Instant, Expired)> {
         Some(match (self.settled, self.dismissed, self.stay) {
             (true, _, Some(stay)) => {
@@ -93,7 +93,7 @@ impl IdleTimer {
         })
     }
 
-    /// When to stop waiting; `None` means never.
+    /// Returns the end of the wait; `None` means never.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.next().map(|(deadline, _)| deadline)
     }

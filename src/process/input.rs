@@ -36,8 +36,7 @@ impl Input {
         Self(Arc::new(Mutex::new(Queue { waiting: bytes, ended: true, ..Queue::default() })))
     }
 
-    /// Appends bytes. Returns `false`, and takes none of them, when the input has ended or more than 16 MiB would
-    /// wait unread.
+    /// Appends bytes. Returns `false`, and takes none of them, if the input has ended or more than 16 MiB would wait unread.
     #[must_use]
     pub fn write(&self, bytes: &[u8]) -> bool {
         let mut queue = self.0.lock();
@@ -56,13 +55,13 @@ impl Input {
         queue.wake();
     }
 
-    /// Whether the input has ended and accepts no more bytes.
+    /// Returns true if the input has ended and accepts no more bytes.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.0.lock().ended
     }
 
-    /// How many bytes wait here; those already taken for writing do not count.
+    /// Returns the number of bytes that wait here, without those already taken for writing.
     #[must_use]
     pub fn unwritten(&self) -> usize {
         self.0.lock().waiting.len()

@@ -1,7 +1,7 @@
 //! Starts child programs, reads their output, and ends them together with everything they started.
 //!
-//! This layer delivers bytes and an [`Outcome`]. It does not know what the bytes mean: an [`Observer`] reads them and
-//! says what counts as life and when the work is done. It knows no agents, no JSON and no configuration.
+//! This layer delivers bytes and an [`Outcome`]. It does not know the meaning of the bytes: an [`Observer`] reads them and
+//! decides what counts as a sign of life and when the work is done. It knows no agents, no JSON and no configuration.
 //!
 //! ```text
 //! ChildCommand -> start -> Started::drive -> Supervised { outcome, … }
@@ -22,8 +22,8 @@
 //! | short helper programs, programs that outlive this one | `helper/` |
 //! | which threads wait | `thread` |
 //!
-//! `warden/`: `link` talks to one warden, `follow` serves all of them on one thread, `sweep` kills what a killed
-//! warden left behind, `probe` asks what the machine allows, `elsewhere` stands in on systems without a warden.
+//! `warden/`: `link` talks to one warden, `follow` serves all wardens on one thread, `sweep` kills the processes that a killed
+//! warden left behind, `probe` asks which features the machine allows, `elsewhere` replaces them on systems without a warden.
 
 mod cancel;
 mod command;

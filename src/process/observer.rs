@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::idle_timer::{Activity, IdleTimer};
 use super::streams::{PIPE_BYTES, Streams};
 
-/// How long all reads together wait for what is in a pipe already: until the runtime has noticed it.
+/// The time limit of all reads of a pipe's remaining content: until the runtime has noticed it.
 const NOTHING_LEFT: Duration = Duration::from_millis(20);
 
 /// Reads a child's standard output as it arrives.
@@ -26,7 +26,8 @@ pub trait Observer: Send {
         false
     }
 
-    /// The time limit is reached. Returns how long the child may stay to report what it has; `None` ends it now.
+    /// Handles the end of the time limit. Returns the time for which the child may stay to report its results; `None` ends it
+    /// now.
     fn time_is_up(&mut self) -> Option<Duration> {
         None
     }
@@ -38,7 +39,7 @@ pub trait Observer: Send {
     }
 }
 
-/// Feeds the child's output to the observer, and the clock with what the observer concludes.
+/// Feeds the child's output to the observer, and the timer with the observer's conclusions.
 pub(super) struct Intake<'a> {
     pub(super) streams: Streams,
     pub(super) observer: &'a mut dyn Observer,
@@ -48,7 +49,7 @@ pub(super) struct Intake<'a> {
 }
 
 impl Intake<'_> {
-    /// Shows the observer what was read last.
+    /// Shows the observer the newest output.
     pub(super) fn observe(&mut self) {
         let activity = self.observer.stdout(self.streams.chunk());
         self.update(activity);
@@ -83,8 +84,8 @@ impl Intake<'_> {
         while !self.idle_timer.is_settled() && self.read_or(ended.as_mut()).await.is_none() {}
     }
 
-    /// Reads to the end of the output. Returns whether it got there: after `bound`, which is for a process that was left
-    /// behind and holds the pipe, only what the pipe contains by then is read.
+    /// Reads to the end of the output. Returns true if it reached the end. After `bound`, another process holds the pipe, and
+    /// only the current content of the pipe is read.
     pub(super) async fn drain(&mut self, bound: Duration) -> bool {
         self.streams.close_stdin();
         let mut bound = pin!(sleep(bound));
@@ -96,13 +97,13 @@ impl Intake<'_> {
         true
     }
 
-    /// Reads what the pipe contains: on a busy machine the last words of a child that has exited. What fills it again
-    /// meanwhile is left.
+    /// Reads the content of the pipe: on a busy machine these are the last lines of a child that has exited. Bytes written during
+    /// the read are not read.
     async fn read_rest(&mut self) -> bool {
         let (mut left, mut patience) = (PIPE_BYTES, NOTHING_LEFT);
         while !self.streams.is_done() && left > 0 {
             let since = Instant::now();
-            // What is there is read also with no patience left.
+            // Available bytes are read even if no time remains.
             let Ok(more) = timeout(patience, self.streams.next()).await else { return false };
             patience = patience.saturating_sub(since.elapsed());
             if more {

@@ -1,4 +1,4 @@
-//! How a supervised child ended.
+//! The end of a supervised child.
 
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -8,24 +8,24 @@ use super::guardian::Supervision;
 use super::platform;
 use super::warden::{Mechanism, OverLimit, Tally};
 
-/// How a supervised child ended. The first cause wins.
+/// The end of a supervised child. The first cause wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It exited by itself, or by a signal that was not sent from here, before its work was settled.
     Exited(ExitStatus),
-    /// It is gone, but its status went to somebody else: the host ignores SIGCHLD, or reaps children that are not its
+    /// It has exited, but another part of the host took its status: the host ignores SIGCHLD, or reaps children that are not its
     /// own.
     Lost,
     /// Its work was done. Having to end a child that lingers is no failure.
     Settled {
         /// Its exit status, if it is known.
         status: Option<ExitStatus>,
-        /// Whether it stayed too long and had to be ended.
+        /// True if it stayed too long and had to be ended.
         lingered: bool,
     },
     /// No sign of life came for this long.
     IdleTimeout {
-        /// The silence limit in force.
+        /// The active silence limit.
         limit: Duration,
     },
     /// It ran for longer than allowed.
@@ -41,23 +41,22 @@ pub enum Outcome {
     Cancelled(CancelReason),
 }
 
-/// What is known of a child that has ended or never started.
+/// The known facts about a child that has ended or never started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervised {
-    /// Why it ended.
+    /// The reason of its end.
     pub outcome: Outcome,
-    /// Its exit status, whatever the outcome. `None`: it never started, its status is unknown, or not even SIGKILL
-    /// ended it in time.
+    /// Its exit status, for any outcome. `None`: it never started, its status is unknown, or not even SIGKILL ended it in time.
     pub status: Option<ExitStatus>,
-    /// Whether its output was read to the end. `false`: a process out of reach still holds its pipes.
+    /// True if its output was read to the end. If false, a process out of reach still holds its pipes.
     pub complete: bool,
-    /// How reliably its tree was ended; `None` when it never started.
+    /// The reliability with which its tree was ended; `None` if it never started.
     pub supervision: Option<Supervision>,
     /// The kernel mechanisms that held its tree.
     pub mechanisms: Vec<Mechanism>,
-    /// Whether its whole tree is gone, as far as can be known.
+    /// True if its whole tree has ended, as far as is known.
     pub gone: bool,
-    /// What its tree used; `None` without a warden.
+    /// The resource use of its tree; `None` without a warden.
     pub tally: Option<Tally>,
     /// Its standard error: at most the first and the last 16 KiB, with a line between them that counts the omitted
     /// bytes. Invalid UTF-8 becomes U+FFFD. Not sanitized.

@@ -32,7 +32,7 @@ pub fn resolve_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     }
 }
 
-/// The path to execute for `program`. Whether a path exists is not checked here.
+/// Returns the path to execute for `program`. Does not check that the path exists.
 pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
     if !is_bare(program) {
         return Ok(cwd.join(program));
@@ -48,8 +48,7 @@ pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result
     })
 }
 
-/// Whether this is a bare name to look up. The empty name counts as one: as a path it would mean the working
-/// directory.
+/// Returns true if this is a bare name to look up. The empty name counts as one: as a path it would mean the working directory.
 fn is_bare(program: &Path) -> bool {
     let mut components = program.components();
     match (components.next(), components.next()) {
@@ -85,7 +84,7 @@ pub(super) fn diagnose(program: &Path, cwd: &Path, error: io::Error) -> SpawnErr
 ///
 /// # Errors
 ///
-/// When it does not exist, is not a directory, or may not be entered.
+/// If it does not exist, is not a directory, or may not be entered.
 pub fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
     let usable = fs::metadata(cwd).and_then(|found| {
         if found.is_dir() { platform::may_enter(cwd) } else { Err(io::ErrorKind::NotADirectory.into()) }

@@ -1,4 +1,4 @@
-//! What signals the processes of a tree, and what it finds out about them.
+//! Sends signals to the processes of a tree, and records their state.
 
 use std::fs::File;
 use std::process::ExitStatus;
@@ -20,15 +20,14 @@ pub(super) trait Signaller: Send + Sync {
     /// dies first.
     fn keep(&self) {}
 
-    /// Has the warden hold an open file until the tree is gone, even if this process dies first.
+    /// Makes the warden keep an open file until the tree has ended, even if this process dies first.
     fn hold(&self, _file: &File) {}
 
-    /// Lets the warden go once the tree is gone. `cleaned` says whether what the child has left is removed; if not, the
-    /// warden removes it.
+    /// Releases the warden once the tree has ended. If `cleaned` is false, the warden removes the child's remaining files.
     fn release(&self, _cleaned: bool) {}
 }
 
-/// Who is left of a tree.
+/// The remaining processes of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Left {
     /// Some of its processes, as far as is known.
@@ -40,21 +39,21 @@ pub(super) enum Left {
     Nobody,
 }
 
-/// What is known of a tree so far.
+/// The known state of a tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// The child has ended; other processes of its tree may still run.
     pub(super) ended: bool,
     /// Its exit status, if it is known.
     pub(super) status: Option<ExitStatus>,
-    /// Who is left of the tree.
+    /// The remaining processes of the tree.
     pub(super) left: Left,
     /// The warden was killed, and so was every process of its tree that could be found.
     pub(super) orphaned: bool,
     /// The kernel mechanisms that hold the tree.
     pub(super) mechanisms: Vec<Mechanism>,
     pub(super) over_limit: Option<OverLimit>,
-    /// What the tree has used, from the last report of its warden that it is gone.
+    /// The tree's resource use, from the warden's last report that it has ended.
     pub(super) tally: Option<Tally>,
     /// The latest tally of a tree that still runs.
     pub(super) so_far: Option<Tally>,
@@ -65,7 +64,7 @@ impl Known {
         (self.ended, self.status) = (true, status);
     }
 
-    /// Whether the whole tree is gone, as far as can be known.
+    /// Returns true if the whole tree has ended, as far as is known.
     pub(super) fn is_gone(&self) -> bool {
         self.left != Left::Tree && self.tally.is_none_or(|tally| tally.left == 0)
     }

@@ -16,14 +16,14 @@ use crate::text::json::unescape::LossyUtf8;
 /// The default capacity of a pipe, in bytes; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The capacity that is asked for: the most that Linux grants an unprivileged user by default. Elsewhere a pipe has less.
+/// The requested pipe capacity: the maximum that Linux grants an unprivileged user by default. Other systems have smaller pipes.
 pub(super) const PIPE_BYTES: usize = 1024 * 1024;
 
 /// Bytes kept of standard error, half of them from each end: enough for a complaint at start-up and for the stack
 /// trace at the end.
 const STDERR_BYTES: usize = 32 * 1024;
 
-/// How often a pipe is served before the task's other branches are polled. Without it, a flood on standard error
+/// The number of times that a pipe is served before the task's other branches are polled. Without it, a flood on standard error
 /// would use up the task's whole budget each time, and tokio's timers, which need some of it, would never fire.
 const TURNS: usize = 16;
 
@@ -64,7 +64,7 @@ pub(super) struct Streams {
     pub(super) input: Input,
     /// Bytes taken from the input and not all written yet.
     writing: Vec<u8>,
-    /// Whether any bytes were taken from the input, so that the child may have read some.
+    /// True if any bytes were taken from the input, so that the child may have read some.
     pub(super) has_begun: bool,
     written: usize,
     stdin: Option<ChildStdin>,
@@ -81,7 +81,7 @@ impl Streams {
     ///
     /// # Errors
     ///
-    /// When a pipe cannot be watched because too many files are open.
+    /// If a pipe cannot be watched because too many files are open.
     pub(super) fn new(pipes: Pipes, input: Input) -> io::Result<Self> {
         #[expect(
             clippy::large_stack_arrays,
@@ -103,8 +103,8 @@ impl Streams {
         })
     }
 
-    /// Waits for more standard output, and serves the other two pipes meanwhile. Returns `true` when
-    /// [`Streams::chunk`] holds some, `false` once nothing is left to do on any pipe. Cancel safe.
+    /// Waits for more standard output, and serves the other two pipes during the wait. Returns `true` if [`Streams::chunk`] holds
+    /// some, `false` once all pipes are done. Cancel safe.
     pub(super) async fn next(&mut self) -> bool {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
@@ -114,19 +114,19 @@ impl Streams {
         &self.buffer.0[..self.filled]
     }
 
-    /// Whether nothing is left to do on any pipe.
+    /// Returns true if all pipes are done.
     pub(super) fn is_done(&self) -> bool {
         self.stdin.is_none() && self.stdout.is_none() && self.stderr.is_none()
     }
 
-    /// Closes the child's input and discards what it has not read.
+    /// Closes the child's input and discards the unread bytes.
     pub(super) fn close_stdin(&mut self) {
         self.input.end();
         self.stdin = None;
         self.writing = Vec::new();
     }
 
-    /// Returns the child's standard error, cut to [`STDERR_BYTES`] with a line for what was omitted.
+    /// Returns the child's standard error, cut to [`STDERR_BYTES`] with a line for the omitted part.
     pub(super) fn into_stderr(mut self) -> String {
         self.utf8.flush(&mut |part| self.stderr_text.push(part));
         self.stderr_text.to_text().0

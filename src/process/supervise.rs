@@ -22,29 +22,29 @@ use super::tree::{CleanUp, ProcessTree};
 /// The longest grace period of a child once its host shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// How long a cancelled start is waited for, so that its child can be killed. A start takes milliseconds.
+/// The wait for a cancelled start, so that its child can be killed. A start takes milliseconds.
 const START_WAIT: Duration = Duration::from_secs(2);
 
-/// How long a discarded child may take to end. The kernel needs milliseconds.
+/// The time that a discarded child has to end. The kernel needs milliseconds.
 const DISCARD_WAIT: Duration = Duration::from_secs(2);
 
-/// How long an interrupted child may take to settle before it is asked to exit.
+/// The time that an interrupted child has to settle before it is asked to exit.
 const INTERRUPT_WAIT: Duration = Duration::from_secs(1);
 
 /// The time limits of a supervised run, except the silence limit, which the observer sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuperviseLimits {
-    /// How long the child may run, counted from [`Started::drive`]; `None` means no limit.
+    /// The maximum run time of the child, counted from [`Started::drive`]; `None` means no limit.
     pub hard: Option<Duration>,
     /// From the request to exit to the kill.
     pub grace: Duration,
-    /// How long the child may stay once its work is settled.
+    /// The time for which the child may stay once its work is settled.
     pub linger: Duration,
-    /// How long the end of its output is waited for after the child has exited, in case another process holds its pipes
-    /// open. What they contain by then is read, however long that takes.
+    /// The wait for the end of its output after the child has exited, in case another process holds its pipes open. The content
+    /// of the pipes at that time is then read completely.
     pub drain: Duration,
-    /// How long a child may take to leave by itself, after it was told to stop and its input has ended, before it is asked to
-    /// by a signal. For one that has something to hand over, which a signal would lose.
+    /// The time that a child has to exit by itself, after it was told to stop and its input has ended, before it gets a signal.
+    /// It is for a child that transfers changes, which a signal would lose.
     pub leave: Duration,
 }
 
@@ -68,7 +68,7 @@ impl Default for SuperviseLimits {
 /// Dropping it kills the whole tree.
 pub struct Started {
     pub(crate) tree: ProcessTree,
-    /// Unless somebody takes it, there is nothing to clean up.
+    /// The cleanup, until a caller takes it. Then there is nothing to clean up.
     clean_up: Option<CleanUp>,
     pipes: Pipes,
     program: PathBuf,
@@ -80,7 +80,7 @@ pub struct Started {
 ///
 /// # Errors
 ///
-/// When the program could not be started.
+/// If the program could not be started.
 pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
     let since = Instant::now();
     if cancel.reason().is_some() {
@@ -134,7 +134,7 @@ impl Started {
         self.clean_up.take()
     }
 
-    /// Kills the child, which has nothing to save yet, and waits until its tree is gone. Bounded.
+    /// Kills the child, which has nothing to save yet, and waits for the end of its tree. Bounded.
     pub async fn discard(self) {
         let left = self.clean_up.map(CleanUp::done);
         self.tree.kill();
@@ -147,20 +147,17 @@ impl Started {
 
     /// Writes `input` to the child, feeds its output to `observer`, and returns once the whole tree has ended.
     ///
-    /// The first of these stops the run: `cancel`, the hard limit, silence, lingering after the work was settled, or
-    /// the child's own exit. Settled work ends the input, which tells the child to exit. A child that does not exit
-    /// by itself is first interrupted, if the observer can do that; then the whole tree is asked to exit, and killed
-    /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or,
-    /// `limits.drain` after the exit, what the pipes contain is read. A hard limit reached after the work was settled only
-    /// cuts the stay short; a cancel counts as a cancel until the end. The observer may give a child that has reached its hard
-    /// limit a bounded time for a report; the outcome is the hard limit anyway.
+    /// The first of these stops the run: `cancel`, the hard limit, silence, a child that stays too long after its work settled,
+    /// or the child's own exit. Settled work ends the input, which makes the child exit. A child that does not exit by itself is
+    /// first interrupted, if the observer can do that. Then the whole tree is asked to exit, and killed `limits.grace` after the
+    /// first request. Output still reaches the observer until it ends.
     ///
-    /// Dropping the future kills the whole tree. Memory does not grow with what the child writes: of standard error
-    /// only the head and the tail are kept. Needs a tokio runtime with time and IO enabled.
+    /// Dropping the future kills the whole tree. Memory does not grow with the child's output: only the head and the tail of
+    /// standard error are kept. Needs a tokio runtime with time and IO enabled.
     ///
     /// # Errors
     ///
-    /// When the runtime cannot watch the child's pipes.
+    /// If the runtime cannot watch the child's pipes.
     pub async fn drive(
         self,
         input: Input,
@@ -211,8 +208,8 @@ impl Started {
     }
 }
 
-/// Ends the tree. Once the host shuts down, the tree gets at most [`SHUTDOWN_GRACE`] more, even if its end is already
-/// under way: the user is waiting, and nobody would end what is left afterwards.
+/// Ends the tree. Once the host shuts down, the tree gets at most [`SHUTDOWN_GRACE`] more, even if its end has already begun: the
+/// user is waiting, and no process would end the rest afterwards.
 async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
     let mut hurry = pin!(async {
         cancel.shut_down().await;
@@ -227,7 +224,7 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
     ended.await
 }
 
-/// Why [`watch`] stopped.
+/// The reason for which [`watch`] stopped.
 #[derive(Debug)]
 enum End {
     Left(Option<ExitStatus>),

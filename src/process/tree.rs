@@ -19,17 +19,15 @@ use super::streams::Pipes;
 use super::thread::spawn;
 use super::warden::{self, Mechanism, Tally};
 
-/// How long a killed tree may take to end. The kernel needs milliseconds, unless a process hangs in a system call
-/// that cannot be interrupted; a stopped warden is given up sooner. After that the tree is left to its thread, and no
-/// caller waits for it.
+/// The time that a killed tree has to end. The kernel needs milliseconds, unless a process hangs in a system call that cannot be
+/// interrupted. A stopped warden is given up sooner. After that the tree is left to its thread, and no caller waits for it.
 const GONE_WAIT: Duration = Duration::from_secs(6);
 
-/// How long a warden that was let go may take to exit. It needs a millisecond.
+/// The time that a released warden has to exit. It needs a millisecond.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
-/// How many children start at the same time. A start keeps a core busy for a millisecond or two, and hundreds at once
-/// would starve every other thread of the process. More than one, so that a start that hangs does not block the
-/// others.
+/// The number of children that start at the same time. A start keeps a core busy for a millisecond or two, and hundreds at once
+/// would starve every other thread of the process. The number is above one, so that a hanging start does not block the others.
 static STARTING: Semaphore = Semaphore::const_new(4);
 
 /// A running child and everything it starts. Behind a warden that is the whole tree, however a process tries to leave
@@ -37,29 +35,29 @@ static STARTING: Semaphore = Semaphore::const_new(4);
 ///
 /// Dropping it kills all of them without blocking.
 ///
-/// Threads of this module start the child, wait for it, end what it leaves behind, and reap it. So none of that can
-/// block a task or get lost with one, even while the runtime shuts down. Children behind wardens share one thread; a
-/// child without one has its own, because not every system can wait for many.
+/// Threads of this module start the child, wait for it, end the processes it leaves behind, and reap it. None of that can block a
+/// task or get lost with one, even while the runtime shuts down. Children behind wardens share one thread. A child without a
+/// warden has its own, because not every system can wait for many.
 pub(crate) struct ProcessTree {
     signaller: Arc<dyn Signaller>,
     known: watch::Receiver<Known>,
-    /// How reliably the tree is ended.
+    /// The reliability with which the tree is ended.
     pub(super) supervision: Supervision,
 }
 
-/// A live view of what a tree uses.
+/// A live view of a tree's resource use.
 #[derive(Clone, Debug)]
 pub struct Vitals(watch::Receiver<Known>);
 
 impl Vitals {
-    /// What the tree has used so far; `None` without a warden, or before its first report.
+    /// Returns the tree's resource use so far; `None` without a warden, or before its first report.
     #[must_use]
     pub fn tally(&self) -> Option<Tally> {
         let known = self.0.borrow();
         known.tally.or(known.so_far)
     }
 
-    /// Waits until the tally may have changed; for ever once the tree is gone. Cancel safe.
+    /// Waits until the tally may have changed; forever once the tree has ended. Cancel safe.
     pub async fn changed(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -74,7 +72,7 @@ impl ProcessTree {
     ///
     /// # Errors
     ///
-    /// When the program did not start; nothing is left running then.
+    /// If the program did not start; nothing is left running then.
     pub(super) async fn spawn(command: ChildCommand) -> Result<(Self, Pipes), SpawnError> {
         let program = command.program.clone();
         let turn = STARTING.acquire().await;
@@ -97,12 +95,12 @@ impl ProcessTree {
         self.known.borrow().mechanisms.clone()
     }
 
-    /// A live view of what the tree uses.
+    /// Returns a live view of the tree's resource use.
     pub(crate) fn vitals(&self) -> Vitals {
         Vitals(self.known.clone())
     }
 
-    /// What is known of it by now.
+    /// Returns its current known state.
     pub(super) fn known(&self) -> Known {
         self.known.borrow().clone()
     }
@@ -114,7 +112,7 @@ impl ProcessTree {
         async move { known.wait_for(|known| known.ended).await.ok().and_then(|known| known.status) }
     }
 
-    /// Whether the child itself has ended.
+    /// Returns true if the child itself has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.known.borrow().ended
     }
@@ -130,7 +128,7 @@ impl ProcessTree {
     /// Returns its status; `None` when that is unknown, or when even the kill did not end the child in time. Bounded.
     /// Dropping the future stops the escalation where it is.
     ///
-    /// Output has to be read meanwhile, or a child that writes before it exits cannot finish.
+    /// Output must be read during the wait, or a child that writes before it exits cannot finish.
     pub(super) async fn terminate(&self, grace: Duration) -> Option<ExitStatus> {
         self.signaller.ask();
         if let Ok(status) = timeout(grace, self.ended()).await {
@@ -161,14 +159,14 @@ impl ProcessTree {
         CleanUp { signaller: Arc::clone(&self.signaller), known: self.known.clone(), cleaned: true }
     }
 
-    /// Kills the whole tree at once. Does nothing once it is gone.
+    /// Kills the whole tree at once. Does nothing once it has ended.
     pub(super) fn kill(&self) {
         self.signaller.kill();
     }
 }
 
-/// The duty to remove what a child has left. As long as this exists, the child's warden stays and does it if this process
-/// ends, however that happens. Dropping it says that it is done.
+/// The duty to remove the child's remaining files. As long as this exists, the child's warden stays and does it if this process
+/// ends for any reason. Dropping it means that it is done.
 pub(crate) struct CleanUp {
     signaller: Arc<dyn Signaller>,
     known: watch::Receiver<Known>,
@@ -176,7 +174,7 @@ pub(crate) struct CleanUp {
 }
 
 impl CleanUp {
-    /// Leaves it to the warden, because this process cannot do it. Returns whether there is one that can.
+    /// Leaves the cleanup to the warden, because this process cannot do it. Returns true if there is a warden that can.
     pub(crate) fn delegate(mut self) -> bool {
         self.cleaned = false;
         self.known.borrow().left != Left::Nobody
@@ -187,7 +185,7 @@ impl CleanUp {
         self.warden_left()
     }
 
-    /// Waits until the warden has left, which it does once this is dropped and the tree is gone. Bounded; cancel safe.
+    /// Waits until the warden has exited, which it does once this is dropped and the tree has ended. Bounded; cancel safe.
     pub(crate) fn warden_left(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut known = self.known.clone();
         async move { drop(timeout(LEAVE_WAIT, known.wait_for(|known| known.left == Left::Nobody)).await) }

@@ -15,9 +15,9 @@ use crate::files::private;
 
 /// Pause after a failed attempt to open the store, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
-/// How many stores keep their files open although nothing in them belongs to this process. Each has five.
+/// The number of stores that keep their files open although this process has nothing in them. Each has five.
 const MAX_IDLE: usize = 4;
-/// How long closing a store that this process has dropped may take.
+/// The time within which a store that this process has dropped must close.
 const CLOSING: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -34,7 +34,7 @@ pub struct Attached {
 #[derive(Default)]
 struct Known {
     store: Weak<Inner>,
-    /// Whether a store has been open before.
+    /// True if a store has been open before.
     had_store: bool,
     failed: Option<Instant>,
     warned: bool,
@@ -97,8 +97,8 @@ fn find_or_open(known: &mut Known, directory: &Path) -> Attached {
     }
 }
 
-/// Opens a store. Another thread of this process may still be closing the one that was open `before`, which looks like
-/// a second copy of the addon for a moment.
+/// Opens a store. Another thread of this process may still be closing the store that was open `before`, which looks like a second
+/// copy of the addon for a moment.
 fn open(directory: &Path, before: bool) -> Result<Store, StoreError> {
     let deadline = Instant::now() + CLOSING;
     loop {

@@ -14,17 +14,17 @@ use super::error::StoreError;
 use super::schema;
 use crate::files::{FileError, owned, private};
 
-/// How long one statement waits for another process. A transaction takes microseconds; a process that holds the
-/// database longer is stopped, or somebody uses a database tool.
+/// The wait of one statement for another process. A transaction takes microseconds. A process that holds the database longer is
+/// stopped, or a database tool is in use.
 pub(super) const BUSY: Duration = Duration::from_millis(500);
 /// Page cache in KiB. The database has a handful of pages.
 const CACHE_KIB: i64 = 256;
 /// Largest file that is checked completely when it is opened. The check takes about a millisecond per MiB.
 const CHECKED_BYTES: u64 = 16 << 20;
-/// How many damaged files are kept. Beyond that, opening fails so that somebody looks at them.
+/// The maximum number of damaged files that are kept. Beyond that, opening fails so that a person checks them.
 const ASIDE_ATTEMPTS: u32 = 100;
 
-/// The files that `SQLite` keeps beside the database: the log and its index.
+/// The files that `SQLite` keeps next to the database: the log and its index.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// `statfs` magic numbers of network file systems: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.
@@ -47,7 +47,7 @@ const REMOTE: [i128; 10] = [
 ///
 /// # Errors
 ///
-/// When the database cannot be used. A file of a newer release is not touched.
+/// If the database cannot be used. A file of a newer release is not changed.
 pub(super) fn connect(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
     match open(path) {
         Err(StoreError::Database { source, .. }) if is_damage(&source) => {
@@ -150,7 +150,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether the directory is on a network file system. The index of the write-ahead log is shared memory, which two
+/// Returns true if the directory is on a network file system. The index of the write-ahead log is shared memory, which two
 /// machines cannot share, and neither would notice. False if unknown, and on systems other than Linux.
 pub(super) fn is_remote(directory: &Path) -> bool {
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Why the store cannot be used.
+//! The reason for which the store cannot be used.
 
 use std::fs::File;
 use std::io;
@@ -76,7 +76,7 @@ impl StoreError {
         Self::Database { path: path.to_owned(), source }
     }
 
-    /// Whether a retry may succeed.
+    /// Returns true if a retry may succeed.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {

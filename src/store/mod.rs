@@ -4,9 +4,9 @@
 //! tickets of a queue, sums of money, and for each background run its process, its end and its delivery. The rest of a
 //! run's record is text that it does not read.
 //!
-//! Commits survive the end of the process, even `SIGKILL`. A power loss may cost the last commits but never the file: a
-//! run whose end was lost looks like one whose process is gone, and a delivery whose mark was lost is offered again;
-//! its session recognizes it by its id.
+//! Commits survive the end of the process, even `SIGKILL`. A power loss may cost the last commits but never the file. A run whose
+//! end was lost looks like a run whose process has ended. A delivery whose mark was lost is offered again, and its session
+//! recognizes it by its id.
 //!
 //! ```text
 //! attach ─▶ Store ─┬─ queue      who may start a child, over all processes

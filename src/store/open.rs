@@ -15,8 +15,8 @@ use super::schema;
 use crate::files::exclusive::identity;
 use crate::files::{FileError, layout, private};
 
-/// How long to wait while another process opens the database, which takes milliseconds. Only one process migrates, and
-/// if it is stopped meanwhile, it holds up all others.
+/// The wait while another process opens the database, which takes milliseconds. Only one process migrates, and if it is stopped,
+/// it blocks all others.
 const OPENING: Duration = Duration::from_secs(5);
 
 /// The state shared by the processes of one user. Clones are cheap and share one connection. Every method blocks.
@@ -25,29 +25,29 @@ pub struct Store(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
     path: PathBuf,
-    /// Where a damaged file was moved when the store was opened.
+    /// The path to which a damaged file was moved when the store was opened.
     aside: Option<PathBuf>,
-    /// When somebody last attached to it.
+    /// The time of the last attach.
     pub(super) attached: Mutex<Instant>,
     open: Mutex<Open>,
 }
 
-/// What the mutex guards. The connection closes before the presence lock is released.
+/// The content guarded by the mutex. The connection closes before the presence lock is released.
 pub(super) struct Open {
     pub connection: Connection,
     pub presence: Presence,
     /// Identity of the file that the connection has open.
     identity: Option<(u64, u64)>,
-    /// Whether there is currently no connection.
+    /// True if there is currently no connection.
     is_lost: bool,
-    /// How often the database was replaced by another file.
+    /// The number of times the database was replaced by another file.
     pub generation: u32,
-    /// How often the database was opened.
+    /// The number of times the database was opened.
     pub connections: u32,
     pub heartbeat: Heartbeat,
-    /// When old rows were last pruned.
+    /// The time at which old rows were last pruned.
     pub pruned: Option<Instant>,
-    /// When a write last gave up waiting for another process, unless one has succeeded since.
+    /// The time at which a write last gave up waiting for another process, unless a later write has succeeded.
     pub held: Option<Instant>,
     /// Held because each copy of this addon brings its own copy of `SQLite`. File locks belong to the process, so each
     /// copy would release the locks of the other.
@@ -62,8 +62,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When it cannot be used. A damaged file is kept under another name and replaced by a new one; the file of a newer
-    /// release is not touched.
+    /// If it cannot be used. A damaged file is kept under another name and replaced by a new one. The file of a newer release is
+    /// not changed.
     pub fn open(agent_dir: &Path) -> Result<Self, StoreError> {
         let path = layout::store(agent_dir);
         let processes = layout::processes(agent_dir);
@@ -82,12 +82,12 @@ impl Store {
         Ok(Self::new(path, connected, presence, only_copy))
     }
 
-    /// A store in memory with the same tables, for writes that the store on disk refuses at the moment. Only this
-    /// process sees it, and it is gone with its last clone; [`Self::move_runs_to`] saves its content.
+    /// Returns a store in memory with the same tables, for writes that the store on disk refuses at the moment. Only this process
+    /// sees it, and it is dropped with its last clone; [`Self::move_runs_to`] saves its content.
     ///
     /// # Errors
     ///
-    /// When memory is exhausted.
+    /// If memory is exhausted.
     pub fn in_memory() -> Result<Self, StoreError> {
         // An empty path names no file, so this store never counts as lost.
         let path = PathBuf::new();
@@ -125,23 +125,23 @@ impl Store {
         self.lock().presence.id().to_owned()
     }
 
-    /// Whether both are clones of one store.
+    /// Returns true if both are clones of one store.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Where a damaged file was moved when the store was opened, if there was one.
+    /// Returns the path to which a damaged file was moved when the store was opened, if there was one.
     #[must_use]
     pub fn set_aside(&self) -> Option<&Path> {
         self.0.aside.as_deref()
     }
 
-    /// How often the database was replaced by an empty one, because its file was removed or damaged.
+    /// Returns the number of times the database was replaced by an empty one, because its file was removed or damaged.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn times_replaced(&self) -> Result<u32, StoreError> {
         Ok(self.ready()?.generation)
     }
@@ -202,7 +202,7 @@ impl Store {
         Ok(open)
     }
 
-    /// Whether our presence lock and the database file are still in place.
+    /// Returns true if our presence lock and the database file still exist.
     pub(super) fn is_intact(&self, open: &Open) -> bool {
         !open.is_lost && open.presence.is_shown() && identity(&self.0.path) == open.identity
     }
@@ -211,7 +211,7 @@ impl Store {
         self.0.open.lock()
     }
 
-    /// Converts an error of `SQLite`. If the file is not what it was, it is opened again, and set aside if it is damaged.
+    /// Converts an error of `SQLite`. If the file was replaced, it is opened again, and moved away if it is damaged.
     pub(super) fn failed_in(&self, open: &mut Open, source: rusqlite::Error) -> StoreError {
         open.is_lost |= is_damage(&source) || source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
         self.failed(source)
@@ -264,7 +264,7 @@ fn this_process() -> String {
         .map(|link| link.to_string_lossy().chars().filter(char::is_ascii_digit).collect::<String>());
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned());
     let mut name = format!("process-{}", std::process::id());
-    // Where these files do not exist, such containers do not exist either.
+    // If these files do not exist, the system has no such containers.
     for part in [namespace, boot].into_iter().flatten() {
         name.push('-');
         name.push_str(&part);

@@ -22,7 +22,7 @@ pub struct StoredTicket {
 pub struct TicketRequest {
     /// The most children at once in all processes, including this one.
     pub cap: usize,
-    /// What to do when the cap is reached.
+    /// The treatment of the request if the limit is reached.
     pub when_full: WhenFull,
     /// Its ticket from the first turn on, unless it was refused.
     pub ticket: Option<StoredTicket>,
@@ -30,14 +30,14 @@ pub struct TicketRequest {
     pub state: TicketState,
 }
 
-/// How to treat a request when the cap is reached.
+/// The treatment of a request if the limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
     /// It waits.
     Wait,
     /// Refuse it, also while others wait.
     Refuse,
-    /// Start it all the same: its child already exists and must be counted.
+    /// Start it anyway: its child already exists and must be counted.
     Exceed,
 }
 
@@ -73,8 +73,8 @@ struct Row {
     started: bool,
     cap: usize,
     beat: i64,
-    /// Whether it stands in the way of others. False for the waiting tickets of a stopped process, and for as many of its
-    /// started ones as it has lost children.
+    /// True if it blocks others. False for the waiting tickets of a stopped process, and for as many of its started ones as it
+    /// has lost children.
     counts: bool,
 }
 
@@ -86,17 +86,17 @@ struct Rows {
 }
 
 impl Store {
-    /// Takes one turn at the queue, in one transaction. Gives back the `leaving` tickets, enters the requests without a
-    /// ticket in their order, and starts those that fit under their cap together with all tickets before them. While
-    /// one waits, the tickets of dead processes are removed. Returns how many waiting tickets of all processes could
-    /// start if this process gave back `spare` of its started ones.
+    /// Takes one turn at the queue, in one transaction. Gives back the `leaving` tickets, adds the requests without a ticket in
+    /// their order, and starts those that fit under their limit together with all tickets before them. While a ticket waits, the
+    /// tickets of dead processes are removed. Returns the number of waiting tickets of all processes that could start if this
+    /// process gave back `spare` of its started ones.
     ///
-    /// A turn that changes nothing only reads. Pass started requests too: if the database was removed meanwhile, they
-    /// are counted again.
+    /// A turn that changes nothing only reads. Pass started requests too: if the database was removed in the meantime, they are
+    /// counted again.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has then changed.
+    /// If the database cannot be used; nothing has then changed.
     pub fn take_turn(
         &self,
         leaving: &[StoredTicket],
@@ -212,14 +212,14 @@ impl Rows {
         self.all.iter().filter_map(|row| row.process.as_deref()).collect()
     }
 
-    /// How many tickets are started, beginning with `started`, once each ticket before this index has started if it
-    /// can. A waiting ticket whose own cap is reached does not block later ones, whose cap may be larger.
+    /// Returns the number of started tickets, beginning with `started`, once each ticket before this index has started if it can.
+    /// A waiting ticket whose own limit is reached does not block later ones, whose limit may be larger.
     fn started_before(&self, index: usize, started: usize) -> usize {
         let waiting = self.all[..index].iter().filter(|row| row.counts && !row.started);
         waiting.fold(started, |started, row| started + usize::from(started < row.cap))
     }
 
-    /// How many more waiting tickets could start if `spare` started ones were given back.
+    /// Returns the number of additional waiting tickets that could start if `spare` started ones were given back.
     fn startable_with(&self, spare: usize) -> usize {
         let startable = |started: usize| self.started_before(self.all.len(), started) - started;
         let started = self.started();
@@ -235,7 +235,7 @@ impl Rows {
         self.all[at].process.is_none().then_some(at)
     }
 
-    /// Whether a turn would start one of these or has to enter it, perhaps again.
+    /// Returns true if a turn would start one of these or has to add it, perhaps again.
     fn has_news_for(&self, requests: &[TicketRequest]) -> bool {
         let started = self.started();
         requests.iter().any(|request| {

@@ -59,8 +59,7 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT;
     CREATE INDEX request_of_run ON request (key);
     ALTER TABLE spending ADD COLUMN touched_ms INTEGER;",
-    // 3: lists of background runs leave out those that a call has waited for. In a string of the body the quotes
-    // would be escaped.
+    // 3: lists of background runs omit those that a call has waited for. In a string of the body the quotes would be escaped.
     "ALTER TABLE run ADD COLUMN is_foreground INTEGER NOT NULL DEFAULT 0;
     UPDATE run SET is_foreground = 1 WHERE instr(body, '\"isForeground\":true');",
     // 4: runs that calls have waited for are forgotten by their end, and the quota still finds the directories of runs that

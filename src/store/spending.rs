@@ -1,4 +1,4 @@
-//! What each session has spent on delegated work.
+//! Each session's spending on delegated work.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -7,11 +7,11 @@ use super::open::Store;
 use super::transact::now_ms;
 
 impl Store {
-    /// What the session has spent, in USD; 0 for an unknown session.
+    /// Returns the session's spending, in USD; 0 for an unknown session.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn spent(&self, session: &str) -> Result<f64, StoreError> {
         self.read(|connection, _| {
             let mut query = connection.prepare("SELECT cost FROM spending WHERE session = ?1")?;
@@ -19,12 +19,11 @@ impl Store {
         })
     }
 
-    /// Adds to what the session has spent, counted over all processes. A cost that is negative, infinite or not a
-    /// number counts as nothing.
+    /// Adds to the session's spending, counted over all processes. A cost that is negative, infinite or not a number counts as 0.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then added.
+    /// If the database cannot be used; nothing is then added.
     pub fn add_spending(&self, session: &str, cost: f64) -> Result<(), StoreError> {
         if !cost.is_finite() || cost <= 0.0 {
             return Ok(());

@@ -11,14 +11,14 @@ use super::open::{Open, Store};
 use super::presence::Presence;
 use crate::text::figures::epoch_ms;
 
-/// How long a write waits for another process that holds the database.
+/// The wait of a write for another process that holds the database.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long nothing waits like that again after it was in vain. A process that may read the database can hold its lock
+/// The time after a failed wait during which no other write waits as long. A process that may read the database can hold its lock
 /// for good, and must not cost each run the whole wait.
 const IMPATIENT: Duration = Duration::from_secs(60);
-/// How long a statement waits then.
+/// The wait of a statement in that time.
 const BRIEF: Duration = Duration::from_millis(20);
 
 impl Store {

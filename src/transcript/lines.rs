@@ -11,13 +11,13 @@ const BLOCK: usize = 64 * 1024;
 /// Bytes read at most: a child can write huge files, and sparse ones for free.
 const MAX_PASSED: u64 = 512 * 1024 * 1024;
 
-/// Walks a file backwards line by line, without what was written after it was opened.
+/// Walks a file backwards line by line, without lines that were written after it was opened.
 pub(super) struct LinesFromEnd {
     file: File,
     bytes: u64,
     /// The end of the next line to find; `None` after the first line of the file.
     end: Option<u64>,
-    /// The block at hand, and its offset in the file.
+    /// The current block, and its offset in the file.
     held: Vec<u8>,
     held_from: u64,
     forward: Vec<u8>,
@@ -36,13 +36,13 @@ impl LinesFromEnd {
         self.bytes
     }
 
-    /// Whether lines are left that are too far from the end.
+    /// Returns true if lines remain that are too far from the end.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// The range of the line before the last one found, without its line end. The first call returns what follows the last
-    /// line end, which is empty in a complete file.
+    /// Returns the range of the line before the last one found, without its line end. The first call returns the text after the
+    /// last line end, which is empty in a complete file.
     pub(super) fn previous(&mut self) -> io::Result<Option<Range<u64>>> {
         let Some(end) = self.end else { return Ok(None) };
         let mut at = end;

@@ -41,7 +41,7 @@ enum Container {
     Part,
 }
 
-/// What is wanted of an entry.
+/// The wanted field of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Type,
@@ -91,7 +91,7 @@ impl Field {
 /// The fields of one line, picked out as it is read.
 pub(super) struct Entry<'a> {
     sanitizer: &'a Sanitizer,
-    /// The id that this entry must have to be on the branch; `None` when any will do.
+    /// The id that this entry must have to be on the branch; `None` if any id matches.
     expected: Option<&'a str>,
     /// The short texts, by field.
     values: [Option<String>; Field::COUNT],
@@ -138,7 +138,7 @@ impl<'a> Entry<'a> {
         self.values[Field::Parent as usize].take()
     }
 
-    /// Whether it is on another branch than the conversation.
+    /// Returns true if it is on another branch than the conversation.
     pub(super) fn is_elsewhere(&self) -> bool {
         matches!((&self.values[Field::Id as usize], self.expected), (Some(id), Some(expected)) if id != expected)
     }
@@ -156,7 +156,7 @@ impl<'a> Entry<'a> {
         self.sanitizer.sanitize(text).into_string()
     }
 
-    /// Whether the rest of the line cannot matter.
+    /// Returns true if the rest of the line cannot matter.
     fn is_enough(&self) -> bool {
         let says_nothing = !matches!(self.get(Field::Type), "" | "message")
             || !matches!(self.get(Field::Role), "" | "user" | "assistant" | "toolResult");

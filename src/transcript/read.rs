@@ -1,4 +1,4 @@
-//! Transcripts: what they hold, and how a session file is read for one.
+//! Transcripts: their content, and the reading of a session file.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -15,23 +15,23 @@ use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 const MAX_TEXT: usize = 16 * 1024;
 /// Bytes of text of all entries together.
 const MAX_TOTAL: usize = 1024 * 1024;
-/// How the request for an announcement begins, which a transcript shows in a few words.
+/// The beginning of the request for an announcement, which a transcript shows shortened.
 pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
-/// How the request for a report begins, once the time is up.
+/// The beginning of the request for a report after the end of the time limit.
 pub(crate) const REPORT_WORDS: &str = "Your time for this task is up.";
 /// Bytes looked at for the header, the first line of a file; it has an id, a time and a directory.
 pub(crate) const MAX_HEADER: u64 = 64 * 1024;
 /// Longest session id.
 const MAX_ID: usize = 64;
 
-/// Which entries of a transcript are wanted.
+/// The wanted entries of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// At most this many, the newest.
     pub entries: usize,
-    /// Whether tool calls and their results count as entries.
+    /// True if tool calls and their results count as entries.
     pub tools: bool,
-    /// How many of the newest entries to leave out: the pages that were read before.
+    /// The number of the newest entries to skip: the pages that were read before.
     pub skip: usize,
 }
 
@@ -40,7 +40,7 @@ pub struct Wanted {
 pub struct Transcript {
     /// Oldest first.
     pub entries: Vec<TranscriptEntry>,
-    /// Whether there are older entries, or may be.
+    /// True if there are older entries, or may be.
     pub has_more: bool,
     /// The size of the file.
     pub bytes: u64,
@@ -57,7 +57,7 @@ pub enum TranscriptEntry {
         text: String,
         /// `provider/id`.
         model: Option<String>,
-        /// Why the message is incomplete.
+        /// The reason for which the message is incomplete.
         error: Option<String>,
     },
     /// The model calls a tool.
@@ -71,7 +71,7 @@ pub enum TranscriptEntry {
     ToolResult {
         /// The tool.
         name: String,
-        /// Whether the call failed.
+        /// True if the call failed.
         is_error: bool,
         /// Its output.
         text: String,
@@ -117,7 +117,7 @@ impl TranscriptEntry {
     }
 }
 
-/// Reads the newest entries of the session's current branch, after those that are to be skipped.
+/// Reads the newest entries of the session's current branch, after the skipped ones.
 ///
 /// Skips lines that cannot be read, and a last line that is still being written.
 ///
@@ -148,7 +148,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
     Ok(Transcript { entries: newest_first, has_more: is_cut || passage_is_cut, bytes })
 }
 
-/// The newest text of the model: what is left of an interrupted run's work.
+/// Returns the newest text of the model: the result of an interrupted run's work.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Runs git so that nothing in a tree or its repository decides what is executed.
+//! Runs git so that nothing in a tree or its repository decides which program is executed.
 //!
 //! git reads its configuration from a directory of ours, never from the repository whose tree it looks at, nor from the
 //! user's. So there are no filters, hooks, monitors, transports or drivers to switch off: none are configured. Where
@@ -17,12 +17,12 @@ use crate::process::{
 };
 use crate::text::quoted_within;
 
-/// How long one git command may work. Hashing what a snapshot may hold takes seconds; a file system that hangs must
-/// not hold up a run for ever.
+/// The time limit of one git command. Hashing the largest snapshot takes seconds. A hanging file system must not block a run for
+/// ever.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How long git may take to print its version.
+/// The time limit of git's version output.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long git may wait without doing anything. A disk or a network answers sooner; a FIFO never does.
+/// The maximum time in which git may wait without any activity. A disk or a network answers sooner; a FIFO never does.
 pub(crate) const STALL: Duration = Duration::from_secs(2);
 /// Bytes that one command may print: the names of as many files as a snapshot may have.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -33,7 +33,7 @@ const MAX_ERROR: usize = 400;
 /// The text of an error in the place of git's own message.
 const UNSHOWN: &str =
     "its message is not shown, because nothing keeps git from reading hidden files on this machine";
-/// Nothing of the user's environment but the search path is passed on.
+/// Only the search path of the user's environment is passed on.
 const VARIABLES: [(&str, &str); 16] = [
     // The author of commits of ours. The child's have their own.
     ("GIT_AUTHOR_NAME", "pi-subagent-native"),
@@ -53,7 +53,7 @@ const VARIABLES: [(&str, &str); 16] = [
     ("GIT_LITERAL_PATHSPECS", "1"),
     ("GIT_PAGER", "cat"),
 ];
-/// Settings that come before any file, should one be read all the same.
+/// Settings that precede any file, in case a file is read anyway.
 const SETTINGS: [&str; 15] = [
     // As many as there are processors.
     "checkout.workers=0",
@@ -82,7 +82,7 @@ pub(super) const KEPT: &str = "kept";
 const NOTHING: &str = "PI_SUBAGENT_NOTHING";
 const OFF: &str = "PI_SUBAGENT_OFF";
 
-/// Why git did not do what it was asked to.
+/// The reason for which a git command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is none.
@@ -91,7 +91,7 @@ pub enum GitError {
     /// It is too old.
     #[error("git {found} is too old: {}.{} or newer is needed", OLDEST.0, OLDEST.1)]
     TooOld {
-        /// What it says of itself.
+        /// The reported version.
         found: String,
     },
     /// It could not be started.
@@ -122,7 +122,7 @@ pub enum GitError {
     Failed {
         /// The command, without its options.
         command: String,
-        /// The end of what it said.
+        /// The end of its message.
         why: String,
     },
 }
@@ -140,7 +140,7 @@ pub struct Git {
     hidden: Hidden,
 }
 
-/// What a command is about.
+/// The directories of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'a> {
     /// The repository that git takes its configuration from. Ours, but where nothing but its configuration is read.
@@ -161,7 +161,7 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// When there is none, or one that is too old.
+    /// If there is none, or one that is too old.
     pub async fn find(
         env: &[(OsString, OsString)],
         sandbox: Option<(PathBuf, bool)>,
@@ -204,12 +204,12 @@ impl Git {
         self.sandbox.is_some()
     }
 
-    /// Whether git cannot even change the times of files outside of our directory.
+    /// Returns true if git cannot even change the times of files outside of our directory.
     pub(super) fn keeps_times(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|(_, metadata)| *metadata)
     }
 
-    /// What a command prints.
+    /// Returns the output of a command.
     pub(super) async fn run<A: AsRef<OsStr>>(
         &self,
         scope: Scope<'_>,
@@ -219,7 +219,7 @@ impl Git {
         Ok(self.run_captured(scope, args, input).await?.stdout)
     }
 
-    /// What a command prints, and what it warns of.
+    /// Returns the output of a command, and its warnings.
     pub(super) async fn run_captured<A: AsRef<OsStr>>(
         &self,
         scope: Scope<'_>,
@@ -270,8 +270,8 @@ impl Git {
 
     /// Runs `git update-ref` in a repository whose configuration is not ours.
     ///
-    /// git runs the hook `reference-transaction` for it. `core.hooksPath` switches off the files of hooks. Hooks of the
-    /// configuration (`hook.NAME.command`, git 2.54) have to be switched off by their names.
+    /// git runs the hook `reference-transaction` for it. `core.hooksPath` disables the hook files. Hooks of the configuration
+    /// (`hook.NAME.command`, git 2.54) have to be disabled by their names.
     pub(super) async fn update_ref<A: AsRef<OsStr>>(
         &self,
         scope: Scope<'_>,
@@ -306,7 +306,7 @@ impl Git {
         env: &[(&'static str, &OsStr)],
     ) -> ChildCommand {
         let fixed = VARIABLES.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        // Where no configuration lies, should an option not be known.
+        // A place without a configuration, in case an option is unknown.
         let home = writable.first().map_or(Path::new("/dev/null"), |path| *path);
         let home = ["HOME", "XDG_CONFIG_HOME"].map(|name| (name.into(), home.into()));
         let own = env.iter().map(|(name, value)| (OsString::from(name), (*value).to_owned()));
@@ -368,7 +368,7 @@ fn name_of(bytes: &[u8]) -> OsString {
     OsString::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// The names of hooks in those of settings, such as `lint` in `hook.lint.command`.
+/// Returns the names of hooks in the names of settings, such as `lint` in `hook.lint.command`.
 fn hooks(keys: &[u8]) -> BTreeSet<&[u8]> {
     let name = |key| -> Option<&[u8]> {
         let rest = <[u8]>::strip_prefix(key, b"hook.")?;

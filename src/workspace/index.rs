@@ -1,15 +1,15 @@
-//! Reads git's index, which says what is tracked and what git believes of the files.
+//! Reads git's index, which lists the tracked files and git's knowledge of them.
 
 /// The header: `DIRC`, a version, the number of entries.
 const HEADER: usize = 12;
-/// What stands before the name of the object in an entry: times, device, inode, mode, owner, size.
+/// The bytes before the object name of an entry: times, device, inode, mode, owner, size.
 const BEFORE: usize = 40;
 const ASSUME_VALID: u16 = 0x8000;
 const EXTENDED: u16 = 0x4000;
 const STAGE: u16 = 0x3000;
 const SKIP_WORKTREE: u16 = 0x4000;
 const INTENT_TO_ADD: u16 = 0x2000;
-/// The type of a submodule, and the one that a sparse index has for a directory.
+/// The type of a submodule, and the type of a directory in a sparse index.
 const GITLINK: u32 = 0o160_000;
 const DIRECTORY: u32 = 0o040_000;
 
@@ -23,13 +23,13 @@ pub(super) struct Entry {
     pub object: String,
     /// The size of the file in the work tree, its lower 32 bits.
     pub size: u32,
-    /// Whether git does not look at the file because it was told so.
+    /// True if the file has git's `assume-unchanged` bit, so that git does not check it.
     pub is_assumed: bool,
-    /// Whether the file is not in the work tree, which is sparse.
+    /// True if the file is missing from a sparse work tree.
     pub is_sparse: bool,
-    /// Whether only its name is staged.
+    /// True if only its name is staged.
     pub is_intended: bool,
-    /// Whether it is one side of a conflict.
+    /// True if it is one side of a conflict.
     pub is_unmerged: bool,
 }
 
@@ -39,8 +39,8 @@ impl Entry {
     }
 }
 
-/// The entries of an index of version 2 or 3. `None` for anything else, also for one of which a part lies elsewhere:
-/// git can rewrite it. `object_bytes` is 20, or 32 in a repository that hashes with SHA-256.
+/// Returns the entries of an index of version 2 or 3. `None` for any other index, and for a split index, which git can rewrite.
+/// `object_bytes` is 20, or 32 in a repository that hashes with SHA-256.
 pub(super) fn parse(index: &[u8], object_bytes: usize) -> Option<Vec<Entry>> {
     let (header, mut rest) = index.split_at_checked(HEADER)?;
     if &header[..4] != b"DIRC" || !matches!(number(header, 4)?, 2 | 3) {

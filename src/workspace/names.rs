@@ -15,7 +15,7 @@ pub(super) const PROTECTED: [&str; 8] =
 /// Directories of installed packages: a program names the files that it wants of them.
 const INSTALLED: [&str; 2] = ["node_modules", "site-packages"];
 
-/// How bad it is to miss a changed file, the worst first.
+/// The severity of missing a changed file, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Danger {
     /// A repository, or the configuration of pi and of agents.
@@ -360,8 +360,8 @@ pub(crate) fn by_danger(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf
     numbered.into_iter().map(|(.., path)| path).collect()
 }
 
-/// Returns the form of a name in which all spellings are equal that some file system takes for one name: capitals, letters
-/// that become one or two of ASCII, characters that are left out, and dots and blanks that Windows drops at the end.
+/// Returns a form of a name in which all spellings are equal that some file system treats as the same name: capitals, letters
+/// that become one or two of ASCII, ignored characters, and the dots and blanks that Windows drops at the end.
 pub(super) fn folded(name: &OsStr) -> Cow<'_, str> {
     let name = name.to_string_lossy();
     let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();

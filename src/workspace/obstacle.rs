@@ -12,9 +12,10 @@ use super::root::{OBJECTS, REPOSITORY, first_line, is_repository, named_by};
 use crate::files::{Hidden, open};
 use crate::text::{figures, without_quotes};
 
-/// How long git works before its files are looked at. Usually it has ended by then.
+/// The time that git works before its files are checked. It has usually ended by then.
 const LOOK_AFTER: Duration = Duration::from_millis(300);
-/// How long git continues after such a file was found in the tree. git may not open it, and be slow for another reason.
+/// The time that git continues after such a file was found in the tree. git may not open the file, and be slow for another
+/// reason.
 const CONFIRM: Duration = Duration::from_millis(400);
 /// Entries of a repository that are looked at before git starts: its references above all. A few milliseconds.
 const MAX_QUICK: usize = 20_000;
@@ -26,7 +27,8 @@ pub(super) const MAX_INDEX: u64 = 512 * 1024 * 1024;
 pub(super) const MAX_TEXT: u64 = 64 * 1024 * 1024;
 /// The largest configuration that is searched for names of files.
 const MAX_CONFIG: u64 = 1024 * 1024;
-/// How deep configurations may include others, and repositories borrow objects from others. git has similar limits.
+/// The maximum depth of configurations that include others, and of repositories that borrow objects from others. git has similar
+/// limits.
 const MAX_DEPTH: u32 = 5;
 /// Longest path in a message.
 const MAX_PATH: usize = 200;
@@ -92,7 +94,7 @@ pub(crate) enum Reads {
     Everything,
 }
 
-/// Where a git command may meet an obstacle.
+/// The places where a git command may meet an obstacle.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// A work tree and its repository, with everything that `git status` reads of both.

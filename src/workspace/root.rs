@@ -1,4 +1,4 @@
-//! Where the tree begins that a directory belongs to.
+//! Finds the root of a directory's tree.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,31 +7,31 @@ use std::path::{Path, PathBuf};
 use crate::files::Hidden;
 use crate::process::{resolve_program, search_path};
 
-/// What git keeps a repository in.
+/// The entry in which git keeps a repository.
 pub(crate) const REPOSITORY: &str = ".git";
 /// The directory of a repository's objects.
 pub(super) const OBJECTS: &str = "objects";
 
 /// The root of the git work tree around a directory without links in its path; the directory itself if there is none.
 ///
-/// git itself is not asked: what it says depends on variables and on files that a child may write. Blocks.
+/// git itself is not asked: its answer depends on variables and on files that a child may write. Blocks.
 pub(crate) fn root_of(directory: &Path) -> PathBuf {
     let is_root = |path: &&Path| is_repository(&path.join(REPOSITORY));
     directory.ancestors().find(is_root).unwrap_or(directory).to_path_buf()
 }
 
-/// Whether `directory` lies in a git work tree, and there is a git among the programs of this environment. Blocks.
+/// Returns true if `directory` lies in a git work tree, and the search path of this environment has a git. Blocks.
 pub(crate) fn has_git(directory: &Path, env: &[(OsString, OsString)]) -> bool {
     let repository = directory.canonicalize().ok().and_then(|path| RepositoryDirs::of(&root_of(&path)));
     repository.is_some() && resolve_program("git".as_ref(), search_path(env)).is_some()
 }
 
-/// Whether a directory is itself a repository, without a work tree. Blocks.
+/// Returns true if a directory is itself a repository, without a work tree. Blocks.
 pub(crate) fn is_bare(directory: &Path) -> bool {
     directory.join("HEAD").is_file() && directory.join(OBJECTS).is_dir() && directory.join("refs").is_dir()
 }
 
-/// A directory, or a file that names one. A file with other content is somebody's own.
+/// Returns true for a directory, and for a file that names one. A file with other content belongs to the user.
 pub(super) fn is_repository(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => named_by(path).is_some(),
@@ -40,8 +40,8 @@ pub(super) fn is_repository(path: &Path) -> bool {
     }
 }
 
-/// The directories with the metadata of a repository outside of its `.git`: the one that a file of this name names, and
-/// the one that this shares with other work trees. Blocks.
+/// Returns the directories with a repository's metadata outside of its `.git`: the directory named by a file of this name, and
+/// the directory shared with other work trees. Blocks.
 pub(super) fn elsewhere(git: &Path) -> Vec<PathBuf> {
     let own = named_by(git);
     let base = own.as_deref().unwrap_or(git);
@@ -50,23 +50,23 @@ pub(super) fn elsewhere(git: &Path) -> Vec<PathBuf> {
     found.filter_map(|path| path.canonicalize().ok()).collect()
 }
 
-/// Where git keeps a repository: what belongs to one work tree, and what all of its work trees share.
+/// The directories in which git keeps a repository: the part of one work tree, and the part shared by all of its work trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RepositoryDirs {
     /// `.git`, or the directory that it names.
     pub own: PathBuf,
-    /// The same, but for a linked work tree.
+    /// The same, except for a linked work tree.
     pub shared: PathBuf,
     /// Its objects.
     pub objects: PathBuf,
 }
 
 impl RepositoryDirs {
-    /// Those of the work tree that begins at `root`, without links. `None` without a repository. Blocks.
+    /// Returns the directories of the work tree that begins at `root`, without links. `None` without a repository. Blocks.
     ///
     /// # Errors
     ///
-    /// When one of them is hidden: git could read other hidden files there. Then the error is the hidden place.
+    /// If one of them is hidden: git could read other hidden files there. The error is the hidden place.
     pub(super) fn visible(root: &Path, hidden: &Hidden) -> Result<Option<Self>, PathBuf> {
         let Some(dirs) = Self::of(root) else { return Ok(None) };
         let hidden = hidden.showing(root);
@@ -75,7 +75,7 @@ impl RepositoryDirs {
         found.map_or(Ok(Some(dirs.clone())), |place| Err(place.to_owned()))
     }
 
-    /// Those of the work tree that begins at `root`, without links. Blocks.
+    /// Returns the directories of the work tree that begins at `root`, without links. Blocks.
     pub(super) fn of(root: &Path) -> Option<Self> {
         let git = root.join(REPOSITORY);
         let own = named_by(&git).unwrap_or(git).canonicalize().ok()?;

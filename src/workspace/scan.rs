@@ -16,23 +16,23 @@ const MAX_ENTRIES: usize = 200_000;
 const MAX_LOOKUPS: usize = 20_000;
 /// Protected paths. Each is a mount of its own.
 const MAX_PROTECTED: usize = 512;
-/// What is said of a tree that was not looked at as a whole.
+/// The notice for a tree that was only scanned in part.
 pub(crate) const PARTIAL: &str =
     "the tree is too large, or cannot be read, to find everything in it that should be protected";
 
-/// What lies in a tree.
+/// The findings of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// What a child must not change, without links. Some may lie outside of the tree.
+    /// The paths that a child must not change, without links. Some may lie outside of the tree.
     pub protected: Vec<PathBuf>,
-    /// Links with a protected name: they can be replaced, only what they lead to is protected.
+    /// Links with a protected name: they can be replaced, only their targets are protected.
     pub links: Vec<PathBuf>,
-    /// Whether something was not looked at, because the tree is too large or cannot be read.
+    /// True if a part was not scanned, because the tree is too large or cannot be read.
     pub is_partial: bool,
 }
 
 impl Found {
-    /// What of the tree is not protected as it should be.
+    /// Returns the parts of the tree that are not protected as they should be.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let links = self.links.iter().map(|link| {
             let link = quoted_path(&link.to_string_lossy());
@@ -64,7 +64,7 @@ pub(crate) fn scan(root: &Path, more: &[PathBuf]) -> Found {
         paths.dedup();
     }
     if protected.len() > MAX_PROTECTED {
-        // Those near the root are the ones that programs read first.
+        // Programs read the paths near the root first.
         protected.sort_by_key(|path| path.components().count());
         protected.truncate(MAX_PROTECTED);
         scan.found.is_partial = true;
@@ -144,7 +144,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What is configured: a directory with agents, for example.
+    /// Adds a configured path, for example a directory with agents.
     fn also(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
         if real.starts_with(self.root) && real != *self.root {
@@ -153,8 +153,8 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a child could write in a directory that cannot be read, now or after a change of its mode. Not where another
-/// user's database lies, for example.
+/// Returns true if a child could write in a directory that cannot be read, now or after a change of its mode. False for another
+/// user's database, for example.
 #[cfg(unix)]
 pub(super) fn could_be_opened(directory: &Path) -> bool {
     use rustix::fs::{Access, access};

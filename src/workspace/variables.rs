@@ -47,8 +47,8 @@ pub(crate) fn leads_git(name: &str) -> bool {
     GIT_VARIABLES.contains(&name) && !SETTINGS.contains(&name)
 }
 
-/// Returns a notice if git would do something else in `cwd` with the variables that this process has from git, which children
-/// do not get. `start` is the directory that their relative paths count from. Blocks.
+/// Returns a notice if git would act differently in `cwd` with the git variables of this process, which children do not get.
+/// `start` is the directory that their relative paths count from. Blocks.
 pub(crate) fn withheld_git_variables(
     env: &[(OsString, OsString)],
     start: &Path,

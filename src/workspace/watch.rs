@@ -39,7 +39,7 @@ const MAX_NAMED: usize = 3;
 /// The entries that a search may see. The time ends most searches first.
 const MAX_ENTRIES: usize = 20_000_000;
 
-/// When a search ends at the latest.
+/// The latest end of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchLimits {
     /// The time that it may take. A million entries take about a second if the kernel knows them.
@@ -64,7 +64,7 @@ pub(crate) struct Mark(u64, u64, i64, i64);
 pub(crate) struct WatchedFiles {
     /// By their paths, relative to the root.
     files: BTreeMap<PathBuf, Mark>,
-    /// Why the search ended early, if it did.
+    /// The reason if the search ended early.
     end: Option<End>,
     /// The directories that could not be read, and whether a child could have entered them.
     unreadable: BTreeMap<PathBuf, (Option<Mark>, bool)>,
@@ -144,7 +144,7 @@ impl WatchedFiles {
     }
 }
 
-/// Why a search was not complete.
+/// The reason for which a search was incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     /// The limit that ended it, in words.

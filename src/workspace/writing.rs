@@ -1,8 +1,8 @@
 //! One writer at a time in a work tree, over all processes that share an agent directory.
 //!
-//! Who writes holds the tree's lock, which the kernel releases however its process ends. The wardens of its children hold it,
-//! too, so that a killed process keeps the tree until its children are gone. Who waits for that holds the
-//! gate, so that a process with many writers cannot keep the tree from the others: its next one waits at the gate.
+//! A writer holds the tree's lock, which the kernel releases when its process ends. The wardens of its children also hold it, so
+//! that a killed process keeps the tree until its children have ended. A waiting writer holds the gate, so that a process with
+//! many writers cannot keep the tree from the others: its next writer waits at the gate.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,7 +21,7 @@ const SEPARATOR: char = ',';
 
 /// Most bytes of the name of a writer.
 const NAME_BYTES: u64 = 256;
-/// Longest name that is told.
+/// The longest name that is shown, in characters.
 const NAME_CHARS: usize = 80;
 
 /// A work tree that a run writes to.
@@ -29,7 +29,7 @@ const NAME_CHARS: usize = 80;
 pub(crate) struct WorkTree {
     /// The same for one directory, whichever path leads there; also a file name.
     pub key: String,
-    /// Whether a run above this process writes to it, and waits for what it has started.
+    /// True if an ancestor run of this process writes to the tree and waits for the runs that it has started.
     pub is_held_above: bool,
 }
 
@@ -66,18 +66,18 @@ fn key_of(root: &Path) -> Option<String> {
     Some(format!("{:016x}", hasher.finish()))
 }
 
-/// A place in the order of those who write to a tree.
+/// A place in the order of writers of a tree.
 pub(crate) struct WritersTurn {
     directory: PathBuf,
     key: String,
     gate: Option<File>,
 }
 
-/// What a look at the tree has found.
+/// The result of a check of the tree.
 pub(crate) enum Look {
-    /// Nobody else writes to it from now on.
+    /// The caller now holds the write lock.
     Free(HeldTree),
-    /// Somebody does, under this name if it is known.
+    /// Another writer holds it, under this name if it is known.
     Taken(Option<String>),
 }
 
@@ -90,8 +90,8 @@ pub(crate) struct HeldTree {
 }
 
 impl HeldTree {
-    /// What holds the tree. A process that has it beside us, such as the warden of a child, goes on holding the tree if we are
-    /// killed, and no longer once we give it back.
+    /// Returns the lock file of the tree. Another process that also has it, such as the warden of a child, keeps the lock if we
+    /// are killed, and no longer once we release it.
     pub(crate) fn lock(&self) -> Arc<File> {
         Arc::clone(&self.lock)
     }
@@ -102,11 +102,11 @@ impl WritersTurn {
         Self { directory: layout::writers(agent_dir), key: tree.key.clone(), gate: None }
     }
 
-    /// Takes the tree for `writer` if nobody has it. Blocks.
+    /// Takes the tree for `writer` if it is free. Blocks.
     ///
     /// # Errors
     ///
-    /// When the files of the order cannot be used.
+    /// If the files of the order cannot be used.
     pub(crate) fn look(&mut self, writer: &str) -> io::Result<Look> {
         private::create_dir_all(&self.directory)?;
         let name = self.path("json");
@@ -118,7 +118,7 @@ impl WritersTurn {
         let Some(held) = held else { return Ok(Look::Taken(read(&name))) };
         let tree = HeldTree { lock: Arc::new(held), path, name };
         self.leave_gate();
-        // A name is only shown: without one others wait for somebody.
+        // The name is only shown. Without it others wait for an unnamed writer.
         let _ = private::beside(&tree.name, writer.as_bytes()).and_then(|file| Ok(file.persist(&tree.name)?));
         Ok(Look::Free(tree))
     }
@@ -143,7 +143,7 @@ impl Drop for WritersTurn {
 impl Drop for HeldTree {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.name);
-        // Before it is unlocked: who opens it in between can tell that it is gone.
+        // Removed before it is unlocked: a process that opens it in between can see that it was removed.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -13,7 +13,7 @@ use rustix::net::{
 /// The warden's end of the socket.
 pub(crate) struct Channel(OwnedFd);
 
-/// What a read from the socket found.
+/// The result of a read from the socket.
 pub(crate) enum Heard {
     /// An order, with the descriptor that it carried.
     Order(Order, Option<OwnedFd>),
@@ -25,11 +25,11 @@ pub(crate) enum Heard {
     Gone,
 }
 
-/// How a warden and its host have parted.
+/// The final state between a warden and its host.
 pub(crate) struct Parting {
-    /// The host has died, or cannot remove what the child has left.
+    /// The host has died, or cannot remove the child's remaining files.
     pub cleans: bool,
-    /// The host ordered to keep what the child leaves.
+    /// The host ordered to keep the child's files.
     pub kept: bool,
     /// The host has died.
     pub host_gone: bool,
@@ -53,7 +53,7 @@ impl Channel {
         }
     }
 
-    /// Sends the last report, and waits until the host has removed what the child has left, or has died. A child ends when
+    /// Sends the last report, and waits until the host has removed the child's remaining files, or has died. A child ends when
     /// its input ends, so its end may be the first sign of the host's.
     pub(crate) fn part(&self, last: &Report) -> Parting {
         // Waits for room in the socket, because a host that was stopped for long and misses this would wait for ever.

@@ -1,17 +1,18 @@
-//! What is run once the tree is gone and the host has died: nobody else is left who could end what lies beyond this machine.
+//! Runs the last command after the tree has ended and the host has died. No other process remains that could end work on a remote
+//! machine.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long it may take, as long as a host would wait.
+/// The time limit of the command, as long as a host would wait.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How often is looked whether it has ended.
+/// The interval at which its end is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs a command to its end, at the latest to the limit. Errors are ignored, because there is nobody to report them to.
+/// Runs a command to its end, at the latest to the limit. Errors are ignored, because no process remains to receive them.
 pub(crate) fn run(words: &[OsString]) {
     let Some((program, args)) = words.split_first() else { return };
     let mut command = Command::new(program);

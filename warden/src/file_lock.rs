@@ -13,11 +13,11 @@ const F_SETSIG: libc::c_int = 10;
 const REMOTE: [rustix::fs::FsWord; 3] =
     [0x6969, 0xff53_4d42_u32 as rustix::fs::FsWord, 0xfe53_4d42_u32 as rustix::fs::FsWord];
 
-/// Takes the write lock on a whole file that is open for writing. `false`: somebody holds a lock on it.
+/// Takes the write lock on a whole file that is open for writing. Returns `false` if another process holds a lock on it.
 ///
 /// # Errors
 ///
-/// When the file system has no locks.
+/// If the file system has no locks.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     match control(file, libc::F_OFD_SETLK, libc::F_WRLCK) {
         Ok(_) => Ok(true),
@@ -26,11 +26,11 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether another open file holds the write lock. Asks as a reader would, whom other readers do not stand in the way.
+/// Returns true if another open file holds the write lock. Asks as a reader would, because readers do not exclude each other.
 ///
 /// # Errors
 ///
-/// When the file system has no locks.
+/// If the file system has no locks.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     Ok(control(file, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }

@@ -15,33 +15,33 @@ use crate::start::{At as _, Failure, start};
 use crate::sys;
 use crate::tree::{Cgroup, Meter, Tree};
 
-/// How often the tree's resource usage is sampled.
+/// The interval at which the tree's resource use is sampled.
 const SAMPLE: Duration = Duration::from_millis(250);
 
-/// When the first sample is taken. By then a child has claimed most of what it needs, and a short one is not missed.
+/// The time of the first sample. By then a child has claimed most of its memory, and a short one is not missed.
 const FIRST_SAMPLE: Duration = Duration::from_millis(50);
 
-/// How often usage is reported to the host, if it has changed: often enough to watch a long run.
+/// The interval at which changed resource use is reported to the host. It is short enough to watch a long run.
 const TELL: Duration = Duration::from_secs(1);
 
-/// How long the processes that a child leaves behind may take to exit after SIGTERM. They were abandoned, so they
-/// have less to finish than a child at work.
+/// The time that the processes left by a child have to exit after SIGTERM. They were abandoned, so they need less time than a
+/// working child.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
-/// How often SIGKILL is repeated, to catch processes born meanwhile.
+/// The interval at which SIGKILL is repeated, for processes born in the meantime.
 const KILL_AGAIN: Duration = Duration::from_millis(2);
 
-/// How long a killed process may stay. The kernel needs milliseconds, unless the process hangs in a system call that
+/// The time that a killed process has to exit. The kernel needs milliseconds, unless the process hangs in a system call that
 /// cannot be interrupted, or is not ours to kill (a set-user-ID program). The host waits longer than this.
 const KILL_WAIT: Duration = Duration::from_millis(1500);
 
-/// How many descriptors are held for the host. A run has two locks at most.
+/// The number of descriptors that are held for the host. A run has two locks at most.
 const MAX_HELD: usize = 8;
 
-/// How many ended processes are reaped before the host and the clock are checked.
+/// The number of ended processes that are reaped before the host and the clock are checked.
 const REAP_AT_ONCE: usize = 64;
 
-/// What a round of reaping found.
+/// The result of a round of reaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reaped {
     /// More may have ended.
@@ -52,7 +52,7 @@ enum Reaped {
     Everybody,
 }
 
-/// How far the end of the tree has got.
+/// The phases in the end of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The child is running.
@@ -63,7 +63,7 @@ enum Phase {
     Killing { since: Instant },
 }
 
-/// A tree, and what the warden knows of it.
+/// A tree, and the warden's knowledge of it.
 struct Guard<'a> {
     channel: &'a Channel,
     options: &'a Options,
@@ -71,7 +71,7 @@ struct Guard<'a> {
     cgroup: Option<Cgroup>,
     child: Pid,
     meter: Meter,
-    /// When usage was last reported to the host, and that usage.
+    /// The time and the content of the last usage report to the host.
     told: (Instant, Tally),
     phase: Phase,
     ending: Option<Ending>,
@@ -82,8 +82,8 @@ struct Guard<'a> {
     held: Vec<OwnedFd>,
 }
 
-/// Starts the child and guards its tree until no process is left. `held` lists the mechanisms already in force. Returns
-/// how the child itself ended.
+/// Starts the child and guards its tree until no process is left. `held` lists the mechanisms already active. Returns the exit
+/// status of the child itself.
 pub(crate) fn guard(
     options: &Options,
     channel: &Channel,
@@ -272,7 +272,7 @@ impl Guard<'_> {
     }
 }
 
-/// Empties the descriptor, or it would stay readable. Which processes have ended is found out by reaping.
+/// Empties the descriptor, or it would stay readable. Reaping finds the ended processes.
 fn drain(events: &OwnedFd) {
     let mut bytes = [0; 1024];
     while rustix::io::read(events, &mut bytes).is_ok_and(|count| count == bytes.len()) {}

@@ -1,4 +1,4 @@
-//! The warden as its own host, for a tree that a shell script starts: where the script runs, nobody can open a socket.
+//! The warden as its own host, for a tree that a shell script starts. In such a script no process can open a socket.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, Write as _};
@@ -21,11 +21,11 @@ use crate::sys;
 /// The first argument that asks for it; the options of a warden follow.
 pub(crate) const HOLD: &str = "--hold";
 
-/// What ends the tree as the death of a host does: it is asked to exit, and killed after the grace period.
+/// The signals that end the tree like the death of a host: it is asked to exit, and killed after the grace period.
 const ENDS: [i32; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
-/// Starts a warden with these arguments, and the child with this process's standard input. Returns how the child ended,
-/// once its tree is gone. If this process dies first, the warden ends the tree.
+/// Starts a warden with these arguments, and the child with this process's standard input. Returns the child's exit status once
+/// its tree has ended. If this process dies first, the warden ends the tree.
 pub(crate) fn hold(args: &[OsString]) -> io::Result<Ending> {
     sys::block_signals();
     let signals = sys::signal_events(&ENDS)?;
@@ -54,7 +54,7 @@ fn send_start(socket: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns once the tree is gone, or has to go.
+/// Returns once the tree has ended, or has to end.
 fn watch(socket: &OwnedFd, signals: &OwnedFd) {
     let mut bytes = [0; MAX_MESSAGE];
     loop {

@@ -48,7 +48,7 @@ pub(crate) fn main() {
     exit(UNABLE);
 }
 
-/// Reports an error on standard error, where somebody who starts the warden by hand can see it.
+/// Reports an error on standard error, for a user who starts the warden by hand.
 fn refuse(code: i32, error: &dyn std::fmt::Display) -> ! {
     let _ = writeln!(io::stderr(), "pi-subagent-warden: {error}");
     exit(code)
@@ -76,7 +76,7 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
     sys::die_like(ending)
 }
 
-/// Removes what the host would have removed. Errors are ignored, because there is nobody to report them to.
+/// Removes the files that the host would have removed. Errors are ignored, because no process remains to receive them.
 fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: bool) {
     let unless_kept = if kept { &[][..] } else { unless_kept };
     scratch.iter().chain(unless_kept).for_each(|path| drop(remove_tree(path)));
@@ -86,11 +86,11 @@ fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: boo
     }
 }
 
-/// Tries out what this machine allows. Leaves nothing changed.
+/// Probes which features this machine allows. Leaves nothing changed.
 ///
 /// # Errors
 ///
-/// When the machine is short of something, so that nothing can be found out now.
+/// If the machine is short of a resource, so that the probe fails for now.
 fn probe() -> io::Result<Abilities> {
     Ok(Abilities {
         version: env!("CARGO_PKG_VERSION").into(),

@@ -1,4 +1,4 @@
-//! What `/proc` says of processes, on Linux.
+//! The state of processes in `/proc`, on Linux.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use std::fs;
 pub struct Stat {
     /// The name of the program; control characters are replaced.
     pub name: String,
-    /// Whether the process still runs; a zombie does not.
+    /// True if the process still runs. A zombie does not.
     pub alive: bool,
     /// The id of its parent; 0 outside this pid namespace.
     pub parent: i32,
@@ -22,7 +22,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Reads the file; `None` when the process is gone.
+    /// Reads the file; `None` if the process has ended.
     #[must_use]
     pub fn of(pid: i32) -> Option<Self> {
         Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)

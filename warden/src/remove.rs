@@ -16,8 +16,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// How many directories are open at once. Anything nested deeper is moved up first, so that neither the stack nor the
-/// number of open files depends on what a child has made.
+/// The maximum number of directories open at once. A more deeply nested directory is moved up first, so that neither the stack
+/// nor the number of open files depends on the child.
 const MAX_OPEN: usize = 64;
 
 /// Removes a file, or a directory with everything in it. No process may still write there. Links are removed, not
@@ -26,7 +26,7 @@ const MAX_OPEN: usize = 64;
 ///
 /// # Errors
 ///
-/// When something cannot be removed.
+/// If an entry cannot be removed.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -46,7 +46,7 @@ pub type FileTime = (i64, i64);
 ///
 /// # Errors
 ///
-/// When something cannot be removed.
+/// If an entry cannot be removed.
 pub fn remove_unless_changed(path: &Path, moment: FileTime) -> io::Result<Option<PathBuf>> {
     // Before anything is removed: a person who has saved a file needs the others next to it.
     if let Some(changed) = first_changed(path, moment) {
@@ -118,7 +118,7 @@ fn empty(top: &OwnedFd, mut stays: Guard<'_>) -> io::Result<()> {
                 inner.push(Level { directory, name });
             }
             Some(name) => {
-                // Moving a directory changes its `..`, so it has to be writable first.
+                // Moving a directory changes its `..`, so it must be writable first.
                 enter(directory, &name)?;
                 renameat(directory, &name, top, unused(top, &mut moved)?)?;
             }

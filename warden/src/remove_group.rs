@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How deep groups may be nested below one that is removed, and how many there may be. A child that may make groups can make
-/// more; those stay.
+/// The maximum depth of groups below a removed one, and their maximum number. A child that may make groups can make more; those
+/// stay.
 const MAX_DEPTH: usize = 64;
 const MAX_GROUPS: usize = 10_000;
 
@@ -14,15 +14,15 @@ const MAX_GROUPS: usize = 10_000;
 ///
 /// # Errors
 ///
-/// When a process is left in one of them: then nothing is removed. When the group cannot be removed.
+/// If a process is left in one of them; then nothing is removed. If the group cannot be removed.
 pub fn remove_group(path: &Path) -> io::Result<()> {
     match fs::remove_dir(path) {
-        // What is in the way is a process, or groups below.
+        // A process or a group below it blocks the removal.
         Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         removed => return removed,
     }
-    // An empty group below may be about to be entered by whoever made it, who is in one of them.
+    // A process in one of the groups may be about to enter an empty group that it made.
     if fs::read_to_string(path.join("cgroup.events"))?.contains("populated 1") {
         return Err(io::ErrorKind::ResourceBusy.into());
     }

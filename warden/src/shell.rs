@@ -20,13 +20,12 @@ const NOT_EXECUTED: i32 = 126;
 /// The least room that the standard library reads into without asking for more.
 const AT_LEAST: usize = 32;
 
-/// Whether the program was started by this path to be a shell.
+/// Returns true if the program was started by this path to be a shell.
 pub(crate) fn is_asked_for(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new(ToolShell::NAME))
 }
 
-/// Becomes the shell that the options beside `program` name, in the tools' sandbox. If anything fails, nothing is
-/// executed.
+/// Becomes the shell that the options next to `program` name, in the tools' sandbox. If anything fails, nothing is executed.
 pub(crate) fn become_shell(program: &OsStr, args: impl Iterator<Item = OsString>) -> ! {
     let Err(problem) = try_become(program, args);
     let _ =

@@ -1,12 +1,12 @@
-//! Tells a machine that is short of something for now from one that cannot do something.
+//! Distinguishes a temporary shortage of the machine from a missing feature.
 
 use std::io;
 
 /// The exit code of `--probe` when the machine is short of something, so that nothing could be found out.
 pub const SHORT_OF_RESOURCES: i32 = 75;
 
-/// Whether an error says that the machine is short of something for now: processes, descriptors, memory, time. Such an
-/// error is no answer to what the machine allows, and must neither be remembered nor make anything weaker.
+/// Returns true if an error means that the machine is temporarily short of processes, descriptors, memory or time. Such an error
+/// does not tell which features the machine allows. It must neither be remembered nor weaken anything.
 #[must_use]
 pub fn is_transient(error: &io::Error) -> bool {
     #[cfg(unix)]
@@ -26,7 +26,7 @@ pub fn is_transient(error: &io::Error) -> bool {
 pub struct Shortage {
     /// One sentence without its full stop: the short resource, and the next step.
     pub message: &'static str,
-    /// Whether a path says where it is short. Otherwise the path at which it was noticed is of no use to anyone.
+    /// True if a path tells the place of the shortage. Otherwise the path at which it was noticed does not help.
     pub is_at_path: bool,
 }
 
@@ -75,11 +75,11 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
     }
 }
 
-/// What a trial shows: that it works, or in words why this machine cannot do it.
+/// Returns the result of a probe: success, or the reason for which this machine cannot do it.
 ///
 /// # Errors
 ///
-/// When it failed for want of a resource, which shows nothing.
+/// If a resource is short, so that the probe has no result.
 pub fn shown<T>(
     tried: io::Result<T>,
     words: impl FnOnce(io::Error) -> String,

@@ -1,4 +1,4 @@
-//! What a shell script can rely on that starts a tree by `--hold`.
+//! The guarantees for a shell script that starts a tree by `--hold`.
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

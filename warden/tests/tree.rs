@@ -1,4 +1,4 @@
-//! What a host can rely on, seen from the other end of the socket.
+//! The guarantees for a host, seen from the other end of the socket.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;
@@ -74,7 +74,7 @@ impl Host {
         (count > 0).then(|| Report::parse(&bytes[..count]).expect("a report"))
     }
 
-    /// What holds the child, once it has started.
+    /// Returns the active mechanisms once the child has started.
     fn started(&self) -> Vec<Mechanism> {
         self.started_in().0
     }
@@ -116,7 +116,7 @@ impl Host {
         self.warden.wait().expect("it ends");
     }
 
-    /// Waits until nobody of the tree holds the child's output any more.
+    /// Waits until no process of the tree holds the child's output.
     fn silence(&mut self) {
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).expect("text");
@@ -125,7 +125,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // Where a test has failed, its tree may still run.
+        // After a failed test its tree may still run.
         let _ = send(&self.socket, Order::Kill.as_str().as_bytes(), SendFlags::NOSIGNAL);
         self.die();
         drop(self.warden.wait());
@@ -161,7 +161,7 @@ fn a_program_that_cannot_be_executed_is_a_failure_of_that_stage() {
 
 #[test]
 fn a_child_starts_with_its_three_descriptors_and_untouched_signals() {
-    // Descriptor 7 stands for what a careless host lets through.
+    // Descriptor 7 represents a descriptor that a careless host leaks.
     let script =
         "ls /proc/self/fd | tr '\\n' ' '; grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\n'; echo";
     let mut host = Host::start(&["/bin/sh", "-c", "exec 7</dev/null \"$@\"", "sh"], |_| {}, script);
@@ -172,7 +172,7 @@ fn a_child_starts_with_its_three_descriptors_and_untouched_signals() {
     assert_eq!(descriptors, "0 1 2 3 ");
     for set in signals.split("SigIgn:") {
         let set = u64::from_str_radix(set.trim(), 16).expect("a set of signals");
-        // Beyond 31 are those that no program is asked about; the C library keeps two of them to itself.
+        // Signals above 31 are not used by programs; the C library reserves two of them.
         assert_eq!(set & 0x7fff_ffff, 0, "{line}");
     }
 }
@@ -323,7 +323,7 @@ fn a_tree_that_takes_its_time_tells_what_it_has_used() {
     host.started();
     let tally = loop {
         match host.hear() {
-            // Two that sleep beside the shell, once it has done its work.
+            // Two processes sleep next to the shell, once it has done its work.
             Some(Report::Using(tally)) if tally.processes >= 3 => break tally,
             Some(Report::Using(_)) => {}
             other => panic!("not told: {other:?}"),
@@ -364,8 +364,8 @@ fn a_warden_that_cannot_open_files_ends_its_tree_nevertheless() {
     }
 }
 
-/// Some that are somebody else at every look. In a pid namespace and with a limit of processes, because nothing less would
-/// be certain to stop it if the warden did not.
+/// Processes that are replaced at every check. The test runs in a pid namespace with a limit of processes, because only these
+/// would certainly stop them if the warden did not.
 #[test]
 fn who_fork_without_a_pause_end_with_the_namespace() {
     let drop_root = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
@@ -380,7 +380,7 @@ fn who_fork_without_a_pause_end_with_the_namespace() {
     if !probed.contains("\npid-ns yes") {
         return;
     }
-    // A shell that cannot fork ends: the one that is waited for forks once, before they fill the limit.
+    // A shell that cannot fork exits. The shell that the test waits for forks once, before they fill the limit.
     let script =
         "f() { f & }; (f; echo up; i=1; while [ $i -lt 20 ]; do f; i=$((i+1)); done) & exec sleep 60";
     let mut host = Host::start(&before, |options| options.pid_namespace = true, script);
@@ -450,7 +450,7 @@ fn a_host_that_cannot_clean_up_has_its_warden_do_it_and_one_that_could_does_not(
     }
 }
 
-/// What runs the words behind it with so many descriptors.
+/// Runs the following words with this number of descriptors.
 #[test]
 fn a_farewell_is_run_when_the_host_has_died_and_its_tree_is_gone_and_only_then() {
     for dies in [true, false] {
@@ -513,7 +513,7 @@ fn a_probe_that_is_short_of_descriptors_says_so_and_nothing_of_the_machine() {
     assert!(short > 0, "some of them are too few");
 }
 
-/// The filter of a sandbox leaves out `clone3`, as those of containers do; the group can be made all the same.
+/// The filter of a sandbox removes `clone3`, like the filters of containers. The group can still be made.
 #[test]
 fn a_probe_promises_no_control_group_that_no_child_could_enter() {
     let probe = Command::new(WARDEN).arg("--probe").output().expect("it starts");
@@ -540,7 +540,7 @@ fn a_sandbox_that_is_short_of_descriptors_is_a_failed_start_and_never_a_weaker_o
             temporary_bytes: Some(1 << 20),
             ..Sandbox::default()
         };
-        // Whether the child has its own directory for temporary files belongs to the sandbox, too.
+        // The check of the child's own directory for temporary files belongs to the sandbox too.
         let script = "true 2>/dev/null >/tmp/own-of-a-child";
         let host = Host::start(&with_descriptors(count), |options| options.sandbox = Some(sandbox), script);
         let mut held = Vec::new();

@@ -59,7 +59,7 @@ impl Control {
         QuestionMethod::parse(method).is_none() && !awaits_status
     }
 
-    /// The record as what the guard says of the context.
+    /// Reads the record as the guard's report on the context.
     pub(in crate::event) fn context(&self) -> Option<ContextUse> {
         let is_status = self.method.as_deref() == Some(SET_STATUS);
         let is_ours = is_status && self.status_key.as_deref() == Some(CONTEXT_STATUS);

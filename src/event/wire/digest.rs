@@ -1,4 +1,4 @@
-//! A hash of one JSON value, whatever its length, so that two of them can be compared without keeping either.
+//! A hash of one JSON value of any length, so that two values can be compared without storing them.
 //!
 //! Strings are hashed as they are written: pi writes the same text in the same way, and decoding it costs more than hashing.
 
@@ -9,12 +9,12 @@ use memchr::memmem;
 use crate::event::collected::Refusal;
 use crate::text::json::skim::{Kind, Verdict, Word};
 
-/// What pi's `bash` writes before the path of a long output, which differs each time.
+/// The text that pi's `bash` writes before the path of a long output. The path differs each time.
 const OUTPUT_FILE: &[u8] = b"Full output: ";
 /// Bytes at the end of a text in which that path is looked for, and why a command failed.
 const HELD_BACK: usize = 512;
 
-/// What the kernel's refusals are called in the output of a command, the one that says more last.
+/// The kernel's refusals as texts in the output of a command, the most specific last.
 const REFUSALS: [(&[u8], Refusal); 2] =
     [(b"Permission denied", Refusal::Denied), (b"Read-only file system", Refusal::ReadOnly)];
 
@@ -31,10 +31,10 @@ pub(super) struct Digest {
 
 #[derive(Debug)]
 struct Container {
-    /// Of an object, the hashes of its entries are added up; those of an array are chained.
+    /// True for an object: the hashes of its entries are added up. The hashes of an array's entries are chained.
     is_object: bool,
     hash: u64,
-    /// The hash of the key at hand.
+    /// The hash of the current key.
     key: u64,
 }
 
@@ -51,7 +51,7 @@ impl Digest {
         self.done.take()
     }
 
-    /// What the end of the text at hand says of a refusal. Call before [`Self::text_end`].
+    /// Returns the refusal named at the end of the current text. Call it before [`Self::text_end`].
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let is_named = |(words, _): &&(&[u8], Refusal)| memmem::find(&self.held_back, words).is_some();
         REFUSALS.iter().rev().find(is_named).map(|(_, refusal)| *refusal)

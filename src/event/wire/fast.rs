@@ -47,9 +47,9 @@ impl Fast {
             .then_some(UpdateKind::TextDelta)
     }
 
-    /// Where the object ends whose opening brace stands before `bytes`.
+    /// Returns the end of the object whose opening brace stands before `bytes`.
     fn usage_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        // The same bytes are the same object, whatever follows.
+        // The same bytes are the same object.
         if !self.usage.is_empty() && bytes.starts_with(&self.usage) {
             return Some(self.usage.len());
         }

@@ -1,4 +1,4 @@
-//! Which fields of a record are wanted, and where their values go.
+//! The wanted fields of a record, and the targets of their values.
 
 use super::record::Record;
 
@@ -78,7 +78,7 @@ impl Field {
             (Root, "toolName") => Self::Name(|record| &mut record.tool_name),
             (Root, "args") => Self::Digest(|record| &mut record.tool_args),
             (Root, "result") => Self::Result,
-            // What the model reads of it. The details beside it may hold times and paths.
+            // The content that the model reads. The details next to it may hold times and paths.
             (Result, "content") => Self::Digest(|record| &mut record.tool_result),
             (Result, "details") => Self::Details,
             (Details, "submitted") => Self::Submitted,

@@ -24,7 +24,7 @@ pub(in crate::event) struct Message {
     pub(in crate::event) error: Option<String>,
 }
 
-/// What is kept of the content of a message.
+/// The collected content of a message.
 #[derive(Debug)]
 pub(in crate::event) struct Content {
     pub(in crate::event) text: HeadTail,
@@ -37,7 +37,7 @@ pub(in crate::event) struct Content {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) kind: Option<PartKind>,
-    /// How much the message's text had before this part.
+    /// The length of the message's text before this part.
     mark: u64,
     has_text: bool,
     text: HeadTail,

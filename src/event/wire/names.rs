@@ -41,7 +41,7 @@ const UNUSED: [&str; 11] = [
     "extension_error",
 ];
 
-/// Whether the type of an [`EventKind::Other`] is not known to this version.
+/// Returns true if this version does not know the type of an [`EventKind::Other`].
 pub(in crate::event) fn is_unknown(name: &str) -> bool {
     !UNUSED.contains(&name)
 }

@@ -19,7 +19,7 @@ const MAX_LONG: usize = 16 * 1024 - 64;
 /// Reads records, one after the other.
 #[derive(Debug)]
 pub(in crate::event) struct Reader {
-    /// What was read of the current record.
+    /// The parsed part of the current record.
     pub(in crate::event) record: Record,
     /// Containers that are open, outermost first.
     containers: Vec<Container>,

@@ -17,7 +17,7 @@ pub(super) const MAX_NAME: usize = 1024;
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the record or the stream")]
 pub(in crate::event) struct Record {
     pub(in crate::event) kind: Option<EventKind>,
-    /// The name of another event type than those that are used.
+    /// The name of an unused event type.
     pub(in crate::event) other_kind: String,
     pub(super) message: Option<Message>,
     pub(in crate::event) update: Option<UpdateKind>,
@@ -27,9 +27,9 @@ pub(in crate::event) struct Record {
     pub(in crate::event) tool_name: Option<String>,
     /// A hash of the arguments of a tool call.
     pub(in crate::event) tool_args: Option<u64>,
-    /// A hash of what the model reads of its result.
+    /// A hash of the result's content for the model.
     pub(in crate::event) tool_result: Option<u64>,
-    /// What a text of the result says of a refusal.
+    /// The refusal in a text of the result.
     pub(in crate::event) refusal: Option<Refusal>,
     /// The result that the child submits by a tool call, if one is awaited.
     pub(in crate::event) submitted: Option<Submitted>,
@@ -104,7 +104,7 @@ impl Record {
         self.is_exact = false;
     }
 
-    /// Whether the current tool result is pi's reply to a submitted result.
+    /// Returns true if the current tool result is pi's reply to a submitted result.
     pub(in crate::event) fn is_submission(&self) -> bool {
         self.kind == Some(EventKind::ToolEnd)
             && self.submits.is_some()
@@ -120,19 +120,19 @@ impl Record {
         self.control.get_or_insert_default()
     }
 
-    /// Whether the message is the assistant's.
+    /// Returns true if the message is the assistant's.
     pub(in crate::event) fn is_from_assistant(&mut self) -> bool {
         // Only a pi that announces its end lets its system message be seen.
         self.announces_end |= self.role() == Some("system");
         self.role() == Some("assistant")
     }
 
-    /// Whether the message is a prompt, or one that was sent into the work.
+    /// Returns true if the message is a prompt, or was sent while the child worked.
     pub(in crate::event) fn is_from_user(&self) -> bool {
         self.role() == Some("user")
     }
 
-    /// Whether the message may begin a turn: a prompt, or an extension's.
+    /// Returns true if the message may begin a turn: a prompt, or an extension's message.
     pub(in crate::event) fn asks_for_answer(&self) -> bool {
         matches!(self.role(), Some("user" | "custom"))
     }
@@ -141,7 +141,7 @@ impl Record {
         self.message.as_ref()?.role.as_deref()
     }
 
-    /// Whether the messages that an `agent_end` repeats are wanted.
+    /// Returns true if the messages that an `agent_end` repeats are wanted.
     pub(super) fn wants_repeated(&self) -> bool {
         self.lacks_message && self.kind.is_none_or(|kind| kind == EventKind::AgentEnd)
     }
@@ -166,8 +166,8 @@ impl Record {
         self.message = self.last_repeated.take();
     }
 
-    /// Whether the content of the repeated message is wanted. Frees the message before it, so that one content is kept at a
-    /// time.
+    /// Returns true if the content of the repeated message is wanted. Frees the message before it, so that only one content is
+    /// kept at a time.
     pub(super) fn wants_repeated_content(&mut self) -> bool {
         let is_wanted = self.role() == Some("assistant");
         if is_wanted {
@@ -176,7 +176,7 @@ impl Record {
         is_wanted
     }
 
-    /// Whether the rest of the record holds nothing that is wanted.
+    /// Returns true if the rest of the record holds nothing wanted.
     pub(super) fn is_enough(&self) -> bool {
         if self.is_exact {
             return false;

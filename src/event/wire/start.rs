@@ -19,7 +19,7 @@ const MAX_ID: usize = 64;
 static BEHIND_RECORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{\""));
 static BEHIND_TEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\""));
 
-/// Where a record begins.
+/// The possible beginnings of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::event) enum Start {
     /// A record begins at this byte.

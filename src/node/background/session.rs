@@ -181,10 +181,10 @@ pub fn open_background(
     Ok(handle)
 }
 
-/// Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
-/// exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Every conversation is closed, as by
-/// `BackgroundSession.close`: the results wait until it is opened again. Resolves when their children are gone,
-/// after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
+/// Ends every background run of this process that is not detached (`background.onExit`), because the process is about to exit.
+/// Their outcome is `interrupted`; their partial answers are kept. Every conversation is closed, as by `BackgroundSession.close`:
+/// the results wait until it is opened again. Resolves when their children have ended, after at most 20 seconds per agent
+/// directory, with a sentence for the user if any run was ended.
 ///
 /// @example
 /// ```ts
@@ -260,10 +260,10 @@ impl BackgroundSession {
         })
     }
 
-    /// Continues a run that has ended, in the session of its child; `message` is its next prompt, and a run under way reads
-    /// it before its next turn. `run` is named by its session key, its id or the beginning of it, its label, or the id of
-    /// its child's session; runs that a call has waited for are continued too. Resolves with a receipt as `spawnSession`
-    /// does; the result comes through `openBackground`. `host` answers the questions of the run.
+    /// Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads it before
+    /// its next turn. `run` is the session key, the id or its beginning, the label, or the id of the child's session; runs that a
+    /// call has waited for are continued too. Resolves with a receipt as `spawnSession` does; the result comes through
+    /// `openBackground`. `host` answers the questions of the run.
     ///
     /// @example
     /// ```ts

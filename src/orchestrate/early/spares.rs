@@ -28,7 +28,7 @@ struct Entry {
     wish: SpareWish,
     /// The request of a run. Taken by the first run.
     claim: Option<oneshot::Sender<Claim>>,
-    /// Ends it, and is closed when it is gone.
+    /// Ends it, and is closed once it has ended.
     over: Arc<watch::Sender<bool>>,
 }
 

@@ -15,24 +15,24 @@ use crate::process::supervise::{SuperviseLimits, start};
 /// The grace period of a helper. It has nothing to save, so it is short.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long a helper's output is read after it has exited.
+/// The time for which a helper's output is read after it has exited.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// The output of a helper program, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// How it ended; a timeout is [`Outcome::HardTimeout`].
+    /// The outcome; a timeout is [`Outcome::HardTimeout`].
     pub outcome: Outcome,
     /// Its standard output, up to the limit. Not sanitized.
     pub stdout: Vec<u8>,
-    /// Whether it wrote more than the limit.
+    /// True if it wrote more than the limit.
     pub truncated: bool,
     /// Its standard error, as in [`Supervised`](crate::process::Supervised).
     pub stderr: String,
 }
 
 impl Captured {
-    /// Whether it exited with code 0. Its output may still be truncated.
+    /// Returns true if it exited with code 0. Its output may still be truncated.
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self.outcome, Outcome::Exited(status) if status.success())
@@ -75,12 +75,12 @@ pub fn capture_fed(
     capture_observed(command, input, timeout, max_bytes, |_| {})
 }
 
-/// When a helper is ended, if it does not exit by itself.
+/// The limits after which a helper that does not exit by itself is ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CaptureLimits<'a> {
-    /// How long it may run.
+    /// The maximum run time.
     pub timeout: Duration,
-    /// How long it may wait without doing anything, on Linux; see [`Captured::is_stalled`].
+    /// The maximum time without any activity, on Linux; see [`Captured::is_stalled`].
     pub stall: Option<Duration>,
     /// The bytes of standard output that are kept.
     pub max_bytes: usize,
@@ -88,7 +88,7 @@ pub(crate) struct CaptureLimits<'a> {
     pub cancel: &'a Cancel,
 }
 
-/// As [`capture_fed`]. `observe` is told after each read that was kept how many bytes there are.
+/// Works like [`capture_fed`]. Calls `observe` after each kept read with the number of bytes so far.
 pub(crate) async fn capture_observed(
     command: ChildCommand,
     input: Vec<u8>,

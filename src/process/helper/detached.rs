@@ -32,8 +32,8 @@ impl Detached {
     ///
     /// # Errors
     ///
-    /// When the program cannot be started or takes no request, or does not answer within `timeout`; a program that
-    /// was started is killed then.
+    /// If the program cannot be started, takes no request, or does not answer within `timeout`. A program that was started is
+    /// then killed.
     pub fn hand_over(&self, request: Vec<u8>, timeout: Duration) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command

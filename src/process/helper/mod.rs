@@ -1,4 +1,4 @@
-//! Programs beside the children: short ones whose output is read, and one that outlives this process.
+//! Helper programs other than the children: short ones whose output is read, and one that outlives this process.
 
 mod capture;
 mod detached;

@@ -1,4 +1,4 @@
-//! What differs between operating systems: the same functions for Unix and Windows.
+//! The differences between operating systems: the same functions for Unix and Windows.
 
 #[cfg(unix)]
 mod unix;

@@ -19,8 +19,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::super::signaller::Signaller;
 
-/// How long the processes that a child leaves in its group may take to exit after SIGTERM. They were abandoned, so
-/// they have less to finish than a child at work.
+/// The time that processes left in the child's group have to exit after SIGTERM. They were abandoned, so they need less time than
+/// a working child.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
 pub(in crate::process) fn lead_own_group(command: &mut Command) {
@@ -39,9 +39,9 @@ pub(in crate::process) fn widen(_pipe: &impl AsFd, _bytes: usize) {}
 
 /// A child and the process group that it leads.
 ///
-/// The kernel may reuse a group's id once its leader is reaped and its last member is gone. So an ended leader stays
-/// a zombie, which reserves the id, until the last signal was sent. A lock keeps sending and reaping apart, and
-/// nothing is sent after reaping.
+/// The kernel may reuse a group's id once its leader is reaped and its last member has ended. So an ended leader stays a zombie,
+/// which reserves the id, until the last signal was sent. A lock keeps sending and reaping apart, and nothing is sent after
+/// reaping.
 ///
 /// `waitid` waits for this one child. It needs no SIGCHLD handler and touches none, so it does not matter who else
 /// (libuv) has one.
@@ -51,9 +51,9 @@ pub(in crate::process) struct Group {
 }
 
 struct State {
-    /// `None` once reaped, here or by somebody else.
+    /// `None` once it was reaped, here or by other code.
     child: Option<Child>,
-    /// Whether the group was asked to exit, or killed.
+    /// True if the group was asked to exit, or killed.
     signalled: bool,
 }
 
@@ -63,7 +63,7 @@ impl Group {
         Self { leader, state: Mutex::new(State { child: Some(child), signalled: false }) }
     }
 
-    /// Blocks until the leader has ended, and leaves it unreaped. `None` when somebody else has reaped it.
+    /// Blocks until the leader has ended, and leaves it unreaped. Returns `None` if other code has reaped it.
     pub(in crate::process) fn wait(&self) -> Option<ExitStatus> {
         loop {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -135,7 +135,7 @@ impl Group {
         }
     }
 
-    /// Whether the group has a living member besides the leader.
+    /// Returns true if the group has a living member besides the leader.
     #[cfg(target_os = "linux")]
     fn has_others(&self) -> bool {
         if self.state.lock().child.is_none() {
@@ -148,7 +148,7 @@ impl Group {
         processes().any(|pid| pid != leader && is_member(pid))
     }
 
-    /// Whether the group has a living member besides the leader. The kernel does not count zombies here.
+    /// Returns true if the group has a living member besides the leader. The kernel does not count zombies here.
     #[cfg(not(target_os = "linux"))]
     fn has_others(&self) -> bool {
         self.state.lock().child.is_some() && rustix::process::test_kill_process_group(self.leader).is_ok()

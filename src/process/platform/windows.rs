@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::super::signaller::Signaller;
 
-/// How often the child is polled for its exit: the standard library cannot wait and kill at the same time.
+/// The interval at which the child is polled for its exit: the standard library cannot wait and kill at the same time.
 const POLL: Duration = Duration::from_millis(10);
 
 pub(in crate::process) fn lead_own_group(_command: &mut Command) {}
@@ -72,7 +72,7 @@ pub(in crate::process) fn is_path_variable(name: &OsStr) -> bool {
 
 /// The file names to try for a program called `name`.
 pub(in crate::process) fn file_names(name: &OsStr) -> impl Iterator<Item = OsString> {
-    // npm puts a shell script without an extension beside its batch file; only the batch file can be executed here.
+    // npm puts a shell script without an extension next to its batch file. Only the batch file can be executed here.
     [".exe", ".cmd", ""].into_iter().map(|extension| {
         let mut file = name.to_os_string();
         file.push(extension);

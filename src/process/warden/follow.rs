@@ -19,32 +19,31 @@ use super::super::streams::Pipes;
 use super::super::thread::spawn;
 use super::link::Link;
 
-/// How often to look for wardens that should have ended.
+/// The interval at which wardens are checked that should have ended.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The same while a warden is about to exit: if another process holds its end of the socket, only a look shows that it
 /// has, and a result waits for it.
 const SOON: Duration = Duration::from_millis(10);
 
-/// How many wardens with messages are served per call of the kernel.
+/// The number of wardens with messages that are served per call of the kernel.
 const MAX_EVENTS: usize = 64;
 
 static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 
-/// What the thread watches. The thread runs as long as [`WATCHED`] holds one of these.
+/// The wardens that the thread watches. The thread runs as long as [`WATCHED`] holds one of them.
 struct Watched {
     epoll: Arc<OwnedFd>,
     wardens: HashMap<u64, Arc<Link>>,
     next_key: u64,
 }
 
-/// Starts a child behind a warden. Blocks until the child has executed its program. Another thread writes what happens
-/// to its tree into `known`, until nobody is left.
+/// Starts a child behind a warden. Blocks until the child has executed its program. Another thread writes the state of its tree
+/// into `known` until the tree has ended.
 ///
 /// # Errors
 ///
-/// When the child did not start, or the system has no thread or descriptor to follow it. Nothing is left running
-/// then.
+/// If the child did not start, or the system has no thread or descriptor to follow it. Nothing is left running then.
 pub(in crate::process) fn start(
     located: &Located<'_>,
     guardian: &Guardian,
@@ -87,12 +86,12 @@ impl Watched {
         }
     }
 
-    /// How long to wait for messages before the next look.
+    /// Returns the wait for messages before the next check.
     fn pause(&self) -> Duration {
         if self.wardens.values().any(|link| link.is_leaving()) { SOON } else { LOOK }
     }
 
-    /// Checks the wardens that are silent: finishes those that have exited, kills those that take too long.
+    /// Checks the silent wardens: finishes those that have exited, and kills those that take too long.
     fn look(&mut self) {
         let has_exited = |link: &Link| link.is_leaving() && link.has_exited();
         let exited: Vec<u64> =
@@ -107,10 +106,10 @@ impl Watched {
     /// slow.
     fn finish(&mut self, key: u64) {
         let Some(link) = self.wardens.remove(&key) else { return };
-        // Closing would not remove it, because the socket stays open for as long as somebody holds the tree.
+        // Closing would not remove it, because the socket stays open for as long as another owner holds the tree.
         let _ = epoll::delete(&*self.epoll, link.socket());
         let orphaned = Arc::clone(&link);
-        // Without a thread the news of the other trees are late, which is better than losing those of this one.
+        // Without a thread the reports of the other trees are late, which is better than losing the reports of this tree.
         if link.is_gone() || spawn("subagent-sweep", move || orphaned.end()).is_err() {
             link.end();
         }

@@ -32,11 +32,11 @@ use super::super::streams::Pipes;
 use super::sweep::{TREE, sweep};
 use crate::text::quoted_path;
 
-/// How long a warden may take to start a child. It needs milliseconds; a stopped one would need for ever.
+/// The time that a warden has to start a child. It needs milliseconds. A stopped warden would need forever.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long a warden may take until its tree is gone, from the end of the child or from the order to kill. It gives
-/// up by itself after two seconds.
+/// The time that a warden has to end its tree, counted from the end of the child or from the order to kill. It gives up by itself
+/// after two seconds.
 const END_LIMIT: Duration = Duration::from_secs(3);
 
 /// The connection to one warden.
@@ -46,24 +46,24 @@ pub(super) struct Link {
     warden_pid: u32,
     marker: String,
     cgroup: Option<PathBuf>,
-    /// When the child ended, the kill was ordered, or the warden was let go; starts [`END_LIMIT`].
+    /// The time at which the child ended, the kill was ordered, or the warden was released; starts [`END_LIMIT`].
     ending: Mutex<Option<Instant>>,
     farewell: Mutex<Farewell>,
     known: watch::Sender<Known>,
-    /// What its child was started for; the thread that reads its reports serves all wardens.
+    /// The span of the child's start. The thread that reads its reports serves all wardens.
     span: tracing::Span,
 }
 
-/// What is still missing until the warden may go.
+/// The conditions that still keep the warden from exiting.
 #[derive(Debug, Default)]
 struct Farewell {
-    /// The warden has reported that its tree is gone.
+    /// The warden has reported that its tree has ended.
     tree_gone: bool,
-    /// The last order, once somebody has cleaned up or cannot.
+    /// The last order, once the cleanup is done or impossible.
     released: Option<Order>,
 }
 
-/// What a read from the socket found.
+/// The result of a read from the socket.
 enum Heard {
     Report(Report),
     /// No message for now.
@@ -138,7 +138,7 @@ impl Link {
             Ok(Some(Report::Failed { stage, errno, path })) => {
                 let source = io::Error::from_raw_os_error(errno);
                 let source = match path {
-                    // Where it was noticed is of no use, and the sentence for it says all.
+                    // The place of the error does not help, and its sentence says everything.
                     Some(_) if shortage(&source).is_some_and(|short| !short.is_at_path) => source,
                     Some(path) => {
                         let path = quoted_path(&path.to_string_lossy());
@@ -162,7 +162,7 @@ impl Link {
         Err(refused)
     }
 
-    /// Waits for what the warden reports of the start; `None` when it reports nothing in time.
+    /// Waits for the warden's report on the start; `None` if none arrives in time.
     fn first_answer(&mut self) -> Option<Report> {
         loop {
             match self.hear(RecvFlags::empty()) {
@@ -173,8 +173,8 @@ impl Link {
         }
     }
 
-    /// Notes what the warden has reported since the last call. Returns whether more can come: `false` once the warden
-    /// has closed the socket, which means that it has ended.
+    /// Notes the warden's reports since the last call. Returns true if more can come, and `false` once the warden has closed the
+    /// socket, which means that it has ended.
     pub(super) fn read(&self) -> bool {
         loop {
             let report = match self.hear(RecvFlags::DONTWAIT) {
@@ -210,19 +210,19 @@ impl Link {
         }
     }
 
-    /// Whether the warden has reported that its tree is gone.
+    /// Returns true if the warden has reported that its tree has ended.
     pub(super) fn is_gone(&self) -> bool {
         self.known.borrow().tally.is_some()
     }
 
-    /// Whether the warden is about to exit.
+    /// Returns true if the warden is about to exit.
     pub(super) fn is_leaving(&self) -> bool {
         let farewell = self.farewell.lock();
         farewell.tree_gone && farewell.released.is_some()
     }
 
-    /// Notes a step of the farewell, and sends the last order once nothing is missing. Until then the warden may wait for
-    /// as long as it takes: it guards what this process still needs.
+    /// Notes a fulfilled condition, and sends the last order once none is missing. Until then the warden may wait without a
+    /// limit: it guards resources that this process still needs.
     fn part(&self, step: impl FnOnce(&mut Farewell)) {
         let mut farewell = self.farewell.lock();
         step(&mut farewell);
@@ -232,7 +232,7 @@ impl Link {
         }
     }
 
-    /// What is left to do once the warden has ended. Blocks for up to two seconds when it was killed.
+    /// Finishes the work after the end of the warden. Blocks for up to two seconds if it was killed.
     pub(super) fn end(&self) {
         if !self.is_gone() {
             let (pid, _entered) = (self.warden_pid, self.span.enter());
@@ -254,7 +254,7 @@ impl Link {
         self.ending.lock().get_or_insert_with(Instant::now);
     }
 
-    /// Whether the warden takes longer to end its tree, or to exit, than it can need, because somebody has stopped it.
+    /// Returns true if the warden takes longer to end its tree or to exit than it can need, because it was stopped.
     pub(super) fn is_overdue(&self) -> bool {
         let farewell = self.farewell.lock();
         let waits_for_us = farewell.tree_gone && farewell.released.is_none();
@@ -268,8 +268,8 @@ impl Link {
         self.reap();
     }
 
-    /// Kills what a dead warden has left behind. As long as the warden is not reaped, nobody else gets its process
-    /// id, which is also the id of the session that it made for its tree.
+    /// Kills the processes that a dead warden has left behind. As long as the warden is not reaped, no other process gets its
+    /// process id, which is also the id of the session that it made for its tree.
     fn sweep(&self) {
         sweep(&self.marker, self.warden_pid.cast_signed(), self.cgroup.as_deref());
     }
@@ -328,7 +328,7 @@ impl Link {
         }
     }
 
-    /// Whether the warden has ended, perhaps just now. A reaped one has.
+    /// Returns true if the warden has ended, perhaps just now. Also true for a reaped one.
     pub(super) fn has_exited(&self) -> bool {
         self.warden.lock().as_mut().is_none_or(|warden| !matches!(warden.try_wait(), Ok(None)))
     }

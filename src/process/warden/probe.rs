@@ -1,4 +1,4 @@
-//! Asks the warden what this machine allows.
+//! Asks the warden which features this machine allows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ const PAUSES: [Duration; 6] = [
 /// Results by program. Only successes are kept, so that a repaired installation is noticed.
 static FOUND: Mutex<BTreeMap<PathBuf, Arc<Abilities>>> = Mutex::new(BTreeMap::new());
 
-/// Why there is no usable warden.
+/// The reason for which there is no usable warden.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// It did not start.
@@ -61,7 +61,7 @@ pub enum ProbeError {
 }
 
 impl ProbeError {
-    /// Whether the machine was short of something for now, which says nothing about what it allows.
+    /// Returns true if the machine was temporarily short of a resource. Such an error does not tell which features it allows.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -72,12 +72,12 @@ impl ProbeError {
     }
 }
 
-/// Asks the warden at this path what the machine lets it do. Each warden is asked once per process, unless it fails. While
-/// the machine is short of something, it is asked again, for a bit more than a second.
+/// Asks the warden at this path which features the machine allows. Each warden is asked once per process, unless it fails. While
+/// the machine is short of a resource, it is asked again, for a bit more than a second.
 ///
 /// # Errors
 ///
-/// When there is no warden of this version at that path, or it cannot be run, or nothing can be found out now.
+/// If there is no warden of this version at that path, or it cannot be run, or the probe fails for now.
 pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     if let Some(abilities) = FOUND.lock().get(warden) {
         return Ok(Arc::clone(abilities));
@@ -119,8 +119,8 @@ async fn ask(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     Ok(abilities)
 }
 
-/// Whether the warden says that the machine is short of something, was killed, which is what the kernel does when memory
-/// runs out, or did not get the time to answer.
+/// Returns true if the warden reports a shortage, was killed, which the kernel does if memory runs out, or did not get the time
+/// to answer.
 fn is_shortage(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Exited(status) => {

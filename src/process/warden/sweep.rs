@@ -1,4 +1,4 @@
-//! Kills what a killed warden has left behind.
+//! Kills the processes that a killed warden has left behind.
 
 use std::collections::HashSet;
 use std::fs;
@@ -22,14 +22,14 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// the next pass.
 const QUIET_LOOKS: u32 = 40;
 
-/// After this many passes that found nothing, the processes taken for strangers are checked again: one that was just
-/// replacing its program had no environment.
+/// The number of passes without a find after which the excluded processes are checked again. A process that was just replacing
+/// its program had no environment.
 const TRUST_LOOKS: u32 = 20;
 
 /// Kills every process that carries the marker of a tree in its environment or belongs to the warden's session. Blocks.
 ///
-/// A process that has left the session and cleared its environment is only found through the tree's control group, if
-/// there is one. The warden must not be reaped yet, so that nobody else gets its session id.
+/// A process that has left the session and cleared its environment is only found through the tree's control group, if there is
+/// one. The warden must not be reaped yet, so that no other process gets its session id.
 pub(super) fn sweep(marker: &str, warden: i32, cgroup: Option<&Path>) {
     if let Some(cgroup) = cgroup {
         // Kills everything in it at once, including what would not be found otherwise.
@@ -46,14 +46,14 @@ pub(super) fn sweep(marker: &str, warden: i32, cgroup: Option<&Path>) {
         thread::sleep(PAUSE);
     }
     if let Some(cgroup) = cgroup {
-        // The kernel needs a moment to end what was killed through the group alone.
+        // The kernel needs a moment to end processes that were killed only through the group.
         while remove_group(cgroup).is_err() && Instant::now() < deadline {
             thread::sleep(PAUSE);
         }
     }
 }
 
-/// Kills what it finds; returns whether that was anything. A process outside the tree is checked only once, so that a
+/// Kills the processes that it finds; returns true if there were any. A process outside the tree is checked only once, so that a
 /// pass is shorter than the life of a process that forks and exits.
 fn kill_all(marker: &[u8], warden: i32, strangers: &mut HashSet<i32>) -> bool {
     let mut found = false;
@@ -62,7 +62,7 @@ fn kill_all(marker: &[u8], warden: i32, strangers: &mut HashSet<i32>) -> bool {
             continue;
         }
         let Some(pid) = Pid::from_raw(number) else { continue };
-        // Opened before it is checked, so that what is checked is what is killed.
+        // It is opened before the check, so that the checked process is the killed one.
         let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
         if belongs(number, marker, warden) {
             found = true;

@@ -22,7 +22,7 @@ pub(in crate::store) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Whether the next beat is due.
+    /// Returns true if the next beat is due.
     pub(in crate::store) fn is_due(&self, now: Instant) -> bool {
         self.written.is_none_or(|written| now.duration_since(written) >= BEAT)
     }
@@ -53,7 +53,7 @@ impl Heartbeat {
         self.seen = seen.collect();
     }
 
-    /// Whether a process still beats, so that it takes its turn.
+    /// Returns true if a process still beats, and therefore still takes its turn.
     pub(in crate::store) fn beats(&self, process: &str, now: Instant) -> bool {
         self.seen.get(process).is_none_or(|(_, since)| now.duration_since(*since) < STOPPED)
     }

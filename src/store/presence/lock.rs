@@ -31,7 +31,7 @@ impl LockFile {
     ///
     /// # Errors
     ///
-    /// When it cannot be created, or its file system does not support locks.
+    /// If it cannot be created, or its file system does not support locks.
     pub(in crate::store) fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
         Self::open(path, true).map_err(|source| refused(path, source))
     }
@@ -54,7 +54,7 @@ impl LockFile {
         }
     }
 
-    /// Whether the file still exists; somebody may have removed it by hand.
+    /// Returns true if the file still exists. A user may have removed it by hand.
     pub(in crate::store) fn is_there(&self) -> bool {
         self.path.exists()
     }
@@ -68,11 +68,11 @@ impl Drop for LockFile {
     }
 }
 
-/// Whether nobody holds the file. Removes the file of a dead process. False if unknown.
+/// Returns true if no process has locked the file. Removes the file of a dead process. False if unknown.
 pub(super) fn is_free(path: &Path) -> bool {
     let is_free = match LockFile::open(path, false) {
         Ok(Some(_)) => Ok(true),
-        // Somebody who may only read can keep us from taking it, but cannot hold it.
+        // A process that may only read can keep us from taking the lock, but cannot hold it.
         Ok(None) => is_held(path).map(|is_held| !is_held),
         Err(error) => Err(error),
     };

@@ -1,4 +1,4 @@
-//! Which processes are alive, and which of them are stopped.
+//! Tells which processes are alive, and which of them are stopped.
 
 mod heartbeat;
 mod lock;

@@ -1,4 +1,4 @@
-//! Which processes are alive.
+//! Tells which processes are alive.
 //!
 //! Each process keeps a file locked while it lives. Unlike a process id, a lock is never reused, and the kernel
 //! releases it even after `SIGKILL`.
@@ -13,7 +13,7 @@ use super::stopped::suffix;
 use crate::files::{FileError, private};
 use crate::store::error::StoreError;
 
-/// How many ids are tried. A UUID does not repeat, but a file system may lose the new file at once.
+/// The number of ids that are tried. A UUID does not repeat, but a file system may lose the new file at once.
 const ATTEMPTS: usize = 4;
 
 /// Shows other processes that this one is alive.
@@ -32,7 +32,7 @@ impl Presence {
     ///
     /// # Errors
     ///
-    /// When the directory cannot be used or does not support locks.
+    /// If the directory cannot be used or does not support locks.
     pub(in crate::store) fn show(directory: &Path) -> Result<Self, StoreError> {
         private::create_dir_all(directory).map_err(FileError::at(directory))?;
         for _ in 0..ATTEMPTS {
@@ -84,7 +84,7 @@ impl Presence {
         if self.former.iter().any(|former| former == process) { &self.id } else { process }
     }
 
-    /// Whether the lock file still exists.
+    /// Returns true if the lock file still exists.
     pub(in crate::store) fn is_shown(&self) -> bool {
         self.lock.as_ref().is_none_or(LockFile::is_there)
     }
@@ -94,7 +94,7 @@ impl Presence {
         &self.directory
     }
 
-    /// Whether a process has ended; its lock file is then removed. Text that is no process id counts as ended.
+    /// Returns true if a process has ended; its lock file is then removed. Text that is no process id counts as ended.
     pub(in crate::store) fn is_gone(&self, id: &str) -> bool {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
         id != self.id && (self.lock.is_none() || !is_name || is_free(&lock_of(&self.directory, id)))

@@ -1,5 +1,5 @@
-//! What is left of a process that is stopped, by Ctrl-Z for instance: it cannot give back the places of children that
-//! have ended meanwhile.
+//! The remaining children of a stopped process, for example after Ctrl-Z. Such a process cannot give back the slots of children
+//! that have ended in the meantime.
 //!
 //! The id of a process in the store says which one it is, as those see it who are in the same pid namespace. While its
 //! lock is held, its number belongs to no other.
@@ -8,12 +8,12 @@ use std::fs;
 
 use pi_subagent_warden::{Stat, processes};
 
-/// What the id of this process in the store ends with.
+/// Returns the suffix of this process's id in the store.
 pub(super) fn suffix() -> String {
     namespace().map(|namespace| format!("p{}n{namespace}", std::process::id())).unwrap_or_default()
 }
 
-/// How many children of a process are left if it is stopped. `None`: it is not, or that cannot be seen from here.
+/// Returns the number of children left of a stopped process. `None` if it is not stopped, or if that is not visible from here.
 pub(in crate::store) fn children_of_stopped(id: &str) -> Option<usize> {
     let (pid, found) = id.rsplit_once('p')?.1.split_once('n')?;
     if namespace()? != found {

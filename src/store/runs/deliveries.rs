@@ -20,7 +20,7 @@ pub struct Delivery {
     pub key: String,
     /// The message. The store does not read it.
     pub body: String,
-    /// When the run ended, in milliseconds since 1970.
+    /// The time at which the run ended, in milliseconds since 1970.
     pub created_ms: i64,
 }
 
@@ -30,7 +30,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then claimed.
+    /// If the database cannot be used; nothing is then claimed.
     pub fn offer(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
         let dead = self.read(|connection, presence| {
             let mut query = connection.prepare(
@@ -69,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then released.
+    /// If the database cannot be used; nothing is then released.
     pub fn release(&self, ids: &[String]) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -87,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has then changed.
+    /// If the database cannot be used; nothing has then changed.
     pub fn delivered(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
         // A session lists every delivery it ever received, and nearly all are marked already.
         let news = self.read(|connection, _| {

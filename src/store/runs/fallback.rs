@@ -11,7 +11,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When `target` cannot be written. Runs moved before the failure are in `target`, the rest are still here.
+    /// If `target` cannot be written. Runs moved before the failure are in `target`, the rest are still here.
     pub fn move_runs_to(&self, target: &Self) -> Result<(), StoreError> {
         let oldest = || self.read(|connection, _| records::select(connection, "ORDER BY seq LIMIT 1", ()));
         while let Some(run) = oldest()?.pop() {
@@ -24,7 +24,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has then changed.
+    /// If the database cannot be used; nothing has then changed.
     pub fn forget_run(&self, key: &str) -> Result<(), StoreError> {
         self.write(|transaction, _| {
             transaction.execute("DELETE FROM delivery WHERE key = ?1", [key])?;

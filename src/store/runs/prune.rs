@@ -9,17 +9,19 @@ use crate::store::open::Store;
 use crate::store::transact::now_ms;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// How long delivered ends are kept, archived runs, and ended runs that a call has waited for, which are not archived.
+/// The age up to which these are kept: delivered ends, archived runs, and ended runs that a call has waited for, which are not
+/// archived.
 const RUNS_MS: i64 = 30 * DAY_MS;
-/// How long the sum of a session is kept after its last spending.
+/// The time for which the sum of a session is kept after its last spending.
 const SPENDING_MS: i64 = 90 * DAY_MS;
-/// How many rows of each kind are removed at once, so that others wait only briefly. The next time removes more.
+/// The number of rows of each kind that are removed at once, so that other processes wait only briefly. The next call removes
+/// more.
 const BATCH: usize = 500;
 /// Interval between two searches for old rows.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
 const RUN: &str = "run";
-/// Where each kind of row is stored, and the condition for an old row; the parameter is the oldest time to keep. Each part of a
+/// The table of each kind of row, and the condition for an old row; the parameter is the oldest time to keep. Each part of a
 /// condition has an index.
 const OLD: [(&str, &str, &str, i64); 3] = [
     ("delivery", "seq", "delivered_ms < ?1", RUNS_MS),
@@ -34,7 +36,7 @@ const OLD: [(&str, &str, &str, i64); 3] = [
     ("spending", "session", "touched_ms < ?1", SPENDING_MS),
 ];
 
-/// Removes runs, but for where their directories are.
+/// Removes runs, but keeps the paths of their directories.
 fn forget(transaction: &Transaction<'_>, which: &str, before: [i64; 1]) -> rusqlite::Result<usize> {
     let sql = format!("DELETE FROM run WHERE seq IN ({which}) RETURNING directory, created_ms");
     let mut query = transaction.prepare(&sql)?;
@@ -58,7 +60,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then removed.
+    /// If the database cannot be used; nothing is then removed.
     pub fn prune(&self, now_ms: i64) -> Result<usize, StoreError> {
         let is_due = self.read(|connection, _| {
             // An older release does not record when it adds spending.
@@ -91,11 +93,11 @@ impl Store {
         })
     }
 
-    /// Removes directories of runs that are forgotten from the list: their files are gone.
+    /// Removes directories of forgotten runs from the list, because their files no longer exist.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then removed.
+    /// If the database cannot be used; nothing is then removed.
     pub fn drop_forgotten(&self, directories: &[&str]) -> Result<(), StoreError> {
         self.write(|transaction, _| {
             let mut drop_one = transaction.prepare("DELETE FROM forgotten WHERE directory = ?1")?;

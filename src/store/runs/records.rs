@@ -11,7 +11,7 @@ use crate::store::presence::Presence;
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
                        archived_ms, directory, is_foreground, body";
-/// How many due runs are returned at once; the rest are returned the next time.
+/// The number of due runs returned at once. The next call returns the rest.
 const DUE: usize = 256;
 
 /// A background run. Times are milliseconds since 1970.
@@ -27,19 +27,19 @@ pub struct StoredRun {
     pub session: String,
     /// The process that works on it while it is live; `None` stands for this process.
     pub process: Option<String>,
-    /// Whether it has not ended.
+    /// True if the run has not ended.
     pub is_live: bool,
-    /// When it was requested.
+    /// The time of the request.
     pub created_ms: i64,
-    /// When it ended.
+    /// The time of its end.
     pub ended_ms: Option<i64>,
-    /// When its transcript is due to be archived.
+    /// The time at which its transcript is due to be archived.
     pub archive_at_ms: Option<i64>,
-    /// When its transcript was archived.
+    /// The time at which its transcript was archived.
     pub archived_ms: Option<i64>,
     /// Its directory.
     pub directory: Option<String>,
-    /// Whether a call has waited for it.
+    /// True if a call has waited for it.
     pub is_foreground: bool,
     /// The rest of the record. The store does not read it.
     pub body: String,
@@ -50,13 +50,13 @@ pub struct StoredRun {
 pub struct StoredDirectory {
     /// The run's key; `None` if the run is forgotten.
     pub key: Option<String>,
-    /// Where it is.
+    /// The path of the directory.
     pub directory: String,
-    /// Whether the run has not ended.
+    /// True if the run has not ended.
     pub is_live: bool,
-    /// Whether its transcript was archived.
+    /// True if its transcript was archived.
     pub is_archived: bool,
-    /// When its end was told, or when it ended if there is nothing to tell. `None`: it has not been told yet.
+    /// The time at which its end was delivered, or at which it ended if there is nothing to deliver. `None`: not delivered yet.
     pub told_ms: Option<i64>,
 }
 
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// If the database cannot be used; nothing has changed then.
     pub fn put_run(&self, run: &StoredRun) -> Result<(), StoreError> {
         self.write(|transaction, own| put_run(transaction, own, run))
     }
@@ -76,7 +76,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; neither is then written.
+    /// If the database cannot be used; neither is then written.
     pub fn settle_run(
         &self,
         run: &StoredRun,
@@ -88,13 +88,12 @@ impl Store {
         Ok(())
     }
 
-    /// Like [`Self::settle_run`] for a run of another process, but only if that process is gone and the run is still
-    /// live under its id. `false`: it was not, for instance because another process was first; nothing has then
-    /// changed.
+    /// Works like [`Self::settle_run`] for a run of another process, but only if that process has ended and the run is still live
+    /// under its id. Returns `false` otherwise, for example if another process was first; nothing has then changed.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// If the database cannot be used; nothing has changed then.
     pub fn adopt_run(
         &self,
         run: &StoredRun,
@@ -117,22 +116,22 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// If the database cannot be used; nothing has changed then.
     pub fn amend_run(&self, run: &StoredRun) -> Result<bool, StoreError> {
         self.put_over(run, |_| true)
     }
 
-    /// As [`Self::amend_run`], and only if the stored run has this end: one that was resumed meanwhile, and has ended again, is
-    /// another one by now.
+    /// Works like [`Self::amend_run`], and only if the stored run has this end. A run that was resumed in the meantime, and has
+    /// ended again, has another end.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// If the database cannot be used; nothing has changed then.
     pub fn resume_run(&self, run: &StoredRun, ended_ms: Option<i64>) -> Result<bool, StoreError> {
         self.put_over(run, |stored| stored == ended_ms)
     }
 
-    /// Replaces an ended run whose end, when it was, is the one that is meant.
+    /// Replaces an ended run if the time of its end is the intended one.
     fn put_over(&self, run: &StoredRun, is_meant: impl Fn(Option<i64>) -> bool) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
             let mut over = transaction.prepare(
@@ -147,11 +146,11 @@ impl Store {
         })
     }
 
-    /// Live runs whose process is gone, oldest first.
+    /// Returns the live runs whose process has ended, oldest first.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn orphans(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.read(|connection, presence| {
             let mut query = connection.prepare("SELECT DISTINCT process FROM run WHERE is_live")?;
@@ -165,12 +164,12 @@ impl Store {
         })
     }
 
-    /// The live runs of a session, or of all, its newest `limit` background runs, and as many of those that a call has
-    /// waited for; newest first.
+    /// Returns the live runs of a session, or of all sessions, its newest `limit` background runs, and as many runs that a call
+    /// has waited for; newest first.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn runs(&self, session: Option<&str>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let of = of_session(session);
@@ -188,11 +187,11 @@ impl Store {
         self.read(|connection, _| select(connection, &which, params![session, limit]))
     }
 
-    /// How many runs of a session, or of all, there are.
+    /// Returns the number of runs of a session, or of all sessions.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn count_runs(&self, session: Option<&str>) -> Result<usize, StoreError> {
         let sql = format!("SELECT count(*) FROM run WHERE {}", of_session(session));
         let count =
@@ -204,7 +203,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn runs_with_id(&self, run_id: &str) -> Result<Vec<StoredRun>, StoreError> {
         self.read(|connection, _| {
             select(connection, "WHERE run_id = ?1 ORDER BY created_ms DESC, seq DESC", [run_id])
@@ -215,7 +214,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn run(&self, key: &str) -> Result<Option<StoredRun>, StoreError> {
         self.read(|connection, _| Ok(select(connection, "WHERE key = ?1", [key])?.pop()))
     }
@@ -224,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn due_for_archive(&self, now_ms: i64) -> Result<Vec<StoredRun>, StoreError> {
         let which = format!(
             "WHERE archived_ms IS NULL AND NOT is_live AND archive_at_ms <= ?1 ORDER BY archive_at_ms LIMIT {DUE}"
@@ -232,11 +231,12 @@ impl Store {
         self.read(|connection, _| select(connection, &which, [now_ms]))
     }
 
-    /// The directories of runs, oldest first, those of forgotten runs too. Much less to read than the runs themselves.
+    /// Returns the directories of runs, oldest first, including those of forgotten runs. This reads much less than the runs
+    /// themselves.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn directories(&self, limit: usize) -> Result<Vec<StoredDirectory>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(|connection, _| {
@@ -267,7 +267,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used.
+    /// If the database cannot be used.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         let open = self.ready()?;
         let version = open.connection.query_row("PRAGMA data_version", (), |row| row.get::<_, i64>(0));

@@ -24,7 +24,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then sent.
+    /// If the database cannot be used; nothing is then sent.
     pub fn ask(&self, key: &str, action: &str, text: &str) -> Result<bool, StoreError> {
         self.write(|transaction, _| {
             let asked = transaction.execute(
@@ -39,7 +39,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is then removed.
+    /// If the database cannot be used; nothing is then removed.
     pub fn take_requests(&self) -> Result<Vec<Request>, StoreError> {
         // There are nearly always none, and each write wakes the other processes.
         if self.read(|connection, presence| list(connection, presence.id()))?.is_empty() {

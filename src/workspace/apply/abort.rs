@@ -1,4 +1,4 @@
-//! Goes back to what was before an apply.
+//! Restores the state before an apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,12 +14,11 @@ use crate::workspace::replace::{
 use crate::workspace::snapshot::{Apply, Change, Contents, Name, Snapshot, SnapshotStore, off_thread, state};
 
 impl SnapshotStore {
-    /// Brings back what was before the run `id` was applied, also after an apply that was interrupted anywhere. Returns the
-    /// files.
+    /// Restores the state before the run `id` was applied, even if the apply was interrupted at any point. Returns the files.
     ///
     /// # Errors
     ///
-    /// When a file has changed since. Nothing has changed then.
+    /// If a file has changed since. Nothing has changed then.
     pub async fn abort_apply(&self, id: &str) -> Result<Vec<PathBuf>, ApplyError> {
         self.open(id).await.map_err(|_| ApplyError::Nothing)?;
         let _lock = self.lock(id).await?;
@@ -122,7 +121,7 @@ enum Found {
     Neither,
 }
 
-/// Whether a file is what the apply has made of it, or still what it was.
+/// Returns true if a file is unchanged since the apply, or still in its state before it.
 fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) -> io::Result<Found> {
     let at = |file: &Option<_>| -> io::Result<bool> {
         let state = state(file.as_ref(), contents)?;

@@ -1,4 +1,4 @@
-//! Shows and deletes what a run has left.
+//! Shows and deletes the artifacts of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::workspace::git::Scope;
 use crate::workspace::private::{PATCH, is_in_use};
 use crate::workspace::snapshot::{Left, Snapshot, SnapshotError, SnapshotStore, off_thread};
 
-/// What a run has changed, as git shows it.
+/// The changes of a run, in git's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Its branch, if it has one.
@@ -19,7 +19,7 @@ pub struct Difference {
     pub patch: PathBuf,
 }
 
-/// What was deleted, or would be.
+/// The deleted artifacts, or the ones that would be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discarded {
     /// The branch, if there is one.
@@ -29,11 +29,11 @@ pub struct Discarded {
 }
 
 impl SnapshotStore {
-    /// What the isolated run `id` has changed, from what it began with.
+    /// Returns the changes of the isolated run `id` since its start.
     ///
     /// # Errors
     ///
-    /// When it has left nothing, or git fails.
+    /// If it has no artifacts, or git fails.
     pub async fn difference(&self, id: &str) -> Result<Difference, ApplyError> {
         let (snapshot, left) = self.left(id).await?;
         let args = ["diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"];
@@ -42,12 +42,12 @@ impl SnapshotStore {
         Ok(Difference { branch: left.branch, text, patch: self.directory(id).join(PATCH) })
     }
 
-    /// Deletes the branch and the patch of the isolated run `id`, if the branch is what the run has left. `is_sure`: without
-    /// it nothing is deleted, only said what would be.
+    /// Deletes the branch and the patch of the isolated run `id`, if the branch is unchanged since the run. Unless `is_sure`,
+    /// nothing is deleted and only reported.
     ///
     /// # Errors
     ///
-    /// When there is nothing, when somebody has added to the branch, or when it is checked out.
+    /// If there is nothing, if the branch has later commits, or if it is checked out.
     pub async fn discard(&self, id: &str, is_sure: bool) -> Result<Discarded, ApplyError> {
         self.left(id).await?;
         let _lock = self.lock(id).await?;
@@ -67,7 +67,7 @@ impl SnapshotStore {
         Ok(discarded)
     }
 
-    /// Deletes the branch of a run, or only says whether it could, unless it `is_sure`. One that is gone is no error.
+    /// Deletes the branch of a run. Unless `is_sure`, it only reports if it could. A missing branch is no error.
     async fn delete_branch(
         &self,
         snapshot: &Snapshot,

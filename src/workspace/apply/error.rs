@@ -1,4 +1,4 @@
-//! Why nothing was taken over.
+//! The reasons for which nothing was applied.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,8 @@ use crate::workspace::snapshot::{SnapshotError, named as shown};
 /// Most paths that a message names.
 const MAX_NAMED: usize = 20;
 
-/// Why something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says so.
+/// The reason for which something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says
+/// so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// Nothing is known of the run's changes.
@@ -87,7 +88,7 @@ pub enum ApplyError {
         "{files} files were changed by the run and in your tree, more than {most}: merge its branch with git instead"
     )]
     TooMany {
-        /// How many.
+        /// The number of files.
         files: usize,
         /// The limit.
         most: usize,
@@ -120,7 +121,7 @@ pub enum ApplyError {
     NotWritten {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// A file could not be written, and others could not be brought back.
@@ -133,10 +134,10 @@ pub enum ApplyError {
         id: String,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The branch is not what the run has left.
+    /// The branch has changed since the run.
     #[error(
         "the branch `{branch}` has changed since the run and is kept: delete it yourself with `git branch -D {branch}` if nobody needs it"
     )]

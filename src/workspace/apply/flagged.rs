@@ -24,8 +24,8 @@ pub(crate) struct FlaggedChanges {
 }
 
 impl SnapshotStore {
-    /// Finds which of these paths run code later, or tell agents what to do, in the tree at `root`: because of their names,
-    /// because a link such as `.husky` leads to them, or because the configuration of a repository names them.
+    /// Finds the paths that run code later, or instruct agents, in the tree at `root`: because of their names, because a link
+    /// such as `.husky` leads to them, or because the configuration of a repository names them.
     pub(crate) async fn flagged(&self, root: &Path, paths: Vec<PathBuf>) -> FlaggedChanges {
         if paths.is_empty() {
             return FlaggedChanges::default();
@@ -43,7 +43,7 @@ impl SnapshotStore {
     }
 }
 
-/// Whether no file of a work tree may have this name: it leads out of it, or into a repository.
+/// Returns true if no file of a work tree may have this name: it leads out of the tree, or into a repository.
 pub(super) fn is_unsafe(path: &Path) -> bool {
     let is_bad = |part: Component<'_>| match part {
         Component::Normal(name) => [REPOSITORY, SHORT_REPOSITORY].contains(&&*folded(name)),
@@ -54,7 +54,7 @@ pub(super) fn is_unsafe(path: &Path) -> bool {
     path.as_os_str().is_empty() || parts.as_os_str() != path.as_os_str() || path.components().any(is_bad)
 }
 
-/// Whether a symbolic link at `path` leads out of the tree.
+/// Returns true if a symbolic link at `path` leads out of the tree.
 pub(super) fn leads_out(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count().saturating_sub(1);
     let mut has_entered = false;
@@ -62,7 +62,7 @@ pub(super) fn leads_out(path: &Path, target: &Path) -> bool {
         match part {
             Component::Normal(_) => has_entered = true,
             Component::CurDir => {}
-            // What was entered may be a link itself: what lies above that is not known.
+            // An entered directory may be a link itself, and its parent is unknown.
             Component::ParentDir if depth > 0 && !has_entered => depth -= 1,
             _ => return true,
         }

@@ -1,4 +1,4 @@
-//! What becomes of files that the run and somebody else have changed.
+//! Resolves files that both the run and another person have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,24 +12,24 @@ use crate::workspace::snapshot::{Change, File, Snapshot, SnapshotError, Snapshot
 
 /// The mode of a repository in a tree.
 pub(super) const SUBMODULE: u32 = 0o160_000;
-/// Where the three sides of a file lie while it is merged.
+/// The paths of the three sides of a file while it is merged.
 const SIDES: [&str; 3] = ["merge.yours", "merge.base", "merge.run"];
 
-/// What a file is to become, and what a person has to decide about it.
+/// The new state of a file, and the decisions that a person has to make about it.
 #[derive(Default)]
 pub(super) struct Merged {
     /// The new states of files that change; `None`: it is removed.
     pub files: BTreeMap<PathBuf, Option<File>>,
     pub conflicts: Vec<(PathBuf, String)>,
-    /// Those of the run's files that git sees in the tree now. Where another one lies, git does not know it.
+    /// The run's files that git sees in the tree now. git does not know a file that is hidden by another one.
     pub seen: BTreeSet<PathBuf>,
 }
 
-/// What to do with a file without looking into it.
+/// The treatment of a file that does not depend on its content.
 pub(super) enum Choice {
     /// It stays.
     Keep,
-    /// It becomes what the run has made of it.
+    /// The file takes the run's state.
     Take,
     /// It stays, or is taken, and a person decides.
     Conflict { takes: bool, why: &'static str },
@@ -37,7 +37,8 @@ pub(super) enum Choice {
     Merge,
 }
 
-/// `by_run` is what the run has made of the file; `now` what it is, if that differs from what it was.
+/// Returns the treatment of a file. `by_run` is the run's state of the file; `now` is its current state, if that differs from its
+/// state at the start.
 pub(super) fn choice(by_run: &Change, now: Option<&Option<File>>) -> Choice {
     let conflict = |takes, why| Choice::Conflict { takes, why };
     let Some(now) = now else {
@@ -107,7 +108,7 @@ impl SnapshotStore {
         let object = self.git(snapshot, &["hash-object", "-w", "--stdin"], merged.stdout).await?;
         let object = String::from_utf8_lossy(&object).trim().to_owned();
         let mode = |file: Option<&File>| file.map(|file| file.mode);
-        // Who has changed the mode has it.
+        // The side that has changed the mode wins.
         let mode = if mode(yours) == mode(base) { mode(run) } else { mode(yours) };
         Ok(Some((File { mode: mode.unwrap_or(0o100_644), object }, conflicts > 0)))
     }

@@ -1,9 +1,9 @@
-//! Takes over what an isolated run has left, into the work tree of the person.
+//! Applies the changes of an isolated run to the user's work tree.
 //!
-//! The state of the tree is recorded first, as a snapshot is. Then each file that the run has changed is merged by itself:
-//! what it was when the run began, what it is now, what the run made of it. Only files are written: the index, the commits
-//! and the references of the project stay as they are. A file is replaced only while it is in the recorded state
-//! (`replace/`). The data for going back is kept before the first file is written.
+//! The state of the tree is recorded first, as a snapshot is. Then each file that the run has changed is merged by itself, from
+//! its state at the start, its current state, and the run's state. Only files are written: the index, the commits and the
+//! references of the project stay unchanged. A file is replaced only while it is in the recorded state (`replace/`). The data for
+//! undoing the apply is saved before the first file is written.
 //!
 //! | Question | File |
 //! |---|---|

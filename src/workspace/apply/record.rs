@@ -1,11 +1,11 @@
-//! What a run has left, and what was taken over of it.
+//! The artifacts of a run, and the applied part of them.
 
 use std::path::PathBuf;
 
 use super::error::ApplyError;
 use crate::workspace::snapshot::{Left, Snapshot, SnapshotError, SnapshotStore};
 
-/// What was taken over, relative to the root of the tree.
+/// The applied files, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// The files that were written or removed, those with conflict markers included.
@@ -15,7 +15,7 @@ pub struct Applied {
 }
 
 impl SnapshotStore {
-    /// What a run has left, and the snapshot it was made from.
+    /// Returns the artifacts of a run, and the snapshot that it started from.
     pub(super) async fn left(&self, id: &str) -> Result<(Snapshot, Left), ApplyError> {
         let snapshot = match self.open(id).await {
             Err(SnapshotError::Unknown { .. }) => return Err(ApplyError::Nothing),

@@ -1,4 +1,4 @@
-//! Merges what a run has left into the work tree.
+//! Merges the changes of a run into the work tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,8 @@ use crate::workspace::snapshot::{
 
 /// Texts that are merged in one apply. Each is a process.
 const MAX_MERGED: usize = 500;
-/// Bytes of all files that are written or replaced, on both sides: they are in memory. Below what is read of git.
+/// The maximum size of all files that are written or replaced, on both sides, in bytes: they are in memory. Below the limit of
+/// data read from git.
 const MAX_CONTENTS: u64 = 200 * 1024 * 1024;
 /// The state after, as an index.
 const INDEX: &str = "index.apply";
@@ -33,12 +34,12 @@ const EXECUTE: u32 = 0o111;
 const READ: u32 = 0o444;
 
 impl SnapshotStore {
-    /// Takes over what the isolated run `id` has left: three-way, file by file, into the work tree that it began with. The
-    /// index is left alone. `with_flagged`: files that run code later, tell agents what to do or lead out of the tree, too.
+    /// Applies the changes of the isolated run `id`: a three-way merge, file by file, into the work tree that it started from.
+    /// The index is left alone. `with_flagged` includes files that run code later, instruct agents or lead out of the tree.
     ///
     /// # Errors
     ///
-    /// When nothing was taken over; only [`ApplyError::HalfWritten`] leaves something to be taken back.
+    /// If nothing was applied; only [`ApplyError::HalfWritten`] leaves something to be undone.
     pub async fn apply(&self, id: &str, with_flagged: bool) -> Result<Applied, ApplyError> {
         self.left(id).await?;
         let _lock = self.lock(id).await?;
@@ -188,7 +189,7 @@ impl SnapshotStore {
                 None => index_line("0", &none, path),
             }
         };
-        // What is removed goes first: a directory may take its place.
+        // Removed files go first: a directory may take their place.
         let removed = files.iter().filter(|(_, file)| file.is_none()).flat_map(line);
         let lines = removed.chain(files.iter().filter(|(_, file)| file.is_some()).flat_map(line)).collect();
         let objects: &[&Path] = &[&snapshot.objects];
@@ -229,7 +230,7 @@ fn objects(changes: &[Change]) -> BTreeSet<&str> {
     files.map(|file| file.object.as_str()).collect()
 }
 
-/// Locks a file, if nobody else has.
+/// Locks a file, unless another process has locked it.
 #[cfg(unix)]
 fn is_locked(file: &fs::File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
@@ -316,7 +317,7 @@ fn in_the_way(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen: bo
     }
 }
 
-/// Whether nothing stays in a directory when these files are removed.
+/// Returns true if a directory is empty once these files are removed.
 fn is_emptied(root: &Path, directory: &Path, removed: &BTreeSet<PathBuf>) -> bool {
     let Ok(entries) = fs::read_dir(root.join(directory)) else { return false };
     let mut count = 0;
@@ -334,7 +335,7 @@ fn is_emptied(root: &Path, directory: &Path, removed: &BTreeSet<PathBuf>) -> boo
     entries.all(is_removed) && count > 0
 }
 
-/// The permissions of what is replaced or removed, and the directories that will be made.
+/// Returns the permissions of the replaced or removed entries, and the directories that will be made.
 fn surroundings(root: &Path, changes: &[Change]) -> (Vec<(Name, u32)>, Vec<Name>) {
     let mut modes = BTreeMap::new();
     let mut made = BTreeSet::new();

@@ -59,7 +59,7 @@ fn copy_one(
         return Err("it is no path within the tree".into());
     };
     let parent = path.parent().unwrap_or(Path::new(""));
-    // Not every project has what is listed for all.
+    // Not every project has all of the listed entries.
     let Ok(source) = Directory::open_real(from).and_then(|root| root.below(parent)) else { return Ok(()) };
     if !source.has(name) {
         return Ok(());
@@ -79,7 +79,7 @@ fn copy_one(
     copy_tree(source, name, to, path, is_hidden, room)
 }
 
-/// Copies what has this name in an open directory, which is `path` of its tree.
+/// Copies the entry with this name of an open directory, which is `path` of its tree.
 fn copy_tree(
     source: Directory,
     name: &OsStr,

@@ -20,7 +20,7 @@ use crate::workspace::snapshot::{
 
 /// The index that the tree was checked out with, in the directory of the snapshot.
 pub(super) const INDEX: &str = "index.private";
-/// How many names are tried for a tree: one that was kept is in the way of the next of its run.
+/// The number of names tried for a tree: a kept tree may block the next tree of its run.
 const ATTEMPTS: u32 = 16;
 
 /// A private repository with a work tree, for one run.
@@ -37,7 +37,7 @@ pub struct PrivateTree {
     pub base: String,
     /// The branch that it works on.
     pub branch: String,
-    /// What the tree lacks.
+    /// The missing parts of the tree.
     pub notices: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When it cannot be made. Nothing of it is left.
+    /// If it cannot be made. Nothing of it remains.
     pub async fn private_tree(
         &self,
         snapshot: &Snapshot,
@@ -63,7 +63,7 @@ impl SnapshotStore {
         let tree =
             PrivateTree { snapshot: snapshot.clone(), directory, root, base, branch, notices: Vec::new() };
         let filled = match self.fill(tree.clone(), copied).await {
-            // Only what is whole is found again: what is missing in it would pass for removed by the child.
+            // Only a complete tree is found again: a missing file in it would look like a file that the child removed.
             Ok(tree) => self.note_tree(&tree).await.map(|()| tree),
             Err(error) => Err(error),
         };
@@ -77,18 +77,18 @@ impl SnapshotStore {
         }
     }
 
-    /// Removes a private tree in which nobody has worked, and its snapshot.
+    /// Removes a private tree in which no child has worked, and its snapshot.
     pub(crate) async fn unmake(&self, tree: &PrivateTree) {
         let id = &tree.snapshot.id;
         self.forget_tree(id).await;
         let directory = tree.directory.clone();
         drop(off_thread(move || remove_tree(&directory)).await);
-        // What stays is found by the next sweep.
+        // The next sweep finds the remaining entries.
         drop(self.release(id).await);
         self.bring_back(id).await;
     }
 
-    /// The commit of a snapshot: the one that was checked out if nothing differs from it, else a new one on top.
+    /// Returns the commit of a snapshot: the checked-out commit if nothing differs from it, else a new commit on top.
     pub(super) async fn base_commit(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
         if let (Some(_), Some(tip)) = (&snapshot.branch, &snapshot.base) {
             return Ok(tip.clone());
@@ -118,7 +118,7 @@ impl SnapshotStore {
         self.git_text(snapshot, &args).await
     }
 
-    /// What git prints in one line.
+    /// Returns the single-line output of a git command.
     pub(in crate::workspace) async fn git_text(
         &self,
         snapshot: &Snapshot,
@@ -209,7 +209,7 @@ fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> R
         {
             fs::copy(ours.join(from), at(name))?;
         }
-        // Not through a link: the child reads what is copied.
+        // Not through a link: the child reads the copied content.
         if let Ok(shallow) = hidden.no_follow(&shared.join("shallow")) {
             open::copy(shallow, &mut fs::File::create_new(at("shallow"))?, MAX_TEXT)?;
         }
@@ -218,7 +218,7 @@ fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> R
     Ok(lay_out().map_err(failed)?)
 }
 
-/// Copies what the repository does not have: our own objects, all of them loose.
+/// Copies the objects that the repository does not have: our own, all of them loose.
 fn copy_objects(from: &Path, to: &Path) -> io::Result<()> {
     for fan in fs::read_dir(from)? {
         let fan = fan?;

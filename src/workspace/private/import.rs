@@ -1,4 +1,4 @@
-//! Makes a branch of the project of what a child did in its private tree.
+//! Imports a child's work in its private tree as a branch of the project.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ use crate::workspace::snapshot::{
     Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
 
-/// Many file systems have no finer clock. What was saved within one tick of its beginning is imported.
+/// The clock step of a coarse file system. Files saved within one tick of its beginning are imported.
 const TICK: Duration = Duration::from_millis(10);
 
 /// The time of a file.
@@ -30,21 +30,21 @@ type FileTime = (i64, i64);
 /// The patch, in the directory of the snapshot.
 pub(in crate::workspace) const PATCH: &str = "changes.patch";
 const NEW_PATCH: &str = "changes.patch.new";
-/// How many names are tried for a kept tree.
+/// The number of names tried for a kept tree.
 const ATTEMPTS: u32 = 64;
 
-/// What was taken over from a private tree.
+/// The content imported from a private tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The branch in the project's repository; `None` if nothing has changed, or nothing could be taken over.
     pub branch: Option<String>,
     /// Its commit.
     pub commit: Option<String>,
-    /// How many commits the child has made that were taken over.
+    /// The number of the child's commits that were imported.
     pub commits: u32,
     /// The file with all changes as a patch.
     pub patch: Option<PathBuf>,
-    /// What differs from the tree that the child began with.
+    /// The differences from the tree that the child started with.
     pub changes: Vec<Change>,
     /// Lines that were added, in text files.
     pub insertions: u64,
@@ -52,13 +52,12 @@ pub struct Imported {
     pub deletions: u64,
     /// The private tree, if it was kept because something in it was not taken over.
     pub kept: Option<PathBuf>,
-    /// What was not taken over, and why.
+    /// The content that was not imported, with the reasons.
     pub notices: Vec<String>,
 }
 
 impl SnapshotStore {
-    /// Takes over what was done in a private tree whose child has ended, and removes the tree unless something would be
-    /// lost with it.
+    /// Imports the work in a private tree whose child has ended, and removes the tree unless that would lose something.
     ///
     /// A person may save a file in the tree at any moment. A file that changes after the import has begun stays, and so does
     /// the tree.
@@ -70,7 +69,7 @@ impl SnapshotStore {
         if let Err(error) = self.import_into(tree, &mut imported).await {
             imported.notices.push(format!("what the child did could not be taken over: {}", chain(&error)));
         }
-        // Before any file of it goes: what is missing would pass for removed by the child.
+        // The record is removed before any file: a missing file would look like a file that the child removed.
         self.forget_tree(&tree.snapshot.id).await;
         let is_whole = imported.notices.is_empty();
         let tree = tree.clone();
@@ -145,7 +144,7 @@ impl SnapshotStore {
             let message = format!("Changes of the sub-agent's run {}", snapshot.id);
             self.commit(snapshot, files, Some(&tip), &message).await?
         };
-        // A run that goes on still has what its earlier parts have done.
+        // A continued run still has the work of its earlier parts.
         if commit == tree.base && snapshot.branch.is_none() {
             return Ok(());
         }
@@ -179,7 +178,7 @@ impl SnapshotStore {
         Ok(())
     }
 
-    /// What has changed, in figures and as a patch.
+    /// Returns the changes, in figures and as a patch.
     async fn describe(
         &self,
         snapshot: &Snapshot,
@@ -192,7 +191,7 @@ impl SnapshotStore {
         Ok(())
     }
 
-    /// The child's last commit, if all that led to it was taken over, else the one that it began with.
+    /// Returns the child's last commit if its whole history was imported, else the commit that it started with.
     pub(super) async fn tip(
         &self,
         tree: &PrivateTree,
@@ -232,7 +231,7 @@ impl SnapshotStore {
         Ok((sum(0), sum(1)))
     }
 
-    /// Written by git: a patch can be larger than what is read of a command.
+    /// git writes the file: a patch can be larger than the limit for a command's output.
     async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
         let ours = self.directory(&snapshot.id);
         let (to, new) = (ours.join(PATCH), ours.join(NEW_PATCH));
@@ -297,8 +296,8 @@ pub(super) fn set_aside(tree: &PrivateTree) -> PathBuf {
     tree.root.clone()
 }
 
-/// Which of the directories that were empty when the child began have something in them. Nothing of it is recorded, because git
-/// takes them for repositories of their own.
+/// Returns the directories that were empty when the child started and have content now. Their content is not recorded, because
+/// git takes them for separate repositories.
 async fn filled(root: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
     let (root, directories) = (root.to_owned(), directories.to_owned());
     let is_filled = move |directory: &PathBuf| {

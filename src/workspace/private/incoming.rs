@@ -1,4 +1,4 @@
-//! Takes what a child has committed out of its repository.
+//! Copies a child's commits out of its repository.
 
 use std::fs;
 use std::io;
@@ -11,14 +11,14 @@ use crate::workspace::snapshot::{Call, SnapshotStore, named, off_thread};
 
 /// The largest file with references that is read.
 const MAX_REFS: u64 = 1024 * 1024;
-/// Where the child's objects lie until they are checked.
+/// The directory of the child's objects until they are checked.
 const INCOMING: &str = "incoming";
-/// How deep directories of references may be nested. Each level is an open file, and a child can nest them without end.
+/// The maximum depth of reference directories. Each level is an open file, and a child can nest them without end.
 const MAX_DEPTH: usize = 64;
 /// Objects that are copied at most, and references.
 const MAX_OBJECTS: usize = 200_000;
 
-/// Where a child's commits are.
+/// The location of a child's commits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'a> {
     /// In the repository of its tree.
@@ -27,12 +27,12 @@ pub(super) enum Source<'a> {
     Pack(&'a Path),
 }
 
-/// What a child's repository refers to.
+/// The references of a child's repository.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
     /// The commit that is checked out.
     pub tip: String,
-    /// Whether there are others, so that something would be lost with them.
+    /// True if there are other references, whose content would be lost.
     pub has_others: bool,
 }
 
@@ -70,7 +70,7 @@ impl References {
 }
 
 /// Returns true if the directory at `path` holds anything except directories and the file `own`, or directories that are nested
-/// deeper than those of references.
+/// deeper than reference directories.
 fn has_other(directory: &Directory, path: &Path, own: &Path) -> bool {
     let Ok(names) = directory.names(MAX_OBJECTS) else { return true };
     names.iter().any(|name| match directory.look(name) {
@@ -87,8 +87,8 @@ fn text(git: &Directory, path: &str) -> io::Result<String> {
 }
 
 impl SnapshotStore {
-    /// Takes over the commits from the base of a private tree to `tip`, into our objects, and checks them: each object is
-    /// hashed again, and everything that it names has to be there.
+    /// Imports the commits from the base of a private tree to `tip` into our objects, and checks them: each object is hashed
+    /// again, and every object that it names must exist.
     pub(super) async fn take_commits(
         &self,
         tree: &PrivateTree,
@@ -136,7 +136,7 @@ impl SnapshotStore {
             .map_err(|_| "they do not follow from the commit that it began with".to_owned())?;
         let not = format!("^{}", tree.base);
         if let Source::Pack(_) = source {
-            // Here nobody has seen the files of which these are the content.
+            // The files with this content are unknown here.
             let list = ["rev-list", "--objects", "--no-object-names", "--end-of-options", tip, &not];
             let named = ask(with_incoming, &list, Vec::new()).await?;
             let sizes = ask(with_incoming, &["cat-file", "--batch-check=%(objectsize)"], named).await?;
@@ -149,7 +149,7 @@ impl SnapshotStore {
         }
         let range = format!("{tip}\n{not}\n").into_bytes();
         let pack = ask(with_incoming, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
-        // Hashes everything, whatever the child has called it.
+        // Hashes every object, under any name that the child gave it.
         ask(project, &["index-pack", "--strict", "--stdin"], pack).await?;
         ask(project, &["rev-list", "--objects", "--quiet", "--end-of-options", tip, &not], Vec::new())
             .await?;

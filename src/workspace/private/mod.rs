@@ -1,11 +1,11 @@
-//! A private repository for one run, made from a snapshot, and what is taken over from it.
+//! A private repository for one run, made from a snapshot, and the import of its changes.
 //!
 //! It is a repository of its own, not a linked work tree: its child may commit, and can neither reach the references of
 //! the project nor lose its history. Its objects are the project's, read through an alternate.
 //!
-//! Afterwards every byte of it is the child's, its configuration included. So git never runs in it: files are read with
-//! an index and a configuration of ours, and commits are copied object by object, without what the child's repository
-//! refers to elsewhere, and checked before they count.
+//! Afterwards the child controls every byte of it, including its configuration. So git never runs in it: files are read with an
+//! index and a configuration of ours. Commits are copied object by object, without anything that the child's repository borrows,
+//! and checked before they count.
 //!
 //! | Question | File |
 //! |---|---|

@@ -7,7 +7,7 @@ use crate::workspace::git::{GitError, KEPT, Scope};
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{Call, Snapshot, SnapshotError, SnapshotStore, off_thread};
 
-/// How many names are tried for a branch: a run that is continued has one already.
+/// The number of names tried for a branch: a continued run has one already.
 const ATTEMPTS: u32 = 64;
 /// The largest file with the name of a branch that is read.
 const MAX_HEAD: u64 = 4096;
@@ -66,14 +66,14 @@ impl SnapshotStore {
     ) -> Result<String, SnapshotError> {
         let ours = self.directory(&snapshot.id);
         let dirs = self.repository(&snapshot.root).await?;
-        // Where references are kept, the repository has to say. Nothing is run: hooks are off, and no file is looked at.
+        // The repository decides where references are kept. Nothing is executed: hooks are off, and no file is read.
         let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
         let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
         let range = self.range(scope, commit, snapshot.base.as_deref()).await?;
         let kept = ours.join(KEPT);
         let own = [&*ours.join("objects"), &*kept];
         let own = if kept.is_dir() { &own[..] } else { &own[..1] };
-        // Straight into the repository: a pack can be larger than what is read of a command.
+        // Straight into the repository: a pack can be larger than the limit for a command's output.
         let into: &Path = &snapshot.objects;
         let call = Call {
             work_tree: into,

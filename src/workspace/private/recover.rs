@@ -1,4 +1,4 @@
-//! Finds private trees again: those of runs whose process has died, and the branch that an earlier part of a run made.
+//! Finds private trees again: the trees of runs whose process has died, and the branch that an earlier part of a run made.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -27,7 +27,8 @@ pub struct TreeLock {
 }
 
 impl TreeLock {
-    /// What holds it. The warden of a child that has it, too, keeps others from taking over the tree until that child is gone.
+    /// Returns the lock file. The warden of a child that also holds it keeps others from importing the tree until that child has
+    /// ended.
     pub(crate) fn file(&self) -> Option<&File> {
         self.file.as_ref()
     }
@@ -38,7 +39,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When another process holds it.
+    /// If another process holds it.
     pub async fn hold_tree(&self, id: &str) -> Result<TreeLock, SnapshotError> {
         let path = self.directory(id).join(LOCK);
         let locked = off_thread(move || match lock(&path, true) {
@@ -65,12 +66,12 @@ impl SnapshotStore {
         let _ = off_thread(move || fs::remove_file(path)).await;
     }
 
-    /// Takes over what the run `id` did in its private tree, if its process has died before it could. `None`: there is no
+    /// Imports the work of the run `id` in its private tree, if its process died before it could. Returns `None` if there is no
     /// such tree.
     ///
     /// # Errors
     ///
-    /// When its process is alive, or nobody can tell.
+    /// If its process is alive, or this is unknown.
     pub async fn recover_tree(&self, id: &str) -> Result<Option<Imported>, SnapshotError> {
         let path = self.directory(id).join(PRIVATE_TREE);
         let read = move || -> Option<PrivateTree> {
@@ -97,7 +98,7 @@ impl SnapshotStore {
         Ok(Some(imported))
     }
 
-    /// Does so for all runs whose processes have died. Returns what was found, with the ids of the runs.
+    /// Imports the trees of all runs whose processes have died. Returns them with the ids of the runs.
     pub async fn recover_trees(&self) -> Vec<(String, Imported)> {
         let place = self.place().to_owned();
         let listed = off_thread(move || noted_trees(&place));
@@ -110,12 +111,12 @@ impl SnapshotStore {
         recovered
     }
 
-    /// The snapshot of a run that goes on: what its branch has, if an earlier part of it has made one. Changes still count
-    /// from the tree that the first part `began` with, since all of them together are taken over.
+    /// Returns the snapshot of a continued run: the content of its branch, if an earlier part of it has made one. Changes still
+    /// count from the tree that the first part `began` with, since all parts are applied together.
     ///
     /// # Errors
     ///
-    /// When git fails.
+    /// If git fails.
     pub async fn at_branch(
         &self,
         snapshot: Snapshot,

@@ -1,7 +1,7 @@
-//! A private tree on another machine: what is sent for it, and what is taken over of what comes back.
+//! A private tree on a remote machine: the pack that is sent for it, and the import of the returned pack.
 //!
-//! What comes back is one pack with two commits: that of the child's branch, and one with the files as the child left them. It is
-//! checked as everything of a private tree here is. Nothing of it is read before.
+//! The returned pack has two commits: one of the child's branch, and one with the final state of the files. It is checked like
+//! all content of a local private tree. Nothing of it is read before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::workspace::snapshot::{
     Call, SHOWN, Snapshot, SnapshotError, SnapshotStore, index_line, named, off_thread,
 };
 
-/// The pack that is sent and the one that has come back, in the directory of the snapshot.
+/// The sent pack and the returned pack, in the directory of the snapshot.
 const SENT: &str = "sent.pack";
 const BACK: &str = "back.pack";
 /// The mode of a repository in a tree.
 const SUBMODULE: u32 = 0o160_000;
 
-/// What a private tree on another machine is made of.
+/// The content of a private tree on a remote machine.
 #[derive(Clone, Debug)]
 pub struct TreeThere {
     /// The snapshot that it is made from.
@@ -31,42 +31,42 @@ pub struct TreeThere {
     pub base: String,
     /// The branch that it works on.
     pub branch: String,
-    /// Whether the base has a history, which is not sent.
+    /// True if the base has a history, which is not sent.
     pub is_shallow: bool,
     /// The base and its files, in a file: a run may take long, and only its start needs them.
     pub pack: PathBuf,
     /// The bytes of that pack.
     pub pack_bytes: usize,
-    /// The configuration of a repository for it, its attributes, and what is ignored in it.
+    /// The configuration of its repository, its attributes, and its ignore rules.
     pub settings: [Vec<u8>; 3],
-    /// Where the pack that comes back is written.
+    /// The path to which the returned pack is written.
     pub back: PathBuf,
     /// The most bytes of that pack, and of the files in it.
     pub limit: u64,
-    /// What the tree lacks.
+    /// The missing parts of the tree.
     pub notices: Vec<String>,
     place: PathBuf,
 }
 
-/// What has come back beside the pack.
+/// The data that returned with the pack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Brought {
     /// The commit with the files as they were left, on top of the base.
     pub files: String,
     /// The commit of the child's branch, if it has one.
     pub tip: Option<String>,
-    /// Whether the child has made other branches.
+    /// True if the child has made other branches.
     pub has_others: bool,
-    /// What git said there of files that it did not take.
+    /// git's remote messages about files that it did not add.
     pub notes: String,
 }
 
 impl SnapshotStore {
-    /// What a private tree elsewhere is made of. What has to be kept of it here later lies below `place`.
+    /// Returns the content of a remote private tree. The local records of it are kept below `place`.
     ///
     /// # Errors
     ///
-    /// When git fails, or the pack is more than git may print or takes longer than a call of git may.
+    /// If git fails, or the pack exceeds the limit for git's output or takes longer than one git call may.
     pub async fn tree_there(&self, snapshot: &Snapshot, place: &Path) -> Result<TreeThere, SnapshotError> {
         let base = self.base_commit(snapshot).await?;
         let commit = self.git_text(snapshot, &["cat-file", "commit", &base]).await?;
@@ -98,8 +98,8 @@ impl SnapshotStore {
         })
     }
 
-    /// Takes over what was done in a private tree elsewhere. `brought` is `None` when nothing has changed there, and an error says
-    /// why nothing is known of it.
+    /// Imports the work in a remote private tree. `brought` is `None` if nothing has changed there, and an error gives the reason
+    /// if nothing is known about it.
     pub async fn import_there(&self, tree: &TreeThere, brought: Result<Option<Brought>, String>) -> Imported {
         let mut imported = Imported::default();
         let (brought, is_doubtful) = match brought {
@@ -178,7 +178,7 @@ impl SnapshotStore {
         Ok(is_doubtful || !is_taken)
     }
 
-    /// A tree without the repositories that the child has made in it: what they refer to is not there.
+    /// Returns a tree without the repositories that the child has made in it, because their objects are missing.
     async fn without_repositories(
         &self,
         snapshot: &Snapshot,
@@ -246,7 +246,7 @@ impl TreeThere {
         }
     }
 
-    /// What stands before a pack in a bundle.
+    /// Returns the bytes before the pack in a bundle.
     fn header(&self, Brought { files, tip, .. }: &Brought) -> String {
         let form = if self.snapshot.is_sha256 {
             "# v3 git bundle\n@object-format=sha256"

@@ -1,4 +1,4 @@
-//! What differs between two trees.
+//! The differences between two trees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -8,7 +8,7 @@ use crate::text::text_enum;
 use crate::workspace::replace::State;
 
 text_enum! {
-    /// What became of a file.
+    /// The kinds of change of a file.
     pub enum ChangeKind {
         /// It is only in the second tree.
         Added = "added",
@@ -24,7 +24,7 @@ text_enum! {
 pub struct Change {
     /// Relative to the root.
     pub path: PathBuf,
-    /// What became of it.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// Mode and object in the first tree; `None` if it is not there.
     pub old: Option<File>,

@@ -1,4 +1,4 @@
-//! Why there is no snapshot.
+//! The reasons for which there is no snapshot.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::text::{figures, without_quotes};
 use crate::workspace::git::GitError;
 use crate::workspace::obstacle::Obstacle;
 
-/// Longest path in a sentence: the longest that Linux accepts. What is cut cannot be sanitized.
+/// The longest path in a sentence: the longest that Linux accepts. A shortened path cannot be sanitized.
 const MAX_PATH: usize = 4096;
 
 /// Returns the form of a path that can stand between backticks. A child may have chosen its name.
@@ -15,13 +15,13 @@ pub(in crate::workspace) fn named(path: &Path) -> String {
     without_quotes(&path.to_string_lossy(), MAX_PATH)
 }
 
-/// Why a snapshot cannot be taken, read or found.
+/// The reason for which a snapshot cannot be taken, read or found.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The tree belongs to no git repository.
     #[error("`{}` is not in a git work tree", named(root))]
     NoRepository {
-        /// Where the tree begins.
+        /// The root of the tree.
         root: PathBuf,
     },
     /// The repository's directory is hidden, or leads to something hidden.
@@ -32,18 +32,18 @@ pub enum SnapshotError {
         named(place)
     )]
     Hidden {
-        /// Where the tree begins.
+        /// The root of the tree.
         root: PathBuf,
         /// The hidden file or directory.
         place: PathBuf,
     },
-    /// What differs from the last commit is too much to keep.
+    /// The uncommitted changes are too large to keep.
     #[error(
         "what is not committed in `{}` takes up {}, more than `snapshot.maxBytes` allows, {}",
         named(root), figures::bytes(*bytes), figures::bytes(*limit)
     )]
     TooLarge {
-        /// Where the tree begins.
+        /// The root of the tree.
         root: PathBuf,
         /// The size of all changed and untracked files.
         bytes: u64,
@@ -53,7 +53,7 @@ pub enum SnapshotError {
     /// Too many files differ from the last commit.
     #[error("in `{}` {files} files are not committed, more than {limit}", named(root))]
     TooMany {
-        /// Where the tree begins.
+        /// The root of the tree.
         root: PathBuf,
         /// Changed and untracked files.
         files: usize,

@@ -1,4 +1,4 @@
-//! What has to be known of a repository to read its tree as it does. Nothing of it can name a program.
+//! The facts that are needed to read the tree of a repository as the repository does. None of them can name a program.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,24 +11,24 @@ use crate::workspace::git::{Git, Scope};
 use crate::workspace::obstacle::{Place, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
-/// The settings that are asked for. How files are compared on this file system, and how objects are named.
+/// The settings that are queried: the file comparison on this file system, and the naming of objects.
 const ASKED: &str =
     r"^(core\.(filemode|ignorecase|symlinks|precomposeunicode|excludesfile)|extensions\.objectformat)$";
-/// Those of them that are taken over, if they are `true` or `false`.
+/// The queried settings that are copied if they are `true` or `false`.
 const TAKEN: [&str; 4] = ["core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode"];
 /// The largest file with names to ignore that is read.
 const MAX_EXCLUDES: u64 = 1024 * 1024;
 
-/// What a repository says about how its tree is read.
+/// A repository's settings for reading its tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     /// The commit that is checked out, if there is one.
     pub head: Option<String>,
-    /// Whether objects are named by SHA-256 instead of SHA-1.
+    /// True if objects are named by SHA-256 instead of SHA-1.
     pub is_sha256: bool,
     /// Settings as lines of a configuration file.
     settings: Vec<(&'static str, bool)>,
-    /// What is ignored beside what `.gitignore` files say, the weakest first.
+    /// The ignore rules besides the `.gitignore` files, the weakest first.
     pub excludes: Vec<u8>,
     /// The part of it that a child may read. A repository may name any file of the user's, by a setting or a link.
     pub shown: Vec<u8>,
@@ -50,7 +50,7 @@ impl Facts {
             unless_blocked(place(), git.hidden(), Box::pin(git.try_run(scope, &asked, Vec::new()))).await??;
         let head = Some(head).filter(crate::process::Captured::is_success);
         let head = head.map(|head| String::from_utf8_lossy(&head.stdout).trim().to_owned());
-        // Of the repository's files only: what is set by options is the same for all.
+        // Only the repository's files: options set the same values for all.
         let config = dirs.shared.join("config");
         let args = [OsStr::new("config"), "--file".as_ref(), config.as_ref(), "--null".as_ref()];
         let args = args.into_iter().chain(["--get-regexp".as_ref(), OsStr::new(ASKED)]).collect::<Vec<_>>();
@@ -105,7 +105,7 @@ impl Facts {
     }
 }
 
-/// Where the user's own configuration lies.
+/// The paths of the user's own configuration.
 struct User {
     home: Option<PathBuf>,
     xdg: Option<PathBuf>,
@@ -130,7 +130,7 @@ impl User {
         }
     }
 
-    /// The file that the user's or the system's configuration names for what is ignored everywhere, or git's usual one.
+    /// Returns the file of global ignore rules that the user's or the system's configuration names, or git's default.
     async fn excludes_file(&self, git: &Git, scope: Scope<'_>) -> Result<Option<PathBuf>, SnapshotError> {
         let xdg = self.xdg.as_ref().map(|xdg| xdg.join("git"));
         let own = [
@@ -158,7 +158,7 @@ impl User {
     }
 }
 
-/// Whether it is worth asking git: most files name none.
+/// Returns true if git must be asked. Most files name none.
 fn may_name_excludes(file: &Path, hidden: &Hidden) -> bool {
     let text = String::from_utf8_lossy(&lines(hidden.regular(file))).to_ascii_lowercase();
     text.contains("excludesfile") || text.contains("[include")
@@ -171,7 +171,7 @@ fn lines(opened: io::Result<File>) -> Vec<u8> {
     bytes
 }
 
-/// Runs what blocks beside the tasks of the runtime.
+/// Runs blocking code outside of the runtime's tasks.
 pub(in crate::workspace) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {

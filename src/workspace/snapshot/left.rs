@@ -1,4 +1,4 @@
-//! What is known of the branch that a run has left, and of an apply.
+//! The record of a run's branch and of its apply.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::path_of;
 
-/// What an isolated run has left.
+/// The artifacts of an isolated run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Left {
@@ -14,12 +14,12 @@ pub struct Left {
     pub branch: Option<String>,
     /// The commit with its changes, which the branch was made for.
     pub commit: String,
-    /// Whether branch and patch were deleted.
+    /// True if branch and patch were deleted.
     #[serde(default)]
     pub is_discarded: bool,
 }
 
-/// What is needed to go back. It is kept before the first file is written.
+/// The data for undoing an apply. It is saved before the first file is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Apply {
@@ -27,9 +27,9 @@ pub struct Apply {
     pub before: String,
     /// The tree that it is to become.
     pub after: String,
-    /// When it began, in milliseconds since 1970.
+    /// The start, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Whether every file was written.
+    /// True if every file was written.
     pub is_complete: bool,
     /// Permissions of the files that it replaces or removes, and of the directories above those it removes.
     pub(in crate::workspace) modes: Vec<(Name, u32)>,

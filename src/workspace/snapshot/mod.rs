@@ -1,8 +1,8 @@
 //! The state of a work tree at one moment, kept as git objects in a directory of ours.
 //!
-//! A snapshot holds what is tracked and what is untracked, as the files are on the disk, without what is ignored. It is
-//! made with an index, an object directory and a configuration of its own; the repository is only read. What is
-//! unchanged since the last commit is in the repository's objects, whose files get second names in our directory.
+//! A snapshot holds the tracked and untracked files in their state on the disk, without ignored files. It is made with its own
+//! index, object directory and configuration; the repository is only read. Files unchanged since the last commit are in the
+//! repository's objects, which get second names in our directory.
 //!
 //! | Question | File |
 //! |---|---|

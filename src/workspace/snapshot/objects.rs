@@ -15,7 +15,7 @@ use crate::workspace::git::KEPT;
 
 /// Files that get a second name at most. git packs its objects long before there are so many.
 const MAX_FILES: usize = 50_000;
-/// How often the names are listed: git may pack its objects at this moment.
+/// The number of times the names are listed: git may pack its objects at this moment.
 const ATTEMPTS: u32 = 3;
 /// The files of a pack that git needs to read it.
 const OF_PACKS: [&str; 3] = ["pack", "idx", "rev"];
@@ -26,7 +26,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When neither works. The snapshot works as long as the repository has the objects.
+    /// If neither works. The snapshot works as long as the repository has the objects.
     pub(super) async fn keep_objects(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let (from, to) = (snapshot.objects.clone(), self.directory(&snapshot.id).join(KEPT));
         let linked = off_thread(move || {

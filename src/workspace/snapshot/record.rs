@@ -23,7 +23,7 @@ use crate::workspace::obstacle::{MAX_INDEX, Place, unless_blocked};
 /// Copies of files, in our directory.
 const COPIES: &str = "copies";
 
-/// What a snapshot may take up.
+/// The size limits of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotLimits {
     /// All files that differ from the last commit together.
@@ -32,7 +32,7 @@ pub struct SnapshotLimits {
     pub files: usize,
 }
 
-/// A tree, and what is not in it.
+/// A tree, and the files missing from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::workspace) struct Recorded {
     pub tree: String,
@@ -56,7 +56,7 @@ pub(in crate::workspace) struct Recorder<'a> {
     pub limits: SnapshotLimits,
 }
 
-/// Whose objects a command sees.
+/// The objects that a command sees.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Objects {
     /// Ours alone: to write an object that the repository has, too, changes the time of that one.
@@ -66,8 +66,8 @@ enum Objects {
 }
 
 impl Recorder<'_> {
-    /// Records the tree in the index at `index`, which is a copy of the repository's or our own of before. `is_ours` if
-    /// all of its entries are known to be what lies on the disk when their times agree.
+    /// Records the tree in the index at `index`, which is a copy of the repository's index or our own earlier one. `is_ours` if
+    /// all of its entries are known to match the disk when their times agree.
     pub(in crate::workspace) async fn record(
         &self,
         index: &Path,
@@ -116,7 +116,7 @@ impl Recorder<'_> {
         if !looked.there.is_empty() {
             looked.left_out.extend(self.take(index, looked.there).await?);
         }
-        // What a repository of which only a part was fetched lacks, it lacks here, too.
+        // Objects missing from a partial clone are missing here too.
         let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Ours };
         let tree = self.run(index, seen, &["write-tree", "--missing-ok"], Vec::new()).await?;
         let tree = String::from_utf8_lossy(&tree).trim().to_owned();
@@ -180,7 +180,8 @@ impl Recorder<'_> {
         Ok(listed(&self.run(index, Objects::Ours, &ask, Vec::new()).await?))
     }
 
-    /// The files that an index of ours has and the tree does not, because git was told to leave them out (`skip-worktree`).
+    /// Returns the files that an index of ours has and the tree does not, because git was told to leave them out
+    /// (`skip-worktree`).
     pub(in crate::workspace) async fn absent(
         &self,
         index: &Path,
@@ -203,12 +204,12 @@ impl Recorder<'_> {
         .await
     }
 
-    /// Makes git look again at the files that it may take for unchanged although what lies on the disk is not what the
-    /// repository has: those that were converted when they were checked out, by filters or for their line ends, and
-    /// those that git was told not to look at. In an index of ours only the last are looked at again.
+    /// Makes git read files again that it may consider unchanged although they differ from the repository: files that were
+    /// converted at checkout, by filters or for their line ends, and files that git was told not to check. In an index of ours
+    /// only the latter are read again.
     ///
-    /// Conversions show in the size. One that keeps the size of a file, by a filter that replaces letters, for example,
-    /// is not noticed.
+    /// Conversions show in the size. A conversion that keeps the size of a file, for example a filter that replaces letters, is
+    /// not noticed.
     async fn distrust(&self, index: &Path, entries: &[Entry], is_ours: bool) -> Result<(), SnapshotError> {
         let looks_for = |entry: &&Entry| !entry.is_submodule() && !entry.is_sparse && !entry.is_unmerged;
         let objects: BTreeSet<&str> = if is_ours {
@@ -247,7 +248,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// What a command prints.
+    /// Returns the output of a command.
     async fn run(
         &self,
         index: &Path,
@@ -313,7 +314,7 @@ impl Recorder<'_> {
 /// The variable with further directories of objects.
 pub(in crate::workspace) const ALTERNATES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
-/// The value of that variable for the objects of a repository and for those that we keep of it.
+/// Returns the value of that variable for the objects of a repository and our own copies.
 fn alternates(objects: &Path, ours: &Path) -> std::ffi::OsString {
     let kept = Some(ours.join(KEPT)).filter(|kept| kept.is_dir());
     let all: Vec<_> = [objects].into_iter().chain(kept.as_deref()).map(alternate).collect();
@@ -348,12 +349,12 @@ fn passed_over(warnings: &str) -> Vec<PathBuf> {
     warnings.lines().filter_map(path).collect()
 }
 
-/// What lies where git says that something differs.
+/// The entries on the disk where git reports a difference.
 #[derive(Default)]
 struct Looked {
     /// Regular files and links.
     there: Vec<Vec<u8>>,
-    /// What was tracked, and is no such file any more.
+    /// The tracked files that no longer exist as such.
     gone: Vec<Vec<u8>>,
     /// Repositories of their own.
     nested: Vec<Vec<u8>>,
@@ -410,8 +411,8 @@ impl Looked {
     }
 }
 
-/// Marks the files that lie in the tree although git was told to leave them out (`skip-worktree`). People do so with files that
-/// they change for themselves.
+/// Marks the files that exist in the tree although git was told to leave them out (`skip-worktree`). People do this with files
+/// that they change locally.
 fn with_present(root: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
     let mut directories = Directories { root, known: HashMap::new() };
     for entry in entries.iter_mut().filter(|entry| entry.is_sparse && !entry.is_submodule()) {
@@ -424,14 +425,14 @@ fn with_present(root: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
     entries
 }
 
-/// Which paths below a root are directories, and no links to some.
+/// The real directories below a root, without links.
 struct Directories<'a> {
     root: &'a Path,
     known: HashMap<PathBuf, bool>,
 }
 
 impl Directories<'_> {
-    /// Whether a path lies in directories only. What lies behind a link is not part of the tree.
+    /// Returns true if all parents of a path are real directories. A path behind a link is not part of the tree.
     fn hold(&mut self, path: &Path) -> bool {
         let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return true };
         if let Some(known) = self.known.get(parent) {

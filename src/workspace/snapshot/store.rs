@@ -1,4 +1,4 @@
-//! Where snapshots are kept: a directory for each run.
+//! The directory of snapshots: one subdirectory for each run.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -24,19 +24,19 @@ use crate::workspace::git::{Git, KEPT, Scope};
 use crate::workspace::obstacle::{MAX_INDEX, Obstacle, Place, Reads, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
-/// What is known of a snapshot, beside its objects.
+/// The record of a snapshot, next to its objects.
 const RECORD: &str = "snapshot.json";
 /// The index that the snapshot was made with.
 pub(super) const INDEX: &str = "index";
-/// That of a later state.
+/// The index of a later state.
 pub(in crate::workspace) const INDEX_NOW: &str = "index.now";
 /// The file that says where the history of a repository ends.
 const SHALLOW: &str = "shallow";
 /// A name that no index has.
 const NO_INDEX: &str = "index.none";
-/// What is ignored, as far as a child may read it.
+/// The ignore rules that a child may read.
 pub(in crate::workspace) const SHOWN: &str = "info/exclude.shown";
-/// What follows the id in the name of the directory of an earlier part of a run.
+/// The suffix of the directory of a run's earlier part, after the id.
 const EARLIER: &str = ".earlier";
 /// The largest record that is read.
 const MAX_RECORD: u64 = 16 * 1024 * 1024;
@@ -57,7 +57,7 @@ pub struct Snapshot {
     pub base: Option<String>,
     /// The objects of the repository.
     pub objects: PathBuf,
-    /// Whether objects are named by SHA-256.
+    /// True if objects are named by SHA-256.
     pub is_sha256: bool,
     /// Submodules and other repositories in the tree: nothing in them is part of the snapshot.
     pub submodules: Vec<PathBuf>,
@@ -66,10 +66,10 @@ pub struct Snapshot {
     /// The name of the tree when the run ended, if that was noted.
     #[serde(default)]
     pub end: Option<String>,
-    /// What the run has left, if it worked in a tree of its own.
+    /// The artifacts of the run, if it worked in a private tree.
     #[serde(default)]
     pub left: Option<Left>,
-    /// How that was applied, while it is.
+    /// The state of an unfinished apply.
     #[serde(default)]
     pub applied: Option<Apply>,
     /// The branch that it was taken from instead of the files.
@@ -78,7 +78,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Whether its run has worked in a tree of its own. One in place has changed something, else its snapshot is gone.
+    /// Returns true if its run has worked in a private tree. A run in place has changed something, else its snapshot was removed.
     #[must_use]
     pub fn is_of_private_tree(&self) -> bool {
         self.end.as_ref() == Some(&self.tree)
@@ -99,7 +99,7 @@ impl Snapshot {
     }
 }
 
-/// What a command on the objects of a snapshot sees and may write.
+/// The objects that a command on a snapshot sees and may write.
 #[derive(Clone, Copy)]
 pub(in crate::workspace) struct Call<'a> {
     /// An empty one, if none is named.
@@ -107,9 +107,9 @@ pub(in crate::workspace) struct Call<'a> {
     pub work_tree: &'a Path,
     /// Further objects that it reads.
     pub alternates: &'a [&'a Path],
-    /// Where it writes objects, if not in the snapshot's directory.
+    /// The directory for new objects, if not the snapshot's.
     pub objects: Option<&'a Path>,
-    /// What it may write beside the snapshot's directory.
+    /// The paths that it may write besides the snapshot's directory.
     pub writable: &'a [&'a Path],
 }
 
@@ -133,8 +133,8 @@ pub struct SnapshotStore {
 }
 
 impl SnapshotStore {
-    /// Those in pi's directory `agent_dir`. `env` says where the user's configuration of git lies: what is ignored
-    /// everywhere. Blocks.
+    /// Returns the snapshots in pi's directory `agent_dir`. `env` locates the user's git configuration with the global ignore
+    /// rules. Blocks.
     #[must_use]
     pub fn new(git: Git, agent_dir: &Path, env: &[(OsString, OsString)], limits: SnapshotLimits) -> Self {
         let real = canonical(agent_dir);
@@ -189,7 +189,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When there is no repository, when too much differs from the last commit, when git fails. Nothing is left then.
+    /// If there is no repository, if too much differs from the last commit, or if git fails. Nothing remains then.
     pub async fn take(&self, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
         if !is_run_id(id) {
             return Err(SnapshotError::Unknown { id: id.to_owned() });
@@ -236,7 +236,7 @@ impl SnapshotStore {
         let Recorded { tree, submodules, left_out } =
             self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
         let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
-        // Without them it works until somebody rewrites the history and removes what it was.
+        // Without them it works until the history is rewritten and the old objects are removed.
         drop(self.keep_objects(&snapshot).await);
         self.keep(&snapshot).await?;
         Ok(snapshot)
@@ -246,7 +246,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When there is no repository, a part of it is hidden, or git would wait for a file in it.
+    /// If there is no repository, a part of it is hidden, or git would wait for a file in it.
     pub(in crate::workspace) async fn repository(
         &self,
         root: &Path,
@@ -265,7 +265,7 @@ impl SnapshotStore {
         found.ok_or_else(|| SnapshotError::NoRepository { root: root.to_owned() })
     }
 
-    /// Writes what is known of a snapshot beside its objects.
+    /// Writes the record of a snapshot next to its objects.
     pub(in crate::workspace) async fn keep(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let (record, kept) = (self.directory(&snapshot.id).join(RECORD), snapshot.clone());
         let written = off_thread(move || {
@@ -282,7 +282,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// If there is none.
     pub async fn open(&self, id: &str) -> Result<Snapshot, SnapshotError> {
         let unknown = || SnapshotError::Unknown { id: id.to_owned() };
         if !is_run_id(id) {
@@ -298,7 +298,7 @@ impl SnapshotStore {
         found.filter(|found| found.id == id).ok_or_else(unknown)
     }
 
-    /// The name of the tree that the files make now. What has changed since is kept with the snapshot.
+    /// Returns the name of the tree of the current files. Changes since then are kept with the snapshot.
     ///
     /// # Errors
     ///
@@ -311,7 +311,8 @@ impl SnapshotStore {
         Ok(self.recorder(snapshot, &ours).record(&now, true).await?.tree)
     }
 
-    /// The files that one of the indexes of a snapshot has and the work tree does not, because git was told to leave them out.
+    /// Returns the files that one of the indexes of a snapshot has and the work tree does not, because git was told to leave them
+    /// out.
     pub(in crate::workspace) async fn absent(
         &self,
         snapshot: &Snapshot,
@@ -321,11 +322,11 @@ impl SnapshotStore {
         self.recorder(snapshot, &ours).absent(&ours.join(index)).await
     }
 
-    /// What differs between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], a commit.
+    /// Returns the differences between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], or a commit.
     ///
     /// # Errors
     ///
-    /// When one of them is missing, or git fails.
+    /// If one of them is missing, or git fails.
     pub async fn changes(
         &self,
         snapshot: &Snapshot,
@@ -342,7 +343,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When it is missing: the repository was changed, and what was committed before is no longer in it.
+    /// If it is missing: the repository was changed, and earlier commits are no longer in it.
     pub async fn read(&self, snapshot: &Snapshot, object: &str) -> Result<Vec<u8>, SnapshotError> {
         self.git(snapshot, &["cat-file", "blob", object], Vec::new()).await
     }
@@ -368,7 +369,7 @@ impl SnapshotStore {
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
         let ours = self.directory(&snapshot.id);
-        // The repository may have lost what we have kept of it.
+        // The repository may have lost objects that we have kept.
         let kept = ours.join(KEPT);
         let with_kept = call.alternates.contains(&&*snapshot.objects) && kept.is_dir();
         let kept = with_kept.then_some(&*kept);
@@ -403,7 +404,7 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// When it cannot be removed.
+    /// If it cannot be removed.
     pub async fn release(&self, id: &str) -> Result<(), SnapshotError> {
         if !is_run_id(id) {
             return Ok(());
@@ -418,11 +419,12 @@ impl SnapshotStore {
         Ok(removed.await?)
     }
 
-    /// Puts the snapshot of the run `id` aside, which is about to go on: if it cannot, what it has left must not be lost.
+    /// Moves the snapshot of the run `id` away before the run continues. If the run cannot continue, its artifacts must not be
+    /// lost.
     ///
     /// # Errors
     ///
-    /// When it cannot be moved. It is where it was.
+    /// If it cannot be moved. It then stays in its place.
     pub(crate) async fn set_aside(&self, id: &str) -> Result<(), SnapshotError> {
         let [from, to] = self.both(id);
         let moved = off_thread(move || {
@@ -435,14 +437,14 @@ impl SnapshotStore {
         Ok(moved.await?)
     }
 
-    /// Brings back what was put aside, over whatever the run has now. Does nothing if there is nothing.
+    /// Restores the snapshot that was moved away, and replaces the run's new one. Does nothing if there is none.
     pub(crate) async fn bring_back(&self, id: &str) {
         let [to, from] = self.both(id);
         let back = move || from.exists().then(|| remove_tree(&to).and_then(|()| fs::rename(from, to)));
         drop(off_thread(back).await);
     }
 
-    /// Removes what was put aside.
+    /// Removes the snapshot that was moved away.
     pub(crate) async fn forget_earlier(&self, id: &str) {
         let [_, earlier] = self.both(id);
         drop(off_thread(move || remove_tree(&earlier)).await);

@@ -1,7 +1,7 @@
-//! Brings the files that a run has changed back to what they were before it.
+//! Restores the files that a run has changed to their state before it.
 //!
-//! A file that has changed since the run ended is left as it is. `replace/` compares each file with its state at the end of
-//! the run, and keeps a save of another program at that moment.
+//! A file that has changed since the run ended is left as it is. `replace/` compares each file with its state at the end of the
+//! run, and keeps the content if another program saves the file at that moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -26,14 +26,14 @@ const NO_MODES: &str = "\tfilemode = false\n";
 /// The reason for keeping a temporary file of a killed undo.
 const LEFT: &str = "an undo that was interrupted has left it, and its content is in no snapshot: compare it with the files next to it";
 
-/// What was brought back, relative to the root of the tree.
+/// The restored files, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
-    /// The files that are again what they were before the run.
+    /// The files in their state before the run.
     pub restored: Vec<PathBuf>,
-    /// Those that have changed since the run ended.
+    /// The files that have changed since the run ended.
     pub changed_since: Vec<PathBuf>,
-    /// Those that could not be brought back, and why.
+    /// The files that could not be restored, with the reasons.
     pub failed: Vec<(PathBuf, String)>,
     /// Files with two versions that were saved during the undo. The second path leads to the older version.
     pub kept: Vec<(PathBuf, PathBuf)>,
@@ -66,21 +66,21 @@ impl SnapshotStore {
         Ok(has_changed)
     }
 
-    /// Notes that the run works in another tree: whatever changes in this one is not its doing.
+    /// Notes that the run works in another tree, and that changes in this tree are not its own.
     ///
     /// # Errors
     ///
-    /// When the note cannot be written.
+    /// If the note cannot be written.
     pub async fn note_elsewhere(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         self.keep(&Snapshot { end: Some(snapshot.tree.clone()), ..snapshot.clone() }).await
     }
 
-    /// Brings back what a run has changed. `ended` is when it did, in case nobody was there to note the state of the tree
-    /// then: what was modified later counts as changed since.
+    /// Undoes the changes of a run. `ended` is the time of its end, in case the state of the tree was not recorded then: later
+    /// modifications count as changed since.
     ///
     /// # Errors
     ///
-    /// When git fails, or an object is missing. Nothing has changed then.
+    /// If git fails, or an object is missing. Nothing has changed then.
     pub async fn undo(&self, snapshot: &Snapshot, ended: SystemTime) -> Result<Undone, SnapshotError> {
         let now = self.tree_of_now(snapshot).await?;
         let end = snapshot.end.as_deref().unwrap_or(&now);
@@ -222,7 +222,7 @@ impl SnapshotStore {
         sizes.ok_or(SnapshotError::Unreadable { command: "cat-file" })
     }
 
-    /// What objects contain.
+    /// Returns the content of objects.
     async fn blobs(
         &self,
         snapshot: &Snapshot,
@@ -277,7 +277,7 @@ fn bring_back(
     (changes.iter().map(|change| change.path.clone()).collect(), failed)
 }
 
-/// Divides changes so that each part can be held in memory. What was added comes first: it makes room for the others.
+/// Divides changes so that each part fits into memory. Added files come first, because their removal makes room for the others.
 fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
     let (added, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.old.is_none());
     let (mut batches, mut room) = (Vec::<Vec<_>>::new(), BATCH);
@@ -323,7 +323,7 @@ fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeS
     changes.iter().filter(is_newer).map(|change| change.path.clone()).collect()
 }
 
-/// When the file was last changed in any way, which no program can set back.
+/// Returns the time of the file's last change of any kind, which no program can set back.
 #[cfg(unix)]
 fn placed(found: &std::fs::Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;

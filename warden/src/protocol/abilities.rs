@@ -1,21 +1,22 @@
-//! What a machine lets a warden do. `pi-subagent-warden --probe` prints it, one ability per line.
+//! The features that a machine allows a warden. `pi-subagent-warden --probe` prints them, one per line.
 
 use std::fmt;
 
-/// What a machine lets a warden do, found by trying. An error is the reason why it cannot, a text for users.
+/// The features that a machine allows a warden, found by trying. An error is the reason for which a feature is missing, a text
+/// for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// The version of the warden.
     pub version: String,
     /// Landlock's ABI version.
     pub landlock: Result<u32, String>,
-    /// Whether a child can get a mount namespace in which everything is read-only.
+    /// An error if a child cannot get a mount namespace in which everything is read-only.
     pub mount_namespace: Result<(), String>,
-    /// Whether a child can get its own `/tmp` and `/dev/shm` in its mount namespace.
+    /// An error if a child cannot get its own `/tmp` and `/dev/shm` in its mount namespace.
     pub temporaries: Result<(), String>,
-    /// Whether a child can get a pid namespace.
+    /// An error if a child cannot get a pid namespace.
     pub pid_namespace: Result<(), String>,
-    /// Whether what the tools of a child start can get a sandbox of its own, inside the child's.
+    /// An error if the programs started by a child's tools cannot get their own sandbox inside the child's.
     pub tools: Result<(), String>,
     /// The directory in which control groups can be made.
     pub cgroup: Result<String, String>,

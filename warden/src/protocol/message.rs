@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::SplitAsciiWhitespace;
 
-/// Characters of a path in a report. The rest of the message has to fit beside it.
+/// The maximum number of characters of a path in a report. The rest of the message has to fit next to it.
 const MAX_PATH: usize = 512;
 
 /// Defines an enum whose values each have a word that stands for them in a message.
@@ -47,15 +47,15 @@ words! {
         Ask = "ask",
         /// Kill every process of the tree.
         Kill = "kill",
-        /// Exit: the host has removed what the child has left.
+        /// Exit: the host has removed the child's remaining files.
         Leave = "leave",
-        /// Remove what the child has left, because the host cannot, and exit.
+        /// Remove the child's remaining files, because the host cannot, and exit.
         Clean = "clean",
     }
 }
 
-/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden waits for [`Order::Leave`],
-/// and then exits. If the host dies first, however that happens, the warden removes what the host would have removed.
+/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden waits for [`Order::Leave`], and
+/// then exits. If the host dies first for any reason, the warden removes the files that the host would have removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The control group of the tree. Sent before [`Report::Started`], if there is one.
@@ -75,9 +75,9 @@ pub enum Report {
     Ended(Ending),
     /// The tree has exceeded a limit and is being killed.
     OverLimit(OverLimit),
-    /// What the tree has used so far. Sent at most once a second, and only when it has changed.
+    /// The tree's resource use so far. Sent at most once a second, and only if it has changed.
     Using(Tally),
-    /// The tree is gone, except for the processes that [`Tally::left`] counts.
+    /// The tree has ended, except for the processes counted by [`Tally::left`].
     Gone(Tally),
 }
 
@@ -90,7 +90,7 @@ words! {
         MountNamespace = "mount-ns",
         /// A filter of system calls.
         Seccomp = "seccomp",
-        /// A sandbox of its own for what the child's tools start. The host adds it to what the warden reports.
+        /// A separate sandbox for the programs that the child's tools start. The host adds it to the warden's report.
         ToolSandbox = "tool-sandbox",
         /// A pid namespace that dies with the warden.
         PidNamespace = "pid-ns",
@@ -113,7 +113,7 @@ words! {
     }
 }
 
-/// How the child itself ended.
+/// The exit status of the child itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It exited with this code.
@@ -122,7 +122,7 @@ pub enum Ending {
     Signal {
         /// Its number.
         number: i32,
-        /// Whether there is a core dump.
+        /// True if there is a core dump.
         core: bool,
     },
 }
@@ -156,7 +156,7 @@ words! {
     }
 }
 
-/// What a tree used from its start to its end.
+/// The resource use of a tree from its start to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The most resident memory at one time, over all processes. Sampled, but never less than the largest single

@@ -1,4 +1,4 @@
-//! What a host and its warden say to each other.
+//! The messages between a host and its warden.
 
 mod abilities;
 mod message;

@@ -4,16 +4,16 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Everything that a warden is told on its command line.
+/// The options on the command line of a warden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// From the request to exit to the kill, when the warden ends the tree because its host has died.
     pub grace: Duration,
     /// The sandbox of the child; `None` leaves it unrestricted.
     pub sandbox: Option<Sandbox>,
-    /// What the whole tree may use.
+    /// The limits of the whole tree.
     pub limits: Limits,
-    /// Paths to remove once the tree is gone, unless the host has removed them and says so
+    /// The paths to remove once the tree has ended, unless the host has removed them and says so
     /// ([`Order::Leave`](crate::Order::Leave)).
     pub scratch: Vec<PathBuf>,
     /// Paths removed with `scratch`, unless the host has sent [`Order::Keep`](crate::Order::Keep).
@@ -22,30 +22,30 @@ pub struct Options {
     pub directory: Option<PathBuf>,
     /// A command, the program first, that is run last if the host has died.
     pub farewell: Vec<OsString>,
-    /// Whether to give the tree its own pid namespace, which dies with the warden, and an IPC namespace.
+    /// True if the tree gets its own pid namespace, which dies with the warden, and an IPC namespace.
     pub pid_namespace: bool,
     /// The path of the program, then its arguments. Filled in when a child is started.
     pub command: Vec<OsString>,
 }
 
-/// What a sandboxed child may write, and what of its user's files it cannot see.
+/// The paths that a sandboxed child may write, and the user's files that it cannot see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
     /// Writable files and directories, by paths without links; a directory includes everything below it. They must exist.
     pub writable: Vec<PathBuf>,
-    /// Files and directories below a writable one that stay read-only, where the child gets a mount namespace; missing
-    /// ones are skipped. What is writable below one of them stays writable.
+    /// Files and directories below a writable one that stay read-only if the child gets a mount namespace. Missing ones are
+    /// skipped. A writable path below one of them stays writable.
     pub protected: Vec<PathBuf>,
-    /// Whether modes, owners, times and attributes are protected too, where the kernel allows it.
+    /// True if modes, owners, times and attributes are protected too, as far as the kernel allows it.
     pub metadata: bool,
-    /// How large the child's own `/tmp` and `/dev/shm` may become together, in bytes and at most an eighth of the memory, if
-    /// it gets them: where it has a mount namespace and the kernel has overlays. What is writable or shown below them is
-    /// the machine's.
+    /// The maximum size of the child's own `/tmp` and `/dev/shm` together, in bytes and at most an eighth of the memory. The
+    /// child gets them if it has a mount namespace and the kernel has overlays. Writable or shown paths below them are the
+    /// machine's.
     pub temporary_bytes: Option<u64>,
     /// Files and directories that the child cannot see, where it gets a mount namespace; missing ones are skipped.
     /// The warden adds the sockets of well-known servers.
     pub hidden: Vec<PathBuf>,
-    /// Files and directories below a hidden one that the child sees nevertheless.
+    /// Files and directories below a hidden one that the child still sees.
     pub shown: Vec<PathBuf>,
     /// Files and directories that the program can neither read nor list, with a mount namespace or without one; missing
     /// ones are skipped. Of the directories above them it can list only the working directory.
@@ -56,7 +56,7 @@ pub struct Sandbox {
     pub file_bytes: Option<u64>,
 }
 
-/// What a whole tree may use; `None` means no limit.
+/// The limits of a whole tree; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Resident memory of all processes together, in bytes.

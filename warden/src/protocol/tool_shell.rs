@@ -1,4 +1,4 @@
-//! The tools' sandbox: what the warden applies when it stands in for the shell of a child's tools.
+//! The tools' sandbox, which the warden applies when it acts as the shell of a child's tools.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 #[cfg(unix)]
 use super::options::number;
 
-/// What the warden reads when it is run as a shell: when the last part of the path it was started by is
-/// [`ToolShell::NAME`]. It enters the tools' sandbox, which lies inside the child's own, and executes `shell` with the
-/// arguments it was given.
+/// The options that the warden reads when it is run as a shell: when the last part of the path it was started by is
+/// [`ToolShell::NAME`]. It enters the tools' sandbox, which lies inside the child's own, and executes `shell` with the arguments
+/// it was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolShell {
     /// The path of the program that is executed.
@@ -19,16 +19,15 @@ pub struct ToolShell {
     pub hidden: Vec<PathBuf>,
     /// Readable files and directories below a hidden one; missing ones are skipped.
     pub shown: Vec<PathBuf>,
-    /// Files and directories that the child's own sandbox masks. Those that it does not mask any more, because something
-    /// else has taken their place, or that were missing when the child started, cannot be read.
+    /// Files and directories that the child's own sandbox masks. A path cannot be read if its mask was lost because the entry was
+    /// replaced, or if it was missing when the child started.
     pub masked: Vec<PathBuf>,
-    /// Whether the shell may write in `/tmp` and `/dev/shm` where these are the child's own.
+    /// True if the shell may write in `/tmp` and `/dev/shm`, provided that these are the child's own.
     pub temporaries: bool,
-    /// Whether the network can be used. Otherwise only sockets between processes of this machine remain.
+    /// True if the network can be used. Otherwise only sockets between processes of this machine remain.
     pub network: bool,
-    /// Whether Unix sockets may be created, because the servers of the user cannot be reached by them: the child has a
-    /// mount namespace that hides theirs. Without it, or where a server has started since, only pairs of connected ones
-    /// remain.
+    /// True if Unix sockets may be created, because the child's mount namespace hides the user's servers. Without it, or if a
+    /// server has started since, only pairs of connected sockets remain.
     pub unix_sockets: bool,
     /// The environment variables that are removed.
     pub unset: Vec<OsString>,
@@ -50,13 +49,13 @@ const FILE_BYTES: &str = "file-bytes";
 impl ToolShell {
     /// The file name by which the warden knows that it is run as a shell.
     pub const NAME: &str = "shell";
-    /// What follows the path of the shell in the path of the file with its options.
+    /// The suffix of the path of the options file, after the path of the shell.
     pub const OPTIONS_SUFFIX: &str = ".options";
     /// The longest file of options that is read, in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
 
-    /// Builds the content of the file with the options: names and their values, each ended by NUL. A value with NUL in
-    /// it cannot be a path or the name of a variable; what stands behind is rejected when it is read.
+    /// Builds the content of the options file: names and their values, each ended by NUL. A value that contains NUL cannot be a
+    /// path or the name of a variable. The rest of such a value is rejected when it is read.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -38,8 +38,8 @@ const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespace
 
 /// Gives up [`TAKEN`], for this process and everything it starts.
 ///
-/// A process can always lower its own sets, and no program can regain anything once it may gain no new privileges,
-/// which Landlock requires. The bounding set is lowered too where that is allowed, for those who inspect it.
+/// A process can always lower its own sets, and no program can regain any capability once it may gain no new privileges, which
+/// Landlock requires. The bounding set is lowered too if that is allowed, for programs that inspect it.
 pub(super) fn give_up() -> io::Result<()> {
     for capability in TAKEN.iter() {
         if remove_capability_from_bounding_set(capability).is_err() {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 use rustix::path::Arg;
 
-/// The path of what a descriptor stands for.
+/// The empty path, which refers to the descriptor itself.
 pub(super) const NOTHING: &CStr = c"";
 
 /// Makes a copy of the mount of a path and of those below it.

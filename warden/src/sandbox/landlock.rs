@@ -1,4 +1,4 @@
-//! The Landlock layer, which refuses writes, and to read devices and what is hidden.
+//! The Landlock layer, which refuses writes, and reads of devices and hidden files.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -29,17 +29,17 @@ const SCOPES: ABI = ABI::V6;
 /// The ABI version that confines Unix sockets with a name.
 pub(super) const SOCKETS: u32 = 9;
 
-/// Devices that store nothing and show nothing. The terminal is none of them: it is where the person types.
+/// Devices that store nothing and show nothing. The terminal is not one of them, because the user types there.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// The multiplexer of pseudoterminals, and their directory.
 const TERMINALS: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 
-/// What a process may do under the layer.
+/// The permissions of a process under the layer.
 #[derive(Debug, Default)]
 pub(super) struct Rules<'a> {
-    /// What may be written.
+    /// The writable places.
     pub places: &'a [Place],
-    /// Whether the pseudoterminals that can be seen are the child's own, so that they may be used.
+    /// True if the visible pseudoterminals are the child's own, so that they may be used.
     pub own_terminals: bool,
     /// Files and directories that cannot be read, paths without links; all other devices come on top. `None` leaves reading
     /// unrestricted, so that it costs nothing: otherwise each file that is opened is looked up.
@@ -54,8 +54,8 @@ pub(super) struct Rules<'a> {
 /// Restricts this process and everything it starts to writing to the places, to harmless devices and, if they are
 /// private to the child, to pseudoterminals.
 ///
-/// Everything can be executed, and be read but for what the rules hide. A directory on the way to something
-/// hidden can be listed unless the rules hide names, and what appears in it later cannot be read.
+/// Every file can be executed, and be read unless the rules hide it. A directory on the way to a hidden path can be listed unless
+/// the rules hide names, and later entries in it cannot be read.
 pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     let reading = if rules.hidden.is_some() { AccessFs::ReadFile.into() } else { BitFlags::empty() };
     let listing = if rules.hides_names { AccessFs::ReadDir.into() } else { BitFlags::empty() };

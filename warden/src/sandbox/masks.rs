@@ -1,4 +1,4 @@
-//! What a child cannot see in its mount namespace: files and directories under which something empty is mounted.
+//! The files and directories that a child cannot see in its mount namespace: an empty one is mounted over each.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,7 +17,7 @@ use rustix::mount::{
 use super::copies::{copy, put};
 use super::place::{Place, real};
 
-/// What is masked, and what is shown inside of it nevertheless. All paths are without links.
+/// The masked paths, and the paths inside them that are shown. All paths are without links.
 #[derive(Debug, Default)]
 pub(super) struct Masks {
     /// In the order in which they are mounted: outer paths before inner ones.
@@ -31,17 +31,17 @@ struct Step {
     shows: bool,
 }
 
-/// Where the empty files and directories are for a moment, so that they can be copied from there: kernels before 6.15
-/// copy only what is mounted. Every system has it, and nothing needs it meanwhile.
+/// The temporary place of the empty files and directories, so that they can be copied from there: kernels before 6.15 copy only
+/// mounted ones. Every system has it, and nothing needs it in the meantime.
 pub(super) const WORKSHOP: &str = "/proc";
 /// The names of the empty file and the empty directory.
 const FILE: &str = "file";
 const DIRECTORY: &str = "directory";
-/// How often a path is looked at that goes while it is mounted over.
+/// The number of attempts to open a path that disappears while it is mounted over.
 const LOOKS: u32 = 100;
-/// Nobody may write, as nothing could come of it.
+/// No one may write, because it would have no effect.
 const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
-/// The bits of a mode by which somebody may write.
+/// The write bits of a mode.
 const WRITABLE: u32 = 0o222;
 
 impl Masks {
@@ -50,7 +50,7 @@ impl Masks {
     ///
     /// # Errors
     ///
-    /// For want of a resource, which leaves unknown what is there.
+    /// If a resource is short, so that the state of the path is unknown.
     pub(super) fn new(
         hidden: &[PathBuf],
         shown: &[PathBuf],
@@ -63,7 +63,7 @@ impl Masks {
         };
         let mut shown = all(shown)?;
         let masked = all(hidden)?;
-        // A mask inside of what is shown hides a place that lies in the mask.
+        // A mask inside a shown path hides a place that lies in the mask.
         let hides = |shown: &PathBuf, place: &Path| {
             masked.iter().any(|mask| mask != shown && mask.starts_with(shown) && place.starts_with(mask))
         };
@@ -80,7 +80,7 @@ impl Masks {
         let mut hidden: Vec<PathBuf> = masked.iter().cloned().chain(servers).collect();
         hidden.sort();
         hidden.dedup();
-        // What lies in no mask is seen anyway.
+        // A path outside of all masks is visible anyway.
         let shown = shown.into_iter().filter(|shown| hidden.iter().any(|hidden| shown.starts_with(hidden)));
         let step = |shows| move |path: PathBuf| Step { depth: path.components().count(), path, shows };
         let mut steps: Vec<_> = shown.map(step(true)).collect();
@@ -89,12 +89,12 @@ impl Masks {
         Ok(Self { steps })
     }
 
-    /// Whether a path lies in a mask.
+    /// Returns true if a path lies in a mask.
     pub(super) fn cover(&self, path: &Path) -> bool {
         self.steps.iter().any(|step| path.starts_with(&step.path))
     }
 
-    /// Mounts the masks, and what is shown, in this mount namespace.
+    /// Mounts the masks and the shown paths in this mount namespace.
     pub(super) fn put_on(&self) -> io::Result<()> {
         if self.steps.is_empty() {
             return Ok(());
@@ -112,8 +112,8 @@ impl Masks {
         made
     }
 
-    /// Mounts one step. A server may end, or begin again, between a look at its socket and the mount over it: then what is there
-    /// now is mounted over.
+    /// Mounts one step. A server may end or start between the check of its socket and the mount over it. Then the current entry
+    /// is mounted over.
     fn put(&self, step: &Step, shown: Option<&OwnedFd>, workshop: &OwnedFd) -> io::Result<()> {
         let gone = io::Error::from(Errno::NOENT).raw_os_error();
         for _ in 1..LOOKS {
@@ -128,7 +128,7 @@ impl Masks {
     fn put_now(&self, step: &Step, shown: Option<&OwnedFd>, workshop: &OwnedFd) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let target = match openat(CWD, &step.path, flags, Mode::empty()) {
-            // It is gone, or an outer mask lies over it already.
+            // It no longer exists, or an outer mask already covers it.
             Err(Errno::NOENT) => return Ok(()),
             target => target?,
         };
@@ -170,7 +170,7 @@ impl Masks {
             .filter(|step| step.shows && step.path.starts_with(&mask.path) && step.path != mask.path)
     }
 
-    /// The name of what a mask mounts.
+    /// Returns the name of the entry that a mask mounts.
     fn name(&self, mask: &Step, target: &OwnedFd) -> io::Result<String> {
         if FileType::from_raw_mode(fstat(target)?.st_mode) != FileType::Directory {
             return Ok(FILE.to_owned());
@@ -181,12 +181,12 @@ impl Masks {
     }
 }
 
-/// Whether something lies at a path, over which no mask of this process's mount namespace lies. A mask goes with what it
-/// lies on: the kernel takes it away when somebody outside removes that, or puts something else in its place.
+/// Returns true if a path exists and no mask of this process's mount namespace covers it. A mask disappears with its entry: the
+/// kernel removes it when a process outside removes or replaces the entry.
 ///
 /// # Errors
 ///
-/// For want of a resource, which leaves unknown what is there.
+/// If a resource is short, so that the state of the path is unknown.
 pub(super) fn is_open(path: &Path) -> io::Result<bool> {
     let wanted = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::SIZE;
     let found = match statx(CWD, path, AtFlags::empty(), wanted) {
@@ -194,7 +194,7 @@ pub(super) fn is_open(path: &Path) -> io::Result<bool> {
         Err(error) if is_transient(&error.into()) => return Err(error.into()),
         Err(_) => return Ok(false),
     };
-    // A mask is a mount of its own, which nobody may write; a masked file is empty.
+    // A mask is its own mount, which no one may write. A masked file is empty.
     let is_mount = found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
     let mode = found.stx_mode.into();
     let is_empty = match FileType::from_raw_mode(mode) {

@@ -1,13 +1,13 @@
-//! The sandbox of a child, and the one inside it for what the child's tools start.
+//! The sandbox of a child, and the inner sandbox of the programs that the child's tools start.
 //!
-//! A child can read everything but terminals and what is hidden, and write only what it was given. There are three
-//! layers. Landlock refuses to write, create, remove, rename, link and truncate, and to signal processes outside;
-//! without it there is no sandbox. Landlock does not cover modes, owners, times and attributes, nor the sockets of
-//! other programs. So where the kernel allows it, a mount namespace comes first, in which everything else is read-only
-//! and masks lie over what is hidden. A filter refuses the system calls that go past both. Before the program starts,
-//! the sandbox takes away whatever could undo a layer: capabilities, inherited descriptors, new privileges.
+//! A child can read everything except terminals and hidden files, and write only the paths that it was given. There are three
+//! layers. Landlock refuses to write, create, remove, rename, link and truncate, and to signal processes outside; without it
+//! there is no sandbox. Landlock does not cover modes, owners, times and attributes, nor the sockets of other programs. So a
+//! mount namespace comes first if the kernel allows it, in which everything else is read-only and masks cover the hidden files. A
+//! filter refuses the system calls that bypass both. Before the program starts, the sandbox removes everything that could undo a
+//! layer: capabilities, inherited descriptors, new privileges.
 //!
-//! The sandbox knows nothing of agents, hosts or messages. It does not cover the network.
+//! The sandbox knows no agents, hosts or messages. It does not cover the network.
 //!
 //! | Question | File |
 //! |---|---|

@@ -1,6 +1,6 @@
-//! The mount layer, which refuses to change modes, owners, times and attributes, and hides what is not the child's
-//! business: a view of the file system in which everything is read-only, some of it is masked, and no device but the
-//! harmless ones can be opened. As root, a child could read every hidden file from the disk itself otherwise.
+//! The mount layer, which refuses changes of modes, owners, times and attributes, and hides files that the child does not need.
+//! It is a view of the file system in which everything is read-only, some paths are masked, and only harmless devices can be
+//! opened. Otherwise a child as root could read every hidden file from the disk itself.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,14 +23,14 @@ use crate::sys::sandbox::{allow_devices, set_tree_read_only, set_writable};
 use crate::sys::trial::in_a_fork;
 use crate::sys::{unshare, unshare_with_user};
 
-/// Whether the layer is in force.
+/// The state of the layer.
 #[derive(Debug)]
 pub(super) enum Layer {
-    /// It is in force.
+    /// It is active.
     Entered {
-        /// Whether the process has its own pseudoterminals, so that no terminal outside can be opened by name.
+        /// True if the process has its own pseudoterminals, so that no terminal outside can be opened by name.
         own_terminals: bool,
-        /// Whether the process has its own `/tmp` and `/dev/shm`.
+        /// True if the process has its own `/tmp` and `/dev/shm`.
         own_temporaries: bool,
     },
     /// This machine does not allow it. Nothing that a program could notice has changed.
@@ -44,12 +44,12 @@ impl Layer {
     }
 }
 
-/// Gives this process a view of the file system in which only `places` can be changed, but for what is `protected` inside
-/// of them, and what is masked is empty. The process gets `temporaries` of its own if the machine allows it.
+/// Gives this process a view of the file system in which only `places` can be changed, except the `protected` paths inside them,
+/// and masked paths are empty. The process gets its own `temporaries` if the machine allows it.
 ///
 /// # Errors
 ///
-/// When it failed after a step that cannot be undone, or for want of a resource. This process must not go on then.
+/// If it failed after a step that cannot be undone, or because a resource is short. This process must not continue then.
 pub(super) fn enter(
     places: &[Place],
     protected: &[Place],
@@ -65,7 +65,7 @@ pub(super) fn enter(
         Err(error) if is_transient(&error) => return Err(error),
         Err(_) => {}
     }
-    // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
+    // A process cannot leave a user namespace again, and some systems grant one without any rights. So a fork tries first.
     match in_a_fork(|| alone().map(drop)) {
         Ok(()) => alone(),
         Err(error) => Layer::left_out(error),
@@ -119,8 +119,8 @@ fn arrange(
             Err(error) => return Err(AtPath::of(place.path())(error)),
         }
     }
-    // The old working directory lies below the new mount, on the one that becomes read-only or under a mask, so it is
-    // entered again.
+    // The old working directory lies below the new mount, on the mount that becomes read-only or under a mask, so it is entered
+    // again.
     let is_covered = |here: &PathBuf| {
         places.iter().any(|place| here.starts_with(place.path()))
             || masks.cover(here)
@@ -141,9 +141,9 @@ fn attach(place: &Place) -> io::Result<OwnedFd> {
     Ok(mount)
 }
 
-/// What becomes a mount of its own, outer ones before inner ones, and whether it may be written: all that is protected,
-/// and each place that does not get its rights from the mount around it. Fewer mounts are better: nothing can be
-/// renamed or linked from one to another, and none can be removed.
+/// Returns the paths that become their own mounts, outer ones before inner ones, and if they may be written: all protected paths,
+/// and each place that does not get its rights from the mount around it. Fewer mounts are better: nothing can be renamed or
+/// linked between mounts, and no mount can be removed.
 fn own_mounts<'a>(places: &'a [Place], protected: &'a [Place]) -> io::Result<Vec<(&'a Place, bool)>> {
     let protected = protected.iter().map(|place| (place, false));
     let mut all: Vec<_> = protected.chain(places.iter().map(|place| (place, true))).collect();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use pi_subagent_warden::is_transient;
 
-/// Where such servers listen on most systems.
+/// The paths at which such servers listen on most systems.
 const WELL_KNOWN: [&str; 26] = [
     "/run/user",
     "/run/docker.sock",
@@ -39,18 +39,18 @@ const WELL_KNOWN: [&str; 26] = [
     "/tmp/.ICE-unix",
 ];
 
-/// How the names begin below `/tmp`, where others put theirs.
+/// The prefixes of names below `/tmp` of other such servers.
 const IN_TMP: [&str; 10] =
     ["tmux-", "ssh-", "dbus-", "emacs", "nvim", "vscode-", "kitty-", "mykitty", "zellij-", "screens"];
 
-/// What separates a path from the rest of an environment variable's value: `unix:path=/run/bus,guid=1`, `/tmp/a,1,0`.
+/// The separators between a path and the rest of an environment variable's value: `unix:path=/run/bus,guid=1`, `/tmp/a,1,0`.
 const SEPARATORS: [char; 4] = [',', ':', ';', '='];
 
 /// The paths of such servers, with their directories where these hold nothing else. Some may not exist.
 ///
 /// # Errors
 ///
-/// For want of a resource, which leaves unknown what is there.
+/// If a resource is short, so that the state of the path is unknown.
 pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
     let mut paths = known();
     let in_tmp = match fs::read_dir("/tmp") {

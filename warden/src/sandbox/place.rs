@@ -23,8 +23,8 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// `ELOOP` for a symbolic link in any part of the path: the host gives paths without links, so somebody else put the link
-    /// there. `EINVAL` for anything that is neither a file nor a directory.
+    /// `ELOOP` for a symbolic link in any part of the path: the host gives paths without links, so another process put the link
+    /// there. `EINVAL` for an entry that is neither a file nor a directory.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let (place, kind) = Self::open_any(path)?;
         match kind {
@@ -74,21 +74,21 @@ impl Place {
         Ok(places)
     }
 
-    /// Whether it lies in one of `directories`.
+    /// Returns true if it lies in one of `directories`.
     pub(super) fn is_in(&self, directories: &[PathBuf]) -> bool {
         directories.iter().any(|directory| self.path.starts_with(directory))
     }
 
-    /// Whether both lie on the same file system.
+    /// Returns true if both lie on the same file system.
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// If the system does not know.
     pub(super) fn is_beside(&self, other: &Self) -> io::Result<bool> {
         Ok(fstat(&self.fd)?.st_dev == fstat(&other.fd)?.st_dev)
     }
 
-    /// Whether it is a directory, so that everything below may be written too.
+    /// Returns true if it is a directory, so that everything below may be written too.
     pub(super) fn is_directory(&self) -> bool {
         self.is_directory
     }
@@ -154,7 +154,7 @@ impl std::error::Error for AtPath {}
 ///
 /// # Errors
 ///
-/// For want of a resource: what cannot be found for now is there all the same.
+/// If a resource is short: a path that cannot be found for now still exists.
 pub(super) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
     match std::fs::canonicalize(path) {
         Err(error) if is_transient(&error) => Err(error),

@@ -33,8 +33,8 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// `ENOSYS` or `EOPNOTSUPP` when the kernel has no Landlock, or one that is too old; an [`AtPath`] for a writable path
-    /// that is missing or is neither a file nor a directory, and for a symbolic link, writable or protected.
+    /// `ENOSYS` or `EOPNOTSUPP` if the kernel has no Landlock, or one that is too old. An [`AtPath`] for a writable path that is
+    /// missing or is neither a file nor a directory, and for a symbolic link, writable or protected.
     pub(crate) fn new(sandbox: &Sandbox) -> io::Result<Self> {
         if landlock_abi()? < OLDEST {
             return Err(Errno::OPNOTSUPP.into());
@@ -63,14 +63,14 @@ impl Prepared {
         self.file_bytes
     }
 
-    /// Puts this process, and everything it will start, into the sandbox. The process must have a single thread.
-    /// Returns the mechanisms in force. Keeps the working directory.
+    /// Puts this process and all of its later children into the sandbox. The process must have a single thread. Returns the
+    /// active mechanisms. Keeps the working directory.
     ///
     /// # Errors
     ///
-    /// When Landlock cannot be applied, or the mount layer failed after a step that cannot be undone. No program may
-    /// be executed then. A machine that does not allow the mount layer at all is no error:
-    /// [`Mechanism::MountNamespace`] is missing from the result then.
+    /// If Landlock cannot be applied, or the mount layer failed after a step that cannot be undone. No program may be executed
+    /// then. A machine that does not allow the mount layer at all is no error: [`Mechanism::MountNamespace`] is then missing from
+    /// the result.
     pub(crate) fn enter(mut self) -> io::Result<Vec<Mechanism>> {
         let layer = if self.metadata {
             Some(mounts::enter(&self.places, &self.protected, &self.masks, self.temporaries.as_ref())?)

@@ -16,7 +16,7 @@ use crate::sys::sandbox::landlock_abi;
 use crate::sys::trial::in_a_fork;
 use crate::sys::{unshare, unshare_with_user};
 
-/// What is masked on trial: a directory that every system has.
+/// The path that the probe masks: a directory that every system has.
 const MASKED: &str = "/etc";
 /// The size of the directories on trial, in bytes.
 const TRIED: u64 = 1 << 20;
@@ -41,7 +41,7 @@ pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
     shown(tried.map(|()| version), |error| format!("Landlock cannot be applied: {error}"))
 }
 
-/// Whether a child can get the mount layer.
+/// Probes if a child can get the mount layer.
 pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;
@@ -59,7 +59,7 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     })
 }
 
-/// Whether a child can get its own `/tmp` and `/dev/shm` in a mount namespace.
+/// Probes if a child can get its own `/tmp` and `/dev/shm` in a mount namespace.
 pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
     let attempt = || {
         if unshare(UnshareFlags::NEWNS).is_err() {
@@ -76,7 +76,7 @@ pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
     })
 }
 
-/// Whether what a child's tools start can get its own sandbox, inside the child's.
+/// Probes if the programs started by a child's tools can get their own sandbox, inside the child's.
 pub(crate) fn tools() -> io::Result<Result<(), String>> {
     let attempt = || {
         restrict(&Rules::default())?;

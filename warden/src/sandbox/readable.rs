@@ -1,4 +1,4 @@
-//! What can be read, for a mechanism that knows only what is allowed: everything beside the paths to what is hidden.
+//! The readable paths, for a mechanism that only allows: everything next to the paths that lead to hidden entries.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -12,13 +12,13 @@ use rustix::io::Errno;
 
 use super::place::AtPath;
 
-/// Where the devices are. They show what a person types and sees, and as root the disks with all that is hidden.
+/// The directory of the devices. They show the user's input and output, and to root the disks with all hidden files.
 const DEVICES: &str = "/dev";
-/// What lies among the devices and is none: memory that programs share, and queues.
+/// The entries among the devices that are none: shared memory and message queues.
 const NO_DEVICES: [&CStr; 2] = [c"shm", c"mqueue"];
 /// The most entries that are looked at. A sandbox that takes longer than that to set up is refused.
 const MAX_ENTRIES: usize = 20_000;
-/// How much of a directory is read at once, in bytes.
+/// The amount of a directory that is read at once, in bytes.
 const AT_ONCE: usize = 2 * 1024;
 
 /// Calls `allow` for files and directories that together contain everything but the devices and `hidden`, which has paths
@@ -28,8 +28,7 @@ const AT_ONCE: usize = 2 * 1024;
 ///
 /// `E2BIG` at a directory with too many entries.
 ///
-/// This runs before each shell command, and home directories have many entries: nothing is allocated for those that
-/// are allowed.
+/// This runs before each shell command, and home directories have many entries. Nothing is allocated for allowed entries.
 pub(super) fn each(
     hidden: &[PathBuf],
     mut allow: impl FnMut(BorrowedFd<'_>) -> io::Result<()>,
@@ -68,7 +67,7 @@ impl Walk<'_> {
         while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name();
-            // What a link leads to is allowed where it lies.
+            // The target of a link is allowed at its own path.
             if [c".", c".."].contains(&name) || entry.file_type() == FileType::Symlink {
                 continue;
             }

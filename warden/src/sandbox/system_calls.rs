@@ -19,7 +19,7 @@ struct Refused {
     arguments: Vec<Argument>,
 }
 
-/// What an argument has to be.
+/// The required value of an argument.
 struct Argument {
     index: u8,
     length: SeccompCmpArgLen,
@@ -78,8 +78,8 @@ fn forbidden() -> Vec<Refused> {
     refused
 }
 
-/// Calls that are made to look as if the kernel had none, because programs then use older ones, which a filter can
-/// check: the flags of `clone3` lie in memory, and the requests of `io_uring` pass every filter.
+/// Calls that look missing in the kernel, because programs then use older calls, which a filter can check: the flags of `clone3`
+/// lie in memory, and the requests of `io_uring` pass every filter.
 fn missing() -> Vec<Refused> {
     [libc::SYS_clone3, libc::SYS_io_uring_setup].map(always).into()
 }
@@ -130,14 +130,14 @@ fn apply(program: &BpfProgram) -> io::Result<()> {
     })
 }
 
-/// A program with its beginning: of the second set of x86-64, which few kernels have, all calls are missing. Otherwise
-/// each call that is refused would have to be listed with two numbers.
+/// Adds the beginning of a program: all calls of the second set of x86-64, which few kernels have, are missing. Otherwise each
+/// refused call would have to be listed with two numbers.
 fn whole(program: &BpfProgram) -> BpfProgram {
     if !cfg!(target_arch = "x86_64") {
         return program.clone();
     }
     let missing = libc::SECCOMP_RET_ERRNO | Errno::NOSYS.raw_os_error().unsigned_abs();
-    // The number of the call is what the kernel shows first.
+    // The kernel shows the number of the call first.
     let beginning = [(LOAD, 0, 0), (UNLESS_SET, 1, X32), (RETURN, 0, missing)];
     let beginning = beginning.map(|(code, jf, k)| sock_filter { code, jt: 0, jf, k });
     [&beginning, &program[..]].concat()
@@ -178,7 +178,7 @@ fn compile(refused: Vec<Refused>, errno: Errno) -> Result<BpfProgram, seccompile
 mod tests {
     use super::*;
 
-    /// What a program answers to a call: the steps of the kernel that such programs need.
+    /// Returns a program's answer to a call, with the steps of the kernel that such programs need.
     fn answer(program: &[sock_filter], call: u32, arguments: [u64; 3]) -> u32 {
         let arch = match std::env::consts::ARCH {
             "x86_64" => 0xc000_003e_u32,

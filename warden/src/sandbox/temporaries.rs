@@ -25,9 +25,9 @@ use super::copies::{NOTHING, copy, put};
 use super::masks::{WORKSHOP, make};
 use super::place::{Place, reach, real};
 
-/// Where programs put temporary files.
+/// The directory in which programs put temporary files.
 pub(super) const TEMPORARY: &str = "/tmp";
-/// Where C libraries keep POSIX semaphores and shared memory.
+/// The directory in which C libraries keep POSIX semaphores and shared memory.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// Both directories.
 pub(super) const TEMPORARIES: [&str; 2] = [TEMPORARY, SHARED_MEMORY];
@@ -77,7 +77,7 @@ impl Temporaries {
     ///
     /// # Errors
     ///
-    /// When this machine does not allow it, or for want of a resource.
+    /// If this machine does not allow it, or a resource is short.
     pub(super) fn put_on(&self) -> io::Result<[OwnedFd; 2]> {
         for path in TEMPORARIES.map(Path::new) {
             if real(path)?.is_none_or(|real| real != path) {

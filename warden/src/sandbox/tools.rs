@@ -19,7 +19,7 @@ use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_foreign_soc
 ///
 /// # Errors
 ///
-/// When any part of it cannot be applied. Nothing may be executed then.
+/// If any part of it cannot be applied. Nothing may be executed then.
 pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let places = options.writable.iter().map(|path| Place::open(path).map_err(AtPath::of(path)));
     let mut places = places.collect::<io::Result<Vec<_>>>()?;
@@ -29,7 +29,7 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     let own_temporaries = options.temporaries && is_writable(TEMPORARY)?;
     if own_temporaries {
         for path in TEMPORARIES.map(Path::new) {
-            // A rule for a directory would also allow to read what is hidden below it.
+            // A rule for a directory would also allow reads of the hidden paths below it.
             if !hidden.iter().any(|hidden| hidden.starts_with(path)) {
                 places.push(Place::open(path).map_err(AtPath::of(path))?);
             }
@@ -56,7 +56,7 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     refuse_sockets(options.network, unix_sockets)
 }
 
-/// Those of the paths that the child's own sandbox does not mask, or not any more.
+/// Returns the paths that the child's own sandbox does not mask, or no longer masks.
 fn uncovered(masked: &[PathBuf]) -> impl Iterator<Item = io::Result<&PathBuf>> {
     masked.iter().filter_map(|path| match is_open(path) {
         Ok(is_open) => is_open.then_some(Ok(path)),
@@ -64,7 +64,7 @@ fn uncovered(masked: &[PathBuf]) -> impl Iterator<Item = io::Result<&PathBuf>> {
     })
 }
 
-/// Whether this process's mount namespace allows to write there, which it does only in what is the child's own.
+/// Returns true if this process's mount namespace allows writing there. It does so only in the child's own directories.
 fn is_writable(path: &str) -> io::Result<bool> {
     match statvfs(path) {
         Ok(found) => Ok(!found.f_flag.contains(StatVfsMountFlags::RDONLY)),
@@ -73,14 +73,14 @@ fn is_writable(path: &str) -> io::Result<bool> {
     }
 }
 
-/// Whether a server of the user can be reached that the child's own sandbox does not mask: one that has started since. In
-/// a child's own `/tmp` there are only its own servers.
+/// Returns true if a server of the user can be reached that the child's own sandbox does not mask, because it has started since.
+/// A child's own `/tmp` has only its own servers.
 fn reaches_servers(places: &[Place], own_temporaries: bool) -> io::Result<bool> {
     for server in own_servers::known() {
         if own_temporaries && server.starts_with(TEMPORARY) {
             continue;
         }
-        // What holds a place that may be written was never masked.
+        // A path above a writable place was never masked.
         if !places.iter().any(|place| place.path().starts_with(&server)) && is_open(&server)? {
             return Ok(true);
         }

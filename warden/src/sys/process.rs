@@ -23,7 +23,7 @@ pub(crate) enum Forked {
 pub(crate) struct Reaped {
     /// Its id, which the kernel may reuse from now on.
     pub pid: Pid,
-    /// How it ended.
+    /// The exit status.
     pub ending: Ending,
     /// CPU time of the process and of the children it had waited for.
     pub cpu: Duration,
@@ -33,7 +33,7 @@ pub(crate) struct Reaped {
 
 /// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
-    // SAFETY: the program has one thread, so the child's copy of memory holds no lock that nobody would release.
+    // SAFETY: the program has one thread, so the child's copy of memory holds no lock that would never be released.
     forked(unsafe { libc::fork() }.into())
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn exec(command: &[OsString], unset: &[OsString]) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Whether this can be the name of an environment variable; the standard library panics for others.
+/// Returns true if this can be the name of an environment variable; the standard library panics for others.
 fn is_name(name: &OsString) -> bool {
     let name = name.as_encoded_bytes();
     !name.is_empty() && !name.iter().any(|byte| [0, b'='].contains(byte))
@@ -130,15 +130,15 @@ pub(crate) fn unblock_signals() {
     }
 }
 
-/// Has a write to a pipe that nobody reads end the program, as programs expect. The runtime of this one ignores the
-/// signal, and programs are executed with ignored signals ignored.
+/// Makes a write to a pipe without a reader end the program, as programs expect. The runtime of this program ignores the signal,
+/// and executed programs inherit ignored signals.
 pub(crate) fn heed_broken_pipes() {
     // SAFETY: takes no pointers but a constant that stands for the default.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
-/// Limits the files that this process and what it starts can write. A write beyond then fails instead of ending the
-/// program, because the signal is ignored, and programs are executed with ignored signals ignored.
+/// Limits the size of the files that this process and its children can write. A larger write then fails instead of ending the
+/// program, because the signal is ignored, and executed programs inherit ignored signals.
 pub(crate) fn limit_files(bytes: u64) -> io::Result<()> {
     let allowed = getrlimit(Resource::Fsize).maximum.map_or(bytes, |maximum| maximum.min(bytes));
     setrlimit(Resource::Fsize, Rlimit { current: Some(allowed), maximum: Some(allowed) })?;
@@ -170,7 +170,7 @@ pub(crate) fn signal_events(signals: &[i32]) -> io::Result<OwnedFd> {
     }
 }
 
-/// Closes every descriptor from `first` on: those that a host leaked must not reach the child.
+/// Closes every descriptor from `first` on: descriptors that a host leaked must not reach the child.
 pub(crate) fn close_from(first: RawFd) {
     let first = first.unsigned_abs();
     // SAFETY: nothing in this process owns such a descriptor yet; the caller calls this before it opens any.
@@ -267,8 +267,8 @@ pub(crate) fn die_like(ending: Ending) -> ! {
             unsafe {
                 libc::raise(number);
             }
-            // Reached where the signal does not end this process, as for the first process of a pid namespace. Then
-            // the exit code is the one that a shell would show.
+            // Reached if the signal does not end this process, for example as the first process of a pid namespace. Then the exit
+            // code is the code that a shell would show.
             128 + number
         }
     };

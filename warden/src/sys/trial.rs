@@ -9,9 +9,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_pro
 
 use super::process::{Forked, fork};
 
-/// How long an attempt may take. It needs well below a millisecond; the rest is for a machine under load.
+/// The time limit of an attempt. It needs well below a millisecond; the rest is for a machine under load.
 const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
-/// The exit code of an attempt that failed without an error number, or with one that no exit code can carry.
+/// The exit code of an attempt that failed without an error number, or with a number that no exit code can carry.
 const NAMELESS: i32 = 255;
 
 /// Runs `attempt` in a fork of this process and returns its result. The process must have a single thread.

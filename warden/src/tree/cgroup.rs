@@ -1,5 +1,5 @@
-//! A control group for the tree, through which the kernel kills all of it at once. It holds processes that fork
-//! without a pause, and those that have left their parents, their session and their environment.
+//! A control group for the tree, through which the kernel kills all of it at once. It holds processes that fork without a pause,
+//! and processes that have left their parents, their session and their environment.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ const PREFIX: &str = "pi-subagent-";
 /// The age from which an empty group counts as left behind. A younger one may be about to be entered.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
-/// A group below the one that this process is in. Dropping it removes it if no process is in it.
+/// A group below this process's own group. Dropping it removes it if no process is in it.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     path: PathBuf,
@@ -27,12 +27,11 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Creates a group, and removes those that killed wardens have left behind.
+    /// Creates a group, and removes the groups that killed wardens have left behind.
     ///
     /// # Errors
     ///
-    /// Where cgroup v2 is missing, where this user may not create a group, and on kernels that cannot kill one
-    /// (before 5.14).
+    /// If cgroup v2 is missing, if this user may not create a group, or if the kernel cannot kill one (before 5.14).
     pub(crate) fn create() -> io::Result<Self> {
         let parent = own_directory()?;
         let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -94,11 +93,11 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
     kind.starts_with("cgroup2 ").then_some(())?;
     let mut fields = mount.split(' ').skip(3);
     let (root, point) = (fields.next()?, fields.next()?);
-    // Escaped names are not decoded: nobody mounts this hierarchy at such a path.
+    // Escaped names are not decoded: this hierarchy is never mounted at such a path.
     Some(Path::new(point).join(group.strip_prefix(root).ok()?))
 }
 
-/// Whether a tree can get a control group here, and in which directory.
+/// Probes if a tree can get a control group here; returns its directory.
 pub(crate) fn cgroup() -> Result<String, String> {
     let group = Cgroup::create().map_err(|error| format!("no control group can be made: {error}"))?;
     // Making one is not enough: Docker's default filter, for one, leaves out the call that forks into it.

@@ -25,7 +25,7 @@ pub(crate) use usage::Meter;
 /// The children of this process, which has one thread.
 const OWN_CHILDREN: &str = "/proc/thread-self/children";
 
-/// How the warden finds the processes of its tree.
+/// The ways in which the warden finds the processes of its tree.
 #[derive(Debug)]
 pub(crate) enum Tree {
     /// By descent. As a subreaper the warden becomes the parent of every orphan in the tree, so none gets out of
@@ -40,7 +40,7 @@ pub(crate) enum Tree {
 }
 
 impl Tree {
-    /// The tree under the mechanisms in force. Opens what it takes to kill it.
+    /// Returns the tree under the active mechanisms. Opens the files needed to kill it.
     pub(crate) fn under(mechanisms: &[Mechanism]) -> Self {
         if mechanisms.contains(&Mechanism::PidNamespace) {
             return Self::Namespace;
@@ -54,26 +54,25 @@ impl Tree {
         self.signal(Signal::CONT);
     }
 
-    /// Kills every process that exists now. One born meanwhile is caught by the next call.
+    /// Kills every process that exists now. The next call catches processes born in the meantime.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
-        // A warden without descriptors sees no more than its own children. Those of a killed one become its own, so
-        // the next calls get to them.
+        // A warden without descriptors sees only its own children. The children of a killed process become its own, so the next
+        // calls reach them.
         for child in self.own_children() {
             // Not reaped yet, so the id is still this child's.
             let _ = rustix::process::kill_process(child, Signal::KILL);
         }
     }
 
-    /// How many processes there are at least. Called while not all are reaped, so there is one even if the warden
-    /// cannot look.
+    /// Returns the minimum number of processes. Called while not all are reaped, so there is one even if the warden cannot check.
     pub(crate) fn left(&self) -> u64 {
         (descendants().len().max(self.own_children().len()) as u64).max(1)
     }
 
     fn own_children(&self) -> Vec<Pid> {
         let Self::Descendants { children: Some(list) } = self else { return Vec::new() };
-        // Enough for hundreds; those beyond are listed once these are gone.
+        // Enough for hundreds. The rest is listed once these have ended.
         let mut bytes = [0; 4096];
         let count = list.read_at(&mut bytes, 0).unwrap_or(0);
         let text = String::from_utf8_lossy(&bytes[..count]);

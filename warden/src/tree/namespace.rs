@@ -1,4 +1,4 @@
-//! Puts the tree into a pid namespace, and an IPC namespace: what it shares by System V's calls is its own.
+//! Puts the tree into a pid namespace, and an IPC namespace with its own System V objects.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -56,7 +56,7 @@ fn stand_for(pid: Pid, lives: &OwnedFd) -> ! {
     }
 }
 
-/// Root needs no user namespace. Anybody else gets one that maps only the own user and group, unchanged.
+/// Root needs no user namespace. Another user gets one that maps only the own user and group, unchanged.
 fn unshare() -> io::Result<()> {
     let wanted = UnshareFlags::NEWPID | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
     if rustix::process::getuid().is_root() && sys::unshare(wanted).is_ok() {
@@ -72,7 +72,7 @@ fn show_own_processes() -> io::Result<()> {
     Ok(mount("proc", "/proc", "proc", flags, None)?)
 }
 
-/// Whether a child could get a pid namespace, tried out in a fork.
+/// Probes in a fork if a child could get a pid namespace.
 pub(crate) fn pid_namespace() -> io::Result<Result<(), String>> {
     let tried = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
     shown(tried, |error| format!("a pid namespace is refused: {error}"))

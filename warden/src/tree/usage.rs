@@ -1,4 +1,4 @@
-//! Measures what a tree uses.
+//! Measures the resource use of a tree.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use super::descendants;
 use crate::sys::Reaped;
 
-/// Adds up what a tree uses, and compares it with its limits.
+/// Adds up the resource use of a tree, and compares it with its limits.
 pub(crate) struct Meter {
     limits: Limits,
     page_bytes: u64,
@@ -21,10 +21,10 @@ pub(crate) struct Meter {
     tally: Tally,
 }
 
-/// A process's share of what a limit counts; the largest share is named in the report.
+/// A process's share of a limited resource. The largest share is named in the report.
 type Blame<'a> = &'a dyn Fn(&Share) -> u64;
 
-/// What one process uses at the time of a sample.
+/// The resource use of one process at the time of a sample.
 struct Share {
     pid: i32,
     stat: Stat,

@@ -1,4 +1,4 @@
-//! What a child and its tools try on the host. Each attempt is first shown to work without the sandbox that refuses it.
+//! The attacks of a child and its tools on the host. Each attempt is first shown to work without the sandbox that refuses it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -13,7 +13,7 @@ use crate::sandboxed::{Ran, finish, guarded, probe, warden};
 use crate::scene::{Scene, User};
 use crate::{MISSING, WITHOUT_NAMESPACES, rows, say};
 
-/// What it takes to refuse an attempt.
+/// The features needed to refuse an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -21,7 +21,7 @@ enum Needs {
     PidNamespace,
 }
 
-/// What a child tries.
+/// The attacks of a child.
 const ATTACKS: [(&str, Needs); 25] = [
     ("limit of another", Needs::Nothing),
     ("limit of the warden", Needs::Nothing),
@@ -50,7 +50,7 @@ const ATTACKS: [(&str, Needs); 25] = [
     ("message queue", Needs::PidNamespace),
 ];
 
-/// What a child needs.
+/// The operations that a child needs.
 const HONEST: [&str; 9] = [
     "own limit",
     "lock",
@@ -102,7 +102,7 @@ fn a_child_cannot_reach_the_host() {
     }
 }
 
-/// Where no namespace can be had, the filter and Landlock refuse what they refuse elsewhere.
+/// Without namespaces, the filter and Landlock still refuse the same attempts.
 #[test]
 fn a_child_cannot_reach_the_host_without_namespaces() {
     for user in User::all() {
@@ -133,7 +133,7 @@ fn a_child_cannot_reach_the_host_without_namespaces() {
     }
 }
 
-/// What tools try on pi, which runs in the child's sandbox.
+/// The attacks of tools on pi, which runs in the child's sandbox.
 const ATTACKS_OF_TOOLS: [&str; 15] = [
     "environment of pi",
     "memory of pi",
@@ -213,7 +213,7 @@ fn what_tools_start_cannot_reach_pi() {
     }
 }
 
-/// A mask goes when what it lies on is replaced, and a server may start at any time.
+/// A mask disappears when its entry is replaced, and a server may start at any time.
 #[test]
 fn what_is_replaced_or_starts_while_a_child_lives_is_out_of_the_reach_of_its_tools() {
     for user in User::all() {
@@ -233,7 +233,7 @@ fn what_is_replaced_or_starts_while_a_child_lives_is_out_of_the_reach_of_its_too
             };
             let (shell, file) = install(&scene);
             fs::write(file, tools.to_bytes()).expect("the options");
-            // The child is there; meanwhile somebody outside does as he likes.
+            // The child runs while a process outside makes changes.
             let script = format!(
                 "touch \"$TMPDIR/there\"; until [ -e \"$TMPDIR/go\" ]; do sleep 0.01; done
                 export PROGRAM=\"$0\"; {} -c 'exec \"$PROGRAM\" {ARGUMENTS}'; exit $?",
@@ -275,7 +275,7 @@ fn what_is_replaced_or_starts_while_a_child_lives_is_out_of_the_reach_of_its_too
     }
 }
 
-/// Puts something else in the place of what is masked.
+/// Replaces the masked entries.
 fn replace_all(scene: &Scene, late: &Path) {
     let put = |path: &Path| {
         fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
@@ -333,7 +333,7 @@ fn the_tools_network_can_be_switched_off_and_named_sockets_too() {
     }
 }
 
-/// What programs must be able to do in a child's sandbox they can do in that of its tools, but for writing pi's files.
+/// Programs can do in the tools' sandbox what they need in a child's, except writing pi's files.
 #[test]
 fn what_must_work_works_for_tools() {
     for user in User::all() {
@@ -421,9 +421,9 @@ fn options(scene: &Scene, metadata: bool) -> Options {
     Options { sandbox: Some(sandbox), ..Options::default() }
 }
 
-/// Whether an attempt works without any sandbox.
+/// Returns true if an attempt works without any sandbox.
 fn is_possible(scene: &Scene, outside: &Outside, name: &str) -> bool {
-    // The limit that is changed is that of a shell between this program and the attempt.
+    // The changed limit is the limit of a shell between this program and the attempt.
     let script = format!("export WARDEN=$$; \"$0\" {ARGUMENTS}; exit $?");
     let mut command = scene.command("/bin/sh");
     command.args(["-c", &script]).arg(program(scene)).envs(outside.environment(name));
@@ -468,7 +468,7 @@ fn run(
     guarded(scene, &options, &scene.path("tree"), before, &outside.environment(name))
 }
 
-/// Puts the warden where a child has it as its shell. Returns its path and that of its options.
+/// Puts the warden where a child has it as its shell. Returns its path and the path of its options.
 pub(crate) fn install(scene: &Scene) -> (PathBuf, PathBuf) {
     let shell = scene.path("private").join(ToolShell::NAME);
     if !shell.exists() {

@@ -1,4 +1,4 @@
-//! What a child or its tools try with system calls, done by this program itself: it is run again inside the sandboxes,
+//! The attempts of a child or its tools with system calls, made by this program itself: it is run again inside the sandboxes,
 //! with the name of one attempt.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable with the name of the attempt.
 const ATTEMPT: &str = "ATTEMPT";
-/// The exit codes of an attempt that worked, and of one that was refused.
+/// The exit codes of an attempt that worked, and of a refused one.
 pub(crate) const WORKED: i32 = 0;
 pub(crate) const REFUSED: i32 = 1;
 /// The arguments with which this program makes an attempt.
@@ -51,7 +51,7 @@ fn perform(name: &str) -> io::Result<()> {
         }
         "key" => {
             let (kind, text) = (c"user", c"a");
-            // SAFETY: the strings are constants, and the length is that of the payload.
+            // SAFETY: the strings are constants, and the length is the length of the payload.
             call(|| unsafe {
                 libc::syscall(libc::SYS_add_key, kind.as_ptr(), text.as_ptr(), text.as_ptr(), 1_usize, -3_i32)
             })
@@ -247,13 +247,13 @@ fn read_file(path: &Path) -> io::Result<()> {
     match file.read(&mut [0; 16]) {
         Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
         Ok(_) => Ok(()),
-        // Nobody types at the moment.
+        // No one types at the moment.
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Opens one that shows what is on the disks, in the kernel's log, or on a console.
+/// Opens a device that shows the disks, the kernel's log, or a console.
 fn open_device() -> io::Result<()> {
     let mut refused = io::ErrorKind::NotFound.into();
     for entry in fs::read_dir("/dev")?.flatten() {

@@ -22,7 +22,7 @@ use pi_subagent_warden::{Mechanism, Sandbox, ToolShell};
 use sandboxed::{finish, in_sandbox, probe, sandboxed};
 use scene::{Scene, User};
 
-/// How the scripts say that this machine lacks a program.
+/// The exit code by which the scripts report that this machine lacks a program.
 const MISSING: i32 = 77;
 /// The largest file that a child may write.
 const FILE_BYTES: u64 = 1 << 30;
@@ -33,7 +33,7 @@ const SCOPES: u32 = 6;
 /// The attempts that only such a version stops.
 const NEED_SCOPES: [&str; 4] = ["kill", "kill_by_handle", "kill_warden", "abstract_socket"];
 
-/// Executes a command in a user namespace in which no other can be made, and nobody has rights over mounts.
+/// Executes a command in a user namespace in which no other can be made, and no process has rights over mounts.
 const WITHOUT_NAMESPACES: [&str; 7] = [
     "unshare",
     "--user",
@@ -66,7 +66,7 @@ fn nothing_changes_by_what_tools_start() {
     matrix(User::Myself, false, By::Tool);
 }
 
-/// Without a sandbox the attempts do what they are meant to. Otherwise the tests above prove nothing.
+/// Without a sandbox the attempts succeed. Otherwise the tests above prove nothing.
 #[test]
 fn the_attempts_are_real() {
     for user in User::all() {
@@ -96,7 +96,7 @@ fn the_attempts_are_real() {
     }
 }
 
-/// What this machine lacks for an attempt, found out without it.
+/// Returns the program or feature that this machine lacks for an attempt, found without the attempt.
 fn lack(scene: &Scene, attempt: &str) -> Option<&'static str> {
     let (lack, probe) = match attempt {
         "first_root" | "enter_first" => ("process 1 is out of reach", "ls /proc/1/root/"),
@@ -183,7 +183,7 @@ fn a_writable_path_that_is_a_link_or_missing_is_refused() {
     }
 }
 
-/// Where no namespace can be had, nobody notices the attempt: Landlock holds, and users and groups look as before.
+/// Without namespaces the attempt stays invisible: Landlock is active, and users and groups look as before.
 #[test]
 fn without_namespaces_landlock_holds_alone() {
     for user in User::all() {
@@ -281,7 +281,7 @@ fn a_working_directory_that_is_hidden_is_neither_read_nor_listed() {
     }
 }
 
-/// Who makes an attempt.
+/// The author of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Child,
@@ -295,7 +295,7 @@ fn matrix(user: User, metadata: bool, by: By) {
     let sandbox = Sandbox {
         writable: scene.writable(),
         metadata,
-        // The scene lies below `/tmp`: what is attacked is no copy.
+        // The scene lies below `/tmp`: the attacked files are not a copy.
         temporary_bytes: Some(temporaries::BYTES),
         shown: vec![scene.path("")],
         file_bytes: Some(FILE_BYTES),
@@ -382,7 +382,7 @@ fn listed(scene: &Scene, script: &str, list: &str) -> Vec<(String, String)> {
     text.lines().filter_map(pair).collect()
 }
 
-/// Says something to whoever runs the tests with `--nocapture`.
+/// Prints a text for a person who runs the tests with `--nocapture`.
 fn say(text: &str) {
     drop(writeln!(std::io::stdout(), "{text}"));
 }

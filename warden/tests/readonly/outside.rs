@@ -1,4 +1,4 @@
-//! What lies outside and is no business of a child: a terminal, a message queue, servers, hidden files.
+//! The objects outside that a child must not reach: a terminal, a message queue, servers, hidden files.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};

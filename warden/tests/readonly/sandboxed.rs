@@ -20,18 +20,18 @@ use crate::scene::Scene;
 
 /// Far more than any attempt takes on a machine under load.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a look is taken at a program that runs.
+/// The interval at which a running program is checked.
 const TICK: Duration = Duration::from_millis(2);
 
-/// What came of a command in the sandbox.
+/// The result of a command in the sandbox.
 #[derive(Debug, Default)]
 pub(crate) struct Ran {
-    /// What it left with; nothing when it was never started or ended by a signal.
+    /// The exit code; `None` if it was never started or ended by a signal.
     pub(crate) code: Option<i32>,
     pub(crate) text: String,
-    /// What held it; nothing when it was refused.
+    /// The active mechanisms; empty if it was refused.
     pub(crate) mechanisms: Vec<Mechanism>,
-    /// Whether its warden was there to the end.
+    /// True if its warden was there to the end.
     pub(crate) was_guarded: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn warden(scene: &Scene) -> PathBuf {
     copy
 }
 
-/// What the warden says that this machine can do for the scene's user.
+/// Returns the warden's report on the features of this machine for the scene's user.
 pub(crate) fn probe(scene: &Scene) -> Abilities {
     let (_, text) = finish(scene.command(warden(scene)).arg("--probe"));
     Abilities::parse(&text).unwrap_or_else(|| panic!("no warden answered: {text}"))
@@ -107,7 +107,7 @@ pub(crate) fn guarded(
     ran
 }
 
-/// Has the child started, and listens until nobody of its tree is left.
+/// Lets the child start, and listens until its tree has ended.
 fn converse(warden: &OwnedFd) -> Ran {
     let nothing = std::fs::File::open("/dev/null").expect("every system has it");
     let descriptors = [nothing.as_fd()];

@@ -16,13 +16,13 @@ use crate::sandboxed::finish;
 use crate::snapshot::Snapshot;
 
 const INPUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
-/// A user that no system has, and not the one that stands for unknown users in namespaces. Each test process has one of its own:
-/// attacks send signals to all that their user may reach, and limits count all that it has started.
+/// A user that no system has, other than the user that represents unknown users in namespaces. Each test process has its own:
+/// attacks send signals to all processes that their user may reach, and limits count all that it has started.
 fn stranger() -> u32 {
     54_321 + std::process::id() % 10_000
 }
 
-/// What stays read-only in the project, and what a `.git` in it names.
+/// The paths that stay read-only in the project, and the path that a `.git` in it names.
 const PROTECTED: [&str; 6] = [
     "project/work/.git",
     "project/work/.pi",
@@ -32,18 +32,18 @@ const PROTECTED: [&str; 6] = [
     "project/gitdirs/module",
 ];
 
-/// What a scene is made of, below its directory.
+/// The directories of a scene.
 const PLACES: [&str; 8] = ["tree", "agent", "others", "home", "project", "tmp", "private", "session.jsonl"];
 
-/// What is no matter of the tests, apart from what is protected in it.
+/// The directories that the tests ignore, except their protected paths.
 const FREE: [&str; 5] = ["project/work", "home/.npm", "tmp", "private", "session.jsonl"];
 
-/// Who makes the attempts.
+/// The user that makes the attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
     /// The user who runs the tests.
     Myself,
-    /// Somebody without any rights. Only root can become that.
+    /// A user without any rights. Only root can become that user.
     Stranger,
 }
 
@@ -53,7 +53,7 @@ impl User {
         if is_root() { vec![Self::Myself, Self::Stranger] } else { vec![Self::Myself] }
     }
 
-    /// Whether the attempts are root's.
+    /// Returns true if root makes the attempts.
     pub(crate) fn is_root(self) -> bool {
         self == Self::Myself && is_root()
     }
@@ -67,14 +67,14 @@ pub(crate) struct Scene {
     directory: TempDir,
     user: User,
     target: Target,
-    /// Whether there is a project in which the child may write.
+    /// True if there is a project in which the child may write.
     has_project: bool,
-    /// How often it was made anew.
+    /// The number of renewals.
     renewed: u32,
     _listener: UnixListener,
 }
 
-/// What is attacked: the project and the agent directory as they were made, and somebody who uses them.
+/// The target of the attacks: the project and the agent directory in their initial state, and a user who works with them.
 struct Target {
     victim: Child,
     /// Stays open in the test, and every program that is started inherits it.
@@ -128,8 +128,8 @@ impl Scene {
 
     /// Makes everything as it was, where anything has changed.
     ///
-    /// What is old is put aside and not removed: ext4 looks for a while before it gives the inode of a removed file away,
-    /// which made this the most expensive part of all.
+    /// Old directories are moved and not removed: ext4 waits for a while before it gives the inode of a removed file away, which
+    /// made this the most expensive part of all.
     pub(crate) fn renew(&mut self) {
         let root = self.directory.path();
         let now = look(root);
@@ -154,12 +154,13 @@ impl Scene {
         (self.user == User::Stranger).then(stranger)
     }
 
-    /// What a child in the sandbox may write.
+    /// Returns the paths that a child in the sandbox may write.
     pub(crate) fn writable(&self) -> Vec<PathBuf> {
         ["tmp", "private", "session.jsonl"].map(|name| self.path(name)).to_vec()
     }
 
-    /// What a child in the sandbox may write that works on the project, and what stays read-only in that.
+    /// Returns the paths that a child in the sandbox may write when it works on the project, and the paths in it that stay
+    /// read-only.
     pub(crate) fn writable_with_project(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let mut writable = self.writable();
         writable.extend(["project/work", "home/.npm"].map(|name| self.path(name)));
@@ -183,7 +184,7 @@ impl Scene {
         command
     }
 
-    /// What has changed since the scene was made, where nothing may change.
+    /// Returns the changes since the scene was made, without the places that may change.
     pub(crate) fn changes(&mut self) -> io::Result<Vec<String>> {
         let root = self.directory.path();
         let mut changes = self.target.before.differences(&look(root), |path| is_free(root, path));
@@ -195,7 +196,7 @@ impl Scene {
 }
 
 impl Target {
-    /// Makes some places, and starts somebody who uses them.
+    /// Makes some places, and starts a user who works with them.
     fn new(root: &Path, user: User, places: &[&str]) -> Self {
         for &place in places {
             let (path, original) = (root.join(place), root.join("original").join(place));
@@ -237,7 +238,7 @@ fn look(root: &Path) -> Snapshot {
     Snapshot::of(&PLACES.map(|name| root.join(name)))
 }
 
-/// Whether a path may be written: what happens there is no business of the tests.
+/// Returns true if a path may be written, so that the tests ignore it.
 fn is_free(root: &Path, path: &Path) -> bool {
     let is_below = |name: &&str| path.starts_with(root.join(name));
     FREE.iter().any(is_below) && !PROTECTED.iter().any(is_below)
@@ -261,7 +262,7 @@ fn plain_command(root: &Path, user: User, program: impl AsRef<Path>) -> Command 
     command
 }
 
-/// Where the programs are that build Rust, whatever the home directory is.
+/// Returns the directory of the programs that build Rust, for any home directory.
 fn rustup() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".rustup");
     std::env::var_os("RUSTUP_HOME").map_or_else(home, PathBuf::from)

@@ -32,7 +32,7 @@ impl Snapshot {
         Self(entries)
     }
 
-    /// Whether anything is different at a path or below.
+    /// Returns true if anything differs at a path or below.
     pub(crate) fn differs(&self, later: &Self, path: &Path) -> bool {
         let of = |snapshot: &Self| -> BTreeMap<_, _> {
             let entries = snapshot.0.range(path.to_owned()..);
@@ -44,7 +44,7 @@ impl Snapshot {
         of(self) != of(later)
     }
 
-    /// What is different, one line each, apart from some paths.
+    /// Returns the differences, one line each, except at some paths.
     pub(crate) fn differences(&self, later: &Self, is_left_out: impl Fn(&Path) -> bool) -> Vec<String> {
         let mut found = Vec::new();
         for (path, entry) in self.0.iter().filter(|(path, _)| !is_left_out(path)) {

@@ -18,13 +18,13 @@ use crate::{By, MISSING, WITHOUT_NAMESPACES, rows, say};
 /// The bound of both directories together, in bytes.
 pub(crate) const BYTES: u64 = 16 << 20;
 
-/// What programs do that do not heed `TMPDIR`.
+/// The operations of programs that ignore `TMPDIR`.
 const HONEST: [&str; 5] =
     ["semaphore", "shared memory", "file in /tmp", "socket in /tmp", "file of others in /tmp"];
-/// What a child may not reach there.
+/// The objects there that a child must not reach.
 const ATTACKS: [&str; 2] = ["server in /tmp", "shared memory of others"];
 
-/// What others have in the directories of this machine.
+/// The objects of other users in the directories of this machine.
 struct Others {
     _server: UnixListener,
     _directory: TempDir,
@@ -215,7 +215,7 @@ fn what_a_child_has_below_the_directory_stays_what_it_is() {
         let scene = Scene::new(user);
         let others = Others::new(&scene);
         for by in [By::Child, By::Tool] {
-            // A write to a file of others stays in the child. The project is what the person has, and cannot be written.
+            // A write to a file of others stays in the child. The project is the user's own, and cannot be written.
             let script = "set -e
                 echo real >\"$TMPDIR/real\"
                 [ \"$(cat \"$FILE\")\" = 'of others' ]
@@ -297,7 +297,7 @@ fn what_is_hidden_below_the_directory_stays_hidden() {
     });
 }
 
-/// A rule that allows writing in a directory allows reading all below it: what a child's tools may not read wins.
+/// A rule that allows writing in a directory allows reading all below it. Unreadable paths of a child's tools take precedence.
 #[test]
 fn tools_cannot_write_in_the_directory_if_something_below_is_unreadable_for_them() {
     each_able(|user| {

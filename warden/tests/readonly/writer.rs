@@ -31,7 +31,7 @@ fn without_a_mount_namespace_a_writer_changes_no_content_outside() {
     }
 }
 
-/// What a child can do to others it can do here too, wherever it may write.
+/// The attacks of a readonly child are also possible here, in any place where the child may write.
 #[test]
 fn what_a_readonly_child_cannot_change_a_writer_cannot_change() {
     for user in User::all() {
@@ -63,7 +63,7 @@ fn what_a_readonly_child_cannot_change_a_writer_cannot_change() {
     }
 }
 
-/// Without a sandbox the attempts do what they are meant to. Otherwise the tests above prove nothing.
+/// Without a sandbox the attempts succeed. Otherwise the tests above prove nothing.
 #[test]
 fn the_attempts_of_a_writer_are_real() {
     for user in User::all() {
@@ -107,7 +107,7 @@ fn what_must_work_for_a_writer_works() {
                     Some(MISSING) => say(&format!("{name} is skipped, this machine lacks something for it")),
                     _ => failed.push(format!("{name}, {by:?}: {}", ran.text)),
                 }
-                // A directory that moved takes what is protected in it along; nothing is without a mount namespace.
+                // A moved directory takes its protected entries along. Without a mount namespace nothing is protected.
                 if name != "inner_rename" && has_view {
                     failed.extend(scene.changes().expect("the scene can be seen"));
                 }
@@ -120,7 +120,7 @@ fn what_must_work_for_a_writer_works() {
     }
 }
 
-/// What lies below something protected can be writable again, and what is not there is no error.
+/// A path below a protected one can be writable again, and a missing path is no error.
 #[test]
 fn places_below_something_protected_are_writable() {
     for user in User::all() {
@@ -141,7 +141,7 @@ fn places_below_something_protected_are_writable() {
     }
 }
 
-/// Somebody put a link where something was to be protected: what it leads to is not what was looked at.
+/// An attacker put a link in the place of a protected path. Its target is not the path that was checked.
 #[test]
 fn a_protected_path_that_is_a_link_is_refused() {
     let scene = Scene::with_project(User::Myself);
@@ -181,7 +181,7 @@ fn attempts(user: User, by: By, metadata: bool, before: &[&str]) {
     let can_have_view = metadata && before.is_empty() && able.mount_namespace.is_ok();
     for (name, kind) in rows(&scene, SCRIPT) {
         if !can_have_view && (kind.starts_with("meta") || kind == "kept") {
-            // Landlock alone cannot take these away. What is outside keeps its content all the same.
+            // Landlock alone cannot refuse these. Files outside still keep their content.
             uncovered += 1;
             continue;
         }
@@ -234,7 +234,7 @@ fn run(scene: &Scene, metadata: bool, before: &[&str], command: &[&str]) -> Ran 
     in_sandbox(scene, &sandbox, &scene.path("project/work"), command, before)
 }
 
-/// Whether this machine's files lack what an attempt needs.
+/// Returns true if this machine's files lack something that an attempt needs.
 fn lacks(scene: &Scene, attempt: &str) -> bool {
     let probe = match attempt {
         "attribute_outside" => "import os; open('x', 'w'); os.setxattr('x', 'user.a', b'1')",
