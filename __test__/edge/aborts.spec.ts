@@ -72,7 +72,7 @@ describe("an abort", () => {
 		const started = performance.now();
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
-		// At the latest when `inTime` gives up; a child that was not asked first would have been gone at once.
+		// The run must end before `inTime` gives up. A child without a grace period would have exited at once.
 		assert.ok(performance.now() - started >= 190, "it had its grace");
 		assert.ok(!isAlive(grandchild));
 	});

@@ -1,4 +1,4 @@
-/** Wrong arguments are the caller's mistake and are told at once; everything else is data. */
+/** Wrong arguments are the caller's mistake and are reported at once. Everything else is data. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import * as addon from "../../index.js";
 import { answers, Scene, shape, textOf } from "./scene.ts";
 
-/** Calls with what the types forbid. */
+/** Calls with arguments that the types forbid. */
 type Loose = (...args: unknown[]) => unknown;
 const start = addon.startRun as Loose;
 

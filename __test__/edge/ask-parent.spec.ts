@@ -7,7 +7,7 @@ import type { DeliveryMessage, Question } from "../../index.js";
 import { backgroundScene, Here } from "./conversation.ts";
 import { inTime, until } from "./scene.ts";
 
-/** What our guard in the child draws, and says before the first turn. */
+/** The record that our guard in the child prints before the first turn. */
 const key = "pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e";
 const asks = [
 	{ ask: "input", title: key },

@@ -1,6 +1,6 @@
 /**
- * Runs that nobody waits for: what asking for one is answered, what the conversation is told of its end and how often, and
- * what is left of it when stores, conversations and whole processes are lost meanwhile.
+ * Background runs: the reply to a request, the messages about their ends and their number, and the state after stores,
+ * conversations and whole processes are lost.
  */
 
 import assert from "node:assert/strict";
@@ -32,10 +32,10 @@ function given(child: unknown, word: string): string | undefined {
 	return words.includes(word) ? words[words.indexOf(word) + 1] : undefined;
 }
 
-/** Whether a text could move a cursor, or turn its own direction around. */
+/** Returns true if a text could move a cursor, or change its own direction. */
 const hasControls = (text: string) => /(?!\n)[\p{Cc}\u202e]/u.test(text);
 
-/** Whether a child's answer has come to stand in its session. */
+/** Returns true if a child's answer is in its session. */
 const halves = (transcript: string) =>
 	existsSync(transcript) && readFileSync(transcript, "utf8").includes("Half of it.");
 
@@ -94,7 +94,7 @@ describe("a request for a background run", () => {
 				/`explorer`.*`subagents\.allowAgents` allows tester, reviewer/,
 			],
 			[{ config: { allowAgents: [] } }, "forbidden", /`subagents\.allowAgents` allows none/],
-			// What forbids comes before what is wrong, and a name that is not allowed says nothing about what there is.
+			// A prohibition is reported before a mistake, and the error for a forbidden name does not list the available agents.
 			[{ agent: "nobody", config: { allowAgents: ["tester"] } }, "forbidden", /`nobody`.*allows tester/],
 			[{ agent: "", config: { defaultAgent: "nobody" } }, "error", /Unknown agent: nobody/],
 			...[-1, Number.NaN, Number.POSITIVE_INFINITY, 1e9].map((runTimeoutSeconds): [Spawn, string, RegExp] => [
@@ -231,7 +231,7 @@ describe("a request for a background run", () => {
 		await until(() => questions.length === 3, "the question again");
 		await here.does(`stop ${third.runId}`);
 		assert.match((await here.heard()).text, /Status: error[\s\S]*stopped on request/);
-		// Who types it reads what it waits for.
+		// The user who types the command sees the question that it waits for.
 		const typed = await here.session.command("run local look around", { confirm });
 		assert.match(typed.text, /\? \w{8} \(local\) waits until you say whether its agent may run/);
 		assert.doesNotMatch(typed.text, /started/);
@@ -366,7 +366,7 @@ describe("the announcement of a background run", () => {
 			const text = texts.find((each) => each.includes(`(\`${label}\`, agent explorer)`)) ?? assert.fail(label);
 			const run = ended.find((each) => each.label === label);
 			assert.deepEqual([run?.status, run?.outcome], [status, outcome], `${label}: ${run?.error}`);
-			// Without what stands between fences there is one status and nothing that the child has said.
+			// Without the fenced text there is one status and no output of the child.
 			const fence = /^(`{3,})text\n[\s\S]*?\n\1$/gm;
 			const ours = text.replace(fence, "");
 			assert.deepEqual(ours.match(/^Status: .*$/gm), [`Status: ${status}`], text);
@@ -429,11 +429,11 @@ describe("a closed conversation", () => {
 		const second = Here.open(scene);
 		const message = await second.message();
 		assert.deepEqual([message.runIds, first.messages, other.messages], [[runId], [], []]);
-		// Closed before it was passed on: it is still to be told, by the same id.
+		// The session was closed before delivery: the message is still due, with the same id.
 		await second.close();
 		const third = Here.open(scene);
 		assert.deepEqual((await third.message()).deliveryIds, message.deliveryIds);
-		// Replaced, as by a reload, with the message under way: only what is new is told.
+		// The session was replaced, for example by a reload, during a delivery: only new messages are delivered.
 		const fourth = Here.open(scene, { sent: message.deliveryIds });
 		const next = await fourth.started();
 		assert.deepEqual((await fourth.heard()).runIds, [next.runId]);
@@ -461,7 +461,7 @@ describe("a closed conversation", () => {
 			[[...ids].sort(), [kept.runId, deleted.runId].sort()],
 		);
 		assert.deepEqual((await second.run(deleted.runId)).archivedMs, undefined);
-		// It has come to stand in the session, and nobody has lived to say so.
+		// The message is in the session, and no process survived to report it.
 		const third = Here.open(scene, { delivered: ids });
 		const archived = await third.run(deleted.runId, ({ archivedMs }) => !!archivedMs);
 		await until(() => archivedOf(archived).length === 1, "the transcript put aside, once it was told");
@@ -537,7 +537,7 @@ describe("a pi that is about to exit", () => {
 	});
 });
 
-/** Where a store cannot be. Each gets the scene, with its agent directory still empty. */
+/** Places where a store cannot be. Each function gets the scene with an empty agent directory. */
 const unusable: Record<string, (scene: Scene) => void> = {
 	"its directory is a file": (scene) => void scene.write("agent/subagents", "taken"),
 	"its file is a directory": (scene) => void mkdirSync(scene.path("agent/subagents/runs.db"), { recursive: true }),
@@ -673,7 +673,7 @@ describe("several processes", () => {
 		assert.match((await here.heard()).text, /Status: success/);
 		const run = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual([run.status, run.timesResumed, here.messages.length], ["success", 1, 2]);
-		// What it took before counts on.
+		// The time before the move still counts.
 		const lasted = ({ startedMs = 0, endedMs = 0 }: RunRecord) => endedMs - startedMs;
 		assert.deepEqual([before.previousRunMs, run.previousRunMs], [0, lasted(before)]);
 		assert.match((await here.does(`info ${runId}`)).text, /runtime +\S+, \S+ of it since it was resumed/);
@@ -707,7 +707,7 @@ describe("the end of a host", () => {
 		assert.match(message.text, /^Partial output.*\n```text\nHalf of it\.\n```$/m);
 		const lost = await here.run(runId, ({ archiveAtMs }) => archiveAtMs !== undefined);
 		assert.equal(lost.transcript, before.transcript);
-		// Nobody starts it again by itself.
+		// It is not restarted automatically.
 		assert.equal(toldOf(scene, "argv").length, 1);
 		const size = readFileSync(before.transcript ?? "").length;
 		await here.does(`resume half and be quick`);
@@ -748,7 +748,7 @@ describe("the end of a host", () => {
 			const hears = isSaved ? Here.open(scene, at("one")) : two;
 			const heard = await hears.heard();
 			assert.match(heard.text, /All of it\./);
-			// The one that asked hears of both of its ends.
+			// The conversation that asked gets both ends.
 			assert.deepEqual([heard.runIds, two.messages.length], isSaved ? [[runId, runId], 0] : [[runId], 1]);
 		});
 	}
@@ -757,7 +757,7 @@ describe("the end of a host", () => {
 		const scene = backgroundScene(t, stalls);
 		for (const [how, error] of [
 			["end", /^Note: pi ended (?:while the run was under way|before the run had begun)$/gm],
-			// The addon has three seconds to keep what there is; whatever it does not come to is found out later.
+			// The addon has three seconds to save the state. The rest is found later.
 			[
 				"exit",
 				/^Note: (?:pi|the process that ran it) ended (?:while the run was under way|before the run had begun)\b/gm,
@@ -770,7 +770,7 @@ describe("the end of a host", () => {
 			await inTime<unknown>(there[how](), how);
 			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "its child is gone when it says so");
 			await untilGone(pid ?? 0);
-			// What its conversation is to hear it has heard by then.
+			// Its conversation has received every message by then.
 			if (how === "end") await inTime(there.settled(), "the conversation");
 			assert.deepEqual(there.messages, []);
 			await there.kill();

@@ -1,6 +1,7 @@
 /**
- * What a run and its session may spend. Usage is scripted to the cent, so every sum here is exact. The stand-in begins its
- * turns without asking, as a child on another machine does; `pi-budgets.spec.ts` has children that can be held.
+ * The spending limits of a run and its session. Usage is scripted to the cent, so every sum here is exact. The fake pi
+ * begins its turns without asking, like a child on a remote machine; `pi-budgets.spec.ts` has children that can be
+ * held.
  */
 
 import assert from "node:assert/strict";
@@ -29,7 +30,7 @@ const openOnceWarned = async (scene: Scene) => {
 	scene.open("warned");
 };
 
-/** Dollars are summed as floats by whoever reports them. */
+/** The reporter sums dollars as floats. */
 function assertDollars(actual: number | undefined, expected: number, what = "dollars"): void {
 	assert.ok(Math.abs((actual ?? Number.NaN) - expected) < 1e-9, `${what}: ${actual} instead of ${expected}`);
 }
@@ -37,7 +38,7 @@ function assertDollars(actual: number | undefined, expected: number, what = "dol
 interface Row {
 	budget: Record<string, number>;
 	usage: object;
-	/** The turn after which the child is told to come to an end, and with which figures. */
+	/** The turn after which the child is told to finish, and the figures in that message. */
 	told: [turn: number, says: string];
 	/** The turn after which the run is ended, and with which error. */
 	over: [turn: number, error: string];
@@ -293,7 +294,7 @@ describe("the budget of a session", () => {
 		}
 	}
 
-	/** Whether the spender has spent. */
+	/** Returns true if the spender has spent. */
 	const hasSpent = ({ details }: ToolResult) => details.streaming?.turnCount === 1;
 
 	for (const count of [1, 4, 8]) {

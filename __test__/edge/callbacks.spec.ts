@@ -1,4 +1,4 @@
-/** What a run may call, how often, and that nothing a callback does harms the run or its host. */
+/** The callbacks of a run and their number. A failing callback harms neither the run nor its host. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";

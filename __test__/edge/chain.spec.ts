@@ -1,4 +1,4 @@
-/** Several steps one after the other, each with what the one before has found. */
+/** Several steps in sequence, each with the result of the one before. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { TaskProgress, ToolResult } from "../../index.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
 import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
 
-/** What a child does is in its task. */
+/** A child whose behavior is given in its task. */
 const obedient = [
 	{ when: "^fail", do: [{ fail: "401: no key" }, "settle", { exit: 0 }] },
 	{ when: "^crash", do: [{ stream: "so far" }, { exit: 7 }] },
@@ -34,7 +34,7 @@ describe("the steps of a chain", () => {
 		const last = `c \n${fenced(`<${found}>`, "````")}\n d find`;
 		assert.deepEqual(toldOf(scene, "task"), ["find", found, last]);
 		assert.deepEqual([result.details.mode, result.isError ?? false, result.details.error], ["chain", false, undefined]);
-		// Sessions keep them, beside those of other tools and releases.
+		// Sessions keep the details next to those of other tools and releases.
 		assert.deepEqual([result.details.kind, result.details.version], ["subagent-run", 1]);
 		assert.deepEqual(outcomesOf(result), ["completed", "completed", "completed"]);
 		assert.equal(textOf(result), `<${last}>`);

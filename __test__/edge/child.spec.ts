@@ -1,4 +1,4 @@
-/** Which pi a child is, and what it is told. */
+/** The pi program that is started as a child, and its arguments. */
 
 import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";

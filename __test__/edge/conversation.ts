@@ -31,7 +31,7 @@ import { playing } from "./stand-in.ts";
 export type Spawn = Partial<SpawnOptions>;
 type Open = Partial<BackgroundOptions>;
 
-/** What the stand-in is asked for when its work is done. */
+/** The request that the fake pi gets when its work is done. */
 const asksToAnnounce = "^Your work on the task is done";
 
 /** Has each child asked for its announcement. */
@@ -51,7 +51,7 @@ export const stalls = [{ stream: "so far" }, "hang"];
 /** The environment in which a child plays this. */
 export const plays = (scenario: unknown[]): Record<string, string> => ({ FAKE_PI_SCENARIO: JSON.stringify(scenario) });
 
-/** What has to be over before a scene can be closed. */
+/** The promises that must settle before a scene can be closed. */
 const endings = new WeakMap<Scene, (() => Promise<unknown>)[]>();
 
 /** A scene whose conversation has an id. */
@@ -61,14 +61,14 @@ export function backgroundScene(
 	change: Partial<RunOptions> = {},
 ): Scene {
 	const ends: (() => Promise<unknown>)[] = [];
-	// First, because the scene looks for what is left when it closes.
+	// Registered first, because the scene checks for leftovers when it closes.
 	test.after(() => Promise.all(ends.map((end) => end())));
 	const scene = playing(test, scenario, { sessionId: "one", ...change });
 	endings.set(scene, ends);
 	return scene;
 }
 
-/** What happens to a conversation, and what can be done in it. */
+/** A conversation's events and actions. */
 export abstract class Conversation {
 	readonly events: BackgroundEvent[] = [];
 	private taken = 0;
@@ -79,7 +79,7 @@ export abstract class Conversation {
 	abstract delivered(ids: string[]): Promise<boolean>;
 	abstract settled(timeoutMs?: number): Promise<void>;
 	abstract close(): Promise<void>;
-	/** What a pi does that leaves. */
+	/** Ends the conversation as pi does when it exits. */
 	abstract end(): Promise<string | undefined>;
 
 	/** The messages so far. */
@@ -91,21 +91,21 @@ export abstract class Conversation {
 		return this.events.flatMap(({ notices }) => notices ?? []);
 	}
 
-	/** Starts a run that has to be accepted. */
+	/** Starts a run that must be accepted. */
 	async started(change: Spawn = {}, host?: HostCallbacks): Promise<SpawnReceipt & { runId: string }> {
 		const receipt = await inTime(this.spawn(change, host), "the receipt");
 		assert.equal(receipt.status, "accepted", receipt.error);
 		return { ...receipt, runId: receipt.runId ?? "" };
 	}
 
-	/** The next message that nobody has looked at; it counts as delivered. */
+	/** Returns the next unread message and marks it as delivered. */
 	async heard(): Promise<DeliveryMessage> {
 		const message = await this.message();
 		await this.delivered(message.deliveryIds);
 		return message;
 	}
 
-	/** The same, and whoever has sent it does not hear that it has arrived. */
+	/** Returns the next message without a confirmation to its sender. */
 	async message(): Promise<DeliveryMessage> {
 		await until(() => this.messages.length > this.taken, `message ${this.taken + 1}`);
 		return this.messages[this.taken++] ?? assert.fail("no message");
@@ -133,7 +133,7 @@ export abstract class Conversation {
 		return await this.run(runId, ({ state, text, transcript }) => state === "running" && !!text && !!transcript);
 	}
 
-	/** Does what has to succeed. */
+	/** Carries out a command that must succeed. */
 	async does(line: string): Promise<CommandReport> {
 		const report = await inTime(this.command(line), line);
 		assert.equal(report.isError, false, report.text);
@@ -145,7 +145,7 @@ export abstract class Conversation {
 export class Here extends Conversation {
 	readonly session: BackgroundSession;
 	readonly options: RunOptions;
-	/** What the listener does with an event, once it is noted. */
+	/** The listener's handler for an event, after it was recorded. */
 	takes: (event: BackgroundEvent) => void | Promise<void> = () => {};
 
 	private constructor(options: RunOptions, open: Open) {
@@ -302,12 +302,12 @@ export class Elsewhere extends Conversation {
 	}
 }
 
-/** What lies in the directory of a run. */
+/** Returns the files in the directory of a run. */
 export function filesOf({ directory }: RunRecord): string[] {
 	return directory && existsSync(directory) ? readdirSync(directory).sort() : [];
 }
 
-/** What a message says of a run, line by line without what a run took. */
+/** Returns the lines of a message about a run, without its usage. */
 export function linesOf({ text }: DeliveryMessage): string[] {
 	return text.split("\n").filter((line) => !line.startsWith("runtime "));
 }

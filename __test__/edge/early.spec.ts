@@ -43,7 +43,7 @@ function arriving(test: TestContext, scene: Scene, change: Partial<EarlyOptions>
 /** Waits until so many children have been booted in all, and are up. */
 const booted = async (scene: Scene, count = 1) => await untilTold(scene, "argv", count);
 
-/** Whatever early children leave: processes, directories of runs, temporary files, and what they were told. */
+/** Returns all traces of early children: processes, run directories, temporary files, and received messages. */
 function traces(scene: Scene): unknown[] {
 	const runs = scene.path("agent/subagents/runs");
 	return [
@@ -136,7 +136,7 @@ describe("an early child", () => {
 		const folder = scene.path(`agent/subagents/runs/${run}`);
 		const files = readdirSync(folder).sort();
 		assert.ok(files.includes("prompt.md") && files.includes("session.jsonl"), String(files));
-		// Nobody reads what says that the run is alive, so nobody who may only read can lock it.
+		// No process reads the lock file of a live run, so a process with read permission cannot lock it.
 		const mode = (file: string) => (file === "run.lock" ? 0o200 : 0o600);
 		for (const file of files) assert.equal(statSync(join(folder, file)).mode & 0o777, mode(file), file);
 		assert.equal(readFileSync(join(folder, "session.jsonl"), "utf8").split("\n").length, 2, "its header alone");

@@ -24,9 +24,9 @@ import { allows } from "../support/warden.ts";
 import { type HostOptions, host, startHost } from "./host.ts";
 import { type Scene, until } from "./scene.ts";
 
-/** What came of a row that was played elsewhere. */
+/** The result of a row that was played in another process. */
 export interface Elsewhere {
-	/** Absent when nobody lived to see it. */
+	/** Absent if no process survived to report it. */
 	result?: ToolResult;
 	/** Everything in the agent directory of that place. */
 	files?: string[];
@@ -52,7 +52,7 @@ export const lacksTime = !works(otherTime[0] ?? "", ...otherTime.slice(1), "true
 export const lacksCompiler =
 	!(process.platform === "linux" && slower === 1 && works("cc", "--version")) && "no C compiler for this processor";
 
-/** Whether another user could run the addon from here. */
+/** Returns true if another user could run the addon from here. */
 const addon = fileURLToPath(new URL("../../index.js", import.meta.url));
 const asNobody: HostOptions = isRoot ? { uid: nobody } : {};
 export const lacksUser =
@@ -73,7 +73,7 @@ export function onDisk(options: string): (scene: Scene) => Promise<Elsewhere> {
 		await elsewhere(scene, { before: ["unshare", "-rm", "sh", "-c", mount, "sh", options, scene.agentDir] });
 }
 
-/** Root may write everywhere, so somebody else has to try. */
+/** Root may write everywhere, so another user has to try. */
 export async function asStranger(scene: Scene): Promise<Elsewhere> {
 	chmodSync(scene.root, 0o755);
 	chmodSync(scene.path("tmp"), 0o777);
@@ -86,7 +86,7 @@ export async function inOtherTime(scene: Scene): Promise<Elsewhere> {
 	return await elsewhere(scene, { before: otherTime });
 }
 
-/** What libc answers to those who ask for the time of day: hours ahead or behind, by turns. */
+/** libc's answer to time queries: alternately hours ahead and hours behind. */
 const jumpingClock = `
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -107,7 +107,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 time_t time(time_t *out) { time_t now = syscall(SYS_time, 0) + jump(); if (out) *out = now; return now; }
 `;
 
-/** The time of day jumps by hours, in the host and in its child, each few times that somebody looks at it. */
+/** The time of day jumps by hours, in the host and in its child, at every few queries. */
 export async function withJumpingClock(scene: Scene): Promise<Elsewhere> {
 	const library = scene.path("clock.so");
 	const built = spawnSync("cc", ["-shared", "-fPIC", "-o", library, scene.write("clock.c", jumpingClock)]);
@@ -118,7 +118,7 @@ export async function withJumpingClock(scene: Scene): Promise<Elsewhere> {
 	return await elsewhere(scene, { before: ["env", `LD_PRELOAD=${library}`] });
 }
 
-/** The host is killed while descendants of all kinds run; nobody tells them, and nobody hears of a result. */
+/** The host is killed while descendants of all kinds run. They get no signal, and no result is reported. */
 export async function killed(scene: Scene): Promise<Elsewhere> {
 	const started = startHost(scene, "lifetime.mjs", ["awaited"]);
 	const strays = () => survivors(scene.mark).filter(({ command }) => command.startsWith("sleep ")).length;
@@ -128,7 +128,7 @@ export async function killed(scene: Scene): Promise<Elsewhere> {
 	return {};
 }
 
-/** What a child must not leave: a copy of somebody's credentials. */
+/** A child must not leave a copy of a user's credentials. */
 function logIn(scene: Scene): void {
 	scene.write("agent/auth.json", JSON.stringify({ corp: { type: "api_key", key: "k-1" } }));
 }
@@ -140,7 +140,7 @@ function filesOf(scene: Scene): string[] {
 		.sort();
 }
 
-/** The host ends by itself in the middle of a run; nobody hears of a result. */
+/** The host exits in the middle of a run; no result is reported. */
 export function exits(deed: string): (scene: Scene) => Promise<Elsewhere> {
 	return async (scene) => {
 		logIn(scene);
@@ -172,7 +172,7 @@ export async function inForeignHome(scene: Scene): Promise<Elsewhere> {
 	return { files: filesOf(scene) };
 }
 
-/** A host that may have so many descriptors; what it prints. */
+/** Runs a host with a limited number of descriptors; returns its output. */
 async function limited<T>(scene: Scene, deed: string): Promise<T> {
 	logIn(scene);
 	const before = ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"];
@@ -201,7 +201,7 @@ export async function withFewDescriptors(scene: Scene): Promise<Elsewhere> {
 	return { files: filesOf(scene).filter((name) => !name.endsWith("/session.jsonl")) };
 }
 
-/** Host, warden and child are killed together, so that nobody cleans up; then somebody else runs something. */
+/** Host, warden and child are killed together, so that no process cleans up. Then another run starts. */
 export async function allKilled(scene: Scene): Promise<Elsewhere> {
 	logIn(scene);
 	const started = startHost(scene, "leaves.mjs", ["wait"]);
@@ -230,12 +230,12 @@ function signal(pid: number, name: NodeJS.Signals): void {
 	}
 }
 
-/** Only root can give a file to somebody else. */
+/** Only root can give a file to another user. */
 export const lacksOthers = !isRoot && "only root can give files away";
 
 export const allowsSandbox = allows("landlock");
 
-/** What lies where the database belongs, and belongs to somebody else. It stays as it is, and the result says so. */
+/** An entry of another user at the database's path. It stays unchanged, and the result reports it. */
 export function besides(kind: string): (scene: Scene) => Promise<Elsewhere> {
 	return async (scene) => {
 		const place = scene.path("agent/subagents/runs.db");
@@ -287,7 +287,7 @@ export async function claimingRoom(scene: Scene): Promise<Elsewhere> {
 	return ended;
 }
 
-/** Two hosts with several runs each; the last one is what the columns look at. */
+/** Two hosts with several runs each; the columns show the last one. */
 export async function twoHosts(scene: Scene): Promise<Elsewhere> {
 	const parents = [scene.path("tmp"), scene.path("sessions")];
 	for (const place of parents) mkdirSync(place, { recursive: true });

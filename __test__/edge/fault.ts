@@ -1,4 +1,4 @@
-/** One row of the table of faults: what is played, what must come of it, and what must not be left. */
+/** One row of the fault table: the scenario, its expected result, and the forbidden leftovers. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
@@ -16,18 +16,18 @@ import { inTime, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 /** Steps of the stand-in, or the name of one of its scenarios. */
 export type Scenario = string | unknown[];
 
-/** What the columns say. */
+/** The columns of a row. */
 export interface Row {
 	scenario?: Scenario;
 	/** Values of the configuration. */
 	config?: Record<string, unknown>;
-	/** What else is peculiar about the call. */
+	/** Other options of the call. */
 	call?: (scene: Scene) => Partial<RunOptions>;
-	/** What is done to the run while it goes on, from the first update with text on. */
+	/** An action during the run, from the first update with text on. */
 	meanwhile?: (handle: RunHandle) => void;
 	/** Runs elsewhere than in this process. */
 	elsewhere?: (scene: Scene) => Promise<Elsewhere>;
-	/** Code, exit code and outcome; absent when nobody lives to see it. */
+	/** Code, exit code and outcome; absent if no process survives to report them. */
 	is?: [code: string | undefined, exitCode: number, outcome: string];
 	/** The error, of a failure. */
 	error?: RegExp;
@@ -35,9 +35,9 @@ export interface Row {
 	partial?: string;
 	/** The whole text, of a success. */
 	text?: string | RegExp;
-	/** What stays in the run's directory; without a directory of a run, nothing. */
+	/** The files that stay in the run's directory; empty without a run directory. */
 	files?: string[];
-	/** Whether it is memory that is at stake. */
+	/** True if the row is about memory. */
 	isFlood?: boolean;
 	skip?: string | false;
 }
@@ -47,13 +47,13 @@ const root = new URL("../../", import.meta.url);
 /** The command that starts the stand-in. */
 export const fakePi = [process.execPath, fileURLToPath(new URL("fake-pi/fake-pi.mjs", root))];
 
-/** The share of a run in this process's memory, beyond what a run without any output takes. */
+/** The additional memory of a run in this process, compared with a run without output. */
 const growthLimitBytes = 16 << 20;
 
-/** How often the memory of this process is looked at. */
+/** The interval at which the memory of this process is measured. */
 const lookEveryMs = 10;
 
-/** More than any string of a result may fill, the marker of what was left out included. */
+/** The maximum size of any string of a result, including the marker of omitted text. */
 const stringLimit = 65 * 1024;
 
 /** More than a whole result fills, as JSON. */
@@ -64,7 +64,7 @@ const succeeded = "completed";
 /** The scene of a row. */
 export function sceneOf(test: TestContext, { scenario = "answers", config = {} }: Row): Scene {
 	const before = process.env.TMPDIR;
-	// First, because it must happen whatever the scene finds when it closes.
+	// Registered first, because it must happen even if the scene fails when it closes.
 	test.after(() => {
 		if (before === undefined) delete process.env.TMPDIR;
 		else process.env.TMPDIR = before;
@@ -75,7 +75,7 @@ export function sceneOf(test: TestContext, { scenario = "answers", config = {} }
 	});
 	const named = typeof scenario === "string" ? scenario : scene.write("scenario.json", JSON.stringify(scenario));
 	Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: named });
-	// Temporary files of the run and of its child have a place of their own, where one that stays is seen.
+	// Temporary files of the run and of its child have their own directory, in which leftovers are visible.
 	process.env.TMPDIR = scene.path("tmp");
 	mkdirSync(process.env.TMPDIR);
 	return scene;
@@ -105,7 +105,7 @@ function listed(place: string): string[] {
 	return pathsBelow(place).sort();
 }
 
-/** What lies in the directories of runs; anything else below an agent directory is named in full. */
+/** Returns the files in run directories. Other files below an agent directory are listed with their full paths. */
 function inRun(files: string[]): string[] {
 	// An empty directory of private trees is made so that it can be hidden from a sandboxed child.
 	const parents = /^(subagent-trees|subagents(\/scratch|\/runs(\/[0-9a-f]{8})?)?)$/;
@@ -135,7 +135,7 @@ async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Elsewhe
 	return { result: await inTime(handle.result(), "the result") };
 }
 
-/** The text of a success is the answer; that of a failure has its parts in the order that callers know. */
+/** The text of a success is the answer. The text of a failure has its parts in the documented order. */
 async function checkText(
 	result: ToolResult,
 	{ is: [code, exitCode, outcome] = [undefined, 0, ""], error, partial, text }: Row,
@@ -154,7 +154,7 @@ async function checkText(
 	const parts = [
 		`explorer failed with exit code ${exitCode}`,
 		...(run.attempts > 1 ? [`attempts: ${run.attempts}`] : []),
-		// No line of what a child has printed passes for a part of ours.
+		// No line of a child's output can imitate a part of ours.
 		`error: ${run.error.replace(/\n(?=[^\n])/g, "\n  ")}`,
 		...(partial === undefined ? [] : [`partial output:\n\`\`\`text\n${partial}\n\`\`\``]),
 		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),

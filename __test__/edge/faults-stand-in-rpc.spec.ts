@@ -98,7 +98,7 @@ class Talk {
 	}
 }
 
-/** What an event is, with all that a client goes by; ids and texts of errors are left out. */
+/** Returns the parts of an event that a client uses, without ids and error texts. */
 function told(event: Json): string {
 	const { type, assistantMessageEvent, message, command, success, data, aborted, willRetry, steering, followUp } =
 		event;
@@ -111,11 +111,11 @@ function told(event: Json): string {
 	return parts.filter((part) => part !== undefined).join(" ");
 }
 
-/** Deltas and what tools show meanwhile come as often as they come, and edits of the context are not played. */
+/** Deltas and live tool output arrive in any number, and context edits are not played. */
 const story = (events: Json[]) =>
 	events.map(told).filter((name) => !/_delta|entry_appended|tool_execution_update|toolcall_/.test(name));
 
-/** The stories of the recordings, told again: the scenario, and what is said to the child. */
+/** The stories of the recordings, replayed: the scenario, and the prompts for the child. */
 const stories: Record<string, [scenario: unknown[], tell: (pi: Talk) => Promise<unknown>]> = {
 	prompt: [
 		[{ say: "Hello there", chunk: 4 }],

@@ -36,7 +36,7 @@ function play(scenario: Scenario, { args = ["--mode", "json", "-p"], input = "th
 	});
 }
 
-/** What an event is: its own type, that of what it carries, and whose message it is about. */
+/** Returns the name of an event: its own type, the type of its content, and the role of its message. */
 function nameOf(event: Json): string {
 	const { type, assistantMessageEvent, message } = event as { type: string; [key: string]: Json | string | undefined };
 	const inner = (assistantMessageEvent as Json | undefined)?.type;
@@ -44,7 +44,7 @@ function nameOf(event: Json): string {
 	return [type, inner, role, stopReason].filter(Boolean).join(" ");
 }
 
-/** Keys and types without values. What a tool is given and gives is its own affair. */
+/** Returns keys and types without values. The arguments and results of tools are not compared. */
 function shapeOf(value: unknown, key = ""): unknown {
 	if (["arguments", "args", "sections", "toolsAdded"].includes(key)) return "any";
 	if (Array.isArray(value)) return value.slice(0, 1).map((item) => shapeOf(item));
@@ -65,7 +65,7 @@ function recordedShapes(version: string): Map<string, Set<string>> {
 	return shapes;
 }
 
-/** What is compared in order: deltas and what tools show meanwhile come as often as they come. */
+/** Returns the events that are compared in order. Deltas and live tool output arrive in any number. */
 const sequence = (events: Json[]) =>
 	events.map(nameOf).filter((name) => !/_delta|entry_appended|tool_execution_update/.test(name));
 
@@ -79,7 +79,7 @@ const stories: Record<string, unknown[]> = {
 	"err429-recovers": [{ retry: "429: wait" }, { say: "Recovered." }],
 };
 
-/** The oldest version retried some errors below what it tells; such a recording tells another story. */
+/** The oldest version did not report some retried errors, so its recording differs. */
 function tells(version: string, story: string): boolean {
 	const recorded = readFileSync(join(recordings, version, `${story}.jsonl`), "utf8");
 	return recorded.includes("auto_retry_start") === /retries|recovers/.test(story);
@@ -112,7 +112,7 @@ describe("the events of the stand-in", () => {
 });
 
 describe("a built-in scenario", () => {
-	/** Those that end by themselves, and what a collector makes of their output. */
+	/** Scenarios that end by themselves, and the collector's result of their output. */
 	const rows: Record<string, [code: number | null, output: string, more?: Json]> = {
 		answers: [0, "Done."],
 		streams: [0, "One word after the other, as a model writes."],

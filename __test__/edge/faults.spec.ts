@@ -1,9 +1,9 @@
 /**
- * Everything that can go wrong with a child or around it, each with what must come of it.
+ * Every possible fault of a child or its surroundings, each with its expected result.
  *
- * The columns of every row: outcome, code, exit code and text as given here; besides that nothing is left running when
- * the result is there, the run's directory holds its session and nothing else, no temporary file stays, and every
- * string is bounded. Floods may cost the host 8 MiB.
+ * The columns of every row: outcome, code, exit code and text as given here. In addition, nothing is still running when
+ * the result arrives, the run's directory holds only its session, no temporary file stays, and every string is bounded.
+ * Floods may cost the host 8 MiB.
  */
 
 import { chmodSync, symlinkSync } from "node:fs";
@@ -579,7 +579,7 @@ const faults = {
 		"until another host starts": {
 			scenario: "stalls",
 			elsewhere: hosts.allKilled,
-			// Of the first run, and of the one that sweeps.
+			// The files of the first run, and of the run that sweeps.
 			files: ["session.jsonl", "session.jsonl"],
 			skip: noSandbox,
 		},

@@ -1,4 +1,4 @@
-/** What a run leaves on disk: private, in its place, and nothing more than is needed. */
+/** A run's files on disk: private, in their place, and as few as needed. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,7 +16,7 @@ const isRoot = process.getuid?.() === 0;
 /** A user who owns nothing. */
 const nobody = 65_534;
 
-/** Whether that user could run the addon from here. */
+/** True if that user could run the addon from here. */
 const mayBeNobody =
 	!isRoot ||
 	spawnSync(
@@ -120,7 +120,7 @@ describe("an unwritable place", () => {
 
 	it("is named: no permission", { skip: !mayBeNobody && "the repository is closed to other users" }, async (t) => {
 		const scene = new Scene(t, answers);
-		// Root may write everywhere, so somebody else has to try.
+		// Root may write everywhere, so another user has to try.
 		chmodSync(scene.root, 0o755);
 		chmodSync(scene.agentDir, isRoot ? 0o755 : 0o555);
 		const ended = await host(scene, "disk.mjs", [], isRoot ? { uid: nobody } : {});

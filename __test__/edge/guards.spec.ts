@@ -1,4 +1,4 @@
-/** What holds a child, and what is said where that is less than it could be. */
+/** The sandbox of a child, and the notices about a weaker one. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "the warden is for Linux" };
 
-/** A child that tries to write beside its project and says what it could. */
+/** A child that tries to write outside its project and reports the results. */
 const tries = `
 cd "$PI_CODING_AGENT_DIR/.." 2>/dev/null
 can() { if ( : > "$1" ) 2>/dev/null; then printf '%s ' "$2"; fi; }
@@ -19,7 +19,7 @@ begin
 said "$(can "$here/outside" outside; can "$TMPDIR/x" temporary; can "$PI_CODING_AGENT_DIR/x" agent; can x run)" stop
 settled`;
 
-/** Wardens that are none, and what is said of each. */
+/** Broken wardens, and the notice about each. */
 function broken(scene: Scene): Record<string, [path: string, says: RegExp]> {
 	const script = (name: string, text: string) => {
 		const path = scene.write(name, text);
@@ -130,7 +130,7 @@ describe("a warden that hangs", LINUX, () => {
 		const script = `begin; setsid sh -c '${stops}' > /dev/null 2>&1 & said ok; settled`;
 		const result = await new Scene(t, script).run();
 		assert.equal(single(result).outcome, "completed", textOf(result));
-		// That nobody is left is looked at when the scene closes.
+		// The scene checks for remaining processes when it closes.
 	});
 });
 
@@ -210,7 +210,7 @@ exec '${warden}' "\${options[@]}" "$@"
 		return path;
 	}
 
-	/** What the shell of a child sees of a hidden file and of a server's socket. */
+	/** Shows what a child's shell can read of a hidden file and of a server's socket. */
 	const looks = (scene: Scene) => `
 head -n1 > /dev/null
 shell=$(sed -n 's/.*"shellPath": *"\\([^"]*\\)".*/\\1/p' "$PI_CODING_AGENT_DIR/settings.json")
@@ -307,7 +307,7 @@ describe("git in the work tree of a writing agent", {
 	}
 });
 
-/** Why nothing can be promised here, if so. */
+/** Returns the reason if nothing can be guaranteed here. */
 function gapless(): string | false {
 	const promises = allows("landlock") && allows("tools") && allows("mount-ns");
 	return promises ? false : "this machine promises none";

@@ -276,7 +276,7 @@ function listed(scene: Scene, ...names: string[]): string[] {
 	return places.flatMap((place) => (existsSync(place) ? readdirSync(place) : []));
 }
 
-/** Waits until nothing of an isolated run is left. The next sweep finds an unfinished snapshot of any other run. */
+/** Waits until nothing of an isolated run remains. The next sweep finds an unfinished snapshot of any other run. */
 async function isClean(scene: Scene, agent: string): Promise<void> {
 	if (agent !== "isolated") return;
 	const isGone = () => listed(scene, trees, "agent/subagents/snapshots").length === 0;

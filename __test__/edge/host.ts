@@ -1,11 +1,11 @@
-/** Programs that host the addon in a process of their own, where the process itself is what a test looks at. */
+/** Programs that host the addon in their own process, for tests of the process itself. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { inTime } from "./scene.ts";
 
-/** How a host ended. */
+/** The exit status of a host. */
 export interface Ended {
 	code: number | null;
 	signal: NodeJS.Signals | null;
@@ -57,7 +57,7 @@ export async function host(...args: Parameters<typeof startHost>): Promise<Ended
 	return await startHost(...args).ended;
 }
 
-/** Waits for the end of a host, and for what it has printed. */
+/** Waits for a host's exit and its output. */
 export async function untilEnded(child: ChildProcess): Promise<Ended> {
 	let [stdout, stderr] = ["", ""];
 	child.stdout?.on("data", (chunk) => (stdout += chunk));

@@ -1,4 +1,4 @@
-/** What the files of a stranger's repository can do to the time of whoever opens it. */
+/** Files of a hostile repository that could waste the time of a user who opens it. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { it } from "node:test";
 
 import { describeTools, loadConfig } from "../../index.js";
 
-/** Far above what a bounded read takes, far below the 40 seconds that it took. */
+/** Far above the time of a bounded read, far below the 40 seconds that it took before. */
 const LIMIT_MS = 5_000;
 
 it("a hostile project does not delay a run", async (t) => {

@@ -19,7 +19,7 @@ const LINUX = { skip: process.platform !== "linux" && "looks at processes in /pr
 /** A child that works until the test lets it end, and then says its task. */
 const works = announces([{ stream: "so far" }, gate(), { say: "You said: {task}" }], [{ say: "The news." }]);
 
-/** The number of the process that carries the connection, then what it carries. */
+/** The process number of the relay, then the relayed connection. */
 const relay = 'echo $$ >"$0"; cat | setsid "$@" | cat';
 
 /** A scene, and how a run of it is kept that a stand-in for `ssh` starts. */

@@ -1,6 +1,6 @@
 /**
- * Runs that go on when their pi has ended: `background.onExit` is `keep`. Each has a keeper, a process of its own; whatever
- * ends the host, the keeper or the run, the next host is told of it once, and nothing is left.
+ * Runs that continue when their pi has ended: `background.onExit` is `keep`. Each has a host process of its own. After
+ * any end of pi, the host process or the run, the next pi gets the result once, and nothing is left.
  */
 
 import assert from "node:assert/strict";
@@ -30,7 +30,7 @@ const keepScene = (test: TestContext, scenario: string | unknown[] = stalls) => 
 const hostProcesses = (scene: Scene) =>
 	survivors(scene.mark).filter(({ command }) => /pi-subagent-host/i.test(command));
 
-/** What keepers show, as files. */
+/** Returns the files that show host processes. */
 function shown(scene: Scene): string[] {
 	const folder = scene.path("agent/subagents/live");
 	return existsSync(folder) ? readdirSync(folder) : [];

@@ -1,4 +1,4 @@
-/** The long form of `kill-loop.spec.ts`, with figures. What it has made stays when it fails. */
+/** The long form of `kill-loop.spec.ts`, with figures. Its files stay if it fails. */
 
 import { randomInt, randomUUID } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { assertNothingLeft } from "../support/survivors.ts";
 import { killLoop } from "./kill-loop.ts";
 
-/** How many kills are between two lines of progress. */
+/** The number of kills between two lines of progress. */
 const step = 100;
 
 const { values } = parseArgs({ options: { times: { type: "string" }, seed: { type: "string" } } });

@@ -1,4 +1,4 @@
-/** What becomes of background runs when their host is killed, again and again. `npm run test:kill` does so for longer. */
+/** Background runs while their host is killed again and again. `npm run test:kill` does so for longer. */
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * Kills a host of background runs again and again, starts it on the same session, and then looks whether everything that
- * was accepted was told exactly once, and as it was.
+ * Kills a host of background runs again and again, starts it on the same session, and then checks that everything that
+ * was accepted was delivered exactly once, and correctly.
  */
 
 import assert from "node:assert/strict";
@@ -19,11 +19,11 @@ import { markVariable } from "../support/survivors.ts";
 import { fakePi } from "./fault.ts";
 
 export interface KillLoop {
-	/** How often the host is killed. */
+	/** The number of times the host is killed. */
 	times: number;
-	/** What everything that is left to chance follows from. */
+	/** The seed of all random choices. */
 	seed: number;
-	/** Where all files are. */
+	/** The directory of all files. */
 	root: string;
 	/** In the environment of every process, children included. */
 	mark: string;
@@ -31,14 +31,14 @@ export interface KillLoop {
 	onKill?: (kills: number) => void;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Figures {
 	kills: number;
 	/** Runs whose acceptance was seen. */
 	accepted: number;
-	/** Runs that were told, by status. */
+	/** The delivered runs, by status. */
 	told: Record<string, number>;
-	/** Runs that were accepted while nobody lived to see it, and told all the same. */
+	/** The runs that were accepted while no process survived to see it, and were delivered anyway. */
 	unseen: number;
 	/** Deliveries that were offered before a kill, did not reach the session, and were offered again. */
 	offeredAgain: number;
@@ -50,13 +50,13 @@ export interface Figures {
 /** The latest moment of a kill, after the host has begun to work. */
 const latestMs = 600 * slower;
 
-/** The longest time from an offer until the session has it, and from then until that is said. */
+/** The longest time from an offer until the session has it, and from then until it is reported. */
 const latestPauseMs = 20 * slower;
 
-/** What the host says that a kill may follow at once. */
+/** The host's reports after which a kill may follow. */
 const moments = ["up", "accepted", "ended", "offered", "told", "delivered"];
 
-/** How long children take, and how they end. */
+/** The durations of children, and their ends. */
 const tasks = ["takes-0", "takes-100", "takes-300", "fails"];
 const scenario = [
 	{ when: "takes-100", do: [{ sleep: 100 }] },
@@ -64,7 +64,7 @@ const scenario = [
 	{ when: "^fails", do: [{ fail: "the model is out" }], else: [{ say: "Done: {task}" }] },
 ];
 
-/** The word under which each way to end here is told. */
+/** The delivered status of each end. */
 const statuses: Record<string, string> = { completed: "success", failed: "error", interrupted: "unknown" };
 
 type Line = Record<string, unknown>;
@@ -152,7 +152,7 @@ export async function killLoop({ times, seed, root, mark, onKill }: KillLoop): P
 	const started = performance.now();
 	const place = new Place(root, mark);
 	const chance = chances(seed);
-	// Another pi of the user with a conversation of its own, which takes over what the killed ones leave.
+	// Another pi of the user with its own conversation, which takes over the runs of the killed ones.
 	const bystander = place.start("bystander", []);
 	try {
 		await bystander.said("up", patienceMs);
@@ -175,7 +175,7 @@ export async function killLoop({ times, seed, root, mark, onKill }: KillLoop): P
 	return { ...check(place), kills: times, seconds: Math.round((performance.now() - started) / 100) / 10 };
 }
 
-/** Looks at what is there in the end. */
+/** Checks the final state. */
 function check(place: Place): Omit<Figures, "kills" | "seconds"> {
 	const log = linesOf(place.log);
 	const of = (kind: string) => log.flatMap((line) => (kind in line ? [line[kind]].flat() : []));

@@ -1,4 +1,4 @@
-/** How many children there are at once, who comes next, and who waits for nobody. */
+/** The number of children at a time, their order, and the runs that do not wait. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -34,7 +34,7 @@ class Gate {
 		ask: ({ runId }: Question) => new Promise<Answer>((resolve) => this.#waiting.set(runId, resolve)),
 	};
 
-	/** How many children wait. */
+	/** Returns the number of waiting children. */
 	get count(): number {
 		return this.#waiting.size;
 	}
@@ -98,7 +98,7 @@ describe("the queue of a process", () => {
 				hasEntered ||= streaming !== undefined && (streaming.state !== "queued" || streaming.position !== undefined);
 			});
 			handles.push(handle);
-			// Of calls that are made at once, one that takes longer than 250 ms to prepare is overtaken.
+			// Among simultaneous calls, one that takes longer than 250 ms to prepare is overtaken.
 			await until(() => hasEntered, `${task} in the queue`);
 		}
 		const results = await Promise.all(handles.map((handle) => inTime(handle.result(), "the result")));

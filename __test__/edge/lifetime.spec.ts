@@ -1,4 +1,4 @@
-/** How long a run lives: as long as somebody can hear of it, and never longer. */
+/** A run's lifetime: as long as a caller can receive its result, and never longer. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -118,7 +118,7 @@ describe("worker threads", () => {
 });
 
 describe("two copies of the addon", () => {
-	/** Copies what is loaded; the name of the folder is all that differs. */
+	/** Copies the loaded package to a folder with another name. */
 	function copy(scene: Scene, name: string): string {
 		const place = scene.path(name);
 		mkdirSync(place);

@@ -1,4 +1,4 @@
-/** Many runs at once, and a JavaScript thread that notices nothing of them. */
+/** Many runs at once, without an effect on the JavaScript thread. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -71,7 +71,7 @@ describe("the JavaScript thread", () => {
 		const [longest, took] = [gaps(), performance.now() - began];
 		const { user, system } = process.threadCpuUsage(cpu);
 		for (const result of runs) assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
-		// What others do with this machine changes neither.
+		// Other load on this machine changes neither.
 		assert.ok((user + system) / 1_000 < 400, `it worked for ${(user + system) / 1_000} ms on 400 MB`);
 		assert.ok(longest < took / 2, `it was blocked for ${longest} of ${took} ms`);
 	});

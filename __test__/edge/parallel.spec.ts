@@ -22,7 +22,7 @@ import {
 /** An answer of 20 KB. */
 const page = `a page ${"0123456789 ".repeat(1_860)}ends`;
 
-/** What a child does is in its task. */
+/** A child whose behavior is given in its task. */
 const obedient = [
 	{ when: "page", do: [{ say: page }, "settle", { exit: 0 }] },
 	{ when: "slow", do: [{ sleep: 400 }] },
@@ -38,7 +38,7 @@ async function run(scene: Scene, several: Several, ...around: Around): Promise<T
 	return await inTime(startSeveral("parallel", scene, several, ...around).result(), "the result");
 }
 
-/** How the results of a call stand in its text. */
+/** Returns the headings of the results in a call's text. */
 const headings = (result: ToolResult) => textOf(result).match(/^\[\d+\/\d+\] .*$/gm) ?? [];
 
 describe("parallel tasks", () => {
@@ -246,7 +246,7 @@ describe("a task's own directory", () => {
 	});
 
 	it("applies its project's stricter settings, and keeps the conversation's", async (t) => {
-		// It has no answer before it is ended: one that has would be left alone.
+		// It has no answer before it is ended. A run with an answer would be left alone.
 		const scene = playing(t, [{ repeat: [{ call: "read", takesMs: 20 }], times: 1_000 }]);
 		scene.write("agent/subagents.json", settings({ budget: { maxTurns: 6 } }));
 		for (const [name, maxTurns] of Object.entries({ strict: 2, loose: 50 })) {

@@ -1,6 +1,6 @@
 /**
- * A child is driven in several ways, and what comes of it is the same: each row is played through every protocol, and the
- * whole results are compared. Beside that each result has to be the right one.
+ * A child has several protocols, and the results are the same: each row is played through every protocol, and the whole
+ * results are compared. In addition, each result must be correct.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { answerOf, type Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { type Protocol, playing, protocols, shows, showsCall, untilTold, updateWith } from "./stand-in.ts";
 
-/** What a program would look at. */
+/** The result as a program would read it. */
 type Is = ReturnType<typeof shape>;
 
 const completed: Is = [undefined, 0, "completed", false];
@@ -29,7 +29,7 @@ interface Row {
 	version?: string;
 	config?: Record<string, unknown>;
 	change?: Partial<RunOptions>;
-	/** What is done to the run while it goes on. */
+	/** An action during the run. */
 	meanwhile?: (scene: Scene, handle: RunHandle, updates: Updates) => Promise<unknown>;
 	is: Is;
 	/** The whole text of a success, the error of a failure. */
@@ -37,8 +37,8 @@ interface Row {
 	/** The text that a failed run kept. */
 	output?: string;
 	/**
-	 * What only a child in RPC mode still tells, because it is told to stop its work before it is ended: how its last
-	 * message ended.
+	 * The facts that only a child in RPC mode still reports, because it is told to stop its work before it is ended: the
+	 * stop reason of its last message.
 	 */
 	knows?: Pick<SingleResult, "stopReason"> & { turns: number };
 	/** Nothing is compared: both are right, each in its own way. */
@@ -273,7 +273,7 @@ function check(result: ToolResult, { is, says, output }: Row): void {
 	assert.equal(existsSync(run.fullOutputFile ?? ""), is === cut);
 }
 
-/** A result without what is never the same: times, ids, places, and how much a process used. */
+/** Returns a result without values that always differ: times, ids, paths, and resource use. */
 function comparable({ scene, result }: { scene: Scene; result: ToolResult }, row: Row): unknown {
 	const json = JSON.stringify(result)
 		.replaceAll(scene.root, "<scene>")

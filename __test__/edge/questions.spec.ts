@@ -21,7 +21,7 @@ const quick = { idleTimeoutMs: quietMs, graceMs: 200 };
 /** The error of a child that said nothing for so long. */
 const quiet = new RegExp(`${quietMs} ms \\(\`idleTimeoutMs\`\\)$`);
 
-/** A child that asks and says what it was answered. */
+/** A child that asks a question and reports the answer. */
 const asking = (method: string, fields: object) => [{ ask: method, ...fields }, { say: "Answer: {answer}" }];
 
 describe("a question", () => {
@@ -138,7 +138,7 @@ describe("a question", () => {
 			ask: async ({ title }) => {
 				seen.push(title);
 				atOnce.most = Math.max(atOnce.most, ++atOnce.now);
-				// The next one is not asked meanwhile: nothing else shows that.
+				// The next question is not shown in the meantime. No event marks that, so the test waits.
 				await delay(30);
 				atOnce.now--;
 				if (title === "three") scene.open();

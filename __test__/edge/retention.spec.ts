@@ -1,4 +1,4 @@
-/** What becomes of the files of background runs: archived when they were told, removed when they need too much room. */
+/** The files of background runs: archived after delivery, removed when they need too much space. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -81,7 +81,7 @@ describe("the files of background runs", () => {
 		const folders = runs.map(({ directory = "" }) => directory);
 		await session.settled();
 		await session.close();
-		// Somebody has put another folder in the place of the oldest run's.
+		// The directory of the oldest run was replaced by another folder.
 		const foreign = join(conversation.scene.root, "project");
 		writeFileSync(join(foreign, "session.jsonl"), "x".repeat(100_000));
 		change(conversation.scene, runs[0]?.key, foreign);
@@ -103,7 +103,7 @@ describe("the files of background runs", () => {
 	});
 });
 
-/** Has the store name another directory for a run, and has all ends be told more than an hour ago. */
+/** Sets another directory for a run in the store, and marks all ends as delivered more than an hour ago. */
 function change(scene: Scene, key: string | undefined, directory: string): void {
 	// From a process of its own: closing the file in this one would let go of the locks that the store has on it.
 	const script = `const database = new (require("node:sqlite").DatabaseSync)(process.argv[1]);

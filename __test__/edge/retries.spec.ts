@@ -15,7 +15,7 @@ const completed = [undefined, 0, "completed", false];
 const failed = ["SUBAGENT_FAILED", 1, "failed", true];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 
-/** What one message costs. */
+/** The usage of one message. */
 const usage = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1, cost: 0.25 };
 
 /** pi itself tries twice more and gives up: three messages. */

@@ -1,4 +1,4 @@
-/** What only a child in RPC mode can do: refuse its prompt, not read it, hear an abort, be steered. */
+/** The features of RPC mode: a refused prompt, an unread prompt, an abort, a steering message. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

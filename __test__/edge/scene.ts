@@ -50,21 +50,20 @@ export const answers = "begin; said 'Done.'; settled";
 /** A child that has begun an answer and says no more. */
 export const hangs = "echo $$ > $here/pid; begin; delta 'so far'; hang";
 
-// What a hosting pi says about itself is not meant for the runs of these tests.
+// Environment variables of a hosting pi must not reach the runs of these tests.
 for (const name of Object.keys(process.env)) if (name.startsWith("PI_")) delete process.env[name];
 
 type Change = Partial<RunOptions>;
 
 /**
- * Lets the stand-ins of a scene write down what they see, which the read-only sandbox would refuse them, and read their
- * task to its end, as pi does in its `json` mode. A test that is about the sandbox or the protocol says so in its own
- * configuration.
+ * Lets the fake pi of a scene write down its observations, which the read-only sandbox would refuse, and read its task
+ * to the end, as pi does in its `json` mode. A test about the sandbox or the protocol says so in its own configuration.
  */
 function unconfined<T extends Change>(options: T): T {
 	return { ...options, config: { sandbox: "off", protocol: "json", ...options.config } };
 }
 
-/** Where runs happen. Everything in it is gone after its test, which fails when a process is not. */
+/** The directory of a test's runs. It is removed after the test, which fails if a process remains. */
 export class Scene {
 	readonly root: string;
 	readonly project: string;
@@ -116,7 +115,7 @@ export class Scene {
 		return readFileSync(this.path(name), "utf8");
 	}
 
-	/** Whether a child has read its task. */
+	/** Returns true if a child has read its task. */
 	get wasStarted(): boolean {
 		return existsSync(this.path("task"));
 	}
@@ -155,7 +154,7 @@ export class Scene {
 	}
 }
 
-/** Whether a path in an agent directory is of the store, which outlives runs. */
+/** Returns true if a path in an agent directory belongs to the store, which outlives runs. */
 export function isOfStore(path: string): boolean {
 	return /^subagents\/(runs\.db|processes|scratch$)/.test(path);
 }
@@ -174,7 +173,7 @@ export async function inTime<T>(promise: Promise<T>, what: string, limitMs = pat
 	}
 }
 
-/** Waits until a process is gone. */
+/** Waits until a process has ended. */
 export async function untilGone(pid: number, limitMs = patienceMs): Promise<void> {
 	await until(() => !isAlive(pid), `the end of process ${pid}`, limitMs);
 }
@@ -183,7 +182,7 @@ export function isAlive(pid: number): boolean {
 	const status = `/proc/${pid}/status`;
 	try {
 		process.kill(pid, 0);
-		// One that nobody has waited for yet is dead all the same.
+		// A zombie has ended too.
 		return !existsSync(status) || !/^State:\s+Z/m.test(readFileSync(status, "utf8"));
 	} catch {
 		// It may go between two looks, too.
@@ -202,7 +201,7 @@ export function single(result: ToolResult): SingleResult {
 	return result.details.results[0] ?? assert.fail("no result");
 }
 
-/** What a program would look at. */
+/** Returns the parts of a result that a program would read. */
 export function shape(result: ToolResult): [string | undefined, number, string, boolean] {
 	const { exitCode, outcome } = single(result);
 	return [result.details.error?.code, exitCode, outcome, result.isError ?? false];

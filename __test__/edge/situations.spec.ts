@@ -1,6 +1,6 @@
 /**
- * What a caller gets for each way in which a run can go: `result()` resolves for all of them. More of what can go wrong is
- * in `faults.spec.ts` and, through both protocols, in `protocols.spec.ts`.
+ * The result of a call for each possible course of a run: `result()` resolves for all of them. More faults are in
+ * `faults.spec.ts` and, through both protocols, in `protocols.spec.ts`.
  */
 
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-/** Children that wait for the next call, with a warden around them: what they leave, and who ends them. */
+/** Spare children behind a warden: their files, and their end. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
@@ -23,7 +23,7 @@ function sceneOf(test: TestContext, change: Partial<RunOptions> = {}): Scene {
 	return scene;
 }
 
-/** Processes, private directories, and files of runs beside their sessions. */
+/** Returns processes, private directories, and files of runs next to their sessions. */
 function traces(scene: Scene): unknown[] {
 	const files = pathsBelow(scene.path("agent/subagents/runs"));
 	return [
@@ -36,7 +36,7 @@ function traces(scene: Scene): unknown[] {
 
 const nothing = [0, [], [], []];
 
-/** Whether a run has ended, so that its session alone is left. */
+/** Returns true if a run has ended, so that only its session is left. */
 function isEnded(scene: Scene, run: string): boolean {
 	return !existsSync(scene.path(`agent/subagents/runs/${run}/guard.cjs`));
 }

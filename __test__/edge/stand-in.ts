@@ -1,4 +1,4 @@
-/** Scenes whose child is the stand-in for pi, and what the stand-in says of itself. */
+/** Scenes whose child is the fake pi, and the fake pi's observations. */
 
 import { existsSync, readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
@@ -52,7 +52,7 @@ export function scripted(scene: Scene, name: string, scenario: Scenario): Record
 	return { FAKE_PI_SCENARIO: named };
 }
 
-/** What the children of a scene have told so far, in order. */
+/** Returns the observations of a scene's children so far, in order. */
 export function told(scene: Scene): Json[] {
 	if (!existsSync(scene.path("log"))) return [];
 	const text = readFileSync(scene.path("log"), "utf8");
@@ -79,16 +79,16 @@ export function updateWith(fits: (update: ToolResult) => boolean): [Promise<Tool
 	return [promise, (update) => fits(update) && resolve(update)];
 }
 
-/** Whether an update shows this text. */
+/** Returns true if an update shows this text. */
 export const shows = (text: string) => (update: ToolResult) => textOf(update).includes(text);
 
-/** Whether an update shows a tool call as the newest thing. */
+/** Returns true if an update shows a tool call as its newest item. */
 export const showsCall = (update: ToolResult) => update.details.streaming?.displayItems.at(-1)?.type === "toolCall";
 
 /** A task of several: its words, or more of it. */
 export type Several = (string | Partial<TaskOptions>)[];
 
-/** What a call of several has beside its tasks. */
+/** The options of a call with several tasks. */
 export type Around = [
 	change?: Partial<RunOptions>,
 	onUpdate?: ((update: ToolResult) => void) | undefined,

@@ -1,4 +1,4 @@
-/** What children may print: long, torn, broken or at the wrong time. */
+/** Possible output of children: long, cut off, broken or at the wrong time. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { noMemoryFigures } from "../support/machine.ts";
 import { host } from "./host.ts";
 import { Scene, shape, single, textOf } from "./scene.ts";
 
-/** The output limit that is in force unless configured. */
+/** The default output limit. */
 const limits = { bytes: 51_200, lines: 2000 };
 
 function messageEnd(text: string, more: Record<string, unknown> = {}): string {
@@ -112,7 +112,7 @@ describe("a long stream", () => {
 			scene.write("head", head);
 			scene.write("tail", tail + messageEnd("Survived.") + settled);
 			const script = `cat > /dev/null; cat "$here/head"; head -c 67108864 /dev/zero | tr '\\0' 'a'; cat "$here/tail"`;
-			// In a process of its own, whose memory says nothing of other tests.
+			// In a process of its own, whose memory is independent of other tests.
 			const piCommand = scene.pi("long.sh", script);
 			const { code, stdout, stderr } = await host({ options: { ...scene.options, piCommand } }, "memory.mjs");
 			assert.deepEqual([code, stderr], [0, ""]);
@@ -146,7 +146,7 @@ describe("a torn stream", () => {
 	it("may split characters over writes", async (t) => {
 		const scene = new Scene(t, "");
 		const bytes = Buffer.from(`${events}日本 😀 é"}],"stopReason":"stop"}}\n${settled}`);
-		// One file per byte of what is not ASCII, written one after the other with a pause.
+		// One file per byte of a non-ASCII character, written in sequence with pauses.
 		const first = bytes.findIndex((byte) => byte > 127);
 		const last = bytes.findLastIndex((byte) => byte > 127);
 		scene.write("head", bytes.subarray(0, first));

@@ -1,4 +1,4 @@
-/** What exists here and whether it would work: agents, configuration, the tools to register, the doctor. */
+/** The available parts and their state: agents, configuration, the tools to register, the doctor. */
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
@@ -400,7 +400,7 @@ describe("the doctor", () => {
 		const piCommand = scene.pi("fine.sh", "echo 1.6.0");
 		scene.write("agent/subagents", "a file in the way");
 		const report = await doctor(surfaceOf(scene, { piCommand }));
-		// What the doctor says must be what a run says.
+		// The doctor's report must match a run's.
 		const run = await scene.run();
 		assert.match(single(run).error ?? "", /^session directory/);
 		assert.ok(

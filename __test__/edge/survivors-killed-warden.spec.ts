@@ -1,6 +1,6 @@
 /**
- * A warden that is killed itself. Its host, if it lives, ends whom it finds; without a host it depends on the level who
- * is left, and the plain one says here what it leaves.
+ * The warden itself is killed. A living host ends the remaining processes. Without a host the level decides which
+ * processes remain, and the plain level leaves those listed here.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 
-/** How long the last of a tree may take to go. */
+/** The time that the last process of a tree has to exit. */
 const goneMs = 2_000;
 
 /** Ends the host and the warden at the same moment: neither can do anything about the other's end. */
@@ -33,7 +33,7 @@ describe("a killed warden", LINUX, () => {
 		assert.ok(result, `the host printed no result; ${stderr}`);
 		assert.deepEqual(shape(result).slice(0, 1), ["SUBAGENT_FAILED"], textOf(result));
 		assert.match(single(result).error ?? "", /warden/);
-		// It has left the session and has no environment to be known by; a control group holds it all the same.
+		// It has left the session and has no environment to identify it. A control group still holds it.
 		const beyond = allows("cgroup") ? [] : ["bare"];
 		assert.deepEqual(await scene.tree.settled(beyond, goneMs), beyond);
 	});
@@ -72,7 +72,7 @@ describe("a killed warden", LINUX, () => {
 
 describe("a limit of the tree", LINUX, () => {
 	it("ends all of it, and names the one with the largest share", async (t) => {
-		// Reads a line without an end, and waits for the end of its input; the output is nobody's to read.
+		// Reads an endless line, and waits for the end of its input. Its output is not read.
 		const grow = "{ head -c 500000000 /dev/zero; sleep 60; } | tail > /dev/null &\nhang";
 		const config = { limits: { memoryBytes: 400_000_000 } };
 		const scene = new TreeScene(t, { level: "warden", script: grow, config });

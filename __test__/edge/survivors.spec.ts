@@ -1,7 +1,7 @@
 /**
  * Nothing is left running. Each row ends a run in another way, with a tree below its child that resists (see
- * `support/programs/tree.bash`), and counts who is left: nobody. The same row with no more than a process group, which is
- * what a host without the warden has, leaves those that are named; so it is the warden that ends them.
+ * `support/programs/tree.bash`), and counts the remaining processes: none. The same row with only a process group, like
+ * a host without the warden, leaves the listed processes, which proves that the warden ends them.
  */
 
 import assert from "node:assert/strict";
@@ -16,18 +16,20 @@ import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 
-/** From the end of a run, or of its host, to the end of the last process. Within 100 ms is what is measured. */
+/**
+ * The time from the end of a run, or of its host, to the end of the last process. The measured time is below 100 ms.
+ */
 const goneMs = 2_000;
 
 /**
- * The same where a process group ends whom it can: a grace, half a second for abandoned ones, a busy machine. A limit that
- * has to be reached first comes on top (`limitOf`).
+ * The time if a process group ends the processes: a grace period, half a second for abandoned ones, a busy machine. The
+ * time limit of the row is added (`limitOf`).
  */
 const leftMs = 10_000;
 
 /**
- * Everybody but the child itself, which does not ignore SIGHUP: when a host ends that nobody speaks for, the kernel hangs
- * up the group because a stopped process is in it and nobody is left who could continue that.
+ * All processes except the child itself, which does not ignore SIGHUP: when a host ends without a supervisor, the
+ * kernel hangs up the group because a stopped process is in it and no process is left to continue it.
  */
 const orphans = kinds.filter((kind) => kind !== "pi").sort();
 
@@ -36,17 +38,17 @@ const hangs = "hang";
 interface Row {
 	how: string;
 	deed: string;
-	/** What the child does once its tree is up; it hangs unless told otherwise. */
+	/** The child's script once its tree is running; by default it hangs. */
 	script?: string;
 	config?: RunOptions["config"] & { timeoutMs?: number; idleTimeoutMs?: number };
 	terminal?: boolean;
-	/** What is done to the host, or from outside, once the tree is up. */
+	/** The action on the host, or from outside, once the tree is running. */
 	act?: (scene: TreeScene) => Promise<void>;
-	/** What comes of the run, where somebody is there to hear it. */
+	/** The result of the run, if a host survives to report it. */
 	result?: ReturnType<typeof shape>;
-	/** How the host ends, where it ends before its run. */
+	/** The exit status of the host, if it ends before its run. */
 	host?: Pick<HostEnd, "code" | "signal">;
-	/** Who is left by a process group. */
+	/** The processes that a process group leaves. */
 	left: string[];
 }
 
@@ -136,8 +138,8 @@ const rows: Row[] = [
 const inSandbox = ["the child's own end", "an abort", "the hard limit", "SIGKILL to the host"];
 
 /**
- * What a child tries before, so that its warden can neither look nor kill: it takes its descriptors and its processor
- * time. Of its tree `bare` has left by `setsid env -i`. The last word is what came of it.
+ * A child's attempt to keep its warden from checking and killing: it limits the warden's descriptors and processor
+ * time. `bare` has left its tree by `setsid env -i`. The last word is the result.
  */
 const cripples = `for limit in nofile cpu; do
 	prlimit --pid $PPID --$limit=0:0 2> /dev/null && echo $limit >> "$PI_CODING_AGENT_DIR/crippled"
@@ -145,7 +147,7 @@ done
 [ ! -e "$PI_CODING_AGENT_DIR/crippled" ] || exit 9
 `;
 
-/** How much of the sandbox there is. */
+/** The strength of the sandbox. */
 const layers: { where: string; before: readonly string[]; skip: string | false }[] = [
 	{ where: "the sandbox", before: [], skip: false },
 	{ where: "the sandbox, without namespaces,", before: withoutNamespaces, skip: keepsNamespaces() },
@@ -202,13 +204,16 @@ describe("with only a process group a process survives", LINUX, () => {
 		it(row.how, async (t) => {
 			const scene = sceneOf(t, row, "process group");
 			await play(row, scene);
-			// A result is not waited for: it comes when those who hold the output have had their time.
+			// The test does not wait for a result, which arrives after the processes that hold the output have had their time.
 			assert.deepEqual(await scene.tree.settled(row.left, limitOf(row) + leftMs), row.left);
 		});
 	}
 });
 
-/** How long after its tree is up a run that ends at a limit may still go on; the others are at their end by then. */
+/**
+ * Returns the time for which a run with a time limit may continue after its tree is running. Other runs have ended by
+ * then.
+ */
 function limitOf({ config = {} }: Row): number {
 	return Math.max(config.timeoutMs ?? 0, config.idleTimeoutMs ?? 0);
 }

@@ -11,7 +11,7 @@ import { Tree } from "../support/tree.ts";
 import { type Ended, untilEnded } from "./host.ts";
 import { inTime, Scene, until } from "./scene.ts";
 
-/** What watches over the child: the warden beside the addon, the same in a pid namespace, or only a process group. */
+/** The supervision of the child: the warden next to the addon, the same in a pid namespace, or only a process group. */
 export type Level = "warden" | "pid namespace" | "process group";
 
 /** Read by the addon: an empty value means that there is no warden. */
@@ -20,15 +20,15 @@ const wardenVariable = "PI_SUBAGENT_WARDEN";
 /** Long enough for everything to be asked, short enough to wait for it. */
 export const graceMs = 200;
 
-/** How a host ended. */
+/** The exit status of a host. */
 export interface HostEnd extends Ended {
-	/** What it printed, when that was a result. */
+	/** Its output, if that was a result. */
 	result: ToolResult | undefined;
 }
 
 export interface TreeSceneOptions {
 	level: Level;
-	/** What the child does once its tree is up. */
+	/** The child's script once its tree is running. */
 	script: string;
 	config?: RunOptions["config"] & object;
 	/** Kinds of the tree; all of them unless told otherwise. */
@@ -41,7 +41,7 @@ export interface TreeSceneOptions {
 	before?: readonly string[];
 }
 
-/** A host, its run and the tree below. Whatever happens, nothing of it is left after the test. */
+/** A host, its run and the tree below. After the test nothing of it is left. */
 export class TreeScene {
 	readonly tree: Tree;
 	readonly #scene: Scene;
@@ -70,8 +70,8 @@ export class TreeScene {
 	}
 
 	/**
-	 * Brings what a sandboxed tree writes to where it is looked for. Linked, not copied: the list grows on, and the
-	 * directory that it is in goes with the run.
+	 * Links the output of a sandboxed tree to its expected path. It is linked, not copied, because the list grows, and its
+	 * directory is removed with the run.
 	 */
 	async #find(): Promise<void> {
 		const own = this.#scene.path("agent/subagents/scratch");
@@ -106,7 +106,7 @@ export class TreeScene {
 		return Number(readFileSync(file, "utf8"));
 	}
 
-	/** The warden's process: of the ancestors of the child the one that the host started. */
+	/** Returns the warden's process: the ancestor of the child that the host started. */
 	async wardenPid(): Promise<number> {
 		const host = await this.hostPid();
 		for (let pid = this.tree.pid("pi"); pid > 1; pid = parent(pid)) if (parent(pid) === host) return pid;

@@ -1,4 +1,4 @@
-/** Where a child may write whose agent may, and what is said of what it leaves behind. */
+/** The places where a writing child may write, and the notices about its leftovers. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -38,7 +38,7 @@ function parsed<T>(path: string): T {
 const guide = parsed<Guide>(variable("PI_SUBAGENT_TEST_GUIDE"));
 const engine = parsed<Record<string, unknown>>(variable("PI_SUBAGENT_TEST_ENGINE"));
 
-/** What the guide has its reader do: a model for pi there, and an agent. */
+/** Prepares the steps of the guide: a model for pi on the remote machine, and an agent. */
 function prepare({ world }: Stage): void {
 	if (guide.login) {
 		const [program = "", ...args] = guide.login;

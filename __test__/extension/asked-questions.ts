@@ -18,7 +18,7 @@ export function question(method: Question["method"], fields: Partial<Question> =
 	return { ...common, choices: choicesOf(method, options), ...fields };
 }
 
-/** Whether a project's agent may run. */
+/** Returns the question about running a project's agent. */
 export function consent(message = "It can only read.", title = "Run scout?"): ConfirmRequest {
 	const choices = yesOrNo("No, do not run it", "Yes, run it");
 	const words = { heading: "sub-agent", sentence: title, choices, timeoutMs: 600_000 };

@@ -1,4 +1,4 @@
-/** The ends of background runs reach a session once each, whatever pi does with messages meanwhile. */
+/** Each end of a background run reaches its session once, for any behavior of pi. */
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ interface Scene {
 	host: HostDouble;
 	view: ViewDouble;
 	addon: LoadedExtension["addon"];
-	/** What the addon has been told to stand in the session. */
+	/** Returns the messages reported to the addon as in the session. */
 	told(): string[];
 	/** The ids in the session, in order. */
 	standing(): string[];
@@ -281,12 +281,12 @@ describe("deliveries", () => {
 			const { host, view, addon, standing } = await open();
 			view.send({ runs: [backgroundRun("run-a")] });
 			view.send({ deliveries: message("early", { triggerTurn: false }) });
-			// From now on the session is told at once.
+			// From now on messages are delivered at once.
 			await eventually(() => standing().length === 1, "the session has been open for long enough");
 			await host.emit("session_shutdown", { reason });
 			assert.deepEqual([addon.ended, view.closed], [ended, closed], reason);
 			view.send({ deliveries: message("late", { triggerTurn: false }) });
-			// What is held is looked at again after a quarter of a second.
+			// A held message is checked again after a quarter of a second.
 			await delay(400);
 			assert.deepEqual(standing(), ["early"], "what a session that is closed was sent");
 			host.session = [];

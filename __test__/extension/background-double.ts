@@ -47,12 +47,12 @@ type Entries = Transcript["entries"];
 
 export class BackgroundDouble implements BackgroundSession {
 	readonly background = new Background();
-	/** What the store has. */
+	/** The content of the store. */
 	stored: RunRecord[] = [];
 	others: RunRecord[] = [];
 	commands: string[] = [];
 	transcripts = new Map<string, Entries>();
-	/** Entries handed out so far; what a test counts instead of time. */
+	/** The number of entries handed out so far; tests count these instead of time. */
 	handedOut = 0;
 	asked: { entries?: number; tools?: boolean }[] = [];
 	answer: (line: string) => CommandReport | Promise<CommandReport> = (line) => report(`done: ${line}`);
@@ -82,7 +82,7 @@ export class BackgroundDouble implements BackgroundSession {
 		throw new Error("no test calls it");
 	}
 
-	/** The runs of the session from now on; what is told of them leaves out what came of them. */
+	/** Sets the runs of the session; delivered runs have no result. */
 	now(...runs: RunRecord[]): void {
 		this.stored = runs;
 		this.tell({ runs: runs.map(({ result: _result, notes: _notes, ...run }) => run) });

@@ -1,4 +1,4 @@
-/** The pictures of the stories: what is cut out of a screen, and what of it stays the same. */
+/** The pictures of the stories: the parts cut from a screen, and their stable parts. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

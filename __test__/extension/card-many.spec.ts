@@ -271,7 +271,7 @@ describe("the card of a running chain", () => {
 });
 
 describe("the card of a call with arriving arguments", () => {
-	/** What pi makes of the arguments so far. */
+	/** pi's parsed arguments so far. */
 	const arriving: [args: unknown, lines: string[]][] = [
 		[undefined, ["○ subagent parallel"]],
 		["", ["○ subagent parallel"]],

@@ -1,4 +1,4 @@
-/** Cards and announcements whose stored data, arguments and texts are not what we wrote: thousands of them, none may throw. */
+/** Cards and announcements with foreign stored data, arguments and texts: thousands of them, none may throw. */
 
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";

@@ -174,7 +174,7 @@ describe("the card of a run under way", () => {
 			const card = new Card().update(live({ sinceEventMs: 60_000, ...run }));
 			const lines = card.lines();
 			assert.equal(lines[0], head);
-			// Nobody listens to a child that is not there.
+			// A child that does not run yet is not called silent.
 			if (run.state !== "running") assert.doesNotMatch(lines.join("\n"), /silent/);
 		});
 	}

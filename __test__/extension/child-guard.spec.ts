@@ -165,7 +165,7 @@ describe("the guard in a child", () => {
 		t.after(() => delete process.env.PI_SUBAGENT_HOLDS_TURNS);
 		createRequire(import.meta.url)(file)({ on: handlers.set.bind(handlers) });
 		t.mock.timers.enable({ apis: ["setTimeout"] });
-		/** Whether a request of this turn is held still, a second later. */
+		/** Returns true if a request of this turn is still held a second later. */
 		const isHeld = async (request: Promise<undefined> | undefined) => {
 			let isSent = false;
 			request?.then(() => {

@@ -24,7 +24,7 @@ export class Card {
 	executionStarted = true;
 	expanded = false;
 	redraws = 0;
-	/** Whether pi has forgotten the card: it asks for a redraw, and nobody draws it. */
+	/** True if pi has dropped the card: it asks for a redraw that never happens. */
 	isDropped = false;
 	keyText: (() => string) | undefined = () => "ctrl+o";
 	args: unknown;
@@ -54,7 +54,7 @@ export class Card {
 		const context = standingIn<ToolRenderContext>({
 			args: this.args,
 			state: this.state,
-			// As pi does: what is asked to be drawn again is drawn again.
+			// As in pi, an invalidated component is drawn again.
 			invalidate: () => {
 				this.redraws++;
 				if (!this.isDropped) this.coloured(width);

@@ -28,14 +28,14 @@ export const KEYS = {
 export class PanelDouble {
 	columns = 100;
 	rows = 30;
-	/** How often pi was asked to draw. */
+	/** The number of redraws requested from pi. */
 	requests = 0;
-	/** Pieces of coloured text made so far; what a test counts instead of time. */
+	/** The number of styled pieces of text made so far; tests count these instead of time. */
 	painted = 0;
 	isClosed = false;
-	/** Times that pi was told to take the panel away. */
+	/** The number of times pi was told to close the panel. */
 	dones = 0;
-	/** Runs whose questions were to be opened. */
+	/** The runs whose questions were to be opened. */
 	answered: string[] = [];
 	/** The user's own keys. */
 	readonly bound = new KeybindingsManager({
@@ -102,7 +102,7 @@ export class PanelDouble {
 		return this.lines().join("\n");
 	}
 
-	/** The line of the keys, and of what is said. */
+	/** Returns the line of keys and notices. */
 	get foot(): string {
 		return this.lines().at(-1)?.trim() ?? "";
 	}
@@ -121,12 +121,12 @@ export class PanelDouble {
 	}
 }
 
-/** Lets promises that are ready be heard of. */
+/** Lets settled promises run their handlers. */
 export async function settle(): Promise<void> {
 	for (let round = 0; round < 12; round++) await Promise.resolve();
 }
 
-/** Lets time pass in small steps, with what is heard of in each. */
+/** Advances time in small steps, and lets handlers run in each. */
 export async function passing(ms: number): Promise<void> {
 	for (let passed = 0; passed < ms; passed += 50) {
 		mock.timers.tick(50);

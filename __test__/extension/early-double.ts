@@ -1,4 +1,4 @@
-/** The addon's `EarlyCalls` without children: what it decides is real; what it would boot and end is told instead. */
+/** The addon's `EarlyCalls` without children: its decisions are real; boots and ends are only recorded. */
 
 import type { ArrivingCall, CallPiece, EarlyCalls, EarlyOptions } from "../../index.js";
 

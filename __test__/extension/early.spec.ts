@@ -1,4 +1,4 @@
-/** What the addon hears of calls while they arrive, and of their end. What it makes of that has its tests in Rust. */
+/** The events that the addon gets about arriving calls and their ends. Its reaction is tested in Rust. */
 
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
@@ -59,7 +59,7 @@ class Message {
 		await this.piece({ type: "toolcall_end", contentIndex, toolCall: { arguments: args } });
 	}
 
-	/** What some providers tell only after the first piece. */
+	/** Facts that some providers send only after the first piece. */
 	learn(contentIndex: number, fields: { id?: string; name?: string }): void {
 		Object.assign(this.content[contentIndex] ?? {}, fields);
 	}

@@ -1,6 +1,6 @@
 /**
- * Everything that is registered with pi, given thousands of values that nobody meant. Nothing throws, no line is too wide
- * or moves the cursor, and what a session file could hold is drawn without anything having failed.
+ * All of our registrations with pi, given thousands of invalid values. Nothing throws, no line is too wide or moves the
+ * cursor, and valid stored data is drawn without an error.
  */
 
 import assert from "node:assert/strict";
@@ -90,7 +90,7 @@ const live = {
 const error = { code: "SUBAGENT_FAILED", message: "it failed: 500 overloaded" };
 const stamp = { kind: "subagent-run", version: 1 };
 
-/** What pi's own example leaves under the same tool name. */
+/** The stored data of pi's own example under the same tool name. */
 const example = {
 	...{ mode: "single", agentScope: "user", projectAgentsDir: null },
 	results: [
@@ -220,10 +220,10 @@ const KEYS = [
 	"日",
 ];
 
-/** What may stand in a line beside text: how it looks, links, and where the cursor stands. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+/** The allowed escapes in a line besides text: styles, links, and the cursor's position. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
 const STYLES = /\u001b_pi:c\u0007|\u001b\[[\d;:]*m|\u001b\]8;[^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/;
 
 class Fuzz {

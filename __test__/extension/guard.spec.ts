@@ -1,4 +1,4 @@
-/** Whatever fails in the extension, pi gets a line or nothing, and its user one notice. */
+/** For any failure in the extension, pi gets a line or nothing, and its user one notice. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -19,7 +19,7 @@ function fails(): never {
 
 /** A session that has just begun. */
 async function opened(): Promise<{ host: HostDouble; pi: ExtensionAPI }> {
-	// What failed before is told to the session before.
+	// An earlier failure is reported to the earlier session.
 	await later();
 	const host = new HostDouble();
 	const pi = guarded(host.api);

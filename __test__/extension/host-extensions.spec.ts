@@ -36,7 +36,7 @@ test("the search for pi's extensions finds packages of the command line and of t
 		await findHostExtensions({ cwd: root, isProjectTrusted: () => true } as ExtensionContext);
 		const found = (hostExtensions() ?? []).map(({ path }) => path);
 		for (const folder of folders) assert.ok(found.includes(join(agentDir, folder, "gate.ts")), found.join("\n"));
-		// A package that is not there may lie where older versions of pi installed it; npm is asked for that folder alone.
+		// A missing package may be in the folder of older versions of pi. npm is asked for that folder alone.
 		const asked = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
 		assert.deepEqual(
 			asked.filter((command) => command !== "root -g"),

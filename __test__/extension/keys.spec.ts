@@ -1,4 +1,4 @@
-/** Keys as terminals send them, and what they are called. */
+/** Keys as terminals send them, and their names. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -1,4 +1,4 @@
-/** Values that nobody meant: samples of what pi hands us, changed at random and always in the same way for one seed. */
+/** Invalid values: samples of pi's data, changed at random and always in the same way for one seed. */
 
 /** Numbers from a seed (mulberry32). */
 export class Random {
@@ -75,7 +75,7 @@ const TEXTS = [
 
 const NUMBERS = [0, -0, -1, 0.1, 1e-7, 2 ** 31, 2 ** 53, 1e21, 1e308, -1e308, Number.NaN, Number.POSITIVE_INFINITY];
 
-/** Something else than what belongs there. */
+/** Returns a value that does not belong there. */
 function odd(random: Random): unknown {
 	switch (random.below(9)) {
 		case 0:
@@ -137,7 +137,7 @@ function changedOnce(random: Random, value: unknown): unknown {
 	return value;
 }
 
-/** Every field of every object in there, the ones that were made of JSON alone. */
+/** Returns every field of every object in it, including the ones made of JSON. */
 function placesIn(value: unknown, found: { holder: object; key: string }[] = [], depth = 0): typeof found {
 	if (typeof value !== "object" || value === null || depth > 8) return found;
 	for (const key of Object.keys(value)) {

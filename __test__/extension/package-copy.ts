@@ -95,7 +95,7 @@ export interface EarlyRecord {
 	json?: string;
 }
 
-/** What the addon says of what it leaves in a session. */
+/** Returns the addon's mark for data in a session. */
 function stamp(kind: string): { kind: string; version: number } {
 	return { kind: `subagent-${kind}`, version: 1 };
 }
@@ -126,7 +126,7 @@ export function backgroundRun(runId: string, more: Partial<RunRecord> = {}): Run
 	};
 }
 
-/** What other extensions are told of a delivery. */
+/** Returns a delivery's event for other extensions. */
 export function newsOf(deliveryIds: string[], runs: RunRecord[] = []): DeliveryMessage["news"] {
 	return { deliveryIds, runIds: runs.map(({ runId }) => runId), runs };
 }
@@ -135,13 +135,13 @@ export function newsOf(deliveryIds: string[], runs: RunRecord[] = []): DeliveryM
 export class ViewDouble implements BackgroundSession {
 	readonly options: BackgroundOptions;
 	readonly send: (event: BackgroundEvent) => void;
-	/** Deliveries that are said to stand in the session. */
+	/** The deliveries reported as in the session. */
 	told: string[] = [];
 	commands: string[] = [];
-	/** The session tools that were used, with what they were given. */
+	/** The session tools that were used, with their arguments. */
 	readonly used: [tool: string, params: object][] = [];
 	closed = false;
-	/** What headless sessions wait for. */
+	/** The promise that headless sessions wait for. */
 	over: () => Promise<void> = async () => {};
 	report: CommandReport = { isError: false, title: "Background runs", lines: [], text: "Background runs" };
 
@@ -204,7 +204,7 @@ export class ViewDouble implements BackgroundSession {
 	}
 }
 
-/** What the extension calls in the addon. */
+/** The functions of the addon that the extension calls. */
 type Called = Pick<
 	Native,
 	| "startRun"
@@ -325,7 +325,7 @@ export class StubAddon implements Called {
 		return this.surfaces;
 	}
 
-	/** The words of the real addon: what is drawn is what people read. */
+	/** The texts of the real addon, because people read the drawn ones. */
 	readonly DeliveryDispatcher = addon.DeliveryDispatcher;
 	readonly ANNOUNCEMENT = addon.ANNOUNCEMENT;
 	readonly deliveredIn = addon.deliveredIn;
@@ -363,7 +363,7 @@ interface SessionEntry {
 
 type Handler = (event: object, context: ExtensionContext) => unknown;
 
-/** Makes what is shown above everything, or above the editor. */
+/** Makes a component above everything, or above the editor. */
 type ScreenFactory = (
 	terminal: TUI,
 	theme: Theme,
@@ -384,12 +384,12 @@ export class HostDouble {
 	commands = new Map<string, Command>();
 	entries: { customType: string; data: unknown }[] = [];
 	notes: string[] = [];
-	/** What the user does with dialogs. */
+	/** The user's reactions to dialogs. */
 	user: Partial<User> = {};
-	/** What the session holds. */
+	/** The content of the session. */
 	session: SessionEntry[] = [];
 	sessionFile: string | undefined = "/sessions/s.jsonl";
-	/** Whether pi would start a turn, and what it does with messages; a message that starts none is appended. */
+	/** True if pi would start a turn. pi's treatment of messages: a message that starts no turn is appended. */
 	idle = true;
 	aborts = 0;
 	messages: (CustomMessage & SendOptions)[] = [];
@@ -542,9 +542,9 @@ export interface LoadedExtension {
 	host: HostDouble;
 	addon: StubAddon;
 	call(params?: unknown, options?: CallOptions): ReturnType<ToolDefinition["execute"]>;
-	/** Where the copy lies. */
+	/** The path of the copy. */
 	folder: string;
-	/** What `/reload` does with a module that Node has loaded: the factory is called again. */
+	/** Acts like `/reload` for a module that Node has loaded: calls the factory again. */
 	reload(): LoadedExtension;
 }
 

@@ -1,4 +1,4 @@
-/** The panel of background runs: what it shows, what its keys do, and what a frame costs. */
+/** The panel of background runs: its content, its keys, and the cost of a frame. */
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
@@ -25,7 +25,7 @@ async function open(...runs: RunRecord[]): Promise<{ panel: PanelDouble; backgro
 	return { panel, background };
 }
 
-/** What a child that looks at one file after the other has said and done. */
+/** Returns the text and calls of a child that reads one file after another. */
 function walk(steps: number): Transcript["entries"] {
 	const looks = Array.from({ length: steps }, (_, step): Transcript["entries"] => [
 		{ role: "assistant", text: `Step ${step}: I look at the **loader**.` },
@@ -116,7 +116,7 @@ describe("the list", () => {
 		background.now(over(run, { result: "Three findings.", endedMs: NOW - 9_000 }));
 		await passing(200);
 		assert.match(panel.text, /✓ 1 audit +explorer +0\.0s +Three findings\./);
-		// Where the store has lost it nobody goes on asking.
+		// If the store has lost it, no further question is sent.
 		background.now(over(aRun()));
 		background.stored = [];
 		await passing(3_000);
@@ -254,7 +254,7 @@ describe("keys with an effect", () => {
 		const { panel, background } = await open(run);
 		await panel.press("m");
 		await panel.type("stop? squ");
-		// What happens meanwhile does not take the line away.
+		// Later events do not remove the line.
 		background.now({ ...run, text: "more" });
 		await passing(1_500);
 		await panel.press(KEYS.backspace, KEYS.backspace, "\u001b[200~o\n世界\u001b[201~");
@@ -355,7 +355,7 @@ describe("a transcript", () => {
 		for (let pages = 0; pages < 30; pages++) await panel.press(KEYS.pageUp);
 		const before = panel.text;
 		await passing(1_000);
-		// What was on the screen stays there.
+		// The screen keeps its content.
 		const [, , , ...there] = before.split("\n").slice(0, -2);
 		assert.ok(panel.text.includes(there.join("\n")));
 		await panel.press(KEYS.home);
@@ -604,7 +604,7 @@ describe("the cost of a frame", () => {
 			return { list, frame: panel.painted - before, handed: background.handedOut - handed, looks };
 		};
 		const few = await cost(30, 100);
-		// Of 10 MB of such entries no more is asked for, looked at or drawn than of 30 kB.
+		// Of 10 MB of such entries no more is read, checked or drawn than of 30 kB.
 		const many = await cost(500, 30_000);
 		assert.ok(many.list <= few.list * 1.5, JSON.stringify({ few, many }));
 		assert.ok(many.frame <= few.frame * 1.1, JSON.stringify({ few, many }));

@@ -75,7 +75,7 @@ for (const version of piVersions) {
 					command,
 				);
 			}
-			// One that the child is given its key for is tried.
+			// A model whose key is passed to the child is tried.
 			stage.configure({ agents: { explorer: { model: "scripted-thinkr" } } });
 			assert.match(textOf(await ended()), /not found.*did you mean `scripted-thinker`/s);
 		});

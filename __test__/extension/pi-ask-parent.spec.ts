@@ -1,4 +1,7 @@
-/** An agent that asks its conversation, in real pi: the model answers with a message, whatever happens to pi meanwhile. */
+/**
+ * An agent that asks its conversation, in real pi: the model answers with a message, for any events in pi in the
+ * meantime.
+ */
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -33,7 +36,7 @@ import {
 
 const agent =
 	"---\nname: asks\ndescription: Asks.\nreadonly: true\ntools: read\nask: parent\n---\nAsk what you cannot know.\n";
-/** A gate whose words are those of the agent's question. */
+/** A gate with the same words as the agent's question. */
 const gate = `export default (pi) => pi.on("tool_call", async ({ toolName }, { ui }) => {
 	if (toolName !== "read") return undefined;
 	const answer = await ui.select("Which colour?", ["red", "green"]);
@@ -50,13 +53,13 @@ const question = { question: "Which colour?", options: ["red", "green"] };
 
 const isQuestion = (text: string) => text.includes("asks you a question and waits");
 
-/** What a test wants of the parent's model. */
+/** A test's script for the parent's model. */
 interface Wishes {
-	/** What it answers questions with, if at all. */
+	/** Its answer to questions, if any. */
 	answer?: string;
-	/** What it waits for before it does. */
+	/** The promise that it waits for before it answers. */
 	beforeAnswer?: Promise<void>;
-	/** What it waits for when its runs were accepted. */
+	/** The promise that it waits for after its runs were accepted. */
 	afterSpawn?: Promise<void>;
 }
 let wishes: Wishes;
@@ -103,7 +106,7 @@ function questionsIn(stage: Stage): number {
 	return JSON.stringify(request?.messages ?? []).split("asks you a question and waits").length - 1;
 }
 
-/** How many questions the store has. */
+/** Returns the number of questions in the store. */
 function storedQuestions(stage: Stage): number {
 	const store = new DatabaseSync(join(stage.world.agentDir, "subagents/runs.db"), { readOnly: true });
 	const rows = store.prepare("SELECT id FROM delivery WHERE id LIKE '%-q%'").all();
@@ -131,7 +134,7 @@ for (const version of piVersions) {
 		const start = (...args: string[]) =>
 			startRpc(stage.world, { args, answer: (request: UiRequest) => person(request) });
 
-		/** A new session, in which nobody is asked and the model does as it is wished; with what pi loads by now. */
+		/** Starts a new session without a user, with the scripted model and the extensions that pi loads by now. */
 		async function begin(wished: Wishes): Promise<void> {
 			wishes = wished;
 			person = asksUser;
@@ -192,7 +195,7 @@ for (const version of piVersions) {
 		});
 
 		test("survives SIGKILL to pi as an interrupted run without its question", async () => {
-			// Killed before the question is told: the model is at work, and it waits in the store.
+			// Killed before the delivery of the question: the model is working, and the question waits in the store.
 			const hold = makeGate();
 			await begin({ afterSpawn: hold.opened });
 			const [from, stored] = [stage.server.requests.length, storedQuestions(stage)];
@@ -211,7 +214,7 @@ for (const version of piVersions) {
 			await rpc.prompt("Hello?");
 			assert.equal(questionsIn(stage), 0);
 
-			// And after: it is told once, and so is the end.
+			// Killed after it: the question is delivered once, and so is the result.
 			await spawned(which, "So be it.");
 			rpc.pi.kill("SIGKILL");
 			await rpc.pi.finished;

@@ -25,7 +25,7 @@ import {
 const definition = (ask: boolean) =>
 	`---\nname: asks\ndescription: Asks.\nreadonly: true\ntools: read\nask: ${ask}\n---\nAsk what you cannot know.\n`;
 
-/** A child that asks once and says what it heard. */
+/** A child that asks once and reports the answer. */
 const asking =
 	(question: Record<string, unknown>) =>
 	({ toolAnswers }: ModelRequest) =>

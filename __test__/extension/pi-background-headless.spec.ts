@@ -1,4 +1,4 @@
-/** Background runs in print and JSON mode: pi stays until they have ended and the model has read what came of them. */
+/** Background runs in print and JSON mode: pi stays until they have ended and the model has read their results. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -21,10 +21,10 @@ import {
 
 for (const version of piVersions) {
 	describe(`background runs without a user in pi ${version}`, () => {
-		// The print modes have one world: the last pi lists what the others have run.
+		// The print modes share one world: the last pi lists the runs of the others.
 		let stage: Stage;
 		before(async () => {
-			// Two may end far enough apart to be told one after the other.
+			// Two may end far enough apart to be delivered separately.
 			const Background = ({ wholeUserText }: ModelRequest) => [
 				say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`),
 			];

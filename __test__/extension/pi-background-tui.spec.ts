@@ -99,7 +99,7 @@ for (const version of piVersions) {
 				const turns = () => stage.server.requests.filter(({ isParent }) => isParent).length;
 				const before = turns();
 				assert.match(await rpc.told("/stop"), /stopped 1 background run/);
-				// What was stopped is told, and starts no turn.
+				// The end of a stopped run is delivered and starts no turn.
 				const appended = ({ message }: PiEvent) => JSON.stringify(message ?? "").includes('"aborted"');
 				await rpc.log.waitFor(appended, 15_000, from);
 				assert.equal(turns(), before);

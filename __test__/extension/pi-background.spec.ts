@@ -1,4 +1,4 @@
-/** Background runs in real pi with a client: their ends reach the conversation, once each, whatever happens to either. */
+/** Background runs in real pi with a client: each end reaches the conversation once, for any fate of either. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -39,7 +39,7 @@ const dies = `export default (pi) => {
 	pi.registerCommand("die", { description: "Dies with the next run", handler });
 };
 `;
-/** How long an end may take to be told: two seconds for others to join it, and a turn. */
+/** The time limit of a delivery: two seconds for others to join it, and a turn. */
 const toldMs = 15_000;
 
 const isSettled = ({ type }: PiEvent) => type === "agent_settled";

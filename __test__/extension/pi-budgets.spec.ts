@@ -35,7 +35,7 @@ const turnOf = (request: ModelRequest) => request.toolAnswers.length;
 interface Shape {
 	version: string;
 	protocol: "rpc" | "json";
-	/** How long each answer takes. */
+	/** The duration of each answer. */
 	takesMs: number;
 	/** The dollars of a turn. */
 	cost: (turn: number) => number;

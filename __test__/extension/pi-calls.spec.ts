@@ -1,6 +1,6 @@
 /**
- * What real pi tells of calls that still arrive, and what reaches the addon of it. A stub stands in for the addon, so
- * that everything it hears can be written down in its order.
+ * The events of real pi for arriving calls, and those that reach the addon. A stub replaces the addon, so that all its
+ * calls can be recorded in order.
  */
 
 import assert from "node:assert/strict";
@@ -60,7 +60,7 @@ module.exports = {
 };
 `;
 
-/** What the stub heard; with the end of a call, all that had arrived of its arguments. */
+/** The calls of the stub; with the end of a call, all of its arguments that had arrived. */
 type Heard = [what: string, callId: string, text?: string];
 
 const request = { agent: "explorer", task: "find it" };
@@ -68,7 +68,7 @@ const whole = JSON.stringify(request);
 const [head, tail] = [whole.slice(0, 20), whole.slice(20)];
 const listed = JSON.stringify({ tasks: [request] });
 
-/** By the first word of the prompt: what the model streams, and what the addon hears. */
+/** By the first word of the prompt: the text streamed by the model, and the calls of the addon. */
 const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 	pieces: {
 		says: "in pieces, after words",

@@ -104,7 +104,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		// How cards look is decided here; an old pi only has to draw them.
+		// Our code decides how cards look. An old pi only has to draw them.
 		if (version !== newestPi) return;
 
 		test("a chain marks its step, keeps the results before an abort, and is drawn again in a resumed session", async () => {

@@ -30,7 +30,7 @@ const answer = [
 	...Array.from({ length: 12 }, (_, part) => `${part + 1}. part ${part + 1}`),
 ].join("\n");
 
-/** Lines of the card with this head, down to the one that `last` fits. */
+/** Returns the lines of the card with this head, down to the line that `last` matches. */
 function cardIn(screen: string, last: RegExp): string[] {
 	const lines = screen.split("\n");
 	const from = lines.findIndex((line) => /^ [○●✓✗⚠] subagent /.test(line));
@@ -50,7 +50,7 @@ function plainStyle(line: string): string {
 		.replaceAll(new RegExp(`${start}39m`, "g"), "");
 }
 
-/** How it looks is ours to decide, so the newest pi shows it in full; an old one may only draw it differently. */
+/** Our code decides its look, so the newest pi shows it in full. An old pi may only draw it differently. */
 const looks = [
 	{ version: newestPi, columns: 120, theme: "dark" },
 	{ version: newestPi, columns: 60, theme: "light" },
@@ -97,7 +97,7 @@ for (const version of piVersions) {
 				const seconds = /(\d+)s$/.exec(first[0] ?? "")?.[1];
 				await tui.waitFor(new RegExp(`subagent explorer · (?!${seconds}s)\\d+s`), 5_000);
 
-				// The newest three calls, and what is being written.
+				// The newest three calls, and the text being written.
 				looked.open();
 				const second = cardIn(await tui.waitFor(/I am$/m), /2 turns/);
 				assert.deepEqual(second.slice(1), [
@@ -110,7 +110,7 @@ for (const version of piVersions) {
 					`  2 turns · ↑2.6k ↓100 R1.2k · $0.0097 · 1.2%/200k${columns < 100 ? "" : " · scripted/scripted-model"}`,
 				]);
 
-				// Expanded: all that was said and called, once, and the clock at the end.
+				// Expanded: all texts and calls, once, and the clock at the end.
 				await tui.press("C-o");
 				const third = cardIn(await tui.waitFor(/Now the code\.\n.*ls src\n.*\n {3}I am$/m), /2 turns/);
 				assert.equal(third[0], "● subagent explorer");
@@ -126,7 +126,7 @@ for (const version of piVersions) {
 				assert.match(third.at(-1) ?? "", /^ {2}\d+s · 2 turns · /);
 				await tui.press("C-o");
 
-				// Over: the answer as it reads, with what is missing and what it cost.
+				// Completed: the answer in full, with notes on omitted parts and its cost.
 				done.open();
 				const fourth = cardIn(await tui.waitFor("The child says:"), /3 turns/);
 				assert.match(fourth[0] ?? "", /^✓ subagent explorer · \d+(\.\d)?s$/);
@@ -189,7 +189,7 @@ for (const version of piVersions) {
 			const head = /↻ subagent explorer · \d+s · retry 1 of \d+ in ([2-5])s · .*overloaded/;
 			const [words, seconds] = head.exec(await tui.waitFor(head)) ?? [];
 			assert.doesNotMatch(words ?? "", /[{}"]/, "the provider's words, not its JSON");
-			// Any later second: a busy machine may show none of them in particular.
+			// Any later second: a busy machine may skip some of them.
 			await tui.waitFor(new RegExp(`retry 1 of \\d+ in [1-${Number(seconds) - 1}]s`));
 			const over = await tui.waitFor("The child says:");
 			assert.match(over, /✓ subagent explorer · \S+s\n {3}shaky\n {3}There\.\n/);
@@ -223,7 +223,7 @@ interface Exported {
 	resultHtmlExpanded?: string;
 }
 
-/** What pi's HTML export draws of the calls of custom tools, as text, in order. */
+/** Returns the text of custom tool calls in pi's HTML export, in order. */
 function exportedCalls(file: string) {
 	const html = readFileSync(file, "utf8");
 	const data = /<script id="session-data"[^>]*>([A-Za-z0-9+/=]+)</.exec(html)?.[1] ?? assert.fail(html.slice(0, 500));

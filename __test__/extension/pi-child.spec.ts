@@ -1,4 +1,4 @@
-/** What a child is in real pi: what its model is asked, and what it cannot do. */
+/** A child in real pi: its model's requests, and its restrictions. */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
@@ -20,13 +20,13 @@ import {
 } from "../support/pi.ts";
 import { shell } from "../support/warden.ts";
 
-/** What only a model that was given the project's context knows. */
+/** A fact that only a model with the project's context knows. */
 const context = "Numbers in this project are written in base seven.";
 
 /** Text that a shell, pi's command line or its file references would change. */
 const task = '@README.md -p --help "$HOME"\n  second line, 日本語, `tick`\t\\n';
 
-/** A tool that leaves a mark, made active against all rules, and one that calls it. */
+/** A tool that leaves a mark, activated against all rules, and a tool that calls it. */
 const painter = `import { writeFileSync } from "node:fs";
 const parameters = { type: "object", properties: {} };
 const tool = (name, execute) => ({ name, label: name, description: name, promptSnippet: name, parameters, execute });
@@ -43,7 +43,7 @@ export default (pi) => {
 };
 `;
 
-/** Calls a tool that is named in the task, allowed or not, and says what came of it. */
+/** Calls the tool named in the task, allowed or not, and reports the result. */
 function use({ toolAnswers, userText }: ModelRequest) {
 	const [answer] = toolAnswers;
 	return [answer ? say(`It gave: ${answer.text}`) : call(userText.split(" ")[1] ?? "", {})];

@@ -1,4 +1,7 @@
-/** pi's compiled code in a sandboxed child of real pi: it starts from it, and cannot write what the user's own pi runs. */
+/**
+ * pi's compiled code in a sandboxed child of real pi: the child starts from it, and cannot change the code that the
+ * user's own pi runs.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -19,7 +22,10 @@ import {
 import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
 import { allows } from "../support/warden.ts";
 
-/** Tries to change the code in every way that the sandbox covers here, and says what came of it, what pi has said, and how often its code was used. */
+/**
+ * Tries to change the code in every way that the sandbox covers here, and reports the results, pi's output, and the
+ * number of uses of its code.
+ */
 const attempt = (cache: string) => `cache='${cache}'
 try() { (eval "$1") >/dev/null 2>&1 && echo "done: $1"; }
 try 'echo x >"$cache/planted"'
@@ -59,7 +65,7 @@ for (const version of piVersions) {
 			await onStage({ version, children: { change } }, async (stage) => {
 				const { world } = stage;
 				cache = join(world.tmp, "node-compile-cache");
-				// Where Node puts it unless it is told otherwise, and nothing is there yet.
+				// Node's default directory, which is still empty.
 				delete world.env.NODE_COMPILE_CACHE;
 				stage.configure({ piCommand: ["/bin/sh", join(world.root, "listened.sh")] });
 				const rpc = startRpc(world);

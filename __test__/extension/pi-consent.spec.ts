@@ -33,7 +33,7 @@ function questions({ uiRequests }: RpcSession): UiRequest[] {
 
 for (const version of piVersions) {
 	describe(`a project's agent in pi ${version}`, () => {
-		// One agent directory for all: what is agreed to in one pi counts in the next.
+		// One agent directory for all: a consent in one pi counts in the next.
 		let stage: Stage;
 		before(async () => {
 			const Forbid = () => {
@@ -68,7 +68,7 @@ for (const version of piVersions) {
 			assert.doesNotMatch(await tui.screen(), /Yes, run it/, "it does not open over what is typed");
 			await tui.press("Enter");
 			await tui.waitFor("Steering: y yes");
-			// Nobody types any more: it opens, and Enter approves nothing.
+			// The user has stopped typing: the dialog opens, and Enter approves nothing.
 			const opened = await tui.waitFor("→ No, do not run it");
 			assert.match(opened, /file: \S+\/\.pi\/agents\/scout\.md/);
 			await delay(700);

@@ -1,4 +1,4 @@
-/** The private agent directory of a real child: what works in it, what comes back from it, and pi's lock around both. */
+/** The private agent directory of a real child: working features, returned data, and pi's lock around both. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -48,7 +48,7 @@ import { allows } from "../support/warden.ts";
 /** Longer than any step here takes, short enough for a test. */
 const patienceMs = 30_000;
 
-/** Longer than a host that does not wait needs for what it must wait with. */
+/** Longer than an impatient host would wait for the lock. */
 const restlessMs = 800;
 
 /** pi's own: from then on the lock of a holder that does not renew it is taken over. */
@@ -56,7 +56,7 @@ const staleMs = 30_000;
 
 const minuteMs = 60_000;
 
-/** How long the pi of all tests of one version may run. */
+/** The time limit of the pi of all tests of one version. */
 const hostLimitMs = 3 * minuteMs;
 
 /** The package that both versions of pi take their locks with. */
@@ -67,7 +67,7 @@ interface Lockfile {
 const lockfilePath = createRequire(piCommand(oldestPi)[1]).resolve("proper-lockfile");
 const lockfile = createRequire(import.meta.url)(lockfilePath) as Lockfile;
 
-/** How each version of pi takes the lock. */
+/** The lock options of each version of pi. */
 const lockOptions: Record<string, { realpath?: boolean }> = { [oldestPi]: { realpath: false }, [newestPi]: {} };
 
 /** Hands out tokens, each once good for an hour. */
@@ -75,7 +75,7 @@ class TokenServer {
 	spent: string[] = [];
 	/** A refresh waits for it. */
 	gate: Promise<void> = Promise.resolve();
-	/** Opens when somebody wants a token. */
+	/** Opens when a process wants a token. */
 	asked = makeGate();
 	readonly #server: Server;
 
@@ -150,7 +150,7 @@ function tool(name: string): string {
 `;
 }
 
-/** What a user has that a child has to have as well. */
+/** Adds a user's data that a child needs too. */
 function bring({ world }: Stage): void {
 	world.writeAgentDir("AGENTS.md", "The user's own rule: seven knots.\n");
 	world.writeAgentDir("extensions/knot.ts", tool("web_search"));
@@ -191,20 +191,20 @@ console.log("planted");`;
 	return `node -e '${program}'`;
 }
 
-/** Everything that must not come back, beside a token that may. */
+/** Everything that must not come back, next to a token that may. */
 const greedy = `
 auth.planted = { type: "api_key", key: "k" };
 auth.other.key = "!touch planted";
 auth.second = { ...auth.second, access: "theirs", expires: auth.second.expires + 1 };
 auth.corp = { ...auth.corp, team: "y", key: "k", env: { PATH: "/" }, type: "oauth" };`;
 
-/** A token of another account, in the place of one that is still good. */
+/** A token of another account, in the place of a valid one. */
 const stranger = `auth.corp = { ...auth.corp, access: "theirs", refresh: "theirs", expires: auth.corp.expires + 1 };`;
 
 /** A token that would be a command where pi takes it for a key. */
 const command = `auth.corp = { ...auth.corp, access: "!touch planted", expires: auth.corp.expires + 1 };`;
 
-/** What a child does when it asks its model. */
+/** A child's steps when it asks its model. */
 type Answer = (request: ModelRequest) => Step[] | Promise<Step[]>;
 
 const done: Answer = () => [say("Done.")];
@@ -215,11 +215,11 @@ class Login {
 	readonly tokens: TokenServer;
 	readonly rpc: RpcSession;
 	readonly file: string;
-	/** What the children had as their own credentials when their model was asked. */
+	/** The children's own credentials at the time of their requests. */
 	copies: Credentials[] = [];
 	/** The directories of the runs. */
 	runs: string[] = [];
-	/** What a child with the task `go` does. */
+	/** The steps of a child with the task `go`. */
 	answer = done;
 
 	private constructor(stage: Stage, tokens: TokenServer) {
@@ -229,7 +229,7 @@ class Login {
 		this.file = join(world.agentDir, "auth.json");
 		world.writeAgentDir("extensions/corp.ts", corporate(server.baseUrl, tokens.url));
 		bring(stage);
-		// That there is a login a pi looks up when it starts, and what it is whenever it is needed.
+		// A login is present when pi starts, and has its final value later.
 		this.write(60 * minuteMs);
 		this.rpc = startRpc(world, { limitMs: hostLimitMs });
 	}
@@ -261,7 +261,7 @@ class Login {
 		}
 	}
 
-	/** Where an agent has credentials of its own. */
+	/** Returns the path of an agent's own credentials. */
 	get ownFile(): string {
 		return join(this.stage.world.agentDir, "subagents", "auth", "explorer.json");
 	}
@@ -289,12 +289,12 @@ class Login {
 		return credentials;
 	}
 
-	/** Without a limit of its time, nobody refreshes for a child what will expire. */
+	/** Without a time limit, an expiring token is not refreshed for a child. */
 	configure(timeoutMs: number): void {
 		this.stage.configure({ model: "corp/corp-model", inheritExtensions: "all", timeoutMs });
 	}
 
-	/** Notes what the child has that asks its model. */
+	/** Notes the credentials of the child that asks its model. */
 	note(): void {
 		const run = this.stage.runDirectory();
 		if (!this.runs.includes(run)) this.runs.push(run);
@@ -314,9 +314,9 @@ class Login {
 		assert.deepEqual([code, stdout], [0, "Yes.\n"], stderr);
 	}
 
-	/** Waits until nobody but pi itself is there, so that the child's run has all but ended. */
+	/** Waits until only pi itself remains, so that the child's run has almost ended. */
 	async childIsGone(): Promise<void> {
-		// Its warden stays until the host has taken what it needs.
+		// Its warden stays until the host has read the files that it needs.
 		const others = () =>
 			survivors(this.stage.world.mark).filter(({ command }) => !command.includes("pi-subagent-warden"));
 		await eventually(() => others().length <= 1, "the end of the child");
@@ -327,7 +327,7 @@ function credentialsIn(file: string): Credentials {
 	return JSON.parse(readFileSync(file, "utf8")) as Credentials;
 }
 
-/** What a user's credentials are once a token has come back: the rest is what it was. */
+/** Returns a user's credentials after a token has come back: the rest is unchanged. */
 function withToken(before: Credentials, token: number, expires: number | undefined): Credentials {
 	const { corp } = before;
 	return { ...before, corp: { ...corp, access: `access-${token}`, refresh: `refresh-${token}`, expires } as Entry };
@@ -342,15 +342,15 @@ function planting(change: string): Answer {
 	};
 }
 
-/** What the caller is told about credentials. */
+/** Returns the caller's notices about credentials. */
 function notices({ diagnostics = [] }: SingleResult): string[] {
 	return diagnostics.filter((line) => !line.includes("`lsp` was dropped"));
 }
 
-/** What the caller is told when a child's new token is taken over. */
+/** The caller's notice when a child's new token is saved. */
 const renewed = ["the child renewed the expiring login for `corp`, and its new token is now in your credentials"];
 
-/** Nothing of the run is left but its session, and nothing of the child's making in the user's directory. */
+/** Only the run's session remains, and no file of the child's is in the user's directory. */
 function assertNothingPlanted(login: Login): void {
 	const [run = ""] = login.runs;
 	const { agentDir } = login.stage.world;
@@ -517,7 +517,7 @@ for (const version of piVersions) {
 		// The host alone takes it over, and every pi makes its lock in the same way.
 		if (version !== newestPi) return;
 		test("a dead holder's lock is taken over once it is stale", async () => {
-			/** How long the lock is not stale yet when the child answers. */
+			/** The remaining time until the lock is stale when the child answers. */
 			const leftMs = 2_500;
 			const asked = makeGate();
 			const gate = makeGate();

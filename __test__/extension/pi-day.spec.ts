@@ -1,4 +1,7 @@
-/** A day with background runs in real pi, at a terminal: what was asked for arrives, once, whatever happens meanwhile. */
+/**
+ * A day with background runs in real pi, at a terminal: each requested result arrives once, for any events in the
+ * meantime.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -9,10 +12,10 @@ import { announcementsIn, timesTold } from "../support/background.ts";
 import { answers, Day, type Label, type Moment, moments, tasks, typed } from "../support/day.ts";
 import type { ModelRequest } from "../support/pi.ts";
 
-/** High enough for everything that is said on the day. */
+/** High enough for all messages of the day. */
 const WHOLE_ROWS = 240;
 
-/** What is told of the runs, in the order of the day, and whether the model is given a turn for it. */
+/** The messages about runs, in the order of the day, and whether each gives the model a turn. */
 const told: readonly { label: Label; status: string; mark: string }[] = [
 	{ label: "config", status: "success", mark: "✓" },
 	{ label: "dead code", status: "error", mark: "⚠" },
@@ -21,7 +24,7 @@ const told: readonly { label: Label; status: string; mark: string }[] = [
 	{ label: "history", status: "success", mark: "✓" },
 ];
 
-/** What a message that announces has with it. */
+/** The details of an announcing message. */
 interface Announced {
 	deliveryIds: string[];
 	runs: { runId: string; label: Label; status: string }[];
@@ -93,7 +96,8 @@ describe("a day with background runs", () => {
 		);
 		assert.match(success ?? "", new RegExp(`^\`\`\`text\n${escaped(answers.rest)}$`, "m"));
 		assert.equal(last?.userText, typed.thanks, "in a session that was opened once more");
-		// A turn for each but the one that a person has stopped and the one that pi has cut off; these come with the next.
+		// One turn each, except for the run that a person stopped and the run that pi cut off. These arrive with the next
+		// turn.
 		const turns = parents().filter(({ userText }) => userText.startsWith("Background run "));
 		assert.equal(turns.length, told.length - 2);
 	});
@@ -130,7 +134,7 @@ describe("a day with background runs", () => {
 		assert.ok(requestsOf("dead code").length <= 7, "it is ended in the turn after its last");
 		const history = requestsOf("history");
 		assert.equal(await history[1]?.over, true, "its request was cut off");
-		// Resumed: the same conversation goes on, and its answer is what came of it.
+		// Resumed: the same conversation continues, and its answer is the result.
 		assert.deepEqual(history.length, 3);
 		const [, ...users] = textsOf(history[2], "user");
 		assert.match(users.join("\n"), /^Continue with your task/);

@@ -35,7 +35,7 @@ import {
 const request = { agent: "explorer", task: "look around" };
 const answer = "Folder: .git/ README.md; title: # A project";
 
-/** What two turns of the looking child come to: pi counts cached tokens apart. */
+/** The sum of the looking child's two turns: pi counts cached tokens separately. */
 const spent = {
 	input: 2 * (childUsage.input - childUsage.cached),
 	output: 2 * childUsage.output,
@@ -46,7 +46,7 @@ const spent = {
 /** Dollars for `spent` by the world's price list. */
 const cost = (spent.input * 3 + spent.output * 15 + spent.cacheRead * 0.3) / 1_000_000;
 
-/** Writes down what the process is that loads it. */
+/** Records the process that loads it. */
 const witness = `import { writeFileSync } from "node:fs";
 export default () => {
 	const { execPath, argv, env } = process;
@@ -61,7 +61,7 @@ interface Witness {
 	env: Record<string, string>;
 }
 
-/** What depends on the machine, or is looked at by itself. */
+/** Values that depend on the machine, or are checked separately. */
 const notCompared = {
 	sandbox: undefined,
 	supervision: undefined,
@@ -107,7 +107,7 @@ for (const version of piVersions) {
 			const wait = ({ toolAnswers }: ModelRequest) =>
 				toolAnswers.length === 0 ? [say("I wait."), call("ls", { path: "." })] : [until(seen.opened), say("Seen.")];
 			stage = await Stage.open({ version, load: "install", children: { wait } });
-			// What the witness writes down, the sandbox would refuse it.
+			// The sandbox would refuse the witness's file.
 			const inheritExtensions = [stage.world.writeAgentDir("witness.ts", witness)];
 			stage.configure({ sandbox: "off", inheritExtensions });
 			json = await runJson(stage.world, delegate(request), {
@@ -215,13 +215,13 @@ for (const version of piVersions) {
 	});
 }
 
-/** Whether an update has the words of the child and the call that they came with. */
+/** Returns true if an update has the child's text and the call that came with it. */
 function showsCall({ content, details }: ToolUpdate["partialResult"]): boolean {
 	const items = (details as RunDetails).streaming?.displayItems ?? [];
 	return content[0]?.text === "I wait." && items.some((item) => item.type === "toolCall" && item.name === "ls");
 }
 
-/** What the command calls itself: it may be a link. */
+/** Returns the real path of a command, which may be a link. */
 function realNode(node: string): string {
 	return execFileSync(node, ["-p", "process.execPath"], { encoding: "utf8" }).trim();
 }

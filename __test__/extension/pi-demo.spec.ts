@@ -1,6 +1,6 @@
 /**
- * The demo: each act is seen, in a pipe and at 80 columns, with the scripted model and with one that the user has configured;
- * and a delegation in pi's interface. What an act proves the demo itself checks, and fails otherwise.
+ * The demo: each act appears, in a pipe and at 80 columns, with the scripted model and with a model that the user has
+ * configured; and a delegation in pi's interface. The demo itself checks each act, and fails otherwise.
  */
 
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ test("the demo plays its four acts and leaves nothing", onLinux, () => {
 	]);
 });
 
-/** A model that does what the prompts of `--live` say. */
+/** A model that follows the prompts of `--live`. */
 function obedient({ isParent, userText, toolAnswers: [answer] }: ModelRequest): Step[] {
 	const command = /`((?:echo|setsid) [^`]+)`/.exec(userText)?.[1];
 	if (!isParent) {

@@ -1,4 +1,4 @@
-/** In real pi: a child that is booted while its call still arrives, and what becomes of one that is not used. */
+/** In real pi: a child that is booted while its call still arrives, and the end of an unused one. */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
@@ -69,7 +69,7 @@ for (const version of piVersions) {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let seen = 0;
-		/** For what we find out without asking pi, the newest one stands for all. */
+		/** For facts that do not depend on pi, the newest version represents all. */
 		const isNewest = version === newestPi;
 		const gates = new Map(Object.keys(scenes).map((word) => [word, makeGate()]));
 
@@ -94,7 +94,7 @@ for (const version of piVersions) {
 
 		function configure(more: Record<string, unknown>): void {
 			const inheritExtensions = [stage.world.writeAgentDir("witness.ts", witness)];
-			// What the witness writes down, the sandbox would refuse it.
+			// The sandbox would refuse the witness's file.
 			stage.configure({ sandbox: "off", inheritExtensions, ...more });
 		}
 
@@ -122,7 +122,7 @@ for (const version of piVersions) {
 			return names.filter((name) => /(?:^|\/)[0-9a-f]{8}$/.test(name)).sort();
 		}
 
-		/** Plays a scene; returns the end of its call and what the children were asked. */
+		/** Plays a scene; returns the end of its call and the children's requests. */
 		async function play(word: string): Promise<{ end: ToolEnd; asked: string[] }> {
 			const { tool, booted } = scenes[word] ?? assert.fail();
 			const [from, events] = [stage.server.requests.length, rpc.log.events.length];

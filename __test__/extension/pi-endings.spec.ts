@@ -1,4 +1,4 @@
-/** Whatever ends a session of real pi ends the children in it: no process stays, and pi does not crash. */
+/** Any end of a session of real pi ends the children in it: no process stays, and pi does not crash. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -29,7 +29,7 @@ import { delegating } from "../support/warden.ts";
 
 const hanging = delegate({ agent: "explorer", task: "hang" });
 
-/** How long the end of pi may take, on a machine that has other things to do: its child is asked politely first. */
+/** The time limit of pi's end on a busy machine. Its child is first asked to exit. */
 const endLimitMs = 20_000;
 
 function processes(stage: Stage): number {
@@ -43,14 +43,14 @@ async function send(tui: Tui, text: string): Promise<void> {
 
 const showsBegin = (event: PiEvent) => JSON.stringify(event.partialResult ?? "").includes("I begin.");
 
-/** Quits as a user does who is in a hurry; the exit code has to be that of a good end. */
+/** Quits like a user in a hurry. The exit code must be the one of a normal end. */
 async function quit(tui: Tui): Promise<void> {
 	await tui.press("C-c");
 	await tui.press("C-c");
 	assert.equal(await tui.ended(endLimitMs), 0);
 }
 
-/** What a terminal shows of a pi that has left, as one line. */
+/** Returns the terminal's content after pi has exited, as one line. */
 async function leftBy(tui: Tui): Promise<string> {
 	return (await tui.scrollback()).replaceAll(/\s+/g, " ");
 }

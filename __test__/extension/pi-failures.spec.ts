@@ -1,4 +1,4 @@
-/** Runs that fail in real pi: what the model, the session and the screen are told. */
+/** Runs that fail in real pi: the messages for the model, the session and the screen. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -38,7 +38,7 @@ interface ToolEntry {
 	};
 }
 
-/** What the session's file says of the last call. */
+/** Returns the session file's entry of the last call. */
 function lastEntry(file: string): NonNullable<ToolEntry["message"]> {
 	const entries = readFileSync(file, "utf8").trim().split("\n");
 	const messages = entries.map((line) => (JSON.parse(line) as ToolEntry).message);
@@ -116,7 +116,7 @@ for (const version of piVersions) {
 			assert.ok(existsSync(run.sessionFile ?? ""));
 			const entry = lastEntry(session);
 			assert.deepEqual([entry.isError, entry.details.error?.code], [true, "SUBAGENT_FAILED"]);
-			// The parent's model is told, and goes on.
+			// The parent's model gets the error, and continues.
 			assert.match(rpc.log.answer, /The child says: explorer failed/);
 		});
 
@@ -152,7 +152,7 @@ for (const version of piVersions) {
 			assert.ok(existsSync(run.sessionFile ?? ""));
 		});
 
-		// How an end from outside is told is the addon's, whichever pi the child is: the abort before shows that in each.
+		// The addon writes the message about an end from outside, for any pi. The abort above shows that in each version.
 		if (version === newestPi) {
 			test("a child killed by another process is distinguished from a failed child", async () => {
 				const from = rpc.log.events.length;

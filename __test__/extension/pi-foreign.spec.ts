@@ -57,7 +57,7 @@ const drawn = (tool) => ({ ...tool, renderCall: (args, theme, context) => tool.r
 export default (pi) => load({ ...pi, registerTool: (tool) => pi.registerTool(drawn(tool)) });
 `;
 
-/** What pi lets a theme leave out. */
+/** The keys that pi lets a theme omit. */
 const OPTIONAL = ["scrollbarTrack", "scrollbarThumb", "searchMatchBg", "searchMatchText", "thinkingMax"];
 
 const theEnd = {
@@ -82,7 +82,7 @@ for (const version of piVersions) {
 			const results = example.filter(({ message }) => message?.role === "toolResult");
 			assert.equal(results.length, 3);
 			assert.ok(JSON.stringify(results).includes('"stderr"'), "details of the example");
-			// More calls, with what is ours and older, newer or broken.
+			// More calls, with stored data of ours and of older, newer or broken releases.
 			const asked = example.find(({ message }) => message?.role === "assistant");
 			const again = [
 				{ mode: "single", results: [{ agent: "scout" }] },

@@ -53,7 +53,7 @@ for (const version of piVersions) {
 					],
 				);
 				for (const end of ends) assert.match(textOf(end), /moved this to the background.*will arrive as a message/s);
-				// Nothing of a turn reaches them any more.
+				// Later events of the turn no longer reach them.
 				await rpc.send({ type: "abort" });
 				const list = await rpc.told("/subagents list");
 				assert.match(list, /^● #1 .*running[\s\S]*^● #2 .*running/m);

@@ -1,4 +1,7 @@
-/** What a child of real pi takes over from a user who has collected everything that pi can load: only what is asked for. */
+/**
+ * The configuration that a child of real pi gets from a user who has installed everything that pi can load: only the
+ * requested parts.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -97,7 +100,7 @@ const extensions = ["packaged", "project", "settings", "user"];
 const skills = ["home-skill", "packaged-skill", "project-skill", "settings-skill", "user-skill"];
 const contexts = ["The user counts in base seven.", "The project counts in base nine."];
 
-/** What only one way of loading takes from a file. */
+/** The settings that only one way of loading reads from a file. */
 const kinds = {
 	extensions: /(?:extensions|listed)\/\w+\.ts$/,
 	prompts: /prompts\//,
@@ -108,7 +111,7 @@ const kinds = {
 };
 type Kind = keyof typeof kinds;
 
-/** What the recorder has written down. */
+/** A line of the recorder. */
 interface Line {
 	argv?: string[];
 	pid?: number;
@@ -120,7 +123,7 @@ function kindsIn(lines: Line[]): Kind[] {
 	return (Object.keys(kinds) as Kind[]).filter(isRead).sort();
 }
 
-/** What a child was, seen from everywhere. */
+/** All observations of a child. */
 interface Seen {
 	run: SingleResult;
 	request: ModelRequest;
@@ -129,7 +132,7 @@ interface Seen {
 	kinds: Kind[];
 	/** The extensions that were loaded. */
 	extensions: string[];
-	/** Whether it has started the server. */
+	/** True if it has started the server. */
 	server: boolean;
 }
 
@@ -147,7 +150,7 @@ const agents = {
 	corporate: "tools: read\nmodel: corp/corp-model",
 };
 
-/** Makes a home in which everything is to be found that pi loads by itself. */
+/** Makes a home with everything that pi loads by itself. */
 function fill({ world, server }: Stage): void {
 	const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8")) as object;
 	const more = {
@@ -178,7 +181,7 @@ function fill({ world, server }: Stage): void {
 	world.writeAgentDir("APPEND_SYSTEM.md", "The user has more to say.");
 	const file = world.writeAgentDir("../../server.mjs", knotServer);
 	const [node] = piCommand(world.version);
-	// The one is declared to the model. The other has to be searched for, as servers are unless they say otherwise.
+	// The first is declared to the model. The second has to be searched for, as servers are by default.
 	const loops = { command: node, args: [file, join(world.home, "servers")] };
 	const knots = { ...loops, exposure: "direct" };
 	world.writeAgentDir("mcp.json", JSON.stringify({ mcpServers: { knots, loops } }));
@@ -191,7 +194,7 @@ function fill({ world, server }: Stage): void {
 	}
 }
 
-/** Calls the tool that the task names, with the rest of it as arguments, and says what it gave. */
+/** Calls the tool named in the task, with the rest of the task as arguments, and reports the result. */
 function use({ toolAnswers, userText }: ModelRequest) {
 	const [answer] = toolAnswers;
 	const [, name = "", ...args] = userText.split(" ");
@@ -202,7 +205,7 @@ for (const version of piVersions) {
 	describe(`a child of pi ${version} in a full home`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
-		/** What came with 0.99: models that pick others, scripts, MCP servers. */
+		/** New in 0.99: models that pick others, scripts, MCP servers. */
 		const skip = version !== newestPi && "this pi has no such thing";
 
 		before(async () => {
@@ -216,7 +219,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		/** What children leave in the user's home is refused in the sandbox. */
+		/** The sandbox refuses the children's files in the user's home. */
 		function configure(more: Record<string, unknown> = {}): void {
 			stage.configure({ sandbox: "off", allowWrite: true, ...more });
 		}
@@ -255,7 +258,7 @@ for (const version of piVersions) {
 			};
 		}
 
-		/** A run of the newest pi only: what an agent says comes to the same command line as what the configuration says. */
+		/** A run of the newest pi only: an agent's settings produce the same command line as the configuration's. */
 		async function runOnce(agent: string): Promise<Seen[]> {
 			return version === newestPi ? [await run(agent)] : [];
 		}
@@ -343,7 +346,7 @@ for (const version of piVersions) {
 				for (const { extensions } of await runOnce("painter")) {
 					assert.deepEqual(extensions, ["packaged"], "its tool is not among what may be loaded");
 				}
-				// Whoever names a package has named what is in it.
+				// Naming a package names its content.
 				configure({ inheritExtensions: [folder] });
 				const whole = await run("plain");
 				assert.deepEqual([whole.extensions, knownSkills(whole.request)], [["packaged"], ["packaged-skill"]]);

@@ -1,4 +1,4 @@
-/** Children that repeat themselves, in real pi: they are told, and ended where that did not help. */
+/** Children that repeat themselves, in real pi: they get a warning, and are ended if it does not help. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -17,7 +17,7 @@ for (const version of piVersions) {
 				children: {
 					listens: again,
 					stuck: again,
-					// What a child does whose newest message is the one that tells it so.
+					// The next step of a child whose newest message is the warning.
 					You: (request) => (request.wholeUserText.includes("stuck") ? again() : [say("I was told.")]),
 				},
 			});
@@ -31,7 +31,7 @@ for (const version of piVersions) {
 			const heard = lastEnd(rpc.log);
 			assert.equal(heard.isError, false, textOf(heard));
 			assert.match(textOf(heard), /I was told\./);
-			// A scripted model is faster than what the child is told: it may go on for a turn or two.
+			// A scripted model is faster than the message: it may continue for a turn or two.
 			assert.match(String(detailsOf(heard).results[0]?.diagnostics), /repeated `read README\.md` \d+ times.* told so/);
 
 			await rpc.prompt(delegate({ agent: "explorer", task: "stuck" }));

@@ -35,7 +35,7 @@ interface Task {
 	cwd?: string;
 }
 
-/** What each word of a prompt makes the parent call. */
+/** The parent's calls for each word of a prompt. */
 const tools = {
 	parallel: { name: "subagent_parallel", list: "tasks" },
 	chain: { name: "subagent_chain", list: "steps" },
@@ -59,7 +59,7 @@ for (const version of piVersions) {
 		let met: ToolEnd;
 		let updates: (RunDetails & { tasks?: { agent: string; state: string }[] })[];
 		let tokens: Record<string, number>;
-		/** What only the addon decides, whichever pi it is. */
+		/** Decisions of the addon are the same in each version of pi. */
 		const once = { skip: version !== newestPi && "one pi is as good as another" };
 
 		before(async () => {

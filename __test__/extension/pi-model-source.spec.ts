@@ -36,7 +36,7 @@ function noting(name: string, more = ""): string {
 `;
 }
 
-/** One that registers a provider, too. */
+/** An extension that also registers a provider. */
 function corporate({ server: { baseUrl } }: Stage): string {
 	return noting(
 		"corp",

@@ -1,4 +1,4 @@
-/** What pi calls the extension where it lists what it has loaded: its name, and nothing of where in the package it lies. */
+/** The name of the extension in pi's list of loaded extensions, without its path in the package. */
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync } from "node:fs";

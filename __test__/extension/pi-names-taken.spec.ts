@@ -1,4 +1,6 @@
-/** Other extensions and prompts with the names of ours: real pi takes one of them, and the user is told which. */
+/**
+ * Other extensions and prompts with the names of ours: real pi takes one of them, and the user gets a notice about it.
+ */
 
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
@@ -78,7 +80,7 @@ for (const version of piVersions) {
 				assert.doesNotMatch(stdout + stderr, /not from this package|this package's is/);
 			});
 			await onStage({ version }, async (stage) => {
-				// What the command line names comes first.
+				// The command line comes first.
 				installExample(stage);
 				const { stdout, stderr } = await runPrint(stage.world, "/subagents doctor", {
 					args: ["--no-prompt-templates"],

@@ -1,6 +1,6 @@
 /**
- * What a child of real pi does on the network by itself: nothing. pi driven by commands refreshes the tokens of all logins
- * at its start; in a sandboxed child's copy of them that would log the user out.
+ * A child of real pi makes no network requests by itself. A pi driven by commands refreshes the tokens of all logins at
+ * its start; in a sandboxed child's copy of them that would log the user out.
  */
 
 import assert from "node:assert/strict";
@@ -30,7 +30,7 @@ import { piece } from "../support/pieces.ts";
 import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
 import { allows } from "../support/warden.ts";
 
-/** Several times what a pi that refreshes tokens at its start needs for it. */
+/** Several times the time in which a pi refreshes tokens at its start. */
 const restlessMs = 800;
 
 /** A login whose token has expired. */
@@ -100,7 +100,7 @@ function provide({ world }: Stage, there: boolean): void {
 	world.env.PATH = folder;
 }
 
-/** All files but those of conversations, of what this package keeps, and of sandboxed children. */
+/** Returns all files except those of conversations, of this package, and of sandboxed children. */
 function files({ world }: Stage): Snapshot {
 	const places = readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-") || name === "up");
 	const without = [
@@ -111,7 +111,7 @@ function files({ world }: Stage): Snapshot {
 	return new Map([...all].filter(([, line]) => line.startsWith("mode 100")));
 }
 
-/** Whether a child is up, sandboxed or not. */
+/** Returns true if a child is running, sandboxed or not. */
 function isUp({ world }: Stage): boolean {
 	const places = readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-"));
 	return ["", ...places].some((name) => existsSync(join(world.tmp, name, "up")));
@@ -120,7 +120,7 @@ function isUp({ world }: Stage): boolean {
 interface Case {
 	label: string;
 	sandboxed: boolean;
-	/** Whether there is nothing that has to be fetched. */
+	/** True if nothing has to be fetched. */
 	complete: boolean;
 }
 

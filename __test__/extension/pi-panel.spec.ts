@@ -1,4 +1,4 @@
-/** The panel and the widget of background runs in real pi, whatever happens while the panel is open. */
+/** The panel and the widget of background runs in real pi, for any events while the panel is open. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -46,7 +46,7 @@ async function openPanel(tui: Tui): Promise<void> {
 	await tui.waitFor(isOpen);
 }
 
-/** Chooses one of two runs; those that are asked for at once are accepted in any order. */
+/** Chooses one of two runs. Simultaneous requests are accepted in any order. */
 async function choose(tui: Tui, label: string): Promise<void> {
 	const [, row] = (await tui.waitFor(new RegExp(`[1-9] ${label}`))).match(new RegExp(`([12]) ${label}`)) ?? [];
 	await tui.press(row === "1" ? "Home" : "End");
@@ -104,7 +104,7 @@ for (const version of piVersions) {
 				await tui.press("s");
 				await tui.waitFor(/▸ ⚠ \d holder .*stopped/);
 				await tui.press("Escape");
-				// What is on the screen is pi's again, and the widget has gone.
+				// pi has its screen back, and the widget is hidden.
 				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · stopped/.test(screen));
 				assert.doesNotMatch(await tui.screen(), /● (?:walker|holder) +explorer +\d/);
 				await tui.waitFor("success: I am done.");
@@ -152,7 +152,7 @@ for (const version of piVersions) {
 			try {
 				const prompt = spawn({ task: "shaky work", label: "config" });
 				const tui = await startTui(stage.world, { columns: 100, rows: 24, prompt });
-				// The provider's words, and nothing of its JSON.
+				// The provider's message, without its JSON.
 				await tui.waitFor(/^ ↻ config +explorer +\d+s {2}retry 1 of \d+ in [2-6]s · [^{}"]*overloaded$/m);
 				await openPanel(tui);
 				await tui.waitFor(/^ Sub-agents · 1 running[\s\S]*▸ ↻ 1 config .* retry 1 of \d+ in [1-5]s · .*overloaded/);

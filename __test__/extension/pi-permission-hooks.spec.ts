@@ -1,4 +1,4 @@
-/** Permission hooks: what the user's extensions refuse in real pi, they refuse in children that may write as well. */
+/** Permission hooks: children that may write refuse the same calls as the user's extensions in real pi. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ const hook = `export default (pi) => {
 
 const worker = "---\nname: worker\nreadonly: false\ndescription: Works.\ntools: read, bash\n---\nWork.\n";
 
-/** A child that runs commands, one after the other, and says what came of them. */
+/** A child that runs commands in sequence and reports their results. */
 const runs =
 	(...commands: string[]) =>
 	({ toolAnswers }: ModelRequest) => {
@@ -226,7 +226,7 @@ for (const version of piVersions) {
 					asked.push([title, message]);
 					return answers[asked.length - 1];
 				};
-				// In between the child looks what is there.
+				// In between the child checks the files.
 				assert.match(textOf(await told("ask before")), /It said: The hook says no\. file /);
 				assert.ok(!existsSync(join(stage.world.cwd, "kept")));
 				const question = ["worker asks: Dangerous", "rm -rf kept"];
@@ -248,7 +248,7 @@ for (const version of piVersions) {
 			});
 
 			test("refuse the run if one does not load", async () => {
-				// What is there when the child starts is what it loads.
+				// A child loads the files that exist when it starts.
 				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${hook}`;
 				writeFileSync(hookPath, broken);
 				const from = stage.server.requests.length;

@@ -1,4 +1,4 @@
-/** What the package costs in each request of real pi: the tool's definition, and words in the system prompt. */
+/** The package's cost in each request of real pi: the tool's definition, and its part of the system prompt. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-/** Questions of a child in the terminal: what is typed stays what is typed, and nobody answers by accident. */
+/** Questions of a child in the terminal: typed text stays, and no answer is given by accident. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { backgroundStage, delegate, eventually, piVersions, type Stage, spawn, startTui } from "../support/pi.ts";
 
-/** Asks before the child's model is, and tells the model what came of it. Its task says how long it waits. */
+/** Asks before the child's model is, and reports the result to the model. Its task gives the waiting time. */
 const asking = `export default (pi) => {
 	pi.on("before_agent_start", async ({ systemPrompt, prompt }, { ui }) => {
 		const [, word, limit] = /^say done (\\w+) ?(\\d*)/.exec(prompt) ?? [];
@@ -20,7 +20,7 @@ const asking = `export default (pi) => {
 
 const guardMs = 700;
 
-/** What the children were told of their answers, by the word that they asked about. */
+/** Returns the answers that the children got, by the word of their question. */
 function answers(stage: Stage): Record<string, string> {
 	const told = stage.childRequests().flatMap(({ systemText }) => [...systemText.matchAll(/^Answer to (\w+): (\w+)/gm)]);
 	return Object.fromEntries(told.map(([, word, answer]) => [word, answer]));

@@ -1,4 +1,4 @@
-/** What extensions of a child ask, the parent's user answers; a child whose parent has no user is told so at once. */
+/** Questions of a child's extensions go to the parent's user. A child whose parent has no user gets a reply at once. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -18,7 +18,7 @@ import {
 	type UiRequest,
 } from "../support/pi.ts";
 
-/** Asks in every way there is before the child's model is, and tells the model what came of it. */
+/** Asks in every possible way before the child's model is, and reports the result to the model. */
 const asking = `export default (pi) => {
 	pi.on("before_agent_start", async ({ systemPrompt }, { ui }) => {
 		const answers = {
@@ -35,7 +35,7 @@ const asking = `export default (pi) => {
 
 const request = { agent: "explorer", task: "say done" };
 
-/** What the last child was told of the answers. */
+/** Returns the answers that the last child got. */
 function answersIn(stage: Stage): Record<string, unknown> {
 	const child = stage.server.requests.findLast(({ isChild }) => isChild) ?? assert.fail("no child has asked");
 	return JSON.parse(/^Answers: (.*)$/m.exec(child.systemText)?.[1] ?? "null");

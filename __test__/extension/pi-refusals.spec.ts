@@ -113,7 +113,7 @@ for (const version of piVersions) {
 	});
 }
 
-// What the addon makes of its environment is the same in each version of pi.
+// The addon's treatment of its environment is the same in each version of pi.
 test("a pi beyond the maximum depth does not delegate", async () => {
 	await onStage({ version: newestPi }, async (stage) => {
 		const { log } = await runJson(stage.world, request, { env: { PI_SUBAGENT_DEPTH: "1" } });

@@ -40,29 +40,32 @@ const inputs = join(packageDir, "warden", "tests", "inputs");
 const mutations = join(inputs, "mutations.sh");
 const works = join(inputs, "works.sh");
 
-/** How the scripts say that this machine lacks a program. */
+/** The exit code by which the scripts report that this machine lacks a program. */
 const missing = 77;
 
 /** Fewer attempts than that prove nothing. */
 const enough = 25;
 
-/** Likewise of what is planted. */
+/** The minimum number of plants. */
 const enoughPlants = 15;
 
 /** The version of Landlock that keeps signals inside, and what only such a one stops. */
 const scopes = 6;
 const needScopes = ["kill", "kill_by_handle", "kill_warden"];
 
-/** Somebody without any rights. */
+/** A user without any rights. */
 const nobody = 65_534;
 
-/** What would undo the child itself: its session, and its copies of pi's own files, of which the child makes others. */
+/**
+ * Attempts that would break the child itself: its session, and its copies of pi's own files, from which it makes
+ * others.
+ */
 const undoing = ["session_file", "private_directory"];
 
 /** Longer than all attempts take on a machine under load. */
 const limitMs = 90_000;
 
-/** What a child plants that may write its agent directory: pi would run each of these. */
+/** The files that a child plants if it may write its agent directory: pi would run each of them. */
 const planted = {
 	extension: "export default () => {};",
 	settings: JSON.stringify({ theme: "light", extensions: ["./planted.ts"] }),
@@ -83,7 +86,7 @@ function each(script: string, names: readonly string[]): string {
 	return `for name in ${names.join(" ")}; do sh '${script}' $name >/dev/null 2>&1 </dev/null; echo "$name $?"; done`;
 }
 
-/** What `each` has said. */
+/** Returns the exit codes that `each` has printed. */
 function codesIn(text: string): Map<string, number> {
 	return new Map([...text.matchAll(/^(\w+) (\d+)$/gm)].map(([, name = "", code]) => [name, Number(code)]));
 }
@@ -101,7 +104,7 @@ function attemptsFor(user: number | undefined): string[] {
 
 function worksFor(user: number | undefined): string[] {
 	const wanted = rows(works).filter(([name, wants]) => {
-		// The agent directory lies below `/tmp` here, so that a child has none of its own.
+		// The agent directory lies below `/tmp` here, so a child gets no `/tmp` of its own.
 		if (wants === "own") return false;
 		return !undoing.includes(name) && (wants !== "view" || allows("mount-ns", user));
 	});
@@ -123,7 +126,10 @@ npm test >"$TMPDIR/npm" 2>&1; echo "npm_test $?"; tail -n 20 "$TMPDIR/npm"
 git status --porcelain; git log --format=%s`;
 }
 
-/** Plants in the child's own agent directory what must not come back, and beside it what pi was started with. */
+/**
+ * Plants files in the child's own agent directory that must not come back, and next to it the files with which pi was
+ * started.
+ */
 const plant = (run: string) => `own=$PI_CODING_AGENT_DIR run='${run}'
 try() { name=$1; shift; (eval "$*") >/dev/null 2>&1; echo "$name $?"; }
 try same '[ "$own" -ef "$AGENT" ]'
@@ -142,7 +148,7 @@ try run_replaced 'mv "$run" "$run.old"'
 try parents_session 'echo "$EXTENSION" >>"$run/../../$(basename "$(dirname "$run")").jsonl"'
 try session_replaced 'rm "$run/session.jsonl"'`;
 
-/** A project and an agent directory to attack, and somebody outside who uses the project. */
+/** A project and an agent directory to attack, and a user outside who works on the project. */
 class Target {
 	readonly stage: Stage;
 	readonly tree: string;
@@ -204,7 +210,7 @@ function give(path: string, user: number): void {
 	for (const name of readdirSync(path, { recursive: true, encoding: "utf8" })) lchownSync(join(path, name), user, user);
 }
 
-/** What the child's tools have answered, and what had changed by the time of the last answer. */
+/** The answers of the child's tools, and the changes by the time of the last answer. */
 interface Seen {
 	answers: string[];
 	changes: string[];
@@ -214,7 +220,7 @@ interface Seen {
 /** The child: works, attacks, plants, and says so. */
 function attacker(user: number | undefined, target: () => Target, seen: Seen): (request: ModelRequest) => Step[] {
 	let before: Snapshot | undefined;
-	// The run's own places are the only exception: nobody else writes in pi's directory while the child is at work.
+	// The run's own directories are the only exception: no other process writes in pi's directory while the child works.
 	const look = () => {
 		const own = join(target().stage.world.agentDir, "subagents", "scratch");
 		return target().look([join(seen.run, "session.jsonl"), own]);
@@ -276,7 +282,7 @@ async function attack(version: string, user: number | undefined, say: (line: str
 		const { world } = stage;
 		target = new Target(stage, user);
 		try {
-			// Outside the child the host itself writes there: its session with the run beside it, its list of models, our
+			// Outside the child the host itself writes there: its session with the run next to it, its list of models, our
 			// queue, and pi's lock on the credentials while they are copied, which changes the time of the directory itself.
 			const hosts = ["sessions", "models-store.json", "subagents", "subagent-trees"].map((name) =>
 				join(world.agentDir, name),
@@ -340,7 +346,7 @@ async function attack(version: string, user: number | undefined, say: (line: str
 	});
 }
 
-/** Who attacks which pi. */
+/** The attackers and their versions of pi. */
 const attackers: [version: string, user: number | undefined][] = piVersions.map((version) => [version, undefined]);
 if (process.getuid?.() === 0) attackers.push([newestPi, nobody]);
 

@@ -1,4 +1,4 @@
-/** The tools of the conversation's model over its own runs, in real pi: what they list, read, send and stop. */
+/** The model's session tools over its own runs, in real pi: list, read, send and stop. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -39,13 +39,13 @@ async function sessionFile(rpc: RpcSession): Promise<string> {
 	return (data as { sessionFile: string }).sessionFile;
 }
 
-/** Waits until the model has taken in what it was told, and rests. */
+/** Waits until the model has read a message, and rests. */
 async function heard(rpc: RpcSession, text: string, from = 0): Promise<void> {
 	await rpc.log.waitFor(says(text), 15_000, from);
 	await rpc.log.waitFor(({ type }) => type === "agent_settled", 15_000, rpc.log.events.findLastIndex(says(text)));
 }
 
-/** Calls a tool, and returns what the model reads. */
+/** Calls a tool, and returns the result that the model reads. */
 async function used(rpc: RpcSession, tool: string, params: object) {
 	const before = rpc.log.toolEnds(tool).length;
 	await rpc.prompt(use(tool, params));
@@ -54,7 +54,7 @@ async function used(rpc: RpcSession, tool: string, params: object) {
 	return { isError: end.isError, answer: JSON.parse(content[0]?.text ?? "") };
 }
 
-/** The ids of the sessions that the model is told of. */
+/** Returns the ids of the sessions in a message to the model. */
 function runIds({ answer }: { answer: { sessions: { runId: string }[] } }): string[] {
 	return answer.sessions.map(({ runId }) => runId);
 }
@@ -110,7 +110,7 @@ for (const version of piVersions) {
 			await eventually(() => announcementsIn(file).length === 2, "the call's run is told when it goes on");
 			assert.deepEqual(runIds(await used(rpc, "sessions_list", {})).sort(), [background, foreground].sort());
 
-			// What stands in the session as a reply is not told again when it is opened anew.
+			// A reply in the session is not delivered again when it is reopened.
 			await rpc.close();
 			const again = startRpc(stage.world, { args: ["--session", file] });
 			const listed = await used(again, "sessions_list", {});

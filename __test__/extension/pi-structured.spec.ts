@@ -59,7 +59,7 @@ const one = {
 };
 const none = { type: "object", properties: { kind: { const: "none" } }, required: ["kind"] };
 
-/** Schemas as generators write them; what a model submits first, which is wrong, and then. */
+/** Schemas from common generators; the model first submits a wrong value, then a right one. */
 const generated = {
 	definitions: {
 		outputSchema: {

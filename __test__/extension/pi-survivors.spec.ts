@@ -1,4 +1,4 @@
-/** A child of real pi whose `bash` starts something that gets away: nobody is left, whatever ends the run. */
+/** A child of real pi whose `bash` starts a process that escapes: no process remains after any end of the run. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -26,13 +26,13 @@ import {
 	until,
 } from "../support/pi.ts";
 
-/** What gets away: it leaves the session of the shell that starts it, and holds the shell's output. */
+/** The escaping process: it leaves the session of the shell that starts it, and holds the shell's output. */
 const stray = "sleep 301";
 
-/** How long the last of a tree may take to go, the polite request to pi included. */
+/** The time that the last process of a tree has to exit, including pi's grace period. */
 const goneMs = 5_000;
 
-/** How long a start of pi, of its child and of the child's shell may take. */
+/** The time limit for the start of pi, of its child and of the child's shell. */
 const upMs = 30_000;
 
 const lookEveryMs = 20;
@@ -77,7 +77,10 @@ async function eventually(stage: Stage, holds: (commands: string[]) => boolean, 
 	}
 }
 
-/** At once nobody but pi itself is left of a tree. Its warden, which has said so, may take a moment to exit on a busy machine. */
+/**
+ * Checks that at once only pi itself remains of a tree. Its warden, which has reported it, may take a moment to exit on
+ * a busy machine.
+ */
 async function onlyPi(stage: Stage): Promise<void> {
 	const left = commands(stage).filter((command) => !/^\S*pi-subagent-warden( |$)/.test(command));
 	assert.equal(left.length, 1, `only pi itself, and not:\n${left.join("\n")}`);
@@ -94,7 +97,7 @@ async function letStay(stage: Stage, rpc: RpcSession): Promise<void> {
 	assert.ok(isOut(commands(stage)));
 }
 
-/** Kills pi, and waits until it is gone. */
+/** Kills pi, and waits for its end. */
 async function killPi({ pi }: RpcSession): Promise<void> {
 	pi.kill("SIGKILL");
 	await pi.finished;
@@ -153,7 +156,7 @@ for (const version of piVersions) {
 			const gate = makeGate();
 			const wait = letting(() => [say("It sleeps."), until(gate.opened), say(" Done.")]);
 			await onStreet({ version, children: { ...children, wait } }, async (stage) => {
-				// pi's own `/reload` is refused while an answer is under way; an extension of somebody's may do it.
+				// pi refuses its own `/reload` during an answer. A user's extension may reload.
 				stage.world.writeAgentDir("extensions/again.js", again);
 				const rpc = startRpc(stage.world);
 				await rpc.send({ type: "prompt", message: delegate({ agent: "doer", task: "wait" }) });
@@ -176,7 +179,7 @@ for (const version of piVersions) {
 	});
 }
 
-// What no pi can help.
+// A limit that applies to any pi.
 test("with only a process group a process survives the run's own end and SIGKILL", {
 	skip,
 }, async () => {
@@ -195,7 +198,7 @@ test("with only a process group a process survives the run's own end and SIGKILL
 	});
 });
 
-/** An extension with a command that reloads pi, and says what came of it: pi refuses in the middle of a run. */
+/** An extension with a command that reloads pi, and reports the result: pi refuses in the middle of a run. */
 const again = `export default (pi) => {
 	pi.on("session_start", ({ reason }, context) => context.ui.notify("session " + reason));
 	pi.registerCommand("again", {

@@ -21,7 +21,7 @@ import { allows } from "../support/warden.ts";
 
 const able = allows("landlock") && allows("tools") && allows("mount-ns") && allows("tmp");
 
-/** Says what a command prints, on one line. */
+/** Prints the output of a command on one line. */
 const told = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | tail -n 3 | head -c 400 | tr '\\n' ' ')"; }
 have() { command -v "$1" >/dev/null || { echo missing; exit; }; }
 python() { if [ -x /usr/bin/python3 ]; then /usr/bin/python3 "$@"; else have python3; python3 "$@"; fi; }`;
@@ -66,7 +66,7 @@ class Temporary {
 }
 `;
 
-/** Each command, and what it prints. */
+/** Each command, and its expected output. */
 const commands: Record<string, [command: string, prints: RegExp]> = {
 	npm: ["npm test --silent 2>&1 | grep -E '^(#|ℹ) pass'", /pass 1/],
 	semaphore: ['cc -o "$TMPDIR/semaphores" semaphores.c -pthread && "$TMPDIR/semaphores"', /worked/],
@@ -91,7 +91,7 @@ for (const version of piVersions) {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let script = "";
-		// A child whose agent directory lies below `/tmp` has none of its own.
+		// A child whose agent directory lies below `/tmp` has no `/tmp` of its own.
 		const root = mkdtempSync("/var/tmp/psn-");
 		const others = join("/tmp", `own-others-${process.pid}`);
 		before(async () => {

@@ -1,4 +1,4 @@
-/** What a readonly child's shell reaches in real pi: not the network where that is off, not pi itself, no secrets. */
+/** The limits of a readonly child's shell in real pi: no network if it is off, no access to pi itself, no secrets. */
 
 import assert from "node:assert/strict";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts
 
 const cannot = allows("landlock") && allows("tools") ? false : "this machine cannot hold what tools start";
 
-/** Says what a command prints, on one line. */
+/** Prints the output of a command on one line. */
 const told = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | head -c 400 | tr '\\n\\000' '  ')"; }`;
 
 /** The command line of a process. */
@@ -39,14 +39,14 @@ function commandOf(pid: string): string {
 	}
 }
 
-/** What `told` has said of each. */
+/** Returns the output of each `told`. */
 function answersIn(text: string): Map<string, string> {
 	return new Map([...text.matchAll(/^(\w+): (.*)$/gm)].map(([, name = "", said = ""]) => [name, said.trim()]));
 }
 
-/** What became of a child that ran commands. */
+/** The result of a child that ran commands. */
 interface Seen {
-	/** What its first command has said. */
+	/** The output of its first command. */
 	answers: Map<string, string>;
 	run: SingleResult;
 	end: ToolEnd;
@@ -89,7 +89,7 @@ for (const version of piVersions) {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let commands: readonly string[];
-		/** What is decided without asking pi anything, or denied by the same means as where there are no namespaces. */
+		/** Decided without pi, or denied by the same means as without namespaces. */
 		const once = { skip: version !== newestPi && "one pi is as good as another" };
 		before(async () => {
 			const shell = ({ toolAnswers }: ModelRequest) => {
@@ -122,7 +122,7 @@ for (const version of piVersions) {
 			return { answers: answersIn(requests.at(-1)?.toolAnswers[0]?.text ?? ""), run, end, requests };
 		}
 
-		/** What pi loads counts from the next session on. */
+		/** Loaded extensions count from the next session on. */
 		const renew = () => rpc.send({ type: "new_session" });
 
 		test("reaches no network if it is off, while pi still reaches its model", async () => {
@@ -141,7 +141,7 @@ for (const version of piVersions) {
 			const rows: [string[], RegExp | undefined][] = [
 				[["echo new > README.md"], refused],
 				[["mkdir made"], refused],
-				// Nothing is said of one of them only where nothing is said of either.
+				// One of them is reported only together with the other.
 				[["cat missing", "echo 'Permission denied'"], undefined],
 			];
 			for (const [script, expected] of rows) {
@@ -275,7 +275,7 @@ setsid env -i sleep 30171 >/dev/null 2>&1 &`;
 			}
 		});
 
-		/** What tools a child that would have a shell has, and what is said of that. */
+		/** Returns the tools of a child that would have a shell, and the notice about them. */
 		async function ask(): Promise<[tools: string[] | undefined, why: string]> {
 			stage.configure({});
 			stage.world.writeAgentDir(

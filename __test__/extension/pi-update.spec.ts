@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { bundle } from "../../scripts/lib/bundle.mjs";
 import { delegate, onStage, packageDir, piVersions, startTui, type Tui } from "../support/pi.ts";
 
-/** Types a line, and waits for what comes of it. */
+/** Types a line, and waits for its result. */
 async function send(tui: Tui, line: string, sight: string): Promise<string> {
 	await tui.type(line);
 	await tui.press("Enter");

@@ -62,7 +62,7 @@ for (const version of piVersions) {
 	}
 }
 
-/** What the model is told when the user types a command. */
+/** Returns the model's prompt when the user types a command. */
 async function expanded(stage: Stage, rpc: RpcSession, typed: string): Promise<string> {
 	const from = stage.server.requests.length;
 	await rpc.prompt(typed);

@@ -1,4 +1,4 @@
-/** Where a child may write whose agent may, in real pi: by pi's own tools and by what its shell starts. */
+/** The places where a writing child may write, in real pi: by pi's own tools and by processes of its shell. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

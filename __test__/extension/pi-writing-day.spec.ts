@@ -12,10 +12,10 @@ const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => a
 	? false
 	: "this machine cannot confine writers";
 
-/** How long an end may take to be told: two seconds for others to join it, and a turn. */
+/** The time limit of a delivery: two seconds for others to join it, and a turn. */
 const toldMs = 30_000;
 
-/** Spawns a run as soon as pi has said what it has to say of those before. */
+/** Spawns a run as soon as pi has reported the earlier ones. */
 async function spawnWhenIdle(rpc: RpcSession, ...runs: Parameters<typeof spawn>): Promise<void> {
 	const deadline = performance.now() + toldMs;
 	for (;;) {
@@ -73,7 +73,7 @@ for (const version of piVersions) {
 			assert.match(await rpc.told("/subagents apply --abort"), /took back what was applied/);
 			assert.deepEqual([day.read("README.md"), day.read("notes.txt")], [applied, "mine, not committed\n"]);
 
-			// One in place is undone, but for what a person has changed since.
+			// A run in place is undone, except for a person's later changes.
 			const readme = day.read("README.md");
 			await spawnWhenIdle(rpc, { task: work.tidy.task, agentId: "tidier" });
 			await told(file, 4);
@@ -85,7 +85,8 @@ for (const version of piVersions) {
 			const left = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
 			assert.deepEqual(left, [readme, false, "mine again\n"]);
 
-			// pi is killed while a worker writes: what it did becomes its branch, the others stay, and its end is told once.
+			// pi is killed while a worker writes: the worker's changes become its branch, the other runs stay, and its end is
+			// delivered once.
 			const branches = day.branches();
 			await spawnWhenIdle(rpc, { task: work.half.task, agentId: "worker" });
 			await day.untilHalfDone();
@@ -101,7 +102,7 @@ for (const version of piVersions) {
 			assert.equal(day.git("show", `${added}:half.txt`), "what there is so far\n");
 			assert.equal(day.git("show", `${added}:loose.txt`), "not committed\n");
 
-			// It is continued where it was cut off, and comes to an end like any other.
+			// It continues from its interruption, and ends like any other.
 			await rpc.told("/subagents resume last");
 			await told(file, 6);
 			assert.equal(day.branches().length, 4);

@@ -32,7 +32,7 @@ async function soon(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
 }
 
-/** What a promise has come to by now. */
+/** Returns the current state of a promise. */
 async function sofar<T>(promise: Promise<T> | T): Promise<T | "waits" | "rejected"> {
 	const answer = Promise.resolve(promise).catch(() => "rejected" as const);
 	return await Promise.race([
@@ -43,7 +43,7 @@ async function sofar<T>(promise: Promise<T> | T): Promise<T | "waits" | "rejecte
 	]);
 }
 
-/** pi's terminal: an editor, overlays, and keys on their way from one listener to whoever has the focus. */
+/** pi's terminal: an editor, overlays, and keys on their way from one listener to the focused component. */
 class TerminalDouble {
 	columns = 80;
 	rows = 30;
@@ -109,7 +109,7 @@ class TerminalDouble {
 		}
 	}
 
-	/** Draws what has the keys, as pi does after each of them. */
+	/** Draws the focused component, as pi does after each key. */
 	private draw(): void {
 		this.overlays.at(-1)?.render(this.columns);
 	}
@@ -182,7 +182,7 @@ describe("questions in pi's terminal", () => {
 		}
 	}
 
-	/** Looks at what has opened, so that its keys count from now on. */
+	/** Reads the open dialog, so that its keys count from now on. */
 	async function seen(): Promise<string> {
 		const { overlay } = terminal;
 		await pass(600);

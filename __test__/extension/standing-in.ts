@@ -1,4 +1,4 @@
-/** What stands in for something of pi's in a test: the part of it that is used. */
+/** A stand-in for a part of pi in a test: only the members that are used. */
 
 import type { Theme } from "@earendil-works/pi-coding-agent";
 

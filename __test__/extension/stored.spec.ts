@@ -1,4 +1,4 @@
-/** What is read back from a session: what this release and 0.1 have written, and nothing else. */
+/** Stored data of a session: the formats of this release and of 0.1, and nothing else. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -145,7 +145,7 @@ describe("the widget", () => {
 		assert.deepEqual(above.lines(), [" ✗ config · failed · waiting to be read"]);
 		background.background.leave();
 		assert.equal(above.widget, undefined);
-		// Where no result comes it does not wait for one.
+		// If no result can arrive, it does not wait for one.
 		background.now(over(aRun(), { endedMs: Date.now() }));
 		mock.timers.tick(5_000);
 		assert.equal(above.widget, undefined);

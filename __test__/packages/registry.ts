@@ -11,13 +11,13 @@ import { setupDir } from "../../scripts/lib/places.mjs";
 import { npm, packageProgram } from "../../scripts/lib/programs.mjs";
 import { packageDir } from "../support/versions.ts";
 
-/** How long the registry may take to answer. It takes about two seconds. */
+/** The time that the registry has to answer. It takes about two seconds. */
 const listeningMs = 60_000;
 
 /** The platform whose addon and warden this machine has built. */
 export const platform = "linux-x64-gnu";
 
-/** What a package ships, as `npm pack` says it. */
+/** The content of a package, as `npm pack` reports it. */
 export interface Packed {
 	filename: string;
 	/** Bytes that are downloaded. */
@@ -43,7 +43,7 @@ export class Registry {
 		const root = mkdtempSync(join(tmpdir(), "psn-registry-"));
 		const port = await freePort();
 		const url = `http://127.0.0.1:${port}/`;
-		// No uplink: what is not published here does not exist.
+		// No uplink: a package that is not published here does not exist.
 		const config = {
 			storage: join(root, "storage"),
 			uplinks: {},
@@ -54,7 +54,8 @@ export class Registry {
 		};
 		// JSON is YAML as well.
 		writeFileSync(join(root, "config.yaml"), JSON.stringify(config));
-		// The npm of a user: with a cache of its own, so that nothing comes from elsewhere, and a token that nobody checks.
+		// The user's npm, with a cache of its own, so that nothing comes from another source, and a token that is not
+		// checked.
 		const settings = [`registry=${url}`, `//127.0.0.1:${port}/:_authToken=nobody`, `cache=${join(root, "cache")}`];
 		writeFileSync(
 			join(root, "npmrc"),
@@ -89,12 +90,12 @@ export class Registry {
 		rmSync(this.root, { recursive: true, force: true });
 	}
 
-	/** The environment of npm, pnpm and pi that makes them use this registry and nothing of this user's. */
+	/** Returns the environment variables that make npm, pnpm and pi use this registry and none of this user's settings. */
 	get env(): Record<string, string> {
 		return { NPM_CONFIG_USERCONFIG: join(this.root, "npmrc"), NPM_CONFIG_REGISTRY: this.url };
 	}
 
-	/** Runs npm here, and returns what it prints. */
+	/** Runs npm here, and returns its output. */
 	npm(cwd: string, ...args: string[]): string {
 		const [program, ...first] = npm();
 		const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
@@ -122,7 +123,7 @@ export class Registry {
 			mkdirSync(built, { recursive: true });
 			const addon = `pi-subagent-native.${name}.node`;
 			for (const file of [addon, "pi-subagent-warden"]) {
-				// A release has all. What was not built here must never be installed either.
+				// A release has all. A platform that was not built here must not be installed either.
 				if (name === platform) cpSync(join(packageDir, file), join(built, file));
 				else writeFileSync(join(built, file), `not built for ${name}`);
 				// A build service's archive loses the mode.
@@ -150,13 +151,13 @@ export class Registry {
 		return main;
 	}
 
-	/** Publishes what was made ready. */
+	/** Publishes the prepared packages. */
 	publish(main: string): void {
 		for (const name of readdirSync(join(main, "npm"))) this.npm(join(main, "npm", name), "publish", "--ignore-scripts");
 		this.npm(main, "publish", "--ignore-scripts");
 	}
 
-	/** What a package would ship. */
+	/** Returns the content that a package would ship. */
 	packed(folder: string): Packed {
 		return JSON.parse(this.npm(folder, "pack", "--dry-run", "--json", "--ignore-scripts"))[0] as Packed;
 	}

@@ -1,4 +1,6 @@
-/** What can be had of real pi where its Node opens no connection, as in Wine: it loads the extension, and the addon answers. */
+/**
+ * The part of real pi that works if its Node cannot connect, as in Wine: it loads the extension, and the addon answers.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
 /**
- * A stage for background runs in real pi: the prompt says which are spawned, what the model hears of them it repeats.
+ * A stage for background runs in real pi: the prompt says which runs are spawned, and the model repeats the messages
+ * that it gets.
  *
  * `spawn` writes the prompt. The first word of a task names the child's script, as for delegations.
  */
@@ -17,18 +18,18 @@ export function spawn(...calls: Call[]): string {
 	return opening + JSON.stringify(calls);
 }
 
-/** What the parent is told of runs that have ended, in the order in which it comes; one line for each. */
+/** Returns the parent's messages about ended runs, in order of arrival; one line for each. */
 export function heardIn(text: string): string[] {
 	const told = text.matchAll(/^Background run (\w+) .*\nStatus: (\w+)\n(?:Result.*\n```+text\n([\s\S]*?)\n```+)?/gm);
 	return [...told].map(([, , status, result]) => `${status}: ${result ?? "nothing"}`);
 }
 
-/** The parent's part; `afterSpawn` is what it does when its runs were accepted. */
+/** The parent's part; `afterSpawn` gives its steps after its runs were accepted. */
 export function parent(afterSpawn: () => Step[] | Promise<Step[]> = () => [say("Spawned.")]): Children {
 	return {
 		Spawn: async ({ userText, toolAnswers }) => {
 			const calls = JSON.parse(userText.slice(opening.length)) as Call[];
-			// One after the other: of those that are called at once none is the newest.
+			// One after the other: none of several simultaneous calls is the newest.
 			const next = calls[toolAnswers.length];
 			return next ? [call("sessions_spawn", next)] : await afterSpawn();
 		},
@@ -40,7 +41,7 @@ export async function backgroundStage(options: StageOptions = {}): Promise<Stage
 	return await Stage.open({ ...options, children: { ...parent(), ...options.children } });
 }
 
-/** How often a conversation tells of its background runs: what was told must not be told again. */
+/** Returns the number of a conversation's messages about its background runs. No message may arrive twice. */
 export function timesTold(request: ModelRequest | undefined): number {
 	const texts = request?.messages.map(({ content }) =>
 		typeof content === "string" ? content : JSON.stringify(content),
@@ -57,7 +58,7 @@ export function announcementsIn(file: string): { deliveryIds: string[]; runIds: 
 		.map(({ details }) => details as { deliveryIds: string[]; runIds: string[] });
 }
 
-/** Whether an event says that the model has said so. */
+/** Returns true for an event in which the model has said this text. */
 export function says(text: string): (event: PiEvent) => boolean {
 	return (event) => {
 		const message = event.message as { role?: string; content?: unknown } | undefined;

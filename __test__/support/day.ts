@@ -1,7 +1,7 @@
 /**
- * A day with background runs, as a person has it at a terminal: the project, what is typed, and what the models answer.
+ * A day with background runs, as a person has it at a terminal: the project, the typed text, and the models' answers.
  *
- * `pi-day.spec.ts` proves what comes of it, `npm run captures` draws it for `docs/day.md`; both play this one.
+ * `pi-day.spec.ts` proves the results, `npm run captures` draws them for `docs/day.md`; both play this day.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ import { startTui, type Tui } from "./tui.ts";
 import { packageDir } from "./versions.ts";
 import { World } from "./world.ts";
 
-/** What lies in the project. */
+/** The files of the project. */
 const project = {
 	"README.md": "# A service\n\nStarts, reads its configuration, serves.\n",
 	"src/config.ts": `export function load(files: string[]): Config {\n${"\t// …\n".repeat(38)}}\n`,
@@ -23,14 +23,14 @@ const project = {
 	"test/main.test.ts": 'test("starts", () => {});\n',
 };
 
-/** They ask for what every machine has, so that no run carries a note about what is missing. */
+/** They need only features that every machine has, so that no run carries a notice about a missing one. */
 const agents = ["explorer", "implementer"];
 
 function definition(agent: string): string {
 	return `---\nname: ${agent}\ndescription: Looks.\nreadonly: true\ntools: read, ls\n---\nDo what the task says.\n`;
 }
 
-/** What is asked for, by label. */
+/** The tasks, by label. */
 export const tasks = {
 	config: "Find where the configuration is loaded, and in which order its files count.",
 	tests: "Find out which tests are missing.",
@@ -75,7 +75,7 @@ function spawnSteps(...labels: Label[]): Step[] {
 	return labels.map((label) => call("sessions_spawn", { task: tasks[label], label }));
 }
 
-/** What the session's own model does. */
+/** Returns the steps of the session's own model. */
 function parentSteps({ userText, toolAnswers }: ModelRequest): Step[] {
 	const isAnswered = toolAnswers.length > 0;
 	const price = usage({ input: 2_000, output: 60 });
@@ -103,7 +103,7 @@ function parentSteps({ userText, toolAnswers }: ModelRequest): Step[] {
 	throw new Error("the parent's script has no answer");
 }
 
-/** What the runs do. */
+/** Returns the steps of the runs. */
 function childSteps(request: ModelRequest, gates: Gates): Step[] {
 	const said = request.messages.filter(({ role }) => role === "user").map(({ content }) => JSON.stringify(content));
 	const is = (words: string) => said[0]?.includes(JSON.stringify(words).slice(1, -1));
@@ -202,7 +202,7 @@ export class Day {
 		await this.#nextDay(look);
 	}
 
-	/** Another day: the terminal is closed while a run is at work, and the session opened again. Returns what that shows. */
+	/** Another day: the terminal is closed while a run works, and the session is opened again. Returns its screen. */
 	async playClosed(): Promise<string> {
 		const closed = await this.#open();
 		await enter(closed, typed.history);
@@ -274,7 +274,7 @@ export class Day {
 		await quit(tui);
 	}
 
-	/** Once more: all that was told stands there, and whatever were told again would come with the prompt. */
+	/** All delivered messages are in the session. A second delivery would come with the prompt. */
 	async #nextDay(look: Look): Promise<void> {
 		const tui = await this.#open("--continue");
 		await enter(tui, typed.thanks);
@@ -312,7 +312,7 @@ export class Day {
 	}
 }
 
-/** What the session's model says when it has been told how runs ended. */
+/** Returns the answer of the session's model to the message about its ended runs. */
 function heard(told: string): string {
 	return `I have read it: ${told}.`;
 }
@@ -324,7 +324,7 @@ async function enter(tui: Tui, text: string): Promise<void> {
 	await tui.press("Enter");
 }
 
-/** Quits pi, and proves that it has left nothing; `look` sees what its terminal shows then. */
+/** Quits pi, and proves that it has left nothing; `look` sees its terminal at that time. */
 async function quit(tui: Tui, look: () => Promise<void> | void = () => {}): Promise<void> {
 	await tui.press("C-d");
 	const code = await tui.ended();

@@ -1,5 +1,5 @@
 /**
- * A stage for delegations in real pi: the prompt says what the parent delegates, the task says what its child does.
+ * A stage for delegations in real pi: the prompt gives the parent's calls, the task gives its child's steps.
  *
  * `delegate` writes the prompt. The first word of a task names the child's script; `look` and `say` are always there.
  */
@@ -20,29 +20,29 @@ import { World, type WorldOptions } from "./world.ts";
 
 const execute = promisify(execFile);
 
-/** Arguments of one call of the tool; anything, so that a test can send what is wrong. */
+/** Arguments of one call of the tool; any value, so that a test can send wrong ones. */
 export type Call = Record<string, unknown>;
 
-/** What a child does, by the first word of its task. */
+/** The steps of a child, by the first word of its task. */
 export type Children = Record<string, (request: ModelRequest) => Step[] | Promise<Step[]>>;
 
 export interface StageOptions extends WorldOptions {
 	children?: Children;
 	/** By `-e <this package>` unless told otherwise; `none` leaves `extensions` as they are. */
 	load?: "argument" | "install" | "none";
-	/** Where the model listens; the loopback interface unless told otherwise. */
+	/** The address of the model server; by default the loopback interface. */
 	address?: string;
 }
 
-/** How long one short command of pi may take. */
+/** The time limit of one short command of pi. */
 const commandLimitMs = 30_000;
 
 const opening = "Delegate ";
 
-/** What the parent spends in a delegation: a request that calls the tool and one that reports. */
+/** The parent's usage in a delegation: a request that calls the tool and one that reports. */
 export const parentUsage = { input: 2_000, output: 30, cached: 0 };
 
-/** What a child that looks around spends in each of its two turns. */
+/** The usage of a child that looks around, in each of its two turns. */
 export const childUsage = { input: 1_000, output: 40, cached: 600 };
 
 /** A prompt that makes the scripted parent call `subagent`, once for each of these. */
@@ -118,7 +118,7 @@ export class Stage {
 		this.world.writeAgentDir("subagents.json", JSON.stringify({ subagents }));
 	}
 
-	/** The directory of the run that is under way; there has to be exactly one. */
+	/** Returns the directory of the running run; there must be exactly one. */
 	runDirectory(): string {
 		const { agentDir } = this.world;
 		const [guard, other] = pathsBelow(agentDir).filter((file) => file.endsWith("/guard.cjs"));
@@ -126,7 +126,7 @@ export class Stage {
 		return join(agentDir, dirname(guard));
 	}
 
-	/** The agent directory of the child that is under way; there has to be exactly one. */
+	/** Returns the agent directory of the running child; there must be exactly one. */
 	childAgentDir(): string {
 		const parent = join(this.world.agentDir, "subagents", "scratch");
 		const [own, other] = readdirSync(parent).filter((name) => !name.endsWith(".run"));
@@ -188,7 +188,7 @@ export function runOf(end: ToolEnd): SingleResult {
 	return run;
 }
 
-/** What a result says, without the line that names its run. */
+/** Returns the text of a result, without the line that names its run. */
 export function textOf(end: ToolEnd): string {
 	return withoutRun(end.result.content.map(({ text }) => text ?? "").join("\n"));
 }

@@ -73,7 +73,7 @@ test("a page begins with a sentence about its purpose", () => {
 	}
 });
 
-/** What is named by a path and not there: a file that is left when its feature begins, or a part of a path. */
+/** Paths that do not exist: files of a feature that creates them later, or parts of a path. */
 const unwritten = /^(artifacts\/|.*NAME|.*…|index\.d\.ts)/;
 
 test("every file that the guides to the sources name exists", () => {
@@ -104,7 +104,10 @@ function alternatives(path: string): string[] {
 	return inner === undefined ? [path] : inner.split(",").flatMap((one) => alternatives(`${before}${one}${after}`));
 }
 
-/** What two translations of a page have in common: of each section what is code, where links lead, and how many there are of what. */
+/**
+ * Returns the common structure of two translations of a page: the code of each section, the targets of links, and the
+ * number of items of each kind.
+ */
 function structure(page: string): unknown[] {
 	const text = read(page).replace(/^\[[^\]]+\]\(README[.\w]*\)$/m, "");
 	const blocks = [...text.matchAll(/^(`{3,}).*?^\1$/gms)].map(([block]) => block);

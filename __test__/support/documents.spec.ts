@@ -1,7 +1,7 @@
 /**
- * What the pages tell people to type: every command names something that exists, those that need no network, no hour and
- * no settings of yours run here or in the test that is named, and so does every program. Configurations, agent files and
- * lines for `/subagents` are read by `tests/documents.rs`.
+ * The commands on the pages: every command names something that exists. Commands that need no network, no hour and no
+ * settings of the user run here or in the named test, and so does every program. Configurations, agent files and lines
+ * for `/subagents` are read by `tests/documents.rs`.
  */
 
 import assert from "node:assert/strict";
@@ -65,7 +65,7 @@ const programs = pages.flatMap((page) =>
 		.map(({ language, text }, index) => ({ page, text, name: `${page.replace(/\W+/g, "-")}-${index}.${language}` })),
 );
 
-/** A project of somebody who has installed the package as the README says, with the stand-in in the place of pi. */
+/** Makes a project with the package installed as the README says, with fake pi in the place of pi. */
 function project(): { place: string; env: NodeJS.ProcessEnv; installed: ReturnType<typeof spawnSync> } {
 	const place = join(folder, "project");
 	for (const name of ["project/.git", "other", "agent", "home"]) mkdirSync(join(folder, name), { recursive: true });
@@ -89,7 +89,7 @@ function project(): { place: string; env: NodeJS.ProcessEnv; installed: ReturnTy
 const { place, env, installed } = project();
 const options = { cwd: place, env, encoding: "utf8", timeout: limitMs } as const;
 
-/** What a program of the page of the API prints. */
+/** The output of each program on the page of the API. */
 const said: Record<string, RegExp> = {
 	"docs-api-md-0.ts": /^completed Done\.$/m,
 	"docs-api-md-1.ts": /^subagent:ended \w+ explorer success$/m,
@@ -101,7 +101,7 @@ const inPi = (...words: string[]) => {
 	return spawnSync(node, [pi, ...words], options);
 };
 
-/** How a command of the pages is run here, or in which file, or why it is not run by a test. */
+/** Runs a command of the pages here. Otherwise: the file that runs it, or the reason why no test does. */
 type Run = () => { status: number | null; stderr: string; stdout: string };
 const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^npm install \/path\/to\/the\/clone$/, () => installed as never],
@@ -150,7 +150,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^node (scripts\/lock\.mjs|__test__\/support\/record-streams\.ts)/, "writes to the clone"],
 ];
 
-/** What a command has to have printed. */
+/** Checks the output of a command. */
 function printed(ran: ReturnType<Run>, words: RegExp) {
 	assert.match(ran.stdout, words);
 	return ran;
@@ -229,7 +229,7 @@ for (const { page, name } of programs) {
 
 const [runExample = "", refusalExample = ""] = blocks("docs/results.md").map(({ text }) => text);
 
-/** What a run of the page of results comes to here. */
+/** Returns the details of a run of the page of results here. */
 function detailsOf(agent: string): Record<string, unknown> {
 	const steps = [
 		{ stream: "I look." },
@@ -249,7 +249,7 @@ function detailsOf(agent: string): Record<string, unknown> {
 	return JSON.parse(ran.stdout);
 }
 
-/** What of a result is another on each machine and each time: there its type counts. */
+/** Result fields that differ on each machine and each time: only their type is compared. */
 const varying = /^(runId|sessionFile|durationMs|peakRssBytes|cpuMs|processes|enforced|mechanism|supervision)$/;
 
 /** A result with types in the place of what varies. */
@@ -257,7 +257,7 @@ function settled(value: unknown, key = ""): unknown {
 	if (varying.test(key)) return Array.isArray(value) ? value.map((one) => typeof one)[0] : typeof value;
 	if (Array.isArray(value)) return value.map((one) => settled(one));
 	if (typeof value !== "object" || value === null) return value;
-	// Why a machine has a weaker sandbox.
+	// The reason for a machine's weaker sandbox.
 	const entries = Object.entries(value).filter(([key]) => key !== "reason");
 	return Object.fromEntries(entries.map(([key, one]) => [key, settled(one, key)]));
 }
@@ -319,7 +319,7 @@ const submits = JSON.stringify([
 	{ say: "Submitted." },
 ]);
 
-/** The examples of `examples/api`, the steps of the child, the words behind the program, and what it prints. */
+/** The examples of `examples/api`: the steps of the child, the arguments of the program, and its output. */
 const examples: Record<string, { steps?: string; words?: string[]; prints: RegExp }> = {
 	"run-and-abort": { prints: /^completed\nDone\.\n$/ },
 	"parallel-with-budgets": { prints: /^completed, \$0\.\d+: Find .*\ncompleted, \$0\.\d+: Find .*\n$/ },

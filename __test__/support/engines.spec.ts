@@ -1,4 +1,4 @@
-/** What the engines of `npm run test:engines` must not do, and what counts as one that cannot be had. */
+/** The forbidden actions of the engines of `npm run test:engines`, and the signs of an unavailable engine. */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";

@@ -6,7 +6,7 @@ export interface PiEvent {
 	[field: string]: unknown;
 }
 
-/** What a tool execution came to. */
+/** The result of a tool execution. */
 export interface ToolEnd extends PiEvent {
 	toolCallId: string;
 	toolName: string;
@@ -33,7 +33,7 @@ interface Waiter {
 	reject: (error: Error) => void;
 }
 
-/** How long `waitFor` waits unless told otherwise: a cold start of pi on a busy machine and a child of its own. */
+/** The default time limit of `waitFor`: a cold start of pi on a busy machine and of its child. */
 const defaultWaitMs = 30_000;
 
 /** Splits at LF only, as the protocol wants, and decodes whole lines. */
@@ -60,7 +60,7 @@ export class EventLog {
 		if (from < chunk.length) this.#rest.push(chunk.subarray(from));
 	}
 
-	/** No more will come; `why` is for the error of those who still wait. */
+	/** Ends the log; `why` is for the error of the remaining waiters. */
 	end(why: string): void {
 		if (this.#rest.length > 0) this.#line(Buffer.concat(this.#rest).toString("utf8"));
 		this.#rest = [];
@@ -114,7 +114,7 @@ export class EventLog {
 		return (this.#lastMessage?.content ?? []).map(({ text }) => text ?? "").join("");
 	}
 
-	/** Why the last assistant message failed, when it did. */
+	/** Returns the reason for the failure of the last assistant message, if it failed. */
 	get errorMessage(): string | undefined {
 		return this.#lastMessage?.errorMessage;
 	}

@@ -1,4 +1,4 @@
-/** Plots and figures that pages quote are those of `benchmark/RESULTS.md`. `npm run bench -- --draw` makes them anew. */
+/** Plots and quoted figures match `benchmark/RESULTS.md`. `npm run bench -- --draw` makes them again. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -34,7 +34,7 @@ test("measuring everything takes at most 20 minutes", () => {
 test("the calculation for many runs uses the measured values", () => {
 	const scale = read("docs/launchers/scale.md");
 	const page = read(source);
-	/** What the page says, the row, its column, and by how much the one is multiplied to be the other. */
+	/** The text of the page, the row, its column, and the factor between them. */
 	const rows: [RegExp, string, 1 | 2, number][] = [
 		[/\| the launcher alone, many at a time \| ([\d.]+) ms \| ([\d.]+) ms \|/, "at a time: time, beside", 2, 0.2],
 		[/\| our runs, many at a time \| ([\d.]+) ms \| ([\d.]+) ms \|/, "at a time: time, beside", 1, 0.2],
@@ -64,7 +64,7 @@ test("the calculation for many runs uses the measured values", () => {
 				.find((line) => line.startsWith(`| ${engine}: `) && line.includes(row))
 				?.split(" | ")[column];
 			const measured = Number.parseFloat(cell ?? "");
-			// A rate is that of 200 runs in so many seconds.
+			// A rate stands for 200 runs in a number of seconds.
 			const said = factor === 0 ? 200 / Number(values[index]) : Number(values[index]) * factor;
 			const ratio = said / measured;
 			assert.ok(ratio > 0.66 && ratio < 1.5, `${engine}: ${row}: ${values[index]} is quoted, ${cell} measured`);
@@ -148,8 +148,8 @@ test("a picture contains no script, loads nothing, and each part is named and dr
 });
 
 /**
- * What a page may say without a line in the results: limits and settings, and what was measured in another way. A figure
- * that is neither stands in a part which is made of the results.
+ * The figures that a page may have without a line in the results: limits and settings, and figures measured in another
+ * way. Any other figure belongs to a part made from the results.
  */
 const unbound: Record<string, RegExp[]> = {
 	"docs/apply.md": [/200 MiB/],
@@ -158,7 +158,7 @@ const unbound: Record<string, RegExp[]> = {
 	// __test__/packages compares these with the packages.
 	"docs/platforms.md": [/at most 6 MB/, /at most 13 MB/],
 	"docs/launchers.md": [/More than 256 MiB/],
-	// Compared with the results above, and reckoned from what is compared there.
+	// Compared with the results above, and derived from them.
 	"docs/launchers/scale.md": [/\d[\d.,]* ?(?:ms|MiB|×)/],
 	"docs/launchers/slurm.md": [/pi wants \d+ MB/],
 	"docs/files.md": [/at most 4 MiB each/],

@@ -1,4 +1,4 @@
-/** What lies below a directory that others work in. */
+/** Lists the files below a directory that other processes use. */
 
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -9,7 +9,7 @@ import { call, say } from "./steps.ts";
 import { piCommand } from "./versions.ts";
 import { World } from "./world.ts";
 
-/** What a line of a session file holds. */
+/** The content of a line of a session file. */
 export type Entry = Record<string, unknown> & { id: string; message?: Record<string, unknown> };
 
 const scout = "---\nname: scout\ndescription: Looks around\n---\nLook around.\n";

@@ -14,7 +14,7 @@ export interface JsonSession {
 	finished: Promise<Finished>;
 }
 
-/** What a pi in JSON mode came to. */
+/** The result of a pi in JSON mode. */
 export interface JsonResult extends Finished {
 	log: EventLog;
 }

@@ -1,4 +1,4 @@
-/** How a test run goes through its steps. */
+/** The order of a test run's steps. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -27,7 +27,7 @@ describe("the steps of a test run", () => {
 	test("run one after the other in a lane, in parallel across lanes, and are listed in order", async () => {
 		const { promise: b1Started, resolve } = Promise.withResolvers<void>();
 		const { happened, states } = await play(["a 1", "a 2", "b 1"], {
-			// The first lane waits for the second: they have to be under way at the same time.
+			// The first lane waits for the second: they must run at the same time.
 			before: async (name) => (name === "b 1" ? resolve() : await b1Started),
 		});
 		assert.deepEqual(happened.slice(0, 2), ["+ a 1", "+ b 1"]);

@@ -1,7 +1,7 @@
-/** What a test has to know of the machine that it runs on. */
+/** The facts about the machine that a test needs. */
 
-/** How many times slower programs start here: set for emulated processors. What a child has to reach a limit in grows with it. */
+/** The factor by which programs start slower here: set for emulated processors. A child's time limit grows with it. */
 export const slower = Number(process.env.PI_TEST_SLOWER ?? 1);
 
-/** Why figures of memory say nothing here, if they do not. */
+/** The reason if memory figures are meaningless here. */
 export const noMemoryFigures = slower > 1 && "the memory is the emulator's, too";

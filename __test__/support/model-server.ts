@@ -1,8 +1,8 @@
 /**
  * A scripted language model on loopback: OpenAI's streaming chat completions, as far as pi uses them.
  *
- * A test says what the model does for each request, in steps; the server records what it was asked. It knows nothing
- * about pi: `requests.ts` reads a request, `steps.ts` has the words a script is written in.
+ * A test gives the model's steps for each request; the server records the requests. It does not know pi: `requests.ts`
+ * reads a request, `steps.ts` has the words of a script.
  */
 
 import { once } from "node:events";
@@ -13,13 +13,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type ChatMessage, ModelRequest, type ToolDefinition } from "./requests.ts";
 import type { FinishReason, Step, TokenUsage } from "./steps.ts";
 
-/** What the model does for one request. */
+/** The model's steps for one request. */
 export type Script = (request: ModelRequest) => Step[] | Promise<Step[]>;
 
 /** One line of a script: the first rule that fits answers. */
 export interface Rule {
 	when: (request: ModelRequest) => boolean;
-	/** How many requests it answers; without it, all that fit. */
+	/** The number of requests that it answers; by default all that match. */
 	times?: number;
 	answer: Step[] | Script;
 }
@@ -30,7 +30,7 @@ export const defaultUsage: TokenUsage = { input: 100, output: 20, cached: 0 };
 /** A request body beyond this is a bug in a test. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
-/** How long `waitFor` waits unless told otherwise. */
+/** The default time limit of `waitFor`. */
 const defaultWaitMs = 20_000;
 
 interface Waiter {
@@ -46,7 +46,7 @@ interface RequestBody {
 	reasoning_effort?: string;
 }
 
-/** The running server. End it with `close`, whatever its connections are doing. */
+/** The running server. End it with `close`, in any state of its connections. */
 export class ModelServer {
 	/** Every request so far, oldest first. */
 	readonly requests: ModelRequest[] = [];
@@ -69,7 +69,7 @@ export class ModelServer {
 	}
 
 	/** Starts a server on a free port of the loopback interface. */
-	/** `address` is one that pi reaches, where it runs beyond the loopback interface. */
+	/** `address` is reachable for pi, if pi runs beyond the loopback interface. */
 	static async start(script: Script | Rule[], address = "127.0.0.1"): Promise<ModelServer> {
 		const server = new ModelServer(typeof script === "function" ? script : fromRules(script));
 		server.#server.listen(0, address);
@@ -77,7 +77,7 @@ export class ModelServer {
 		return server;
 	}
 
-	/** What a provider's `baseUrl` has to be. */
+	/** Returns the `baseUrl` for a provider. */
 	get baseUrl(): string {
 		const { address, port } = this.#server.address() as AddressInfo;
 		return `http://${address}:${port}/v1`;

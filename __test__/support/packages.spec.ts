@@ -34,7 +34,7 @@ before(() => {
 
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The platform packages as they are committed, and what a build service hands over: files without their modes. */
+/** Makes the committed platform packages, and a build service's files, which lack their modes. */
 function scene(name: string): { packages: string; artifacts: string } {
 	const packages = join(folder, name, "npm");
 	const artifacts = join(folder, name, "artifacts");
@@ -49,7 +49,7 @@ function scene(name: string): { packages: string; artifacts: string } {
 	return { packages, artifacts };
 }
 
-/** Runs npm without a network, and returns what it prints. */
+/** Runs npm without a network, and returns its output. */
 function runNpm(cwd: string, ...args: string[]): string {
 	const [program, ...first] = npm();
 	const options = ["--offline", "--no-audit", "--no-fund", "--ignore-scripts"];
@@ -118,7 +118,7 @@ test("the package of all platforms contains neither an addon nor a warden", () =
 	assert.deepEqual(names.sort(), [...shipped()].sort(), "UPDATE_SHIPPED=1 npm run test:packages writes the list");
 });
 
-/** What `npm run test:packages` found in the package of all platforms. */
+/** Returns the files that `npm run test:packages` found in the package of all platforms. */
 function shipped(): Set<string> {
 	const lines = readFileSync(join(packageDir, "__test__", "packages", "shipped.txt"), "utf8").split("\n");
 	return new Set(lines.flatMap((line) => /^pi-subagent-native (\S+)/.exec(line)?.[1] ?? []));
@@ -137,7 +137,7 @@ test("every link and picture of a shipped page leads to a shipped file", () => {
 	assert.deepEqual(dead, []);
 });
 
-/** What the loader says of this process where no addon is, after `change` made another system of it. */
+/** Returns the loader's message in a process without an addon, after `change` made another system of it. */
 function withoutAddon(name: string, change: string, files: Record<string, string> = {}): string {
 	const place = join(folder, name);
 	mkdirSync(place);

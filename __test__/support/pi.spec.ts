@@ -71,7 +71,7 @@ for (const version of piVersions) {
 			const { code, log } = await runJson(world, "ask me");
 			assert.equal(code, 0);
 			assert.deepEqual(log.toolUpdates("ask_user")[0]?.partialResult.details, { asked: "Shall I?" });
-			// Nobody is there to answer.
+			// No user is there to answer.
 			assert.deepEqual(log.toolEnds("ask_user")[0]?.result.details, { yes: false });
 			assert.equal(log.answer, "The tool gave: user says false");
 			assert.deepEqual(log.noise, []);
@@ -100,7 +100,7 @@ for (const version of piVersions) {
 
 		test("a pi that does not end in time is ended, and its output is in the error", async () => {
 			const { pi, finished } = startJson(world, "hang", { limitMs: 3_000 });
-			// How much of its output that is depends on the machine.
+			// The amount of its output depends on the machine.
 			const said = ({ message }: Error) =>
 				message.startsWith("pi did not end within 3000 ms\n") && message.includes(pi.stdout.slice(-1000));
 			await assert.rejects(finished, said);

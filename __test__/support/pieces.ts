@@ -2,7 +2,10 @@
 
 import { raw, type Step } from "./steps.ts";
 
-/** One chunk with a piece of the call at `index`; what is left out, the provider leaves out. End with `finish`. */
+/**
+ * Returns one chunk with a piece of the call at `index`. An omitted field is one that the provider omits. End with
+ * `finish`.
+ */
 export function piece(index: number, fields: { id?: string; name?: string; args?: string }): Step {
 	const { id, name, args } = fields;
 	const part = {

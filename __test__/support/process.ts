@@ -1,10 +1,10 @@
-/** Starts pi in a place and ends it whatever happens. */
+/** Starts pi in a place and always ends it. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 
 import { piCommand } from "./versions.ts";
 
-/** Where a pi runs; a `World` is one. */
+/** The place of a pi; a `World` is one. */
 export interface Place {
 	readonly version: string;
 	readonly cwd: string;
@@ -12,7 +12,7 @@ export interface Place {
 	readonly env: Record<string, string>;
 	/** Arguments that load extensions. */
 	readonly extensionArgs: readonly string[];
-	/** Takes over the duty to end what a driver started; the returned function takes it back. */
+	/** Takes over the duty to end a driver's process; the returned function takes it back. */
 	own(closer: () => Promise<void>): () => void;
 }
 
@@ -31,7 +31,7 @@ export interface StartOptions {
 	limitMs?: number;
 }
 
-/** How a pi ended. */
+/** The exit status of a pi. */
 export interface Finished {
 	code: number | null;
 	signal: NodeJS.Signals | null;
@@ -40,7 +40,7 @@ export interface Finished {
 	durationMs: number;
 }
 
-/** How long a pi may run unless told otherwise. */
+/** The default time limit of a pi. */
 const defaultLimitMs = 60_000;
 
 /** From SIGTERM to SIGKILL. */
@@ -49,7 +49,7 @@ const graceMs = 5_000;
 /** A pi that runs. */
 export class PiProcess {
 	readonly child: ChildProcess;
-	/** Rejects when pi cannot be started or has to be ended for its time. */
+	/** Rejects if pi cannot be started or exceeds its time limit. */
 	readonly finished: Promise<Finished>;
 	readonly #stdout: Buffer[] = [];
 	readonly #stderr: Buffer[] = [];
@@ -95,7 +95,7 @@ export class PiProcess {
 		this.child.kill(signal);
 	}
 
-	/** SIGTERM, time to leave, SIGKILL. Settles when pi is gone. */
+	/** Sends SIGTERM, waits, then sends SIGKILL. Settles when pi has ended. */
 	async end(): Promise<void> {
 		if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill("SIGTERM");
 		const timer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
@@ -122,7 +122,7 @@ export class PiProcess {
 		}
 	}
 
-	/** The end of pi, with what it has printed by then; a grandchild that holds its output open does not count. */
+	/** Waits for the end of pi and its output by then; a grandchild that holds its output open does not count. */
 	async #closed(): Promise<[number | null, NodeJS.Signals | null]> {
 		return await new Promise((resolve, reject) => {
 			this.child.once("error", reject);

@@ -16,7 +16,7 @@ const extension = `export default (pi) => {
 };
 `;
 
-/** What the model says in the conversation, turn by turn; it is asked for summaries in between. */
+/** The model's texts in the conversation, turn by turn; it is asked for summaries in between. */
 const conversation = [
 	[say("Reading two files."), call("read", { path: "README.md", limit: 3 }), call("ls", { path: "." })],
 	[say("It is a readme.\nNothing else is there.")],

@@ -282,7 +282,7 @@ const jsonStories: Record<string, JsonStory> = {
 	...interrupted("bashsleep", sleeps, () => started),
 };
 
-/** Shortens what is long and of no interest: texts under `description`, and everything under `sections`. */
+/** Shortens long texts without interest: texts under `description`, and everything under `sections`. */
 function clean(value: unknown, key: string, replace: (text: string) => string): unknown {
 	if (typeof value === "string") return key === "description" ? "(omitted)" : replace(value);
 	if (Array.isArray(value)) return value.map((item) => clean(item, "", replace));

@@ -10,13 +10,13 @@ import { packageDir } from "./versions.ts";
 const path = join(packageDir, "docs/api.md");
 const heading = "## Every function and class\n";
 
-/** A comment, then what it describes, on one line: an export, or two spaces deep a member of a class. */
+/** A comment, then its subject, on one line: an export, or, two spaces deep, a member of a class. */
 const described = /\/\*\*((?:(?!\*\/).)*)\*\/\n(export declare (?:function|class) |(?: {2}))([^\n]*)/gs;
 
 /** The rows of everything that can be called. */
 function rows(declarations: string): string[] {
 	const found: string[] = [];
-	// Members of interfaces are described in the same way, and none of them is called.
+	// Members of interfaces have the same form, and none of them is called.
 	const called = declarations.split(/^(?=\/\*\*)/m).filter((part) => /^export declare (function|class) /m.test(part));
 	for (const part of called) {
 		let owner = "";
@@ -33,7 +33,7 @@ function rows(declarations: string): string[] {
 	return found;
 }
 
-/** The names of parameters, with a question mark behind those that can be left out. */
+/** Returns the names of parameters, with a question mark after optional ones. */
 function parametersOf(line: string): string {
 	const [, inner = ""] = /\((.*)\)/.exec(line) ?? [];
 	const names: string[] = [];

@@ -1,4 +1,4 @@
-/** Reads a request to the model: who asks, what the user said last, which tools have answered. */
+/** Reads a request to the model: the asker, the user's last message, the tools that have answered. */
 
 export interface ContentPart {
 	type: string;
@@ -16,7 +16,7 @@ export interface ToolDefinition {
 	function: { name: string; description?: string; parameters?: Record<string, unknown> };
 }
 
-/** What one tool call of the conversation came to. */
+/** The result of one tool call of the conversation. */
 export interface ToolAnswer {
 	id: string;
 	name: string;
@@ -42,7 +42,7 @@ export class ModelRequest {
 	readonly tools: ToolDefinition[];
 	/** The thinking level as the provider gets it; undefined where the model has none or it is off. */
 	readonly reasoning: string | undefined;
-	/** What it was authorized with. */
+	/** Its authorization header. */
 	readonly authorization: string | undefined;
 	/** Settles when the response is over; true when the client left before its end. */
 	readonly over: Promise<boolean>;
@@ -87,7 +87,7 @@ export class ModelRequest {
 		return messages.map(textOf).join("\n");
 	}
 
-	/** What the user said last. */
+	/** Returns the user's last message. */
 	get userText(): string {
 		const message = this.messages.findLast(({ role }) => role === "user");
 		return message ? textOf(message) : "";

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EventLog, type PiEvent } from "./event-log.ts";
 import { type Finished, PiProcess, type Place, type StartOptions } from "./process.ts";
 
-/** What an extension asks the user, or tells them. */
+/** An extension's question or notice to the user. */
 export interface UiRequest extends PiEvent {
 	id: string;
 	method: string;
@@ -67,7 +67,7 @@ export class RpcSession {
 		return this.log.events.slice(from);
 	}
 
-	/** Runs a command and returns what the user is told meanwhile. */
+	/** Runs a command and returns the user's notices in the meantime. */
 	async told(message: string): Promise<string> {
 		const from = this.uiRequests.length;
 		const { success, error } = await this.send({ type: "prompt", message });
@@ -76,7 +76,7 @@ export class RpcSession {
 		return notes.map((note) => note.message).join("\n");
 	}
 
-	/** Runs a command until this is told. */
+	/** Runs a command until this notice appears. */
 	async tells(message: string, what: RegExp, limitMs = 15_000): Promise<string> {
 		for (const deadline = performance.now() + limitMs; ; await delay(100)) {
 			const text = await this.told(message);

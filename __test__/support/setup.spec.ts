@@ -16,7 +16,9 @@ before(() => {
 
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a script of the clone on a machine that has Node and npm, and else only what is given: name and output. */
+/**
+ * Runs a script of the clone on a machine with Node and npm, and otherwise only the given programs: name and output.
+ */
 function onMachineWith(
 	name: string,
 	programs: Record<string, string>,

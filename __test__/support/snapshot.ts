@@ -26,7 +26,7 @@ export function snapshot(roots: readonly string[], without: readonly string[] = 
 	return found;
 }
 
-/** What is different later, one line each. */
+/** Returns the later differences, one line each. */
 export function differences(before: Snapshot, later: Snapshot): string[] {
 	const changed = [...before].filter(([path, was]) => later.get(path) !== was);
 	const added = [...later.keys()].filter((path) => !before.has(path));

@@ -9,7 +9,7 @@ export interface TokenUsage {
 	cached: number;
 }
 
-/** How a text is cut into deltas; without it, one delta. */
+/** The division of a text into deltas; by default one delta. */
 export interface Pace {
 	/** Characters in one delta. */
 	size?: number;
@@ -43,12 +43,12 @@ export function call(name: string, args: Record<string, unknown> | string, pace:
 	return { type: "call", name, args, ...pace };
 }
 
-/** What the response reports as used; without it `defaultUsage`. */
+/** Sets the response's reported usage; by default `defaultUsage`. */
 export function usage(tokens: Partial<TokenUsage>): Step {
 	return { type: "usage", usage: tokens };
 }
 
-/** Why the answer ends; without it `tool_calls` after a tool call, else `stop`. */
+/** Sets the reason for the answer's end; by default `tool_calls` after a tool call, else `stop`. */
 export function finish(reason: FinishReason): Step {
 	return { type: "finish", reason };
 }
@@ -73,7 +73,7 @@ export function drop(): Step {
 	return { type: "drop" };
 }
 
-/** An HTTP error instead of a stream; has to be the first step. 400 and 401 are not retried by pi, 429 and 5xx are. */
+/** Sends an HTTP error instead of a stream; must be the first step. pi retries 429 and 5xx, and not 400 and 401. */
 export function fail(status: number, options: { body?: unknown; retryAfter?: number } = {}): Step {
 	return { type: "error", status, ...options };
 }

@@ -11,17 +11,17 @@ export interface Survivor {
 	command: string;
 }
 
-/** How often /proc is looked at while waiting: the end of a foreign process cannot be awaited. */
+/** The interval at which /proc is read: the end of a foreign process cannot be awaited. */
 const lookEveryMs = 20;
 
 /**
- * How often in a row a look has to find nobody, and the pause between: a process that is just being replaced by another
+ * The number of scans in a row that must find no process, with a pause between: a process that is just replacing its
  * program has no environment for a moment.
  */
 const looks = 3;
 const lookAgainMs = 5;
 
-/** How long processes may take to go unless told otherwise. */
+/** The default time that processes have to exit. */
 const defaultLimitMs = 5_000;
 
 /** Every live process that carries the mark. Linux only; elsewhere it sees none. */

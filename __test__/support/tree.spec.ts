@@ -1,4 +1,4 @@
-/** What tests take for a process of their tree. */
+/** Tests consider a process a part of their tree. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -12,7 +12,7 @@ export const kinds = [
 	...["pi", "root", "plain", "group", "session", "orphan", "bare", "stopped", "named", "chain", "forker"],
 ] as const;
 
-/** The kinds that leave the process group, and so the reach of whoever ends only that. */
+/** The kinds that leave the process group, so that ending the group misses them. */
 export const escapees = ["bare", "forker", "group", "orphan", "session"];
 
 /** Runs the tree: `bash <program> <folder> [kind…]`. */
@@ -21,23 +21,23 @@ export const treeProgram: string = fileURLToPath(new URL("programs/tree.bash", i
 /** A process that is there. */
 export interface Left {
 	pid: number;
-	/** What it called itself, or its command line when it never said. */
+	/** Its own name, or its command line if it never gave one. */
 	kind: string;
 }
 
-/** How often /proc is looked at while waiting. */
+/** The interval at which /proc is read. */
 const lookEveryMs = 10;
 
 /** More than a busy machine needs to start thirty shells. */
 const upLimitMs = 60_000;
 
 /**
- * How often in a row a look has to find nobody. A process that forks and leaves can be missed by one, and so can one that
- * is just being replaced by another program: its environment is not there for a moment.
+ * The number of scans in a row that must find no process. One scan can miss a process that forks and exits, and a
+ * process that is just replacing its program, because it has no environment for a moment.
  */
 const looks = 5;
 
-/** One tree. It is looked at in two ways: by the mark in the environment, and by what the victims said of themselves. */
+/** One tree. It is found in two ways: by the mark in the environment, and by the victims' own reports. */
 export class Tree {
 	readonly folder: string;
 	readonly #mark: string;
@@ -47,7 +47,7 @@ export class Tree {
 	 */
 	readonly #namespaces = new Set<string>();
 
-	/** The folder is made when it is not there; `mark` is that of the environment that the tree is started with. */
+	/** The folder is made if it is missing; `mark` is in the environment of the tree. */
 	constructor(folder: string, mark: string) {
 		this.folder = folder;
 		this.#mark = mark;
@@ -66,7 +66,7 @@ export class Tree {
 			if (performance.now() > deadline) throw new Error(`the tree is not up within ${limitMs} ms`);
 			await delay(lookEveryMs);
 		}
-		// Where it is can be seen only while it is there.
+		// Its place is only visible while it exists.
 		this.left();
 	}
 
@@ -77,7 +77,7 @@ export class Tree {
 		return there.pid;
 	}
 
-	/** Who is there now, by either way. It can miss one that forks and leaves all the time. */
+	/** Returns the current processes, found in either way. It can miss one that forks and exits all the time. */
 	left(): Left[] {
 		const marked = survivors(this.#mark);
 		for (const { pid } of marked) this.#namespaces.add(namespaceOf(pid));
@@ -86,21 +86,21 @@ export class Tree {
 		const victims = this.#victims();
 		const known = new Map(victims.map((victim) => [`${victim.pid} ${victim.started}`, victim.kind]));
 		for (const name of readdirSync("/proc")) {
-			// Never the first process: whoever is adopted by it may have listed it as its parent.
+			// Never the first process: a process that it has adopted may have listed it as its parent.
 			if (!/^\d+$/.test(name) || name === "1") continue;
 			const kind = identities(name)
 				.map((identity) => known.get(identity))
 				.find((kind) => kind !== undefined);
 			if (kind !== undefined && !this.#isElsewhere(name)) found.set(Number(name), kind);
 		}
-		// Whoever has listed itself meanwhile was there, even if it is somebody else by now.
+		// A process that has listed itself in the meantime was there, even if its number belongs to another process by now.
 		for (const { pid, kind } of this.#victims().slice(victims.length)) found.set(pid, kind);
 		return [...found].map(([pid, kind]) => ({ pid, kind }));
 	}
 
 	/**
-	 * Waits until nobody but these kinds is there, at most for so long, and returns who is, each kind once, sorted. The last
-	 * count begins after that time: one that began before would hold against somebody that they were still there then.
+	 * Waits until only these kinds remain, with a time limit, and returns the remaining kinds, each once, sorted. The last
+	 * count begins after that limit: an earlier count would include processes that have ended since.
 	 */
 	async settled(expected: readonly string[], limitMs: number): Promise<string[]> {
 		const deadline = performance.now() + limitMs;
@@ -120,7 +120,7 @@ export class Tree {
 		return [...found].sort();
 	}
 
-	/** Waits until nobody is there any more, and returns those who were there at the end of the wait. */
+	/** Waits until no process remains, and returns the remaining ones at the end of the wait. */
 	async gone(limitMs: number): Promise<Left[]> {
 		const deadline = performance.now() + limitMs;
 		for (let clean = 0; ; ) {
@@ -132,7 +132,7 @@ export class Tree {
 		}
 	}
 
-	/** Ends whoever is there, at once. */
+	/** Ends all processes at once. */
 	async end(limitMs = 10_000): Promise<void> {
 		const deadline = performance.now() + limitMs;
 		if (existsSync(this.folder)) writeFileSync(join(this.folder, "over"), "");
@@ -140,7 +140,7 @@ export class Tree {
 			const left = this.left();
 			clean = left.length === 0 ? clean + 1 : 0;
 			for (const { pid } of left) kill(pid);
-			// Without a pause while somebody is there: one that forks and leaves has to be met between two forks.
+			// Without a pause while a process remains: one that forks and exits must be met between two forks.
 			if (left.length === 0) await delay(lookEveryMs);
 		}
 	}
@@ -165,14 +165,14 @@ export class Tree {
  */
 export function identities(pid: string): string[] {
 	const stat = readOrEmpty(`/proc/${pid}/stat`);
-	// What follows the last parenthesis begins with field 3, the state; the start is field 22.
+	// The text after the last parenthesis begins with field 3, the state; the start is field 22.
 	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 	if (stat === "" || fields[0] === "Z" || fields[0] === "X") return [];
 	const ids = /^NSpid:\s+(.*)$/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? pid;
 	return ids.split(/\s+/).map((id) => `${id} ${fields[19]}`);
 }
 
-/** The pid namespace that a process is in; empty when it is gone or does not say. */
+/** Returns the pid namespace of a process; empty if it has ended or is unreadable. */
 function namespaceOf(pid: number | string): string {
 	try {
 		return readlinkSync(`/proc/${pid}/ns/pid`);
@@ -181,7 +181,7 @@ function namespaceOf(pid: number | string): string {
 	}
 }
 
-/** What a process that has not listed itself yet is going to say, or else its command line. */
+/** Returns the kind that a process will report if it has not listed itself yet, or else its command line. */
 function kindIn(command: string): string {
 	return / as (\w+)(?: \d+)?$/.exec(command)?.[1] ?? command;
 }

@@ -18,16 +18,19 @@ export interface TuiOptions extends StartOptions {
 	prompt?: string;
 }
 
-/** What a test looks for on the screen. */
+/** A test's expectation of the screen. */
 export type Sight = string | RegExp | ((screen: string) => boolean);
 
-/** How often the screen is looked at while waiting: a terminal does not tell when it has been drawn. Each look starts tmux. */
+/**
+ * The interval at which the screen is read while waiting: a terminal does not report that it has been drawn. Each read
+ * starts tmux.
+ */
 const lookEveryMs = 120;
 
-/** How long a frame may take to be drawn: a screen can be looked at in the middle of one. */
+/** The time in which a frame is drawn: a screen can be read in the middle of one. */
 const drawingMs = 60;
 
-/** How long `waitFor` waits unless told otherwise. */
+/** The default time limit of `waitFor`. */
 const defaultWaitMs = 30_000;
 
 /** One tmux command takes milliseconds; a server that hangs must not hang the test. */
@@ -59,7 +62,7 @@ export class Tui {
 		await tui.#tmux(
 			// The server lives from the first command on and must not carry the world's mark: `-f` and a clean environment.
 			...["-f", "/dev/null", "start-server", ";", "set", "-g", "default-terminal", "tmux-256color", ";"],
-			// What pi printed before it failed stays to be looked at.
+			// pi's output before its failure stays readable.
 			...["set", "-g", "remain-on-exit", "on", ";", "set", "-g", "history-limit", "5000", ";"],
 			...["new-session", "-d", ...size, "-c", options.cwd ?? world.cwd, "--", "env", "-i", ...assigned, ...pi],
 		);
@@ -72,9 +75,9 @@ export class Tui {
 	}
 
 	/**
-	 * Types a command until pi offers to complete it. What is typed before pi has loaded its commands, as while a session is
-	 * opened, is not completed, and would be taken for a prompt. It is typed at once: Enter replaces as many characters as
-	 * had been typed when pi made the list, and a list for a part of the name looks the same.
+	 * Types a command until pi offers to complete it. Text typed before pi has loaded its commands, for example while a
+	 * session is opened, is not completed, and would be taken for a prompt. It is typed at once: Enter replaces as many
+	 * characters as had been typed when pi made the list, and a list for a part of the name looks the same.
 	 */
 	async typeCommand(name: string): Promise<void> {
 		for (let left = 5; ; left--) {
@@ -91,12 +94,15 @@ export class Tui {
 		await this.#tmux("send-keys", ...keys);
 	}
 
-	/** What the terminal shows, without trailing blanks. */
+	/** Returns the content of the terminal, without trailing blanks. */
 	async screen(): Promise<string> {
 		return trimLines(await this.#tmux("capture-pane", "-p"));
 	}
 
-	/** What the terminal shows with its colours as escape sequences; blanks stay, they have a ground too. */
+	/**
+	 * Returns the content of the terminal with its colors as escape sequences; blanks stay, because they have a background
+	 * too.
+	 */
 	async styledScreen(): Promise<string> {
 		return await this.#tmux("capture-pane", "-p", "-e", "-N");
 	}
@@ -140,7 +146,7 @@ export class Tui {
 			const format = "#{pane_dead} #{pid} #{pane_dead_status}";
 			const [dead, server, code] = (await this.#tmux("list-panes", "-F", format)).trim().split(" ");
 			if (dead === "1" && code) return Number(code);
-			// tmux can miss the signal that says that its child has ended; it is told again.
+			// tmux can miss the signal about its child's end; it is sent again.
 			if (dead === "1") process.kill(Number(server), "SIGCHLD");
 			if (performance.now() > deadline)
 				throw new Error(`pi has not ended within ${limitMs} ms:\n${await this.screen()}`);
@@ -148,7 +154,7 @@ export class Tui {
 		}
 	}
 
-	/** Closes the terminal, as a user does with the window: pi gets SIGHUP. Waits until its processes are gone. */
+	/** Closes the terminal, like a user who closes the window: pi gets SIGHUP. Waits until its processes have ended. */
 	async close(): Promise<void> {
 		this.#disown();
 		await this.#tmux("kill-server").catch(() => undefined);

@@ -5,7 +5,7 @@ import { findNodeForPi } from "../../scripts/lib/node-for-pi.mjs";
 import { findPi } from "../../scripts/lib/pi.mjs";
 import { newestPi, oldestPi, root } from "../../scripts/lib/places.mjs";
 
-// What pi loads is what the sources are now.
+// pi loads the current sources.
 await freshenBundle();
 
 /** This package, as `pi -e` and `pi install` take it. */

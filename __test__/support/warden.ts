@@ -1,4 +1,4 @@
-/** The guardian of a child's processes, beside the addon, and what this machine allows it. */
+/** The guardian of a child's processes, next to the addon, and the features that this machine allows it. */
 
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,10 @@ export type Ability = "landlock" | "mount-ns" | "pid-ns" | "cgroup" | "tmp" | "t
 
 const probed = new Map<number | undefined, string>();
 
-/** What the warden says of an ability that it has, such as the version of Landlock; for another user where one is given. */
+/**
+ * Returns the warden's detail of an available ability, such as the version of Landlock; for another user if one is
+ * given.
+ */
 export function detailOf(ability: Ability, user?: number): string | undefined {
 	if (process.platform !== "linux") return undefined;
 	let said = probed.get(user);
@@ -21,19 +24,19 @@ export function detailOf(ability: Ability, user?: number): string | undefined {
 	return new RegExp(`^${ability} yes ?(.*)`, "m").exec(said)?.[1];
 }
 
-/** Whether this machine lets a warden have it. */
+/** Returns true if this machine allows the warden an ability. */
 export function allows(ability: Ability, user?: number): boolean {
 	return detailOf(ability, user) !== undefined;
 }
 
-/** Starts a program that can make no namespaces, and neither can what it starts. */
+/** Starts a program that cannot make namespaces, and neither can its children. */
 export const withoutNamespaces: readonly string[] = [
 	...["unshare", "--user", "--map-root-user", "sh", "-c"],
 	'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all "$@"',
 	"sh",
 ];
 
-/** Why namespaces cannot be taken away from a program here. */
+/** Returns the reason if namespaces cannot be taken away from a program here. */
 export function keepsNamespaces(): string | false {
 	const [program = "", ...words] = withoutNamespaces;
 	try {
@@ -50,10 +53,13 @@ export function keepsNamespaces(): string | false {
 /** The processes of a pi with one child that may not write: itself, the child, and what guards that one. */
 export const delegating = process.platform === "linux" ? (allows("pid-ns") ? 4 : 3) : 2;
 
-/** What a readonly agent has a shell by: the kernel's word that it cannot write, and holds apart what it starts. */
+/**
+ * The features that give a readonly agent a shell: the kernel's guarantee that it cannot write, and the separation of
+ * its children.
+ */
 export const shell: readonly string[] = allows("landlock") && allows("tools") ? ["bash"] : [];
 
-/** What a result names of a child that may not write, sorted. */
+/** Returns the sandbox layers that a result names for a readonly child, sorted. */
 export function sandboxOf(user?: number): string[] {
 	const found = (["mount-ns", "pid-ns"] as const).filter((ability) => allows(ability, user));
 	const tools = allows("tools", user) ? ["seccomp", "tool-sandbox"] : [];

@@ -1,4 +1,4 @@
-/** The workflows of the hosted CI: what they build, whose code they run, and what they may. */
+/** The workflows of the hosted CI: their builds, the actions that they run, and their permissions. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ const folder = join(packageDir, ".github", "workflows");
 const workflows = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 const release = workflows.get("release.yml") ?? "";
 
-/** What is wrong with a workflow, by line. */
+/** Returns the faults of a workflow, by line. */
 function faults(text: string): string[] {
 	const lines = text.split("\n");
 	const found = lines.flatMap((line, index) => {
@@ -97,7 +97,7 @@ test("missing requirements of a build are reported before it begins", () => {
 	assert.throws(() => planFor(windows, linux), /built on Windows.*--check x86_64-pc-windows-msvc/s);
 	assert.equal(planFor(windows, { ...linux, check: true }).how, "zig");
 	assert.equal(planFor(windows, { ...lacks(), platform: "win32" }).how, "system");
-	// A trial is linked with what can be had, and never mistaken for what is published.
+	// A trial build is linked with any available toolchain, and never mistaken for the published one.
 	const standIn = "x86_64-pc-windows-gnu";
 	const trial = { target: windows, how: "zig", rustTarget: standIn, isTrial: true };
 	assert.deepEqual(planFor(windows, { ...linux, isTrial: true }), trial);

@@ -24,7 +24,7 @@ export interface WorldOptions {
 	baseUrl?: string;
 	/** Added to pi's `settings.json`, for instance `packages`, `theme` or `subagents`. */
 	settings?: Record<string, unknown>;
-	/** What pi loads with `-e`. */
+	/** The extensions that pi loads with `-e`. */
 	extensions?: string[];
 	/** Added to the environment. */
 	env?: Record<string, string>;
@@ -82,7 +82,7 @@ export class World implements Place {
 		return this.extensions.flatMap((path) => ["-e", path]);
 	}
 
-	/** A driver registers what has to end before the world does; it takes it back when that has ended. */
+	/** Registers a driver's closer, which must run before the world's end. The returned function takes it back. */
 	own(closer: () => Promise<void>): () => void {
 		this.#closers.add(closer);
 		return () => this.#closers.delete(closer);

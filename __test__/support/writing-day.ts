@@ -1,7 +1,8 @@
 /**
- * A day of writing: the project, what is asked for, and what the models answer.
+ * A day of writing: the project, the tasks, and the models' answers.
  *
- * `pi-writing-day.spec.ts` proves what comes of it, `npm run captures` draws it for `docs/writing-day.md`; both play this one.
+ * `pi-writing-day.spec.ts` proves the results, `npm run captures` draws them for `docs/writing-day.md`; both play this
+ * day.
  */
 
 import assert from "node:assert/strict";
@@ -21,11 +22,11 @@ const commit = "git add -A && git -c user.name=w -c user.email=w@localhost commi
 interface Work {
 	/** The first word names the script of the child. */
 	task: string;
-	/** What its shell does. */
+	/** The command of its shell. */
 	command: string;
 }
 
-/** What is asked for, by label. */
+/** The tasks, by label. */
 export const work = {
 	tested: {
 		task: "Call the project tested, in the title of README.md.",
@@ -54,14 +55,14 @@ export type Label = keyof typeof work;
 /** The three that are at work at once. */
 export const together: readonly Label[] = ["tested", "documented", "parser"];
 
-/** What a worker says at its end. */
+/** A worker's final text. */
 export const report = "## What\nIt is done.";
 
 /** The check of the workers, and its command in words. */
 export const check = "! grep -rqs BROKEN parser.txt";
 
 export interface WritingDayOptions extends StageOptions {
-	/** What a worker waits for before it writes; without one it only waits for the other two. */
+	/** The promise that a worker waits for before it writes; without one it only waits for the other two. */
 	before?: Partial<Record<Label, Promise<unknown>>>;
 	/** The project lies in the home directory, so that pi and we say where it is in few words. */
 	inHome?: boolean;
@@ -143,7 +144,7 @@ export class WritingDay {
 			.map((path) => join(place, path, ".."));
 	}
 
-	/** Waits until the worker that never ends has written what it writes. */
+	/** Waits until the worker that never ends has written its files. */
 	async untilHalfDone(): Promise<void> {
 		await this.stage.server.waitFor(
 			({ userText, toolAnswers }) => userText === work.half.task && toolAnswers.length > 1,
@@ -151,7 +152,7 @@ export class WritingDay {
 	}
 }
 
-/** What the children do, by the first words of what they are asked. */
+/** Returns the steps of the children, by the first words of their prompts. */
 function scripts(before: Partial<Record<Label, Promise<unknown>>>): Record<string, (request: ModelRequest) => Step[]> {
 	const gate = makeGate();
 	const begun = new Set<string>();
@@ -162,14 +163,14 @@ function scripts(before: Partial<Record<Label, Promise<unknown>>>): Record<strin
 			if (toolAnswers.length > 1) return label === "half" ? [say("So far so good."), hang()] : done;
 			begun.add(label);
 			if (begun.size === together.length) gate.open();
-			// The first three have to be at work at once: none goes on before the last has begun.
+			// The first three must work at the same time: none continues before the last has begun.
 			return [until(gate.opened), until(before[label] ?? gate.opened), call("bash", { command: work[label].command })];
 		};
 	};
 	const byTask = (Object.keys(work) as Label[]).map((label) => [work[label].task.split(" ", 1)[0], writes(label)]);
 	return {
 		...Object.fromEntries(byTask),
-		// What a child is told of a red check begins so.
+		// The beginning of a child's message about a failed check.
 		Your({ toolAnswers, userText }) {
 			if (toolAnswers.length > 0 || !userText.includes("the check")) return done;
 			return [call("bash", { command: `echo whole > parser.txt && ${commit} 'parser: mend'` })];

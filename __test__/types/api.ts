@@ -104,7 +104,7 @@ holds<Same<EarlyOptions["tool"], "subagent" | "subagent_parallel" | "subagent_ch
 holds<Same<NonNullable<SingleResult["timeoutReason"]>, "runtime" | "idle">>();
 holds<Same<Diagnostic["severity"], "error" | "warning" | "info">>();
 
-// What is always there, and what may be absent.
+// The fields that are always present, and the optional ones.
 type Required<T> = { [K in keyof T as object extends Pick<T, K> ? never : K]: T[K] };
 holds<Same<keyof Required<RunOptions>, "agent" | "task" | "cwd">>();
 holds<Same<keyof Required<ParallelOptions>, "tasks" | "cwd">>();
@@ -163,7 +163,7 @@ holds<
 	>
 >();
 
-// What functions take and give.
+// The arguments and results of functions.
 holds<Same<ReturnType<typeof startRun>, RunHandle>>();
 holds<Same<ReturnType<typeof startParallel>, RunHandle>>();
 holds<Same<ReturnType<typeof startChain>, RunHandle>>();
@@ -241,7 +241,7 @@ export async function right(): Promise<void> {
 	void [counts.unknownEvents + counts.invalidLines, final satisfies boolean, partialOutput, lastEventType];
 }
 
-/** The examples of `index.d.ts`, word for word but for their imports. */
+/** The examples of `index.d.ts`, word for word except their imports. */
 export const examples = {
 	async BackgroundSession(): Promise<void> {
 		const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
@@ -500,7 +500,7 @@ export const examples = {
 	},
 };
 
-/** Dialogs are told apart by their method, completely. */
+/** Dialogs are distinguished by their method, completely. */
 function answered({ method, title, options = [], placeholder, prefill, message, timeoutMs = 0 }: Question): Answer {
 	switch (method) {
 		case "confirm":
@@ -515,7 +515,7 @@ function answered({ method, title, options = [], placeholder, prefill, message, 
 	}
 }
 
-/** Kinds of display items are told apart by their type, completely. */
+/** Kinds of display items are distinguished by their type, completely. */
 function shown(item: DisplayItem): string {
 	switch (item.type) {
 		case "text":

@@ -6,7 +6,7 @@
 import type { BackgroundEvent, BackgroundOptions, BackgroundSession } from "../../index.js";
 import { contained } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
-import { type RunRecord, endOf, isLive, runsOf } from "./run.ts";
+import { endOf, isLive, type RunRecord, runsOf } from "./run.ts";
 
 /**
  * The time for which the addon collects the results of runs that end shortly after each other, before it delivers them.

@@ -1,6 +1,6 @@
 /** The state of one run, without its drawing. */
 
-import type { RunRecord, RetryNotice, RunUsage } from "../../index.js";
+import type { RetryNotice, RunRecord, RunUsage } from "../../index.js";
 import { isNumber, isText, maybe, shape } from "../host/stored.ts";
 
 export type { RunRecord };

@@ -24,9 +24,9 @@ interface Shared {
 	args?: unknown;
 	details?: unknown;
 	isOver?: boolean;
-	/** Whether this process carries the call out, or did. */
+	/** True if this process carries the call out, or did. */
 	ranHere?: boolean;
-	/** Whether the upper part was last drawn before there was a result. */
+	/** True if the upper part was last drawn before there was a result. */
 	isHeadEarly?: boolean;
 	tick?: NodeJS.Timeout;
 }

@@ -195,9 +195,9 @@ export function guardedComponent<Drawn>(
 }
 
 /**
- * Returns a function that makes lines fit, because pi ends if a line is wider than the terminal. Measuring is
- * expensive, so unchanged lines are not measured again. While no line changes, the function returns the same array,
- * because pi caches what it made of it. A caller that changed that array gets a new one.
+ * Returns a function that shortens lines to the width, because pi ends if a line is wider than the terminal. Measuring
+ * is expensive, so unchanged lines are not measured again. While no line changes, the function returns the same array,
+ * because pi caches the result of it. A caller that changed that array gets a new one.
  */
 function fitting(): (lines: readonly string[], width: number) => string[] {
 	let last = { width: -1, drawn: [] as readonly string[], fit: [] as readonly string[], given: [] as string[] };

@@ -1,7 +1,7 @@
 /** The panel's actions on a run. Each key runs a command of `/subagents`. */
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
-import { type RunRecord, isLive } from "../background/run.ts";
+import { isLive, type RunRecord } from "../background/run.ts";
 import { messageReport, type Report, reportRows } from "../commands/report.ts";
 import { messageOf, unwaited } from "../host/guard.ts";
 import { paint } from "../ui/paint.ts";

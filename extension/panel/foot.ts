@@ -85,14 +85,18 @@ export function panelFoot(keys: PanelKeys, changed: () => void) {
 
 /** Returns the keys on one line: the last two, and before them as many as fit. */
 function hintLine(hints: readonly Hint[], keys: PanelKeys, pen: Pen): string {
-	const widths = hints.map(([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP.length);
+	const widths = hints.map(
+		([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP.length,
+	);
 	const fitting = hints.length - 2;
 	let room = widths.slice(fitting).reduce((left, width) => left - width, pen.width + GAP.length);
 	const shown = hints.filter((_, index) => {
 		if (index < fitting) room -= widths[index] ?? 0;
 		return index >= fitting || room >= 0;
 	});
-	const written = shown.map(([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`));
+	const written = shown.map(
+		([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`),
+	);
 	return pen.clip(written.join(GAP));
 }
 

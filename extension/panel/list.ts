@@ -1,7 +1,7 @@
 /** The panel's first view: the list of runs, and the details of the chosen run. */
 
 import type { Row } from "../../index.js";
-import { type RunRecord, isLive } from "../background/run.ts";
+import { isLive, type RunRecord } from "../background/run.ts";
 import { loadAddon } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
 import { paint, painter } from "../ui/paint.ts";

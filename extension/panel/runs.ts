@@ -2,7 +2,7 @@
 
 import type { BackgroundSession } from "../../index.js";
 import type { Background } from "../background/registry.ts";
-import { type RunRecord, endOf, isLive, runsOf } from "../background/run.ts";
+import { endOf, isLive, type RunRecord, runsOf } from "../background/run.ts";
 import { messageOf } from "../host/guard.ts";
 import { picked } from "../host/stored.ts";
 import { repeated } from "./repeated.ts";

@@ -1,7 +1,7 @@
 /** The panel's second view: a run's growing transcript, with its task, texts, tool calls and results. */
 
 import type { Transcript } from "../../index.js";
-import { type RunRecord, isLive } from "../background/run.ts";
+import { isLive, type RunRecord } from "../background/run.ts";
 import { messageOf } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import { paint } from "../ui/paint.ts";

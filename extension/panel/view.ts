@@ -59,7 +59,16 @@ export function rule(name: string, pen: Pen): string {
 	return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
 }
 
-const NOTHING: RunDrawing = { name: "", head: [], question: [], task: [], latest: [], usage: [], outcome: [], current: [] };
+const NOTHING: RunDrawing = {
+	name: "",
+	head: [],
+	question: [],
+	task: [],
+	latest: [],
+	usage: [],
+	outcome: [],
+	current: [],
+};
 
 /** Returns the current drawing of a run. */
 export function drawingOf(run: RunRecord): RunDrawing {

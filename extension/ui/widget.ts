@@ -3,7 +3,7 @@
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { TUI } from "@earendil-works/pi-tui";
 import type { Background } from "../background/registry.ts";
-import { type RunRecord, isLive } from "../background/run.ts";
+import { isLive, type RunRecord } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { Widget } from "../host/pi.ts";

@@ -1,5 +1,5 @@
 /**
- * Does what it is told on standard input, one JSON object a line (`{ id, deed, args }`), and tells what comes of it and
+ * Carries out requests from standard input, one JSON object a line (`{ id, deed, args }`), and prints their results and
  * every event of its conversation, one line each. Ends with its input.
  */
 

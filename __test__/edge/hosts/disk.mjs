@@ -1,4 +1,4 @@
-/** One run; prints its result and what is then in the agent directory. */
+/** Runs once; prints the result and the content of the agent directory. */
 
 import { readdirSync } from "node:fs";
 

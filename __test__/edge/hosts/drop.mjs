@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Has everything collected that nobody keeps. */
+/** Forces a garbage collection. */
 export async function collect() {
 	for (let round = 0; round < 5; round++) {
 		globalThis.gc?.();
@@ -11,7 +11,7 @@ export async function collect() {
 }
 
 /**
- * Keeps the handle of a run until its child is up: one that is collected before ends a run that has no child yet.
+ * Keeps the handle of a run until its child has started. A handle collected earlier ends a run without a child.
  *
  * @param {() => object} start
  * @param {() => Promise<void>} up

@@ -1,7 +1,7 @@
 /**
- * A pi as far as background runs know it: opens its conversation, asks for runs, writes each message into its session file as
- * pi would, and then says that it was delivered. What it has seen it writes into a log, and says on its output. It may be
- * killed at any moment. With the word `ends` it ends once everything was delivered that was ever accepted, or when its input
+ * A pi from the viewpoint of background runs: opens its conversation, starts runs, writes each message into its session
+ * file as pi would, and then reports it as delivered. It logs its events and prints them. It may be killed at any
+ * moment. With the word `ends` it exits once everything that was ever accepted has been delivered, or when its input
  * ends.
  */
 
@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { endBackground, openBackground, spawnSession, startRun } from "../../../index.js";
 
-/** Longer than whoever else is there needs to notice that a process is gone. */
+/** Longer than another process needs to notice that a process has ended. */
 const patienceMs = 30_000;
 
 const [options, log, tasks, ends, pauseMs] = process.argv.slice(2).map((word) => JSON.parse(word));
@@ -54,7 +54,7 @@ const session = openBackground({ ...options, delivered }, ({ news = [], deliveri
 /** @param {import("../../../index.js").DeliveryMessage} message */
 async function take({ deliveryIds, runIds, text }) {
 	say({ offered: deliveryIds });
-	// pi writes it when the model is told, and says so later.
+	// pi writes it when the model gets it, and reports that later.
 	await delay(pauseMs);
 	const entry = { type: "custom_message", content: text, details: { deliveryIds, runIds } };
 	appendFileSync(sessionFile, `${JSON.stringify(entry)}\n`);
@@ -70,7 +70,7 @@ for (const task of tasks) {
 	isHandedOver = !isHandedOver;
 	const call = isHandedOver ? startRun({ ...options, agent: "explorer", task }) : undefined;
 	const receipt = call ? (await call.background())[0] : await spawnSession({ ...options, task });
-	// The call of one that was quicker has its result.
+	// The call of a faster run already has its result.
 	if (call && (await call.result()).details.results[0]?.outcome !== "background") continue;
 	say(receipt?.status === "accepted" ? { accepted: receipt.runId, task } : { notice: receipt?.error });
 }

@@ -1,4 +1,7 @@
-/** Starts a run and does what its second word says, at the child's first words or before; prints what comes of it. */
+/**
+ * Starts a run and carries out the action named by its second word, at the child's first text or before; prints the
+ * result.
+ */
 
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -10,7 +13,7 @@ import { pathsBelow } from "../../support/files.ts";
 
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
 
-/** Takes all descriptors that this process may still have, but for a few; returns what gives them back. */
+/** Opens all but a few of the descriptors that this process may still have; returns a function that closes them. */
 function takeDescriptors(few = 0) {
 	/** @type {number[]} */
 	const taken = [];
@@ -61,7 +64,7 @@ const deeds = {
 	},
 	async "no descriptors at its end"() {
 		const { handle, result } = await begin();
-		// Fewer than it has, so that what the child's end sets free is of no use.
+		// Below its current number, so that the descriptors freed by the child's end do not help.
 		execFileSync("prlimit", ["--pid", String(process.pid), "--nofile=4:4"]);
 		handle.abort("enough");
 		console.log(JSON.stringify(await result));

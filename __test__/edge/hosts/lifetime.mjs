@@ -1,4 +1,4 @@
-/** Starts a run and then does what its second word says; prints what comes of it. */
+/** Starts a run and then carries out the action named by its second word; prints the result. */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { collect, dropOnceUp } from "./drop.mjs";
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
 const pidFile = join(options.cwd, "..", "pid");
 
-/** The child is up when it has written its process id: the file is there a moment before what it holds. */
+/** The child has started when it has written its process id. The file exists a moment before its content. */
 async function up() {
 	while (!(existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith("\n"))) await delay(10);
 }
 
 /** @type {Record<string, () => unknown>} */
 const deeds = {
-	/** Nobody keeps the handle, the process lives on. */
+	/** The handle is dropped while the process continues. */
 	async dropped() {
 		await dropOnceUp(() => startRun(options), up);
 		await delay(600_000);
@@ -27,7 +27,7 @@ const deeds = {
 		await dropOnceUp(() => startRun(options, () => {}, { confirm: () => true }), up);
 		await delay(600_000);
 	},
-	/** The result was asked for once and is not awaited by anybody any more. */
+	/** The result was requested once, and its promise is no longer awaited. */
 	async "promise only"() {
 		const promise = startRun(options).result();
 		await up();
@@ -46,7 +46,7 @@ const deeds = {
 		Object.assign(globalThis, { kept: startRun(options, () => {}) });
 		await up();
 	},
-	/** Awaited, and the process ends all the same. */
+	/** Awaited, and the process exits anyway. */
 	async exit() {
 		void startRun(options).result();
 		await up();
@@ -73,7 +73,7 @@ const deeds = {
 	async awaited() {
 		console.log((await startRun(options).result()).content[0]?.text);
 	},
-	/** What a callback throws is nobody's unhandled error. */
+	/** An error thrown by a callback is not an unhandled rejection. */
 	async callbacks() {
 		process.on("unhandledRejection", () => console.log("unhandled rejection"));
 		process.on("uncaughtException", () => console.log("uncaught exception"));

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { startRun } from "../../../index.js";
 
 const options = JSON.parse(process.argv[2] ?? "");
-// What the first run needs, every one needs.
+// Loads everything that each run needs.
 await startRun({ ...options, aborted: true }).result();
 const before = process.memoryUsage.rss();
 const run = startRun(options);
@@ -15,7 +15,7 @@ console.log(JSON.stringify({ result, grownBytes }));
 
 /** The kernel's own highest mark: memory that was given back counts too. */
 function highestBytes() {
-	// Linux hands `maxRSS` down to a program from the one that started it, which may be larger.
+	// Linux passes `maxRSS` on from the program that started this one, which may be larger.
 	if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1_024;
 	return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1_024;
 }

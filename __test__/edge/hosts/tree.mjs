@@ -1,6 +1,7 @@
 /**
- * Starts a run whose child has a tree below it, and does what its second word says once the tree is up. The place beside
- * the project is the stage: `host` gets our process id, `tree/` is the tree's folder. A result is printed as JSON.
+ * Starts a run whose child has a tree below it, and carries out the action named by its second word once the tree is
+ * running. The directory next to the project is the stage: `host` gets our process id, `tree/` is the tree's folder. A
+ * result is printed as JSON.
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +15,7 @@ import { dropOnceUp } from "./drop.mjs";
 /** @type {typeof import("../../../index.js")} */
 const { startRun } = createRequire(import.meta.url)("../../../index.js");
 
-/** How long a host stays that has nothing to wait for; whoever started it ends it sooner. */
+/** The time that an idle host stays; its parent ends it sooner. */
 const stayMs = 15_000;
 
 const [options, deed] = [JSON.parse(process.argv[2] ?? ""), process.argv[3] ?? ""];
@@ -46,7 +47,7 @@ function tell(what) {
 
 /** @type {Record<string, () => unknown>} */
 const deeds = {
-	/** Waits for the end, whatever brings it. */
+	/** Waits for any end. */
 	async wait() {
 		await report(startRun(options));
 		tell("result");
@@ -66,7 +67,7 @@ const deeds = {
 		handle.abort();
 		await report(handle);
 	},
-	/** Nobody keeps the handle, and the process lives on. */
+	/** The handle is dropped, and the process continues. */
 	async "drop the handle"() {
 		await dropOnceUp(() => startRun(options), up);
 		await delay(stayMs);

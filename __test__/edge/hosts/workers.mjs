@@ -33,5 +33,5 @@ const result = told(second, "result");
 await told(first, "update");
 await first.terminate();
 console.log(await result);
-// All others are gone by then, and the addon with them.
+// All others have ended by then, and have unloaded the addon.
 console.log(await told(start(answers), "result"));

@@ -1,39 +1,39 @@
-# A process tree that is hard to end. `bash tree.bash <folder> [kind…]` starts one process of each kind (all kinds unless
-# told which; `chain` is 20 processes), each of which ignores SIGTERM, SIGHUP and SIGINT and holds the standard output
-# that it was given. The first process stays as their parent. `<folder>/victims` lists them as they come: kind, process
-# id, start time in ticks, so that they can be told from whoever gets their number later. `<folder>/up` appears when all
-# are there. Everything ends by itself after two minutes at the latest, and never are there more than 40 processes. A file
-# `<folder>/over` ends the forker, which is hard to meet for whoever looks slowly.
+# A process tree that is hard to end. `bash tree.bash <folder> [kind…]` starts one process of each kind (by default all
+# kinds; `chain` is 20 processes). Each ignores SIGTERM, SIGHUP and SIGINT and holds its standard output. The first
+# process stays as their parent. `<folder>/victims` lists them in order of arrival: kind, process id, start time in ticks,
+# which distinguishes a process from a later one with the same id. `<folder>/up` appears once all run. Everything ends by
+# itself after at most two minutes, and there are at most 40 processes. A file `<folder>/over` ends the forker, which is
+# hard to catch with slow scans.
 #
-#   root     the parent of the others; `pi`, the parent of that one, is listed too
-#   plain    a child like any other
-#   group    leads a process group of its own
-#   session  leads a session of its own
-#   orphan   the same, and its parent has left
+#   root     the parent of the others; its own parent, `pi`, is listed too
+#   plain    an ordinary child
+#   group    leads its own process group
+#   session  leads its own session
+#   orphan   the same, and its parent has exited
 #   bare     the same, and its environment is empty
 #   stopped  is stopped
-#   named    has a name that nobody should parse
+#   named    has a name that breaks parsers
 #   chain    a child that has a child that has a child …
-#   forker   leads a session, and is somebody else every other millisecond: forks and leaves
+#   forker   leads a session, and is another process every other millisecond: forks and exits
 
 folder=$1
 shift
 victims=$folder/victims
 
 readonly lifetime=120 chain_length=20
-# A shell that forks itself nests a call deeper each time; it starts afresh before that costs anything.
+# A shell that forks itself nests a call deeper each time. It starts again before the depth matters.
 readonly fresh_every=100
 
-# Lists a process, this one unless told otherwise. Only builtins: a victim is one process.
+# Lists a process, by default this one. Only builtins: a victim is one process.
 list() { # kind [pid]
 	local pid=${2:-$BASHPID} stat
 	IFS= read -r -d '' stat < "/proc/$pid/stat"
-	# The name may hold anything; what follows the last parenthesis begins with field 3.
+	# The name may hold any character. The text after the last parenthesis begins with field 3.
 	local -a fields=(${stat##*) })
 	echo "$1 $pid ${fields[19]}" >> "$victims"
 }
 
-# Does nothing for its whole life, without a process more.
+# Waits until the end of its life, without another process.
 rest() {
 	read -r -t "$lifetime" -u 9
 	exit 0
@@ -63,7 +63,7 @@ forker() {
 	exit 0
 }
 
-# Becomes this program again, as one victim; what stands before is how.
+# Becomes this program again, as one victim. The words before it decide how.
 readonly itself=("$(type -P bash)" "$0" "$folder" as)
 
 start() { # kind
@@ -97,7 +97,7 @@ start() { # kind
 	esac
 }
 
-# Whether every kind is listed as often as it should be.
+# Succeeds if every kind is listed the expected number of times.
 are_all_up() { # kind…
 	local kind line
 	local -A count=()
@@ -109,13 +109,13 @@ are_all_up() { # kind…
 	done
 }
 
-# A pipe that nobody writes to, to wait at.
+# A pipe without a writer, to wait at.
 [[ -p $folder/silence ]] || mkfifo "$folder/silence"
 exec 9<> "$folder/silence"
 trap '' TERM HUP INT
 
 if [[ ${1:-} == as ]]; then
-	# A forker has no life of its own to rest for: it is told when that of all its forks ends, in seconds since 1970.
+	# A forker gets the end of the life of all its forks, in seconds since 1970.
 	end=${3:-} forks=0
 	[[ $2 != forker ]] || forker
 	victim "$2"
