@@ -1,5 +1,5 @@
-//! How long this process remembers the cost of a session. The test has its own file, because all tests of one program share the
-//! accounts.
+//! The time for which this process remembers the cost of a session. The test has its own file, because all tests of one program
+//! share the accounts.
 
 #![expect(clippy::float_cmp, reason = "the sums are promised to be exact")]
 

@@ -10,7 +10,7 @@ use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, has_en
 use pi_subagent_native::files::layout::credentials_of;
 use serde_json::{Value, json};
 
-/// How long these tests wait for a free lock.
+/// The time that these tests wait for a free lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Scene {
@@ -36,7 +36,8 @@ impl Scene {
     }
 
     fn create(&self) -> PrivateAgentDir {
-        let (real, at) = (self.root.path().join("real"), self.root.path().join("private"));
+        let real = self.root.path().join("real");
+        let at = self.root.path().join("private");
         let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
         private.lay_over(&self.own()).expect("written");
         private
@@ -159,7 +160,8 @@ fn keys_of_a_session_replace_the_users_logins_and_an_agents_own_replace_them() {
     let main = json!({"a": login("main", in_an_hour()), "b": {"type": "api_key", "key": "main-b"}});
     let own = json!({"b": {"type": "api_key", "key": "own-b"}});
     let scene = Scene::new(&main.to_string(), &own.to_string());
-    let (real, at) = (scene.root.path().join("real"), scene.root.path().join("keyed"));
+    let real = scene.root.path().join("real");
+    let at = scene.root.path().join("keyed");
     let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
     // Texts that pi would read as a command or a variable in a file.
     let keys = [("a", "!key-$HOME"), ("b", "session-b"), ("c", "plain")];

@@ -1,4 +1,4 @@
-//! When, and how often, a token is refreshed before it is copied.
+//! The conditions under which a token is refreshed before it is copied, and the number of refreshes.
 #![cfg(unix)]
 
 use std::fs;

@@ -12,9 +12,9 @@ use pi_subagent_native::credentials::{
 use rustix::fs::{CWD, Mode};
 use serde_json::{Value, json};
 
-/// How long these tests wait for a free lock.
+/// The time that these tests wait for a free lock.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long these tests wait for a lock that stays taken.
+/// The time that these tests wait for a lock that stays taken.
 const SHORT: Duration = Duration::from_millis(150);
 
 struct Scene {

@@ -264,7 +264,8 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
         listing.check_models(&config, &scene.spec.context, &models(model.clone())).await;
         let own = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
         let problem = own.plan.as_ref().err().map(ToString::to_string);
-        let (context, user) = (Arc::clone(&scene.spec.context), Arc::new(models(model)));
+        let context = Arc::clone(&scene.spec.context);
+        let user = Arc::new(models(model));
         let checks = doctor(scene.spec.cwd.clone(), context, user).await;
         let is_said = checks
             .iter()
@@ -419,7 +420,8 @@ async fn question(settings: &Value, lines: &str) -> String {
 
 #[tokio::test]
 async fn a_question_about_a_projects_agent_names_its_tools_and_their_effects() {
-    let (on, off) = (json!({ "allowWrite": "all" }), json!({}));
+    let on = json!({ "allowWrite": "all" });
+    let off = json!({});
     let only_reads = "It has only tools that read, so it cannot change files.";
     let table = [
         (&on, "tools: read, grep", "tools: read, grep", only_reads),

@@ -350,7 +350,8 @@ async fn nothing_is_written_through_a_link() {
     run.write("dir/inner.txt", "the run's\n");
     run.write("dir/new.txt", "the run's\n");
     run.end().await;
-    let (root, outside) = (run.scene.root(), run.scene.at("outside"));
+    let root = run.scene.root();
+    let outside = run.scene.at("outside");
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("inner.txt"), "outside").expect("written");
     fs::rename(root.join("dir"), root.join("moved")).expect("moved");
@@ -648,7 +649,8 @@ async fn apply_on_a_full_disk() {
     let text = lines.join("\n");
     run.write("zz-large", &text);
     run.end().await;
-    let (root, filler) = (run.scene.root(), run.scene.at("filler"));
+    let root = run.scene.root();
+    let filler = run.scene.at("filler");
     let before = everything(&root);
     // The first leaves room for no byte, the others for a part of the files.
     for room in [0, 256, 1024, 2048] {

@@ -54,7 +54,8 @@ impl Home {
 
     /// Returns everything below a directory, by path, with the text of files.
     fn everything(&self) -> BTreeMap<PathBuf, String> {
-        let (mut pending, mut all) = (vec![self.root.path().to_owned()], BTreeMap::new());
+        let mut pending = vec![self.root.path().to_owned()];
+        let mut all = BTreeMap::new();
         while let Some(directory) = pending.pop() {
             for entry in fs::read_dir(directory).expect("readable").map(|entry| entry.expect("readable")) {
                 let kind = entry.file_type().expect("readable");
@@ -311,7 +312,8 @@ fn a_run_that_alone_exceeds_the_quota_is_removed_first() {
 #[test]
 fn disk_use_counts_each_file_once_and_follows_no_link() {
     let home = Home::new();
-    let (run, known) = (home.run("0badcafe"), home.homeless("00000001"));
+    let run = home.run("0badcafe");
+    let known = home.homeless("00000001");
     let unknown = home.homeless("00000002");
     fs::create_dir(known.parent().expect("a parent").join("not-a-run")).expect("a directory");
     symlink(&unknown, known.parent().expect("a parent").join("00000003")).expect("a link");

@@ -117,7 +117,8 @@ impl Scene {
 
     async fn call(&self, view: &Arc<ConversationView>, tool: &str, params: Value) -> SessionAnswer {
         let call = parse_call(tool, params).expect("a session tool").expect("it is well formed");
-        let (user, cancel) = (Arc::new(User::default()), Cancel::new());
+        let user = Arc::new(User::default());
+        let cancel = Cancel::new();
         timeout(PATIENCE, use_session_tool(&self.service, view, call, user, &cancel))
             .await
             .expect("it answers")

@@ -574,7 +574,8 @@ struct Watch {
 
 impl Watch {
     fn look(self: &Arc<Self>) {
-        let (service, view) = (Arc::clone(&self.service), Arc::clone(&self.view));
+        let service = Arc::clone(&self.service);
+        let view = Arc::clone(&self.view);
         let mut settled: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(async move { until_settled(&service, &view, Some(PATIENCE)).await });
         let waker = Waker::from(Arc::clone(self));
@@ -687,7 +688,8 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
 async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let scene = Scene::new(ENDS);
     let store = attach(&scene.agent_dir()).store.expect("a store");
-    let (resumed, other) = (due(&scene, "0badcafe", 1), due(&scene, "1badcafe", 2));
+    let resumed = due(&scene, "0badcafe", 1);
+    let other = due(&scene, "1badcafe", 2);
     for run in [&resumed, &other] {
         let stored = StoredRun {
             key: run.key.clone(),
@@ -797,7 +799,8 @@ async fn each_of_many_results_is_delivered_in_full() {
         leave_end(&scene, number);
     }
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
-    let (mut text, mut count) = (String::new(), 0);
+    let mut text = String::new();
+    let mut count = 0;
     while count < usize::try_from(MANY).expect("a few") {
         let message = conversation.message().await;
         assert!(message.delivery_ids.len() <= 16, "{}", message.delivery_ids.len());
@@ -834,7 +837,8 @@ async fn an_active_run_older_than_the_newest_hundred_is_listed_and_its_end_is_an
 #[tokio::test]
 async fn a_result_in_the_session_file_is_not_delivered_again() {
     let scene = Scene::new(ENDS);
-    let (told, news) = (leave_end(&scene, 1), leave_end(&scene, 2));
+    let told = leave_end(&scene, 1);
+    let news = leave_end(&scene, 2);
     let entry = json!({
         "type": "custom_message", "customType": "subagent-announcement", "content": "…",
         "details": { "deliveryIds": [told], "runIds": [], "runs": [] },
@@ -996,7 +1000,8 @@ async fn a_shortened_result_names_the_file_with_the_whole() {
     scene.spawn().await;
     scene.until_settled(&conversation).await;
     let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let (result, file) = (run.result.expect("a result"), run.transcript.expect("a session file"));
+    let result = run.result.expect("a result");
+    let file = run.transcript.expect("a session file");
     assert!(result.len() <= 16 * 1024 && result.contains(&*file.to_string_lossy()), "{}", result.len());
     close_conversation(&scene.service, &conversation.view).await;
 }

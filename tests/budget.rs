@@ -539,7 +539,8 @@ fn the_expected_size_of_a_turn_is_the_newest_or_the_mean() {
 #[test]
 fn a_free_model_never_waits() {
     let account = SessionAccount::new(0.5);
-    let (mut first, mut second) = (shared(&account, 1.0), shared(&account, 1.0));
+    let mut first = shared(&account, 1.0);
+    let mut second = shared(&account, 1.0);
     assert_eq!(next_turn(&mut first), "covered");
     end_turn(&mut first, 1, 0.0);
     assert_eq!(next_turn(&mut first), "covered");

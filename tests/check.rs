@@ -177,7 +177,8 @@ async fn no_process_of_a_check_survives_its_run() {
         is_gone(&scene.path("pid")).await;
 
         let scene = self::scene(script, endless, &json!({}));
-        let (control, user) = (Control::default(), User::default());
+        let control = Control::default();
+        let user = User::default();
         let abort = async {
             while !scene.path("pid").exists() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -440,7 +441,8 @@ async fn the_limits_and_the_abort_of_a_run_end_its_preparation() {
     is_gone(&scene.path("pid")).await;
 
     let scene = isolated("works; leave", endless, &json!({}));
-    let (control, user) = (Control::default(), User::default());
+    let control = Control::default();
+    let user = User::default();
     let abort = async {
         while !scene.path("pid").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -361,7 +361,8 @@ fn later_records_do_not_change_the_result() {
         record["message"]["usage"] = json!({"input": tokens});
         record
     };
-    let (start, settled) = (json!({"type": "agent_start"}), json!({"type": "agent_settled"}));
+    let start = json!({"type": "agent_start"});
+    let settled = json!({"type": "agent_settled"});
     let tool = json!({"type": "tool_execution_start", "toolCallId": "a", "toolName": "bash"});
     let work = stream(&[start.clone(), answer("The answer.", 10), settled.clone()]);
     let alone = collect(&work);

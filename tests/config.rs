@@ -336,7 +336,8 @@ fn a_project_file_of_another_user_is_ignored_with_a_notice() {
 #[cfg(unix)]
 #[test]
 fn entries_of_other_users_in_parent_directories_are_ignored_and_hide_no_project_file() {
-    let (theirs, mine) = ("project/shared/.pi", "project/.pi/subagents.json");
+    let theirs = "project/shared/.pi";
+    let mine = "project/.pi/subagents.json";
     for kind in [
         "dangling link",
         "link to a file of root",

@@ -27,7 +27,8 @@ fn is_found(case: &str, sanitizer: &Sanitizer) -> Result<(), String> {
     let (before, rest) = case.split_once('«').expect("a case marks its secret");
     let (secret, after) = rest.split_once('»').expect("a case marks the end of its secret");
     let out = sanitizer.sanitize(&format!("{before}{secret}{after}"));
-    let (before, after) = (without_sequences(before), without_sequences(after));
+    let before = without_sequences(before);
+    let after = without_sequences(after);
     let marker = out.strip_prefix(&*before).and_then(|rest| rest.strip_suffix(&*after)).unwrap_or("");
     let is_found = marker.starts_with('[') && marker.ends_with("REDACTED]") && !marker.contains(' ');
     if is_found { Ok(()) } else { Err(format!("{case}\n  -> {}", &*out)) }

@@ -67,7 +67,9 @@ impl Scene {
         let root = stage(script);
         let service = background(&root.path().join("agent"));
         let session = Some(SESSION.to_owned());
-        let (heard, hand_over, cancel) = (Ear::default(), HandOver::default(), Cancel::new());
+        let heard = Ear::default();
+        let hand_over = HandOver::default();
+        let cancel = Cancel::new();
         Self { root, service, config, heard, hand_over, cancel, session }
     }
 
@@ -300,7 +302,8 @@ async fn a_chain_that_fails_in_the_background_names_its_step_and_the_previous_an
 
 /// Returns the lines outside of fences.
 fn ours(text: &str) -> Vec<&str> {
-    let (mut ours, mut fence) = (Vec::new(), None);
+    let mut ours = Vec::new();
+    let mut fence = None;
     for line in text.lines() {
         match fence {
             Some(end) if line == end => fence = None,

@@ -165,7 +165,8 @@ async fn exchanging_a_root_with_a_link_brings_no_hidden_file_into_a_snapshot() {
             }
             drop(swapper);
             if inner.is_symlink() {
-                let (one, other) = (&inner, &scene.root().join("link"));
+                let one = &inner;
+                let other = &scene.root().join("link");
                 renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).expect("both are there");
             }
         }
@@ -182,7 +183,8 @@ async fn a_repository_with_objects_in_a_hidden_directory_is_refused() {
         for store in [scene.store().await, scene.sandboxed().await] {
             let store = store.hiding(std::slice::from_ref(&hidden));
             let root = scene.root();
-            let (from, link) = (hidden.join(place), root.join(name));
+            let from = hidden.join(place);
+            let link = root.join(name);
             fs::rename(&link, &from).expect("moved");
             symlink(&from, &link).expect("a link");
             let refused = store.take(ID, &root).await.expect_err("it is hidden").to_string();
@@ -204,7 +206,8 @@ async fn a_repository_with_objects_in_a_hidden_directory_is_refused() {
 #[tokio::test]
 async fn a_tree_in_a_hidden_directory_is_refused_unless_it_is_a_private_tree() {
     let scene = Scene::committed();
-    let (hidden, tree) = (scene.at("home/.ssh"), scene.at("agent/subagent-trees/1/project"));
+    let hidden = scene.at("home/.ssh");
+    let tree = scene.at("agent/subagent-trees/1/project");
     for place in [&hidden, &tree] {
         fs::create_dir_all(place).expect("made");
         scene.git_in(place, &["clone", "-q", scene.root().to_str().expect("text"), "."]);

@@ -158,7 +158,8 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
     scene.git_in(&scene.at("other"), &["commit", "-qm", "secret"]);
     let secret = scene.git_in(&scene.at("other"), &["rev-parse", "HEAD^{tree}"]);
     let isolated = Isolated::of(scene, &[]).await;
-    let (git, mark) = (isolated.tree.root.join(".git"), isolated.scene.at("mark"));
+    let git = isolated.tree.root.join(".git");
+    let mark = isolated.scene.at("mark");
     let script = isolated.scene.at("script");
     fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).expect("written");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
@@ -204,7 +205,8 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
 
 /// Leaves a file at a path that is longer than a system call accepts.
 fn too_deep(isolated: &Isolated) {
-    let (outer, inner) = (["0".repeat(200).as_str(); 11].join("/"), isolated.scene.at("inner"));
+    let outer = ["0".repeat(200).as_str(); 11].join("/");
+    let inner = isolated.scene.at("inner");
     fs::create_dir_all(isolated.tree.root.join(&outer)).expect("made");
     fs::create_dir_all(inner.join(&outer)).expect("made");
     fs::write(inner.join(&outer).join("file"), "text").expect("written");

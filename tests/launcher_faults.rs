@@ -127,10 +127,8 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
     let old = "echo 'Error: Unknown option: --no-extensions' >&2; exit 1";
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
-    let (not_started, silent) = (
-        "`far` ended before it started a child: ",
-        "`far`: pi on the other machine ended before it answered: ",
-    );
+    let not_started = "`far` ended before it started a child: ";
+    let silent = "`far`: pi on the other machine ended before it answered: ";
     for place in [Place::Words, Place::Shell] {
         for protocol in ["rpc", "json"] {
             for (label, script, begins, expected) in [
@@ -245,7 +243,8 @@ async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
             seen.wait_for(arrived).await.expect("the run continues");
             signal(&connection[..1], Signal::KILL);
         };
-        let (user, control) = (User::default(), Control::default());
+        let user = User::default();
+        let control = Control::default();
         let (result, ()) = tokio::join!(scene.execute(&user, &control, &progress), cut);
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Failed, "{case}: {}", result.text);
@@ -270,7 +269,8 @@ async fn a_stalled_connection_ends_the_run_at_its_idle_limit_and_leaves_no_remot
             (child, connection) = at_work(&scene).await;
             signal(&connection[1..], Signal::STOP);
         };
-        let (user, control) = (User::default(), Control::default());
+        let user = User::default();
+        let control = Control::default();
         let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), stall);
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::IdleTimeout, "{protocol}: {}", result.text);
@@ -308,7 +308,8 @@ async fn a_short_stall_and_a_slow_connection_do_no_harm() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), stall);
     let single = &result.details.results[0];
     assert_eq!(single.outcome, RunOutcome::Completed, "{}", result.text);

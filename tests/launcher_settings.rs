@@ -121,8 +121,10 @@ async fn the_model_of_a_remote_background_child_is_not_checked_locally() {
             known: Vec::new(),
         };
         let user = || Arc::new(User { model: Some(unknown.clone()), ..User::default() });
-        let (cwd, context) = (scene.spec.cwd.clone(), Arc::clone(&scene.spec.context));
-        let (service, session) = (background(&scene.path("agent")), "conversation".to_owned());
+        let cwd = scene.spec.cwd.clone();
+        let context = Arc::clone(&scene.spec.context);
+        let service = background(&scene.path("agent"));
+        let session = "conversation".to_owned();
         let scope =
             ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
         let known = KnownDeliveries::default();

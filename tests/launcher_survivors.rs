@@ -184,7 +184,8 @@ async fn a_host_that_is_killed() {
     let means = if means == "Warden" { Means::Warden } else { Means::Cancel };
     let scene = scene(place, means, &json!({}));
     fs::write(env::var(DIRECTORY).expect("a file"), &*scene.root.path().to_string_lossy()).expect("a file");
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let (result, _) = scene.run_with(&user, &control).await;
     panic!("the run ended before the kill: {}", result.text);
 }

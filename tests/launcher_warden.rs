@@ -128,7 +128,8 @@ async fn no_remote_process_outlives_the_killed_script() {
         shell.push(script_of(&scene));
         assert_eq!(shell.kill(), 1);
     };
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), kill);
     assert_eq!(result.details.results[0].outcome, RunOutcome::Failed, "{}", result.text);
     child.gone("the child").await;

@@ -382,7 +382,8 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
 #[tokio::test]
 async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let (scene, context) = conversation(Place::Words, "works; leave");
-    let (service, cwd) = (background(&scene.path("agent")), scene.spec.cwd.clone());
+    let service = background(&scene.path("agent"));
+    let cwd = scene.spec.cwd.clone();
     let scope =
         || ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
     let known = KnownDeliveries::default();

@@ -81,7 +81,8 @@ fn started(scene: &Scene) -> Pids {
 
 /// Runs a scene, calls a function after the child's first output, and returns the result.
 async fn run_with_action(scene: &Scene, act: impl AsyncFnOnce()) -> ToolResult {
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let (progress, mut seen) = watch::channel(Progress::default());
     let acted = async {
         let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
@@ -181,7 +182,8 @@ async fn a_changed_host_key_starts_nothing_and_is_reported() {
     fs::write(&known, format!("build-box {other}")).expect("a file");
     let file = format!("UserKnownHostsFile={}", known.display());
     let scene = scene_behind(&relay, &[&file, "HostKeyAlias=build-box"], &json!({}));
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let result = scene.run_with(&user, &control).await.0;
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
     let error = error(&result);
@@ -219,7 +221,8 @@ async fn an_unknown_key_and_a_missing_server_are_reported() {
             words.splice(1..1, ["-o", "UserKnownHostsFile=/dev/null"].map(Value::from));
         }
         drop(gone);
-        let (user, control) = (User::default(), Control::default());
+        let user = User::default();
+        let control = Control::default();
         let result = scene.run_with(&user, &control).await.0;
         assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
         let error = error(&result);
@@ -244,7 +247,8 @@ async fn a_full_remote_disk_starts_nothing_and_is_reported() {
     let argv = far["command"].as_array_mut().expect("a list").last_mut().expect("the child");
     assert_eq!(argv, "{argv}");
     *argv = format!("TMPDIR='{full}' {{argv}}").into();
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let result = scene.run_with(&user, &control).await.0;
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
     let error = error(&result);

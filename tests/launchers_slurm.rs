@@ -47,7 +47,8 @@ fn nodes() -> String {
 }
 
 async fn set_nodes(state: &str, expected: &str) {
-    let (name, state) = (format!("NodeName={}", nodes()), format!("State={state}"));
+    let name = format!("NodeName={}", nodes());
+    let state = format!("State={state}");
     slurm("scontrol", &["update", &name, &state, "Reason=test"]);
     let states = ["--noheader", "--Node", "--partition=main", "--format=%T"];
     eventually(expected, || slurm("sinfo", &states).lines().all(|line| line.trim() == expected)).await;
@@ -114,7 +115,8 @@ async fn a_job_that_waits_for_drained_nodes_says_so_and_leaves_the_queue_with_it
         let (scene, _cluster) = alone(&config).await;
         set_nodes("DRAIN", "drained").await;
         let control = Control::default();
-        let (user, cancel) = (User::default(), control.cancel.clone());
+        let user = User::default();
+        let cancel = control.cancel.clone();
         let abort = async {
             eventually("a job in the queue", || jobs().starts_with("PENDING ")).await;
             if label == "abort" {
@@ -143,7 +145,8 @@ async fn a_child_starts_once_a_node_is_available_again() {
         eventually("a job in the queue", || jobs().starts_with("PENDING ")).await;
         set_nodes("RESUME", "idle").await;
     };
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), back);
     assert_eq!(result.text.lines().next(), Some("The end."));
     assert_eq!(started(&scene).len(), 1);

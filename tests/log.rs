@@ -96,7 +96,8 @@ impl Log {
 
     /// Panics unless a line of this component has all these words.
     fn says(&self, part: &str, words: &[&str]) {
-        let (text, part) = (self.text(), format!(" {part}: "));
+        let text = self.text();
+        let part = format!(" {part}: ");
         let is_it = |line: &str| line.contains(&part) && words.iter().all(|word| line.contains(word));
         assert!(text.lines().any(is_it), "no line of{part}has {words:?}:\n{text}");
     }
@@ -209,7 +210,8 @@ async fn waits(log: &Log) {
 
 async fn is_delivered(log: &Log) {
     let scene = Scene::new("works; leave", json!({}));
-    let (service, context) = (background(&scene.path("agent")), Arc::new(scene.context.clone()));
+    let service = background(&scene.path("agent"));
+    let context = Arc::new(scene.context.clone());
     let scope = ConversationScope {
         cwd: scene.path("project"),
         context: Arc::clone(&context),

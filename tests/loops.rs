@@ -161,7 +161,8 @@ async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
         );
         (place, text)
     };
-    let (own, theirs) = ("agent/agents/explorer.md", "project/.pi/agents/explorer.md");
+    let own = "agent/agents/explorer.md";
+    let theirs = "project/.pi/agents/explorer.md";
     let table: Vec<(&str, Files, u32, Option<u32>)> = vec![
         ("the user's", vec![user(json!({ "stopAfter": 3 }))], 3, Some(3)),
         ("none", vec![user(json!({ "stopAfter": 0 }))], 40, None),

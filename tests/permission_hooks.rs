@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::run::{Control, HostContext, HostExtension, RunOutcome, RunSpec, ToolResult};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
@@ -252,7 +253,8 @@ async fn a_hook_is_found_in_every_place_where_pi_finds_extensions() {
 async fn the_hosts_list_of_extensions_counts_if_it_is_given() {
     let mut scene = scene(&json!({}));
     let installed = write(&scene, "agent/extensions/a.ts", HOOK);
-    let (entry, _) = (write(&scene, "pkg/dist/index.js", PLAIN), write(&scene, "pkg/src/w.ts", HOOK));
+    let entry = write(&scene, "pkg/dist/index.js", PLAIN);
+    write(&scene, "pkg/src/w.ts", HOOK);
     let package = Some(scene.path("pkg"));
     let list = vec![HostExtension { path: entry, package }, HostExtension { path: installed, package: None }];
     context(&mut scene.spec).host.extensions = Some(list);
@@ -272,7 +274,8 @@ async fn every_writing_child_loads_the_hooks_and_no_agent_can_exclude_them() {
             "---\nname: worker\nreadonly: false\ndescription: Works.\ntools: read, bash\n{fields}---\nWork."
         )
     };
-    let (hook, own) = ("agent/extensions/hook.ts", "agent/extensions/own.ts");
+    let hook = "agent/extensions/hook.ts";
+    let own = "agent/extensions/own.ts";
     let table: [(&str, Value, &str, String, &[&str]); 7] = [
         ("auto", json!({}), "agent/agents/worker.md", worker(""), &[hook]),
         (
@@ -370,8 +373,7 @@ async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
                     "agent/extensions/g/package.json",
                     "agent/settings.json",
                 ] {
-                    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
-                    rustix::fs::mknodat(rustix::fs::CWD, scene.path(name), kind, mode, 0).expect("a FIFO");
+                    mknodat(CWD, scene.path(name), FileType::Fifo, Mode::RWXU, 0).expect("a FIFO");
                 }
             },
             &[],

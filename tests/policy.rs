@@ -212,7 +212,9 @@ fn a_call_names_its_agent_and_directory_before_the_long_text() {
     for tool in &surface_of(&builtins(), |_| true).tools[..3] {
         let schema = tool.parameters.to_string();
         let at = |key: &str| schema.find(&format!("\"{key}\":{{"));
-        let (agent, cwd, task) = (at("agent").expect("an agent"), at("cwd"), at("task").expect("a task"));
+        let agent = at("agent").expect("an agent");
+        let cwd = at("cwd");
+        let task = at("task").expect("a task");
         assert!(agent < task && cwd.is_none_or(|cwd| agent < cwd && cwd < task), "{schema}");
     }
 }

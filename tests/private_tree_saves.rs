@@ -25,7 +25,8 @@ fn save_all_the_time(root: &Path, has_ended: &AtomicBool, first: &mpsc::Sender<(
     let mut saved = Vec::new();
     while !has_ended.load(Ordering::Acquire) && saved.len() < MAX_SAVES {
         let name = format!("saved-{:06}", saved.len());
-        let (new, path) = (root.join("new.tmp"), root.join(&name));
+        let new = root.join("new.tmp");
+        let path = root.join(&name);
         let is_saved = if saved.len() % 2 == 0 {
             fs::write(&path, &name).is_ok()
         } else {
@@ -72,7 +73,8 @@ async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
         let (saved, Imported { branch, kept, notices, .. }) = std::thread::scope(|scope| {
             let (sender, first) = mpsc::channel();
             let saving = scope.spawn({
-                let (root, has_ended) = (&tree.root, &has_ended);
+                let root = &tree.root;
+                let has_ended = &has_ended;
                 move || save_all_the_time(root, has_ended, &sender)
             });
             first.recv().expect("a file was saved");

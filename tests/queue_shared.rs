@@ -37,7 +37,8 @@ fn a_second_process_ends_with_its_test() {
             match line.split(' ').collect::<Vec<_>>().as_slice() {
                 ["enter", name, cap] => {
                     let mut waiting = queue.enter(request(&store, cap.parse().expect("a number")));
-                    let (name, permits) = ((*name).to_owned(), permits.clone());
+                    let name = (*name).to_owned();
+                    let permits = permits.clone();
                     runtime.spawn(async move {
                         let permit = waiting.admitted().await;
                         permits.lock().expect("no thread panicked").insert(name.clone(), permit);

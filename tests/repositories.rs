@@ -85,7 +85,8 @@ const HOOKS: [&str; 28] = [
 async fn no_hook_or_program_of_a_repository_runs() {
     for (sandboxed, in_files) in [(false, true), (false, false), (true, true)] {
         let scene = Scene::committed();
-        let (mark, script) = (scene.at("mark"), scene.at("script"));
+        let mark = scene.at("mark");
+        let script = scene.at("script");
         fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\nexec cat\n", mark.display()))
             .expect("written");
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
@@ -464,10 +465,12 @@ async fn a_file_missing_in_a_sparse_tree_is_missing_after_an_undo_or_an_abort() 
 
 /// Returns the kind, permissions and content of every entry of a tree, except its repository.
 fn listing(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
-    let (mut found, mut waiting) = (BTreeMap::new(), vec![root.to_owned()]);
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
     while let Some(directory) = waiting.pop() {
         for entry in fs::read_dir(&directory).expect("readable").flatten() {
-            let (path, metadata) = (entry.path(), entry.metadata().expect("there"));
+            let path = entry.path();
+            let metadata = entry.metadata().expect("there");
             if entry.file_name() == ".git" {
                 continue;
             }

@@ -387,12 +387,14 @@ async fn an_aborted_run_is_never_a_success_and_keeps_the_partial_text() {
             receiver.wait_for(|progress| &*progress.text == "so far").await.expect("the text comes");
             cancel.cancel(reason);
         };
-        let (user, control) = (User::default(), control(&cancel));
+        let user = User::default();
+        let control = control(&cancel);
         let (result, ()) = tokio::join!(scene.execute(&user, &control, &progress), stop);
         assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
         assert_eq!(message(&result), says);
         assert!(result.text.contains("partial output:\n```text\nso far\n```"), "{}", result.text);
-        let (single, last) = (&result.details.results[0], receiver.borrow());
+        let single = &result.details.results[0];
+        let last = receiver.borrow();
         assert_eq!(last.session_file.as_deref().and_then(Path::to_str), single.session_file.as_deref());
         assert_eq!(last.directory.as_deref(), last.session_file.as_deref().and_then(Path::parent));
         assert!(last.pid.is_some_and(|pid| pid > 1));
@@ -778,7 +780,8 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
         fs::write(scene.path("call"), "").expect("written");
         [text, call]
     };
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let (result, updates) = tokio::join!(scene.execute(&user, &control, &progress), watched);
     let whole = format!("{result:?} {updates:?} {:?}", *receiver.borrow());
     assert!(!whole.contains("abcdefghijklmnopqrstuvwxyz0123456789"), "{whole}");
@@ -799,7 +802,8 @@ async fn a_retry_shows_the_providers_message_without_secrets() {
         fs::write(scene.path("on"), "").expect("written");
         retry
     };
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     let (result, retry) = tokio::join!(scene.execute(&user, &control, &progress), watched);
     assert_eq!((retry.attempt, retry.max_attempts), (2, Some(3)));
     let error = retry.error.as_deref().expect("there was one");
@@ -823,7 +827,8 @@ async fn half_a_secret_is_not_shown() {
         cancel.cancel(CancelReason::Caller(None));
         shown
     };
-    let (user, control) = (User::default(), control(&cancel));
+    let user = User::default();
+    let control = control(&cancel);
     let (result, update) = tokio::join!(scene.execute(&user, &control, &progress), stop);
     let all = format!("{result:?} {update:?}");
     assert!(result.text.contains("The key is") && !all.contains("s3cr3t"), "{all}");
@@ -1130,7 +1135,8 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
 async fn dropping_a_run_ends_its_child() {
     let scene = scene("echo $$ > \"$home/pid\"; begin; delta 'up'; sleep 20");
     let (progress, mut receiver) = watch::channel(Progress::default());
-    let (user, control) = (User::default(), Control::default());
+    let user = User::default();
+    let control = Control::default();
     tokio::select! {
         _ = scene.execute(&user, &control, &progress) => panic!("the child runs on"),
         up = receiver.wait_for(|progress| &*progress.text == "up") => drop(up),

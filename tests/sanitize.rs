@@ -753,7 +753,8 @@ fn a_trace_of_more_than_five_frames_is_folded() {
 fn a_line_of_a_huge_text_costs_as_much_as_its_beginning() {
     let sanitizer = plain();
     let piece = "word ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\n";
-    let (short, huge) = (piece.repeat(1 << 10), piece.repeat(1 << 20));
+    let short = piece.repeat(1 << 10);
+    let huge = piece.repeat(1 << 20);
     let least = |text: &str| {
         let shown = || assert!(sanitizer.line(text, 100).chars().count() <= 100);
         (0..5).map(|_| processor_time(shown)).min().expect("five times")
@@ -878,8 +879,10 @@ fn hostile_text_is_settled_at_once() {
                 );
             })
         };
-        let (short, long) = (text(3_000), text(24_000));
-        let (mut eight, mut whole) = (Duration::MAX, Duration::MAX);
+        let short = text(3_000);
+        let long = text(24_000);
+        let mut eight = Duration::MAX;
+        let mut whole = Duration::MAX;
         let is_linear = (0..30).any(|_| {
             eight = eight.min((0..8).map(|_| time(&short)).sum());
             whole = whole.min(time(&long));

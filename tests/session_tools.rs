@@ -84,7 +84,8 @@ impl Scene {
             self.root.path().join("project"),
             context(&self.root),
         );
-        let (agent, label) = (Some("explorer".into()), Some(label.into()));
+        let agent = Some("explorer".into());
+        let label = Some(label.into());
         let request = SpawnRequest { agent, label, cleanup: cleanup.map(str::to_owned), ..request };
         match spawn(&self.service, request, Arc::new(User::default())).await {
             Receipt::Accepted { session_key, .. } => session_key,
@@ -505,7 +506,8 @@ async fn an_ended_call_is_found_by_its_id() {
     let scene = Scene::new(ANSWERS).await;
     let run_id = scene.call().await.details.run_id.expect("a run");
     let command = |line: String| {
-        let (service, view) = (&scene.service, &scene.view);
+        let service = &scene.service;
+        let view = &scene.view;
         async move { commands::answer(service, view, &line, None, Arc::new(User::default())).await }
     };
     assert!(command("list".to_owned()).await.plain().contains(&run_id));
@@ -579,7 +581,8 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     };
     let (run, path) = timeout(PATIENCE, archived).await.expect("it is archived");
     assert!(fs::metadata(&path).is_ok(), "{path}");
-    let (mut offset, mut read) = (0, Vec::new());
+    let mut offset = 0;
+    let mut read = Vec::new();
     loop {
         let params = json!({ "sessionKey": key, "limit": 20, "offset": offset });
         let page = scene.tool("sessions_history", params).await;

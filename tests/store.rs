@@ -395,7 +395,8 @@ fn a_waiting_process_writes_seldom_and_an_idle_process_never() {
     };
     let mut queue: [TicketRequest; 2] = requests(1, WhenFull::Wait);
     assert_eq!(turn(&store, &[], &mut queue), "+.");
-    let (since, before) = (Instant::now(), written());
+    let since = Instant::now();
+    let before = written();
     assert_eq!(turn(&store, &[], &mut queue[..1]), "+");
     assert_eq!(written(), before, "who has started does not count up");
     while written() == before {

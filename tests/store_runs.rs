@@ -444,7 +444,8 @@ fn the_time_of_an_end_is_stored_with_the_directory_of_the_run() {
     for (key, created_ms) in [("silent", 1), ("waits", 2), ("told", 3), ("resumed", 4)] {
         let directory = Some(format!("/{key}"));
         let run = StoredRun { created_ms, ended_ms: Some(7), directory, ..ended(key, "s") };
-        let (one, two) = (delivery(key, "s", key), delivery("again", "s", key));
+        let one = delivery(key, "s", key);
+        let two = delivery("again", "s", key);
         store.settle_run(&run, Some(&one).filter(|_| key != "silent"), false).expect("kept");
         if key == "resumed" {
             store.settle_run(&run, Some(&two), false).expect("kept");

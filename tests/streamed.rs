@@ -175,7 +175,8 @@ fn longest_shown(text: &str, secret: &str, sanitizer: &Sanitizer) -> (usize, Str
 fn no_part_of_a_key_or_token_is_shown_for_any_end_of_a_text() {
     let line = "9zQ3VS5JJ7ds3xfnygWyF8PbnGy0qvHL7wZC0Q3n5v1kTz9Lx2Uu4hXoPb6mW1r0";
     let pem = |kind: &str| ["-----", kind, " RSA PRIVATE KEY-----"].concat();
-    let (begin, end) = (pem("BEGIN"), pem("END"));
+    let begin = pem("BEGIN");
+    let end = pem("END");
     let token = "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0uQ7Zk";
     for (text, secret) in [
         (format!("so:\n{begin}\n{line}\n{line}\n9zQ=\n{end}\nand"), line),

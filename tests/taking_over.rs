@@ -207,7 +207,8 @@ async fn a_diff_is_exact_on_the_screen_and_stored_sanitized() {
     let branch = scene.done("brancher", "secret").await;
     let report = scene.answer(&format!("diff {branch}")).await;
     let line = "+API_KEY=abcd1234efgh5678ijkl;./x.sh npm test";
-    let (kept, exact) = (report.plain(), report.plain_exact().expect("they differ"));
+    let kept = report.plain();
+    let exact = report.plain_exact().expect("they differ");
     assert!(exact.lines().any(|shown| shown.trim_start() == line) && !exact.contains("REDACTED"), "{exact}");
     assert!(!kept.contains("abcd1234") && kept.contains("+API_KEY=[REDACTED]"), "{kept}");
     let note =

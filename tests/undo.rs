@@ -163,7 +163,8 @@ async fn the_record_of_a_snapshot_is_replaced_in_one_step() {
     let scene = Scene::committed();
     let store = scene.take().await;
     let record = store.directory(ID).join("snapshot.json");
-    let (before, mut opened) = (fs::read(&record).expect("there"), fs::File::open(&record).expect("there"));
+    let before = fs::read(&record).expect("there");
+    let mut opened = fs::File::open(&record).expect("there");
     scene.write("kept.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git works"));
     let mut old = Vec::new();
@@ -186,7 +187,8 @@ async fn a_private_file_stays_private() {
 #[tokio::test]
 async fn a_link_in_place_of_a_directory_does_not_lead_out_of_the_tree() {
     let scene = Scene::committed();
-    let (root, outside) = (scene.root(), scene.at("outside"));
+    let root = scene.root();
+    let outside = scene.at("outside");
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("inner.txt"), "outside").expect("written");
     let store = scene.take().await;
@@ -278,7 +280,8 @@ async fn no_save_is_lost_during_an_undo() {
     let git = Git::find(&scene.env(), None).await.expect("a git");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 100_000 };
     let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits);
-    let (mut saves, mut restored) = (0, 0);
+    let mut saves = 0;
+    let mut restored = 0;
     for round in 0.. {
         scene.git(&["checkout", "-q", "--", "."]);
         scene.git(&["clean", "-qfd"]);

@@ -294,7 +294,8 @@ async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is
     scene.until(&["start alpha"]).await;
     let alpha = fs::read_to_string(scene.0.path().join("alpha.pid")).expect("it is noted");
     other.kill();
-    let (mut met, since) = (0, Instant::now());
+    let mut met = 0;
+    let since = Instant::now();
     let recovered = loop {
         assert!(since.elapsed() < PATIENCE, "nobody has taken it over");
         let recovered = store.recover_trees().await;

@@ -467,7 +467,8 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
         json!(["/bin/sh", "-c", r#"cat "$0/{session}""#, home]);
     context.host = Host { session_id: Some(SESSION.into()), ..Host::default() };
     let context = Arc::clone(&far.0.spec.context);
-    let (service, cwd) = (background(&far.0.path("agent")), far.0.spec.cwd.clone());
+    let service = background(&far.0.path("agent"));
+    let cwd = far.0.spec.cwd.clone();
     let scope =
         || ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
     let known = KnownDeliveries::default();
@@ -515,11 +516,13 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
             "echo $$ >\"$home/pid\"; {hear}begin; echo half >half.txt; said 'So far.' toolUse; : >\"$home/started\"; gate never"
         );
         let mut far = Far::new("words", &script, &json!({ "protocol": protocol }));
-        let (relay, place) = (far.0.path("relay"), far.0.path("far"));
+        let relay = far.0.path("relay");
+        let place = far.0.path("far");
         let context = Arc::make_mut(&mut far.0.spec.context);
         context.config.as_mut().expect("a configuration")["launchers"]["far"]["command"] =
             json!(["/bin/sh", "-c", RELAY, relay, "/bin/sh", FAR, "words", place, "{argv}"]);
-        let (mut connection, mut child) = (Pids::default(), Pids::default());
+        let mut connection = Pids::default();
+        let mut child = Pids::default();
         let (progress, mut seen) = watch::channel(Progress::default());
         let cut = async {
             eventually("the child", || far.0.path("started").exists()).await;

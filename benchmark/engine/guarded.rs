@@ -71,10 +71,12 @@ pub(crate) fn builds(warden: &str, folder: &str, count: &str) -> Result<Value, B
     let host = Host::new(warden, folder)?;
     let tree = Tree::new(&host.warden, &host.folder)?;
     let shell = tree.shell.to_str().ok_or("a path is not UTF-8")?;
-    let (free, confined) = (host.guardian(Way::Warden), host.guardian(Way::Warden));
+    let free = host.guardian(Way::Warden);
+    let confined = host.guardian(Way::Warden);
     let options = Options { sandbox: Some(tree.sandbox()), pid_namespace: true, ..Options::default() };
     let confined = confined.map(|guardian| Guardian { options, ..guardian });
-    let (mut freely, mut confinedly) = (Vec::new(), Vec::new());
+    let mut freely = Vec::new();
+    let mut confinedly = Vec::new();
     for _ in 0..count.parse::<usize>()? {
         for (guardian, shell, times) in [(&free, "/bin/sh", &mut freely), (&confined, shell, &mut confinedly)]
         {

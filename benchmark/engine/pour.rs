@@ -28,7 +28,8 @@ pub(crate) fn chunks(file: &str) -> io::Result<()> {
 pub(crate) fn sent(file: &str) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
-        let (input, output) = (File::open(file)?, wide(stdout()?));
+        let input = File::open(file)?;
+        let output = wide(stdout()?);
         while rustix::fs::sendfile(&output, &input, None, PIPE_BYTES)? > 0 {}
         Ok(())
     }

@@ -29,7 +29,8 @@ pub(crate) fn install(warden: &Path, folder: &Path) -> Result<Vec<PathBuf>, Box<
 }
 
 fn shell(warden: &Path, home: &Path, files: usize, network: bool) -> Result<PathBuf, Box<dyn Error>> {
-    let (agent, temporary) = (home.join(".pi/agent"), home.join("tmp"));
+    let agent = home.join(".pi/agent");
+    let temporary = home.join("tmp");
     let own = agent.join("subagents/scratch/0123456789abcdef");
     fs::create_dir_all(&own)?;
     fs::create_dir(&temporary)?;

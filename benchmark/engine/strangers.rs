@@ -105,7 +105,8 @@ pub(crate) fn changes(folders: &[&str]) -> io::Result<Value> {
                 count += 1;
                 let start = boundary(&text, range.start.saturating_sub(AROUND));
                 let end = boundary(&text, (range.end + AROUND).min(text.len()));
-                let (before, after) = (&text[start..range.start], &text[range.end..end]);
+                let before = &text[start..range.start];
+                let after = &text[range.end..end];
                 let before = before.rsplit('\n').next().unwrap_or(before);
                 let after = after.split('\n').next().unwrap_or(after);
                 let hit: String = text[range].chars().take(2 * AROUND).collect();

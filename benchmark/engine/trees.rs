@@ -35,8 +35,11 @@ pub(super) fn measure(
     make(&root, files)?;
     let env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let (mut snapshots, mut ours, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut undone, mut checked_out) = (Vec::new(), Vec::new());
+    let mut snapshots = Vec::new();
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    let mut undone = Vec::new();
+    let mut checked_out = Vec::new();
     runtime.block_on(async {
         let sandbox = match warden {
             "none" => None,

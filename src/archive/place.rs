@@ -52,7 +52,8 @@ impl RunPlace<'_> {
         let way: Vec<&OsStr> =
             parent.strip_prefix(base).map_err(|_| foreign())?.iter().chain([OsStr::new(id)]).collect();
         // One directory may have several spellings.
-        let (said, expected) = (fs::canonicalize(self.directory), fs::canonicalize(parent.join(id)));
+        let said = fs::canonicalize(self.directory);
+        let expected = fs::canonicalize(parent.join(id));
         match (said, expected) {
             (Ok(said), Ok(expected)) if said == expected => (),
             (Err(error), _) if error.kind() == io::ErrorKind::NotFound && !is_link(self.directory) => {

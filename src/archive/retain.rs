@@ -19,7 +19,8 @@ const ATTEMPTS: u32 = 16;
 /// If the path is not the directory of a run, or if a file cannot be renamed. The other files are renamed anyway.
 pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<(), ArchiveError> {
     let Some(directory) = place.open()? else { return Ok(()) };
-    let (time, mut result) = (stamp(now_ms), Ok(()));
+    let time = stamp(now_ms);
+    let mut result = Ok(());
     let failed = |source| place.failed(source);
     for (name, _) in directory.files().map_err(failed)?.iter().filter(|(name, _)| is_session(name)) {
         let free = (1..=ATTEMPTS).map(|number| aside(name, &time, number)).find(|to| !directory.has(to));
@@ -36,7 +37,8 @@ pub fn transcript_now(path: &Path) -> Option<PathBuf> {
     if fs::symlink_metadata(path).is_ok() {
         return Some(path.to_owned());
     }
-    let (directory, name) = (path.parent()?, path.file_name()?.to_str()?);
+    let directory = path.parent()?;
+    let name = path.file_name()?.to_str()?;
     let entries = fs::read_dir(directory).ok()?.flatten();
     let archived = entries.filter_map(|entry| entry.file_name().into_string().ok());
     // The times in the names sort as text.

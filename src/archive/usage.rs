@@ -42,7 +42,9 @@ pub(super) fn blocks(count: u64) -> u64 {
 #[must_use]
 pub fn disk_use(directories: &[PathBuf]) -> DiskUse {
     let mut seen: HashSet<PathBuf> = HashSet::new();
-    let (mut pending, mut bytes, mut counted) = (directories.to_vec(), 0_u64, 0);
+    let mut pending = directories.to_vec();
+    let mut bytes = 0_u64;
+    let mut counted = 0;
     while let Some(directory) = pending.pop() {
         if !seen.insert(directory.clone()) {
             continue;

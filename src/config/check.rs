@@ -423,7 +423,8 @@ mod tests {
                     let mut all = Values::default();
                     all.set(key.path, checked.clone());
                     let again = Values::of(&all.into_config());
-                    let (found, written) = (again.of_key(key.path), &checked);
+                    let found = again.of_key(key.path);
+                    let written = &checked;
                     assert!(
                         found == written || found.as_f64() == written.as_f64(),
                         "`{}` is {found} after {value} was set: has it a field in src/config/settings.rs?",

@@ -94,7 +94,10 @@ impl LoadedConfig {
     pub fn unread(why: String) -> Self {
         let broken = Diagnostic::new(READ_FAILED, why, None, None);
         let diagnostics = vec![broken.clone()];
-        let (config, sources, named, named_tools) = (Config::default(), Vec::new(), Vec::new(), Vec::new());
+        let config = Config::default();
+        let sources = Vec::new();
+        let named = Vec::new();
+        let named_tools = Vec::new();
         Self { config, sources, diagnostics, named, named_tools, broken: Some(broken) }
     }
 
@@ -113,8 +116,11 @@ impl LoadedConfig {
 #[must_use]
 pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let mut values = Values::default();
-    let (mut sources, mut diagnostics, mut broken) = (Vec::new(), Vec::new(), None);
-    let (mut named, mut named_tools) = (Vec::new(), Vec::new());
+    let mut sources = Vec::new();
+    let mut diagnostics = Vec::new();
+    let mut broken = None;
+    let mut named = Vec::new();
+    let mut named_tools = Vec::new();
     let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
         let mut reader = Reader::new(Some((origin, path)), &mut values);

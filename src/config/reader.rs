@@ -428,7 +428,8 @@ impl<'a> Reader<'a> {
         let is_of_agents = matches!(key, ALLOW_AGENTS | DEFAULT_AGENT);
         let is_of_tools = matches!(kind, Kind::AllowedTools | Kind::DeniedTools | Kind::ToolNames);
         for (name, at) in texts.filter(|_| is_of_agents || is_of_tools) {
-            let (key, path) = (key.to_owned(), path.to_path_buf());
+            let key = key.to_owned();
+            let path = path.to_path_buf();
             if is_of_agents {
                 self.named.push(NamedAgent { key, name, path, at });
             } else {

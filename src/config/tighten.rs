@@ -72,7 +72,8 @@ fn intersection(current: &Value, wanted: Value) -> Tightened {
     if current.is_null() {
         return Tightened::Whole(wanted);
     }
-    let (current, wanted) = (items(current), items(&wanted));
+    let current = items(current);
+    let wanted = items(&wanted);
     let covered = |item: &Value, by: &[Value]| by.iter().any(|pattern| covers(pattern, item));
     let (mut kept, outside): (Vec<Value>, Vec<Value>) =
         wanted.iter().cloned().partition(|item| covered(item, &current));

@@ -143,8 +143,10 @@ fn session_keys(context: &HostContext) -> Option<Check> {
 }
 
 fn addon() -> Check {
-    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    let name = env!("CARGO_PKG_NAME");
+    let version = env!("CARGO_PKG_VERSION");
+    let os = std::env::consts::OS;
+    let arch = std::env::consts::ARCH;
     Check::new("addon", Status::Ok, format!("{name} {version} on {os} {arch}"))
 }
 
@@ -368,7 +370,8 @@ mod tests {
     #[tokio::test]
     async fn what_the_sanitizer_leaves_alone_is_said_without_the_values() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let (agent_dir, script) = (root.path().join("agent"), root.path().join("pi.sh"));
+        let agent_dir = root.path().join("agent");
+        let script = root.path().join("pi.sh");
         fs::create_dir(&agent_dir).expect("made");
         fs::write(&script, "echo 1.6.0").expect("written");
         let said = async || {
@@ -394,7 +397,8 @@ mod tests {
     #[tokio::test]
     async fn pi_is_not_started_in_the_project_and_a_fifo_holds_nobody_up() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let (project, script) = (root.path().join("project"), root.path().join("pi.sh"));
+        let project = root.path().join("project");
+        let script = root.path().join("pi.sh");
         fs::create_dir(&project).expect("made");
         fs::create_dir_all(root.path().join("agent/subagents")).expect("made");
         let database = crate::files::layout::store(&root.path().join("agent"));

@@ -30,8 +30,10 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
     }
     let tests: Vec<_> = (config.launchers.iter())
         .map(|(name, settings)| {
-            let (name, launcher) = (name.clone(), Configured::new(name, settings));
-            let (cwd, context) = (cwd.to_path_buf(), context.clone());
+            let launcher = Configured::new(name, settings);
+            let name = name.clone();
+            let cwd = cwd.to_path_buf();
+            let context = context.clone();
             spawn_task(async move { test(&name, &launcher, cwd, &context, TIMEOUT).await })
         })
         .collect();
@@ -102,7 +104,8 @@ async fn test(
                 |git| format!("git {git} there"),
             );
             let held = if has_warden { "ends with it" } else { "may outlive it, because no working warden of an npm installation was found there" };
-            let (reached, started) = (shown(reached), shown(started));
+            let reached = shown(reached);
+            let started = shown(started);
             let message = format!(
                 "`{name}`: pi {version} with our guard in `{cwd}`; it takes {reached} to reach it, and pi there {started} to \
                  start; {git}; what a child starts there {held}{left}"
@@ -152,7 +155,8 @@ mod tests {
             ),
         ] {
             let root = tempfile::tempdir().expect("a temporary directory");
-            let (script, path) = (root.path().join("pi.sh"), root.path().to_string_lossy().into_owned());
+            let script = root.path().join("pi.sh");
+            let path = root.path().to_string_lossy().into_owned();
             fs::write(&script, pi).expect("a script");
             let cancel = format!("cd '{path}' && {cancel}");
             let settings = serde_json::json!({

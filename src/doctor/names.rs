@@ -29,7 +29,8 @@ fn key(taken: &TakenName) -> (NameKind, Option<&String>, bool, bool) {
 }
 
 fn check(group: &[&TakenName]) -> Check {
-    let (verb, list) = (if group.len() == 1 { "comes" } else { "come" }, list(group));
+    let verb = if group.len() == 1 { "comes" } else { "come" };
+    let list = list(group);
     let paths = paths(group);
     let from = if paths.is_empty() { "the program around this pi" } else { paths.as_str() };
     let (area, message) = match group[0].kind {

@@ -325,7 +325,8 @@ impl State {
         // If no event reported it, the previous turn has ended by now.
         self.loops.turn_ended();
         let was_answered = self.is_answered();
-        let (collected, message) = (&mut self.collected, record.message());
+        let collected = &mut self.collected;
+        let message = record.message();
         // Retries that gave up belong to an earlier request.
         collected.retry.take_if(|retry| retry.exhausted);
         collected.usage.add(&message.usage);

@@ -61,7 +61,8 @@ fn filter(args: &Map<String, Value>) -> String {
 /// `:3-12` with a limit, `:3` without one.
 fn range(args: &Map<String, Value>) -> String {
     let given = |key: &str| args.get(key).filter(|value| !value.is_null());
-    let (offset, limit) = (given("offset").and_then(count), given("limit").and_then(count));
+    let offset = given("offset").and_then(count);
+    let limit = given("limit").and_then(count);
     let first = match (offset, given("limit")) {
         (Some(offset), _) => offset,
         (None, Some(_)) => 1,

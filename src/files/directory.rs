@@ -86,7 +86,8 @@ impl Directory {
     ///
     /// If a link or a non-file is there, or `path` leads upwards.
     pub fn file(&self, path: &Path) -> io::Result<File> {
-        let (parent, name) = (path.parent().unwrap_or(Path::new("")), path.file_name());
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let name = path.file_name();
         let name = name.ok_or(io::ErrorKind::InvalidInput)?;
         match self.below(parent)?.look(name)? {
             Entry::File(file) => Ok(file),

@@ -199,7 +199,9 @@ mod tests {
         symlink(at("secrets"), at("link")).expect("linked");
         let hidden = Hidden::new(vec![at("secrets")]);
         let is_done = AtomicBool::new(false);
-        let (directory, link, path) = (at("open"), at("link"), at("open/file"));
+        let directory = at("open");
+        let link = at("link");
+        let path = at("open/file");
         let read = || {
             let mut text = String::new();
             hidden.regular(&path).and_then(|mut file| file.read_to_string(&mut text)).map(|_| text)

@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn a_link_in_the_place_of_a_file_is_not_written_through() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let (target, link) = (root.path().join("target"), root.path().join("link"));
+        let target = root.path().join("target");
+        let link = root.path().join("link");
         fs::write(&target, "precious").expect("written");
         std::os::unix::fs::symlink(&target, &link).expect("a link");
         assert!(write(&link, b"ours").is_err());

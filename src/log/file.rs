@@ -123,10 +123,8 @@ mod tests {
             .collect();
         names.sort_unstable();
         assert_eq!(names, ["a.full.log", "a.log"]);
-        let (newest, older) = (
-            fs::read_to_string(&path).expect("readable"),
-            fs::read_to_string(root.path().join("a.full.log")).expect("readable"),
-        );
+        let newest = fs::read_to_string(&path).expect("readable");
+        let older = fs::read_to_string(root.path().join("a.full.log")).expect("readable");
         assert!(newest.len() <= 100 && older.len() <= 100, "{newest}{older}");
         assert!(newest.starts_with("# header\nline ") && newest.ends_with("line 49\n"), "{newest}");
         assert!(older.starts_with("# header\nline "), "{older}");

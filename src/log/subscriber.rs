@@ -106,15 +106,18 @@ pub fn notice() -> Option<Diagnostic> {
 }
 
 fn header(filter: &str) -> String {
-    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    let name = env!("CARGO_PKG_NAME");
+    let version = env!("CARGO_PKG_VERSION");
+    let os = std::env::consts::OS;
+    let arch = std::env::consts::ARCH;
     format!("# {name} {version} on {os} {arch}, process {}, {VARIABLE}={filter}", std::process::id())
 }
 
 impl Log {
     fn new(filter: &str, file: LogFile, redacted: SanitizerOptions) -> Self {
         let sanitizer = RwLock::new(Arc::new(Sanitizer::new(redacted.clone())));
-        let (path, file) = (file.path().to_owned(), Mutex::new(file));
+        let path = file.path().to_owned();
+        let file = Mutex::new(file);
         Self { filter: filter.to_owned(), path, file, redacted: Mutex::new(redacted), sanitizer }
     }
 

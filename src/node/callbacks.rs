@@ -211,7 +211,8 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        let (id, withdraw) = (self.id, self.withdraw.take());
+        let id = self.id;
+        let withdraw = self.withdraw.take();
         // Without a runtime the process is about to end.
         if let (Some(withdraw), Ok(runtime)) = (withdraw, tokio::runtime::Handle::try_current()) {
             drop(runtime.spawn(async move { drop(call(&withdraw, id).await) }));
@@ -288,7 +289,8 @@ impl IntoJs<ConfirmRequest> for (u32, run::ConfirmRequest, Duration) {
     fn into_js(self) -> ConfirmRequest {
         let (id, run::ConfirmRequest { run_id, agent, path, title, message }, patience) = self;
         let QuestionText { heading, sentence, choices } = consent_words(&title);
-        let (choices, timeout_ms) = (choices.into_js(), millis(patience).into_js());
+        let choices = choices.into_js();
+        let timeout_ms = millis(patience).into_js();
         ConfirmRequest {
             id,
             run_id,

@@ -158,7 +158,9 @@ impl EarlyCalls {
             _ => return None,
         };
         let text = |text: &'_ Option<String>| text.clone().unwrap_or_default();
-        let (json, name, id) = (text(&piece.json), text(&piece.name), text(&piece.id));
+        let json = text(&piece.json);
+        let name = text(&piece.name);
+        let id = text(&piece.id);
         let piece =
             orchestrate::CallPiece { kind, index: piece.content_index, json: &json, name: &name, id: &id };
         let wanted = self.0.lock().take(piece)?;

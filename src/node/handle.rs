@@ -141,7 +141,9 @@ where
     Running: Future<Output = run::ToolResult> + Send + 'static,
 {
     let CallRequest { spec, host_id, is_aborted } = request;
-    let (id, control, order) = (SharedRunId::new(RunId::random()), Control::default(), CallOrder::now());
+    let id = SharedRunId::new(RunId::random());
+    let control = Control::default();
+    let order = CallOrder::now();
     if is_aborted {
         control.cancel.cancel(CancelReason::Caller(None));
     }
@@ -149,10 +151,12 @@ where
     end_with_thread(env, &guard)?;
     let (finish, outcome) = watch::channel(None);
     let hand_over = HandOver::default();
-    let (run_id, steering) = (id.clone(), control.steering.clone());
+    let run_id = id.clone();
+    let steering = control.steering.clone();
     let handle = RunHandle { run_id, steering, hand_over: hand_over.clone(), guard, outcome };
     let (updates, seen) = watch::channel(None);
-    let (callbacks, ends_with) = (Arc::new(host.unwrap_or_default()), cancel_of_thread(env)?);
+    let callbacks = Arc::new(host.unwrap_or_default());
+    let ends_with = cancel_of_thread(env)?;
     let call = Call { id, callbacks, control, updates, host_id, order, hand_over, ends_with };
     // Join both, so that the last update comes before the result.
     let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
@@ -176,7 +180,8 @@ impl RunHandle {
     /// a bug in the addon.
     #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
     pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, ToolResult>> {
-        let (mut outcome, guard) = (self.outcome.clone(), Arc::clone(&self.guard));
+        let mut outcome = self.outcome.clone();
+        let guard = Arc::clone(&self.guard);
         promise(env, async move {
             let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
             drop(guard);

@@ -302,7 +302,9 @@ impl RunOptions {
         let cwd = child_cwd.map_or_else(|| cwd.clone(), |child| cwd.join(child));
         // A child that was booted early has no such tool.
         let host_id = call_id.filter(|_| output_schema.is_none());
-        let (model, thinking, context) = (child_model, child_thinking, Arc::new(context));
+        let model = child_model;
+        let thinking = child_thinking;
+        let context = Arc::new(context);
         let overrides = RunOverrides { model, thinking, output_schema, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         CallRequest { spec, host_id, is_aborted: aborted == Some(true) }

@@ -105,7 +105,9 @@ pub(super) async fn watched<T>(
     mut progress: watch::Receiver<Progress>,
     mut show: impl FnMut(Progress),
 ) -> T {
-    let (mut run, mut shown, mut is_news) = (std::pin::pin!(run), None, false);
+    let mut run = std::pin::pin!(run);
+    let mut shown = None;
+    let mut is_news = false;
     let value = loop {
         let due = shown.map_or_else(Instant::now, |shown| shown + UPDATE_INTERVAL);
         tokio::select! {

@@ -78,7 +78,9 @@ mod tests {
     #[tokio::test]
     async fn each_passes_when_those_before_it_are_done() {
         let sequence = Sequence::default();
-        let (mut first, mut second, third) = (sequence.next(), sequence.next(), sequence.next());
+        let mut first = sequence.next();
+        let mut second = sequence.next();
+        let third = sequence.next();
         first.reached().await;
         tokio::select! {
             biased;

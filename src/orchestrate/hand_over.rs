@@ -107,7 +107,8 @@ mod tests {
         call.requested().await;
         call.answer(&Err("no".to_owned()));
         assert_eq!(first.await, Err("no".to_owned()));
-        let (second, third) = (call.request(), call.clone().request());
+        let second = call.request();
+        let third = call.clone().request();
         call.requested().await;
         call.answer(&Ok(vec![RunRecord::default()]));
         assert_eq!(

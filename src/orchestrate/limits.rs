@@ -6,7 +6,8 @@ use crate::run::{AdmittedRun, off_thread, store_of};
 
 /// The limits that hold for this run. Waits for the disk at most.
 pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
-    let (config, agent_dir) = (ready.config(), ready.spec.context.agent_dir.clone());
+    let config = ready.config();
+    let agent_dir = ready.spec.context.agent_dir.clone();
     if let Some((launcher, max_concurrent)) = ready.launcher() {
         return Request {
             provider: ready.provider().map(str::to_owned),

@@ -29,7 +29,8 @@ pub(super) async fn check_overrides(
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
 ) -> Vec<String> {
-    let (sanitizer, mut warnings) = (settings.sanitizer(), Vec::new());
+    let sanitizer = settings.sanitizer();
+    let mut warnings = Vec::new();
     let asked = spec.overrides.model.take().filter(|model| !model.trim().is_empty());
     if let Some(asked) = asked {
         let look_up = async {
@@ -52,7 +53,9 @@ pub(super) async fn check_overrides(
 
 /// Returns true if another pi than the hosting one starts the children of a run's agent.
 async fn is_of_another_pi(spec: &RunSpec, settings: &CallSettings) -> bool {
-    let (cwd, context, name) = (spec.cwd.clone(), Arc::clone(&spec.context), spec.agent.clone());
+    let cwd = spec.cwd.clone();
+    let context = Arc::clone(&spec.context);
+    let name = spec.agent.clone();
     let config = settings.config();
     let check = move || {
         find_agents(&cwd, &context, &config).find(&name).is_ok_and(|agent| starts_another_pi(&agent, &config))

@@ -41,7 +41,8 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
         agents,
         TaskState::Live(RunState::Queued),
     ));
-    let (count, limits) = (runs.len(), config.output);
+    let count = runs.len();
+    let limits = config.output;
     let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
     let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };
     let queued = admission.enter(&runs, &call.control.cancel).await;
@@ -108,7 +109,8 @@ async fn hand_over_rest(
             return Err(why);
         }
     }
-    let (mut runs, mut kept) = (Vec::new(), String::new());
+    let mut runs = Vec::new();
+    let mut kept = String::new();
     for (run, result) in listed.iter().zip(results).filter(|(_, result)| result.is_none()) {
         let Some(run) = run else { continue };
         match run.hand_over(None).await {

@@ -42,7 +42,8 @@ pub(super) async fn prepare_all(
     let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, &call.control.cancel).await;
     let refuse = |refusal| Box::new(refused(refusal, kind.mode, &settings));
     let config = settings.loaded().map_err(refuse)?.config.clone();
-    let (count, most) = (spec.tasks.len(), (kind.most)(&config));
+    let count = spec.tasks.len();
+    let most = (kind.most)(&config);
     if count == 0 || count > most {
         let CallKind { list, setting, .. } = kind;
         return Err(refuse(Refusal::Count { list, count, most, setting }));

@@ -55,7 +55,8 @@ pub(super) async fn permit(
 ) -> Result<Permit, String> {
     let mut status = ticket.status();
     let mut noticeable = pin!(sleep(unnoticed));
-    let (mut is_shown, mut waits_since) = (false, None);
+    let mut is_shown = false;
+    let mut waits_since = None;
     loop {
         let seen = status.borrow_and_update().clone();
         if let WaitStatus { position: Some(position), reason, blocked_by, .. } = &seen {

@@ -165,10 +165,12 @@ fn stopped(
     words: fn(&ToolResult, TruncateLimits) -> String,
 ) -> String {
     let count = results.len();
-    let (failure, before) = (&results[index], index.checked_sub(1));
+    let failure = &results[index];
+    let before = index.checked_sub(1);
     let room = limits.less(HEADINGS_BYTES, HEADINGS_LINES);
     let why = words(failure, if before.is_some() { room.half() } else { room });
-    let (bytes, lines) = (why.len(), why.lines().count());
+    let bytes = why.len();
+    let lines = why.lines().count();
     let mut parts = vec![format!("Stopped at step {} of {count}", index + 1), heading(failure, index, count)];
     parts.extend(Some(why).filter(|why| !why.is_empty()).map(|why| fenced(&why)));
     if let Some(last) = before {

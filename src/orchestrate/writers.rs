@@ -89,7 +89,8 @@ pub(super) async fn tree_for(
     context: &HostContext,
     by: String,
 ) -> Result<Option<HeldTree>, String> {
-    let (cwd, agent_dir) = (cwd.to_owned(), context.agent_dir.clone());
+    let cwd = cwd.to_owned();
+    let agent_dir = context.agent_dir.clone();
     let look = move || {
         let tree = WorkTree::of(&cwd, None)?;
         WritersTurn::new(&agent_dir, &tree).look(&by).ok()

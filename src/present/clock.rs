@@ -51,7 +51,8 @@ impl Clock {
         let there = OffsetDateTime::from_unix_timestamp(seconds).ok()?.checked_to_offset(offset)?;
         let (date, (hour, minute, second)) = (there.date(), there.to_hms());
         let (sign, (hours, minutes, _)) = (if offset.is_negative() { '-' } else { '+' }, offset.as_hms());
-        let (hours, minutes) = (hours.unsigned_abs(), minutes.unsigned_abs());
+        let hours = hours.unsigned_abs();
+        let minutes = minutes.unsigned_abs();
         Some(format!("{date} {hour:02}:{minute:02}:{second:02} {sign}{hours:02}:{minutes:02}"))
     }
 

@@ -96,7 +96,8 @@ fn yes_or_no(no: &str, yes: &str) -> Vec<Choice> {
 
 /// The run by its name, if it has one, and the agent.
 fn asker(label: Option<&str>, agent: &str) -> String {
-    let (name, kind) = (folded(label.unwrap_or_default()), folded(agent));
+    let name = folded(label.unwrap_or_default());
+    let kind = folded(agent);
     let shown = quoted_if_odd(&kind);
     if name.is_empty() || name == kind {
         return shown.into_owned();

@@ -171,7 +171,8 @@ impl Report {
     /// The report with its lines sanitized, and with the exact ones for the screen of a person who decides on them. `again`
     /// is the command that shows those once more.
     pub(crate) fn sanitized_for_storing(self, sanitizer: &Sanitizer, again: &str) -> Self {
-        let (exact, counting) = (self.lines.clone(), sanitizer.counting());
+        let exact = self.lines.clone();
+        let counting = sanitizer.counting();
         let mut report = self.sanitized(&counting);
         if report.lines == exact {
             return report;

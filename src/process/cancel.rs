@@ -136,7 +136,8 @@ mod tests {
     #[tokio::test]
     async fn a_request_reaches_children_but_not_parents() {
         let call = Cancel::new();
-        let (one, two) = (call.child(), call.child().child());
+        let one = call.child();
+        let two = call.child().child();
         one.cancel(CancelReason::Bound("money".into()));
         assert_eq!(call.reason(), None);
         call.cancel(CancelReason::Shutdown);

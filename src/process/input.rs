@@ -100,7 +100,8 @@ mod tests {
         assert!(input.write(b"one"));
         input.end();
         assert!(!input.write(b"two"));
-        let (mut bytes, context) = (Vec::new(), Context::from_waker(Waker::noop()));
+        let mut bytes = Vec::new();
+        let context = Context::from_waker(Waker::noop());
         assert_eq!(input.poll_take(&mut bytes, &context), Poll::Ready(true));
         assert_eq!(bytes, b"one");
         assert_eq!(input.poll_take(&mut bytes, &context), Poll::Ready(false));

@@ -100,7 +100,8 @@ impl Intake<'_> {
     /// Reads the content of the pipe: on a busy machine these are the last lines of a child that has exited. Bytes written during
     /// the read are not read.
     async fn read_rest(&mut self) -> bool {
-        let (mut left, mut patience) = (PIPE_BYTES, NOTHING_LEFT);
+        let mut left = PIPE_BYTES;
+        let mut patience = NOTHING_LEFT;
         while !self.streams.is_done() && left > 0 {
             let since = Instant::now();
             // Available bytes are read even if no time remains.

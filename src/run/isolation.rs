@@ -106,10 +106,13 @@ impl Isolated {
         continues: bool,
         stop: Cancel,
     ) -> Result<(Self, PathBuf), String> {
-        let (context, config, id) = (&*context, &resolved.config, &*id);
+        let context = &*context;
+        let config = &resolved.config;
+        let id = &*id;
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
         // The import afterwards must not end with the run.
-        let (making, store) = (store.until(&stop), store);
+        let making = store.until(&stop);
+        let store = store;
         // Its earlier part may have died before its tree was taken over.
         let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
         let before = if continues { store.open(id).await.ok() } else { None };
@@ -179,7 +182,9 @@ impl Isolated {
         launcher: String,
         stop: Cancel,
     ) -> Result<(Self, Arc<WorkThere>), String> {
-        let (context, config, id) = (&*context, &resolved.config, &*id);
+        let context = &*context;
+        let config = &resolved.config;
+        let id = &*id;
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
         let making = store.until(&stop);
         let snapshot = making.take(id, &root).await.map_err(|error| unavailable(&error))?;

@@ -27,7 +27,8 @@ pub(crate) async fn snapshot_store(
     let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));
     let limits = SnapshotLimits { bytes: config.snapshot.max_bytes, files: MAX_FILES };
     let git = Git::find(&context.env, sandbox).await?;
-    let (config, context) = (config.clone(), context.clone());
+    let config = config.clone();
+    let context = context.clone();
     let made = blocking(move || {
         let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
         let agent_dirs = config.project_agent_dirs.iter().map(PathBuf::from).collect();

@@ -120,7 +120,8 @@ impl Open {
         leaving: &[StoredTicket],
         requests: &mut [TicketRequest],
     ) -> rusqlite::Result<Rows> {
-        let (now, own) = (Instant::now(), self.presence.id());
+        let now = Instant::now();
+        let own = self.presence.id();
         let seen = Rows::read(&self.connection, own, self.generation, &mut self.heartbeat, now)?;
         let waits = requests.iter().any(TicketRequest::is_waiting);
         let is_dead = |process: &&str| (waits || seen.waiting() > 0) && self.presence.is_gone(process);

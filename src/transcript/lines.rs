@@ -27,7 +27,8 @@ pub(super) struct LinesFromEnd {
 impl LinesFromEnd {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        let (held, forward) = (Vec::new(), Vec::new());
+        let held = Vec::new();
+        let forward = Vec::new();
         Ok(Self { file, bytes, end: Some(bytes), held, held_from: bytes, forward, is_cut: false })
     }
 

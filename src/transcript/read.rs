@@ -127,7 +127,8 @@ impl TranscriptEntry {
 /// file.
 pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io::Result<Transcript> {
     let mut newest_first: Vec<TranscriptEntry> = Vec::new();
-    let (mut total, mut skip) = (0, wanted.skip);
+    let mut total = 0;
+    let mut skip = wanted.skip;
     let mut is_cut = false;
     let (bytes, passage_is_cut) = pass(path, sanitizer, |entries| {
         for entry in entries.into_iter().rev().filter(|entry| wanted.tools || !entry.is_tool()) {
@@ -238,7 +239,8 @@ fn said(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     match entry.get(Field::Role) {
         "user" => vec![TranscriptEntry::User(asked(whole_text(entry)))],
         "toolResult" => {
-            let (name, text) = (entry.clean(entry.get(Field::ToolName)), whole_text(entry));
+            let name = entry.clean(entry.get(Field::ToolName));
+            let text = whole_text(entry);
             vec![TranscriptEntry::ToolResult { name, is_error: entry.is_error, text }]
         }
         "assistant" => spoken(entry),

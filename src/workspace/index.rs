@@ -58,7 +58,8 @@ pub(super) fn parse(index: &[u8], object_bytes: usize) -> Option<Vec<Entry>> {
     }
     // Extensions: a name, a length and content. The checksum is last.
     while rest.len() > object_bytes + 8 {
-        let (name, length) = (&rest[..4], number(rest, 4)? as usize);
+        let name = &rest[..4];
+        let length = number(rest, 4)? as usize;
         // `link`: a shared index. Other lower-case names must be understood to read the index.
         if name[0].is_ascii_lowercase() {
             return None;

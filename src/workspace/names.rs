@@ -324,7 +324,9 @@ pub(crate) fn is_flagged(path: &Path) -> bool {
 /// Returns why a path is flagged, if its names say so. A file in the place of a directory such as `.vscode` counts, because
 /// it may be a link, and so does a `HEAD`, which makes a repository of its directory.
 pub(crate) fn flag_of(path: &Path) -> Option<Flag> {
-    let (mut parent, mut last, mut in_installed) = (None, None, false);
+    let mut parent = None;
+    let mut last = None;
+    let mut in_installed = false;
     for part in path.components() {
         let name = part.as_os_str();
         last = role_of(name);

@@ -167,7 +167,8 @@ pub(crate) async fn unless_blocked<T>(
     let mut git = std::pin::pin!(git);
     let search = async {
         tokio::time::sleep(LOOK_AFTER).await;
-        let (searched, known) = (place.clone(), hidden.clone());
+        let searched = place.clone();
+        let known = hidden.clone();
         if let Some(found) = off_thread(move || searched.search_quickly(&known)).await {
             return found;
         }

@@ -243,7 +243,8 @@ mod tests {
         let (_root, root) = tree(&["closed/.pi/x"]);
         let closed = root.join("closed");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o300)).expect("set");
-        let (is_readable, found) = (fs::read_dir(&closed).is_ok(), scan(&root, &[]));
+        let is_readable = fs::read_dir(&closed).is_ok();
+        let found = scan(&root, &[]);
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("set");
         assert_eq!(found.is_partial, !is_readable);
         assert!(!could_be_opened(&root.join("missing")));

@@ -135,7 +135,8 @@ mod tests {
         ] {
             assert_eq!(notice(same, "here/deep"), None, "{same:?}");
         }
-        let (here, other) = (at.join("here").display().to_string(), at.join("other").display().to_string());
+        let here = at.join("here").display().to_string();
+        let other = at.join("other").display().to_string();
         assert_eq!(
             notice(&[("GIT_DIR", "../other/.git"), ("GIT_WORK_TREE", &other)], "here/deep"),
             Some(format!(

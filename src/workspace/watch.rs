@@ -475,7 +475,8 @@ fn configuration_text(config: &Path) -> Option<String> {
 
 /// Returns the settings of a configuration: `section.key` or `section.subsection.key` in small letters, and the value.
 fn settings(text: &str) -> Vec<(String, String)> {
-    let (mut section, mut settings) = (String::new(), Vec::new());
+    let mut section = String::new();
+    let mut settings = Vec::new();
     for line in text.lines().map(str::trim) {
         let mut setting = line;
         if let Some(line) = line.strip_prefix('[') {
@@ -497,7 +498,9 @@ fn settings(text: &str) -> Vec<(String, String)> {
 
 /// Returns a value without its quotes and without a comment behind it.
 fn unquoted(value: &str) -> String {
-    let (mut in_quotes, mut is_escaped, mut plain) = (false, false, String::new());
+    let mut in_quotes = false;
+    let mut is_escaped = false;
+    let mut plain = String::new();
     for letter in value.chars() {
         match letter {
             _ if is_escaped => plain.push(letter),

@@ -182,7 +182,8 @@ mod tests {
     #[test]
     fn a_tree_is_the_same_by_every_path_and_from_every_directory_in_it() {
         let (root, _) = tree();
-        let (tree, link) = (root.path().join("a"), root.path().join("link"));
+        let tree = root.path().join("a");
+        let link = root.path().join("link");
         for directory in [".git/objects", ".git/refs"] {
             fs::create_dir_all(tree.join(directory)).expect("made");
         }

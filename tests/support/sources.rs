@@ -96,7 +96,8 @@ fn expand(before: &[String], tree: &str, add: &mut impl FnMut(String, Words)) {
         let name = Some(name).filter(|name| !name.is_empty()).or(words.last().cloned());
         return add(name.unwrap_or_default(), words);
     }
-    let (mut depth, mut start) = (0, 0);
+    let mut depth = 0;
+    let mut start = 0;
     for (at, sign) in inner.char_indices() {
         match sign {
             '{' => depth += 1,

@@ -31,7 +31,8 @@ impl Stat {
     /// The fields follow the program's name, which may itself contain anything, parentheses too.
     fn parse(stat: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(stat);
-        let (open, close) = (text.find('(')?, text.rfind(')')?);
+        let open = text.find('(')?;
+        let close = text.rfind(')')?;
         let name = text.get(open + 1..close)?.replace(char::is_control, "?");
         let fields: Vec<&str> = text[close + 1..].split_ascii_whitespace().collect();
         // Numbered as in proc(5), where the state is the third field.

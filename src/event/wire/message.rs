@@ -101,7 +101,8 @@ impl Message {
 
     /// Call after a part of the content.
     pub(super) fn end_part(&mut self) {
-        let (content, part) = (&mut self.content, &mut self.part);
+        let content = &mut self.content;
+        let part = &mut self.part;
         match part.kind {
             Some(PartKind::Text) if part.has_text => {
                 content.text_parts += 1;

@@ -219,7 +219,8 @@ impl BackgroundSession {
     pub(super) fn opened(
         &self,
     ) -> impl Future<Output = napi::Result<(Arc<BackgroundService>, Arc<ConversationView>)>> + use<> {
-        let (service, mut view) = (Arc::clone(&self.service), self.view.clone());
+        let service = Arc::clone(&self.service);
+        let mut view = self.view.clone();
         async move {
             let view = view.wait_for(Option::is_some).await.ok().and_then(|view| view.clone());
             let view = view.ok_or_else(|| napi::Error::from_reason("the addon is shutting down"))?;
@@ -234,7 +235,8 @@ impl BackgroundSession {
     /// every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<RunRecord>>> {
-        let (service, session) = (Arc::clone(&self.service), self.session.clone());
+        let service = Arc::clone(&self.service);
+        let session = self.session.clone();
         promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
 
@@ -323,7 +325,8 @@ impl BackgroundSession {
         key: String,
         options: Option<TranscriptOptions>,
     ) -> napi::Result<PromiseRaw<'_, Transcript>> {
-        let (opened, wanted) = (self.opened(), options.unwrap_or_default().into());
+        let opened = self.opened();
+        let wanted = options.unwrap_or_default().into();
         promise(env, async move {
             let (service, view) = opened.await?;
             let read = commands::transcript(&service, &view, &key, wanted).await;

@@ -106,7 +106,8 @@ impl BackgroundSession {
     ) -> napi::Result<SessionToolCall> {
         let call = parse_call(&tool, params)
             .ok_or_else(|| napi::Error::from_reason(format!("`{tool}` is no session tool")))?;
-        let (opened, cancel) = (self.opened(), Cancel::new());
+        let opened = self.opened();
+        let cancel = Cancel::new();
         let (finish, answer) = watch::channel(None);
         let handle = SessionToolCall { cancel: cancel.clone(), answer };
         spawn_task(async move {

@@ -125,7 +125,8 @@ pub fn list_spawnable(
     promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
-        let (kind, version) = (Spawnable::LIST_KIND, Spawnable::LIST_VERSION);
+        let kind = Spawnable::LIST_KIND;
+        let version = Spawnable::LIST_VERSION;
         Ok(SpawnableAgents { kind, version, agents: agents.into_js(), default_agent })
     })
 }

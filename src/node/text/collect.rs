@@ -115,7 +115,8 @@ pub fn collect_output_file(env: Env, path: String) -> napi::Result<PromiseRaw<'s
 
 fn fold(path: &str) -> std::io::Result<Collector> {
     let mut file = File::open(path)?;
-    let (mut collector, mut buffer) = (Collector::new(), vec![0; READ_BYTES]);
+    let mut collector = Collector::new();
+    let mut buffer = vec![0; READ_BYTES];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(collector),

@@ -70,7 +70,8 @@ pub fn stop_all(
     for live in &hosted {
         live.end(EndReason::Stopped);
     }
-    let (service, session) = (Arc::clone(service), session.to_owned());
+    let service = Arc::clone(service);
+    let session = session.to_owned();
     async move {
         let mut background = hosted.len() - foreground;
         for run in service.stored_runs(Some(session)).await {
@@ -109,7 +110,8 @@ pub async fn hand_over(
             live.as_ref().and_then(|live| live.hand_over().cloned()).into_iter().collect()
         }
     };
-    let (mut runs, mut refused) = (Vec::new(), Vec::new());
+    let mut runs = Vec::new();
+    let mut refused = Vec::new();
     for answer in calls.iter().map(HandOver::request).collect::<Vec<_>>() {
         match answer.await {
             // A call is asked once for each of its runs.
@@ -185,7 +187,9 @@ pub async fn resume(
     let settings = CallSettings::of(&run.cwd, &scope.context).await;
     let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();
     let (Some(session), Some(directory)) = (&run.transcript, &run.directory) else {
-        let (agent, cwd, context) = (run.agent.clone(), run.cwd.clone(), Arc::clone(&scope.context));
+        let agent = run.agent.clone();
+        let cwd = run.cwd.clone();
+        let context = Arc::clone(&scope.context);
         let why = blocking(move || cannot_go_on(&agent, &cwd, &context, &config)).await;
         return Err(why.unwrap_or_else(|| "it has no transcript to continue".to_owned()));
     };
@@ -236,7 +240,8 @@ pub async fn resume(
         NotHosted::UnderWay => "it is under way".to_owned(),
         NotHosted::TooMany => too_many(&config),
     })?;
-    let (record, ended_ms) = (live.record(), run.ended_ms);
+    let record = live.record();
+    let ended_ms = run.ended_ms;
     if !service.blocking(move |service| service.repository.claim(&record, ended_ms)).await {
         service.registry.remove(&run.key);
         return Err("it was resumed meanwhile, or its transcript was archived".to_owned());
@@ -340,7 +345,8 @@ async fn request(
     action: &'static str,
     text: &str,
 ) -> Result<(), String> {
-    let (key, text) = (run.key.clone(), text.to_owned());
+    let key = run.key.clone();
+    let text = text.to_owned();
     let is_left = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
     is_left.then_some(()).ok_or_else(|| "the process that it lives in cannot be asked".to_owned())
 }

@@ -151,7 +151,8 @@ async fn until(
         loaded.map(|loaded| loaded.config).unwrap_or_default().background.headless_wait
     };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let (mut runs_changed, mut view_changed) = (service.registry.changes(), view.changes());
+    let mut runs_changed = service.registry.changes();
+    let mut view_changed = view.changes();
     loop {
         if or_asked && view.take_asked() {
             return true;
@@ -185,8 +186,10 @@ async fn until(
 /// Sends events to the listener of a view while the view is open.
 async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
     let mut runs_changed = service.registry.changes();
-    let (mut diff, mut newsroom) = (RunDiff::default(), EventThrottle::default());
-    let (mut stored, mut failures) = (Vec::new(), 0);
+    let mut diff = RunDiff::default();
+    let mut newsroom = EventThrottle::default();
+    let mut stored = Vec::new();
+    let mut failures = 0;
     while !view.outbox.is_closed() {
         refresh(&service, &view, &mut stored).await;
         let pending = view.outbox.pending();

@@ -65,7 +65,8 @@ pub(super) async fn finish(
     let writing = Arc::clone(&live.writing).lock_owned().await;
     // Its own conversation takes precedence over other processes that have the same conversation open.
     let is_claimed = service.conversations.is_open(&run.session);
-    let (ended, finished) = (Arc::clone(live), run.clone());
+    let ended = Arc::clone(live);
+    let finished = run.clone();
     let finish = service.blocking(move |service| {
         service.repository.finish(&finished, delivery.as_ref(), is_claimed);
         if finished.is_detached {

@@ -200,7 +200,8 @@ impl ForegroundRun {
         before_it: usize,
     ) -> Option<String> {
         let hosted = self.service.registry.len() + before_it;
-        let (config, spec) = (self.config.clone(), Arc::clone(&self.spec));
+        let config = self.config.clone();
+        let spec = Arc::clone(&self.spec);
         let agents = [&[self.live.record().agent], others].concat();
         let check = move || {
             let catalog = find_agents(&spec.cwd, &spec.context, &config);

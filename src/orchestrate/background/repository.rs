@@ -282,7 +282,8 @@ impl RunRepository {
 
     /// Asks memory, then disk. Returns the joined answers, and whether each has answered.
     fn ask_both<T>(&self, ask: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
-        let (mut all, mut is_complete) = (Vec::new(), true);
+        let mut all = Vec::new();
+        let mut is_complete = true;
         for store in self.stores() {
             match ask(&store) {
                 Ok(more) => all.extend(more),

@@ -162,7 +162,8 @@ pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
 
 fn take_over(service: &BackgroundService, mut run: RunRecord, process: &str, context: &HostContext) {
     let settings = CallSettings::read(&run.cwd, context);
-    let (config, sanitizer) = (settings.config(), settings.sanitizer());
+    let config = settings.config();
+    let sanitizer = settings.sanitizer();
     let partial =
         run.transcript.as_deref().and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
     run.child_session_id =

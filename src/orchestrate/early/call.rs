@@ -46,8 +46,11 @@ impl EarlyCall {
     /// A call of which nothing has arrived yet. Children are started on `runtime`.
     #[must_use]
     pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
-        let (context, arguments, over) = (Arc::new(context), Mutex::default(), watch::Sender::new(false));
-        let (arriving, order) = (Arriving::register(host_id), Sequence::default());
+        let context = Arc::new(context);
+        let arguments = Mutex::default();
+        let over = watch::Sender::new(false);
+        let arriving = Arriving::register(host_id);
+        let order = Sequence::default();
         let children = watch::Sender::new(());
         Self { arriving, is_chain, cwd, context, arguments, order, over, children, runtime }
     }
@@ -85,13 +88,16 @@ impl EarlyCall {
     fn boot(&self, NamedChild { index, agent, cwd, model }: NamedChild) {
         let claimed = self.arriving.offer(index);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
-        let (task, context) = (NO_TASK.to_owned(), Arc::clone(&self.context));
+        let task = NO_TASK.to_owned();
+        let context = Arc::clone(&self.context);
         // The call checks the model. If it skips an unknown one, it does not take this child.
         let model = model.map(|model| model.trim().to_owned()).filter(|model| !model.is_empty());
         let overrides = RunOverrides { model, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
-        let (arriving, over) = (Arc::clone(&self.arriving), self.over.subscribe());
-        let (order, child) = (self.order.next(), self.children.subscribe());
+        let arriving = Arc::clone(&self.arriving);
+        let over = self.over.subscribe();
+        let order = self.order.next();
+        let child = self.children.subscribe();
         self.runtime.spawn(async move {
             // On the heap, because starting a child takes a large future that is needed for a short time only.
             Box::pin(keep(spec, &arriving, order, claimed, over)).await;

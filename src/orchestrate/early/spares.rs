@@ -124,7 +124,8 @@ impl Calls {
 /// Makes an entry for a child if there may be one more. The oldest child for other calls makes way: calls like the last one
 /// are the likelier ones.
 fn enlist(ready: &AdmittedRun) -> Option<(Calls, Delist)> {
-    let (wish, most) = (ready.spare_wish()?, ready.config().spare.count);
+    let wish = ready.spare_wish()?;
+    let most = ready.config().spare.count;
     let mut spares = SPARES.lock();
     let waiting: Vec<&Entry> =
         spares.iter().filter(|entry| entry.waits() && entry.wish.is_of_same_host(&wish)).collect();
@@ -184,7 +185,8 @@ async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPe
 }
 
 async fn keep(booted: Booted, mut permit: EarlyPermit, idle: Duration, calls: &mut Calls) {
-    let (ended, mut over) = (booted.ended(), calls.over.clone());
+    let ended = booted.ended();
+    let mut over = calls.over.clone();
     let claim = select! {
         biased;
         claim = &mut calls.claimed => claim.map_err(|_| "nobody can ask for it"),

@@ -82,7 +82,9 @@ impl Children {
 
     fn report(&mut self) {
         if let Some(agent) = self.agent.take() {
-            let (index, cwd, model) = (self.index, self.cwd.take(), self.model.take());
+            let index = self.index;
+            let cwd = self.cwd.take();
+            let model = self.model.take();
             self.found.push(NamedChild { index, agent, cwd, model });
         }
     }

@@ -212,7 +212,8 @@ impl State {
         // its place while its provider pauses.
         for (id, run) in &waiting {
             let provider = run.request.provider.as_deref();
-            let (until, quota) = (self.pauses.until(provider), self.pauses.quota(provider));
+            let until = self.pauses.until(provider);
+            let quota = self.pauses.quota(provider);
             run.show(|status| (status.rate_limited_until, status.quota) = (until, quota));
             if self.pauses.blocks(provider, Some(*id)) {
                 self.release(*id);
@@ -324,7 +325,8 @@ impl State {
             self.claims[at].add(id, (*cap).max(1), when_full).then_some(at)
         });
         let writes = request.writes.clone().filter(|_| early.is_none());
-        let (lane, group) = (request.lane.clone(), request.group.clone());
+        let lane = request.lane.clone();
+        let group = request.group.clone();
         self.places.insert(id, Place { lane, group, store, early, writes, notice: None, is_parked: false });
     }
 

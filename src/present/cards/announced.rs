@@ -60,7 +60,8 @@ struct AnnouncedRun {
 #[must_use]
 pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing> {
     let announcement: Announcement = read(details, ANNOUNCEMENT)?;
-    let (runs, questions) = (announcement.runs, announcement.questions);
+    let runs = announcement.runs;
+    let questions = announcement.questions;
     // A message that announces several runs has less of each.
     let limit = if runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };
     let mut rows = Drawing::new();

@@ -7,7 +7,9 @@ use crate::text::quoted_if_odd;
 
 /// Returns the rows of one run or several: changed files, the files to look at first, and why there may be more of those.
 pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, all: bool) -> Drawing {
-    let (mut changed, mut flagged, mut gaps) = (Files::new(MAX_CHANGES), Files::new(MAX_FLAGGED), Vec::new());
+    let mut changed = Files::new(MAX_CHANGES);
+    let mut flagged = Files::new(MAX_FLAGGED);
+    let mut gaps = Vec::new();
     for result in results {
         changed.add(result.changes.as_deref().unwrap_or_default());
         flagged.add(result.flagged.as_deref().unwrap_or_default());

@@ -83,7 +83,8 @@ fn without_pairs(text: &str, mark: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(mark) {
-        let (before, marked) = (&rest[..at], &rest[at + mark.len()..]);
+        let before = &rest[..at];
+        let marked = &rest[at + mark.len()..];
         kept.push_str(before);
         match marked.find(mark) {
             Some(length) if length > 0 => {

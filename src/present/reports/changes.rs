@@ -71,7 +71,8 @@ fn visible(line: &[u8]) -> String {
 /// Reports the applied files, and the conflicts that a person must decide.
 #[must_use]
 pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied) -> Report {
-    let (name, id) = (name(run), &run.run_id);
+    let name = name(run);
+    let id = &run.run_id;
     let mut report = Report::new(TITLE);
     if written.is_empty() {
         let text = match conflicts.len() {

@@ -62,7 +62,8 @@ pub fn entry_drawing(entry: &str) -> Drawing {
     let said = |row: Row| vec![Row::blank(), row];
     match field("role").unwrap_or_default() {
         "user" => {
-            let (lead, spans) = (vec![Span::new("accent", "❯ ")], vec![Span::block("accent", text)]);
+            let lead = vec![Span::new("accent", "❯ ")];
+            let spans = vec![Span::block("accent", text)];
             said(Fit::Text { lead, label: None, spans, most: None, more: Vec::new() }.into())
         }
         "assistant" if is_error => said(Row::text("error", text).indented(INDENT)),
@@ -90,7 +91,9 @@ fn result_rows(text: &str, is_error: bool) -> Drawing {
 }
 
 fn head(run: &ShownRun, now_ms: i64) -> Row {
-    let (mark, name, agent) = (run.mark(now_ms), run.name(), folded(&run.agent));
+    let mark = run.mark(now_ms);
+    let name = run.name();
+    let agent = folded(&run.agent);
     let color = if run.is_live() { "muted" } else { run.color(now_ms) };
     let words = run.spent();
     let title = vec![Span { text: format!("{} ", mark.text), ..mark }, Span::new("toolTitle", &name).bold()];
@@ -153,7 +156,8 @@ fn call_row(call: &str) -> Row {
 
 /// Draws a run's question, in a line of its own, with its run and agent: the name leaves room for the question.
 fn question_row(run: &ShownRun, asked: &str) -> Row {
-    let (name, agent) = (run.name(), run.agent());
+    let name = run.name();
+    let agent = run.agent();
     let agent = if agent == name || agent.is_empty() { String::new() } else { format!(" ({agent})") };
     let variants =
         [(None, Some(44), 10), (Some(44), Some(60), 20), (Some(60), Some(120), 28), (Some(120), None, 40)];

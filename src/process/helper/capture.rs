@@ -110,7 +110,9 @@ pub(crate) async fn capture_within(
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
     let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false, observe };
-    let (stop, since, is_warden) = (cancel.child(), Instant::now(), command.guardian.is_some());
+    let stop = cancel.child();
+    let since = Instant::now();
+    let is_warden = command.guardian.is_some();
     let ended = match start(command, &stop).await? {
         Some(started) => {
             let watched = Watched { id: started.tree.id(), is_warden };
@@ -201,7 +203,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_helper_ends_with_a_request_to_cancel() {
-        let (cancel, began) = (Cancel::new(), tokio::sync::Notify::new());
+        let cancel = Cancel::new();
+        let began = tokio::sync::Notify::new();
         let limits = CaptureLimits { timeout: TIMEOUT, stall: None, max_bytes: 1024, cancel: &cancel };
         let running =
             capture_within(shell("echo begun; sleep 600"), Vec::new(), limits, |_| began.notify_one());

@@ -46,7 +46,8 @@ impl Detached {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let input = child.stdin.take();
+        let output = child.stdout.take();
         let (said, answer) = mpsc::channel();
         // On a thread, because the program may never read and never answer.
         let talking = spawn(THREAD, move || drop(said.send(talk(input, output, &request))));

@@ -33,7 +33,8 @@ impl Watched {
     async fn stalled(self, limit: Duration) {
         /// The pause between two looks. Several fit into any limit.
         const POLL: Duration = Duration::from_millis(250);
-        let (mut before, mut asleep) = (None, Duration::ZERO);
+        let mut before = None;
+        let mut asleep = Duration::ZERO;
         while asleep < limit {
             tokio::time::sleep(POLL).await;
             let now = tokio::task::spawn_blocking(move || sleepers(self)).await.ok().flatten();
@@ -59,7 +60,8 @@ type Sleeper = (i32, [u64; 2]);
 fn sleepers(Watched { id, is_warden }: Watched) -> Option<Vec<Sleeper>> {
     use std::fs;
 
-    let (mut sleepers, mut waiting) = (Vec::new(), vec![id]);
+    let mut sleepers = Vec::new();
+    let mut waiting = vec![id];
     while let Some(pid) = waiting.pop() {
         for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
             let read = |name: &str| fs::read_to_string(thread.as_ref().ok()?.path().join(name)).ok();

@@ -199,7 +199,8 @@ impl Link {
     }
 
     fn log(&self, report: &Report) {
-        let (pid, _entered) = (self.warden_pid, self.span.enter());
+        let pid = self.warden_pid;
+        let _entered = self.span.enter();
         match report {
             Report::OverLimit(_) => tracing::warn!(target: "warden", pid, ?report, "the warden reports"),
             Report::Gone(tally) if tally.left > 0 => {
@@ -235,7 +236,8 @@ impl Link {
     /// Finishes the work after the end of the warden. Blocks for up to two seconds if it was killed.
     pub(super) fn end(&self) {
         if !self.is_gone() {
-            let (pid, _entered) = (self.warden_pid, self.span.enter());
+            let pid = self.warden_pid;
+            let _entered = self.span.enter();
             tracing::warn!(target: "warden", pid, "the warden has ended before its tree");
             self.sweep();
             self.known.send_modify(|known| (known.orphaned, known.ended) = (true, true));

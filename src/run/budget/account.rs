@@ -255,7 +255,8 @@ pub(in crate::run) fn take_notice() -> Option<String> {
 
 /// Returns the session's earlier cost, in USD; 0 if unknown. Blocks.
 pub(in crate::run) fn spent_before(context: &HostContext) -> f64 {
-    let (store, session) = (store_of(&context.agent_dir), context.session());
+    let store = store_of(&context.agent_dir);
+    let session = context.session();
     store.zip(session).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 

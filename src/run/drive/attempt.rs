@@ -74,7 +74,8 @@ impl ActiveRun<'_> {
         child_control: Arc<ChildControl>,
         script: Option<Box<Heard>>,
     ) -> Result<AttemptReport, Verdict> {
-        let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
+        let config = self.admitted.config();
+        let resolved = &self.admitted.resolved;
         let tree = Tree { files, child: command, mechanisms: child.tree.mechanisms() };
         if attempt == 1
             && let Err(verdict) = self.set_up(&tree).await
@@ -116,7 +117,8 @@ impl ActiveRun<'_> {
         let checks = Checks { state: &check, tree: &tree };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
         updates.first(child.tree.id(), files);
-        let (stop, has_ended) = (self.cancel.child(), AtomicBool::new(false));
+        let stop = self.cancel.child();
+        let has_ended = AtomicBool::new(false);
         let mut checking = pin!(self.run_checks(&checks, &child_control, &stop));
         let supervised = {
             let checking = async {
@@ -155,7 +157,8 @@ impl ActiveRun<'_> {
         use_reply(&mut collected, &protocol_report);
         let elsewhere = resolved.launcher.fate(&collected.noise, collected.last_event.is_some());
         collected.noise = resolved.launcher.own_words(collected.noise);
-        let (limited_by, permission_hooks) = (resolved.limited_by, resolved.permission_hooks.clone());
+        let limited_by = resolved.limited_by;
+        let permission_hooks = resolved.permission_hooks.clone();
         let mut report = AttemptReport {
             supervised,
             collected,
@@ -196,7 +199,8 @@ impl ActiveRun<'_> {
 
     /// The limits of a child, which may have something to hand over.
     fn limits(&self, hands_over: bool) -> SuperviseLimits {
-        let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
+        let config = self.admitted.config();
+        let resolved = &self.admitted.resolved;
         SuperviseLimits {
             hard: resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed())),
             grace: config.grace,

@@ -415,7 +415,8 @@ mod tests {
     #[test]
     fn sixteen_questions_wait_and_one_more_is_cancelled() {
         let enforcer = BudgetEnforcer::new(Meter::new(Budget::default(), None, "x"), Cancel::new());
-        let (sanitizer, cancel) = (Sanitizer::new(SanitizerOptions::default()), Cancel::new());
+        let sanitizer = Sanitizer::new(SanitizerOptions::default());
+        let cancel = Cancel::new();
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
         // All have two digits, so that all answers are of one length.

@@ -37,7 +37,8 @@ fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option
 impl ActiveRun<'_> {
     /// Returns the notices for the caller.
     pub(super) async fn conclude_elsewhere(&self, files: &RunFiles, last: &AttemptReport) -> Vec<String> {
-        let (launcher, context) = (&self.admitted.resolved.launcher, &self.admitted.spec.context);
+        let launcher = &self.admitted.resolved.launcher;
+        let context = &self.admitted.spec.context;
         let Some(name) = launcher.elsewhere() else { return Vec::new() };
         let job = self.admitted.job(&files.run_id);
         let mut notices: Vec<String> = waited(name, last, self.sanitizer()).into_iter().collect();

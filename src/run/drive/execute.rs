@@ -114,7 +114,8 @@ impl ActiveRun<'_> {
     /// Ends the work of the run once the rest of its time has passed. Dropping the set ends the timer.
     fn start_time_limit(&mut self) {
         let Some(timeout) = self.admitted.resolved.timeout else { return };
-        let (stop, limited_by) = (self.stop.clone(), self.admitted.resolved.limited_by);
+        let stop = self.stop.clone();
+        let limited_by = self.admitted.resolved.limited_by;
         let rest = timeout.saturating_sub(self.started.elapsed());
         self.time_limit.spawn(async move {
             tokio::time::sleep(rest).await;
@@ -389,7 +390,8 @@ impl ActiveRun<'_> {
 
     /// The child that was booted early, unless the run needs another one.
     async fn if_it_fits(&self, early: Option<Booted>) -> Option<Booted> {
-        let (booted, admitted) = (early?, self.admitted.clone());
+        let booted = early?;
+        let admitted = self.admitted.clone();
         let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
         if fits {
             // From here on the artifacts of the run have the id of its files.
@@ -433,7 +435,8 @@ impl ActiveRun<'_> {
             return Err(NoAnswer::Failed);
         }
         let capabilities = HostCapabilities::look(&spec.context).await;
-        let (spec_of, resolved) = (Arc::clone(spec), Arc::clone(resolved));
+        let spec_of = Arc::clone(spec);
+        let resolved = Arc::clone(resolved);
         let guardian =
             blocking(move || read_only(&capabilities, &resolved.config, &spec_of.context, &spec_of.cwd))
                 .await;
@@ -446,8 +449,11 @@ impl ActiveRun<'_> {
         if !resolved.is_isolated {
             return Ok(());
         }
-        let (id, continues) = (builder.run_id.get(), spec.overrides.resumes.is_some());
-        let (context, cwd, stop) = (Arc::clone(&spec.context), spec.cwd.clone(), self.stop.clone());
+        let id = builder.run_id.get();
+        let continues = spec.overrides.resumes.is_some();
+        let context = Arc::clone(&spec.context);
+        let cwd = spec.cwd.clone();
+        let stop = self.stop.clone();
         let resolved = Arc::clone(resolved);
         if let Some(launcher) = resolved.launcher.elsewhere().map(str::to_owned) {
             let making = Box::pin(Isolated::there(context, resolved, id.into(), cwd, launcher, stop));

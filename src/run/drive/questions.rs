@@ -20,7 +20,8 @@ impl ActiveRun<'_> {
         child_control: &ChildControl,
     ) {
         while let Some(PendingQuestion { question, is_agents, since }) = pending.recv().await {
-            let (id, originals) = (question.id.clone(), texts(&question));
+            let id = question.id.clone();
+            let originals = texts(&question);
             let now = Instant::now();
             // The child counts from when it asked, however long another question was being answered.
             let childs = question.timeout.and_then(|timeout| since.checked_add(timeout));
@@ -28,7 +29,8 @@ impl ActiveRun<'_> {
             let deadline = childs.map_or(ours, |childs| childs.min(ours));
             let left = deadline.saturating_duration_since(now);
             let question = self.child_question(Question { timeout: Some(left), ..question });
-            let (shown, sanitized) = (shown_texts(&question.shown), texts(&question.question));
+            let shown = shown_texts(&question.shown);
+            let sanitized = texts(&question.question);
             let asked = if is_agents && self.admitted.asks() == Asks::Parent {
                 self.callbacks.ask_parent(question)
             } else {

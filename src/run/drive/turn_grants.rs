@@ -27,7 +27,8 @@ impl TurnGrants {
 
     /// Grants all turns up to this one. Does not block.
     pub(super) fn grant(&self, turns: u64) {
-        let (guard, cancel) = (self.guard.clone(), self.cancel.clone());
+        let guard = self.guard.clone();
+        let cancel = self.cancel.clone();
         spawn_task(async move {
             let path = guard.clone();
             let granted = off_thread(move || write_turns(&path, turns)).await;

@@ -76,11 +76,13 @@ impl Updates<'_> {
         let (text, items, retry, mut usage, context, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
-            let (text, items) = (live.fenced_text(), live.display_items.to_vec());
+            let text = live.fenced_text();
+            let items = live.display_items.to_vec();
             (text, items, live.retry.cloned(), live.usage.clone(), live.context, model, silent)
         });
         usage.add(self.run.earlier_usage());
-        let (sanitizer, share) = (self.run.sanitizer(), self.run.admitted.spec.siblings.max(1));
+        let sanitizer = self.run.sanitizer();
+        let share = self.run.admitted.spec.siblings.max(1);
         let items = clean_items(&items, sanitizer);
         let progress = Progress {
             text: newest(&sanitizer.sanitize_growing(&text), TEXT_BYTES / share).into(),

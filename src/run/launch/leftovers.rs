@@ -163,7 +163,8 @@ fn read(path: &Path) -> io::Result<Option<Noted>> {
 fn parse(bytes: &[u8]) -> Option<Noted> {
     let mut parts =
         bytes.strip_suffix(&[0])?.split(|byte| *byte == 0).map(|part| Path::new(OsStr::from_bytes(part)));
-    let (run, temporary) = (parts.next()?, parts.next()?);
+    let run = parts.next()?;
+    let temporary = parts.next()?;
     let id = run.file_name().filter(|name| name.to_str().is_some_and(layout::is_run_id))?;
     let temporary = Some(temporary).filter(|path| !path.as_os_str().is_empty());
     let is_whole = parts.next().is_none()

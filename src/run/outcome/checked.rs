@@ -59,7 +59,8 @@ impl Checked {
 
     /// A check that could not be started, which no work of the child can change.
     pub(in crate::run) fn never_started(command: &str, runs: u32, why: &str, sanitizer: &Sanitizer) -> Self {
-        let (command, ended) = (line(command, sanitizer), line(&format!("not started: {why}"), sanitizer));
+        let command = line(command, sanitizer);
+        let ended = line(&format!("not started: {why}"), sanitizer);
         let report = CheckReport { command, passed: false, ended, runs, output: String::new() };
         Self { report, words: None }
     }
@@ -92,7 +93,8 @@ impl SetUp {
 
     /// Returns the error of a run whose preparation `command` could not be started.
     pub(in crate::run) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
-        let (command, why) = (quoted_within(&line(command, sanitizer), WORDS), line(why, sanitizer));
+        let command = quoted_within(&line(command, sanitizer), WORDS);
+        let why = line(why, sanitizer);
         format!("the private tree could not be prepared: {command} was not started: {why}")
     }
 }

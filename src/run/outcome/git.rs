@@ -126,7 +126,8 @@ impl Git {
     /// Prepares another look: switches off the filters that are configured now. Fails if a file of the repository would hold git.
     pub(super) async fn renewed(self) -> Result<Self, NoAnswer> {
         let mut git = Self { filters: Vec::new(), until: Instant::now() + LOOK, ..self };
-        let (cwd, hidden) = (git.cwd.clone(), git.hidden.clone());
+        let cwd = git.cwd.clone();
+        let hidden = git.hidden.clone();
         let search = move || Obstacle::in_repository(&cwd, Reads::Everything, &hidden);
         if let Some(obstacle) = blocking(search).await {
             return Err(obstacle.into());

@@ -180,7 +180,8 @@ impl ResultBuilder {
             notes.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }
         if !tried.is_empty() {
-            let (tools, why) = (tried.join(", "), self.withheld.why);
+            let tools = tried.join(", ");
+            let why = self.withheld.why;
             notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
         }
         let is_held = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
@@ -332,7 +333,9 @@ impl ResultBuilder {
     /// The text within the limits, and whether anything is left out. That is the child's first: the remarks that a text ends
     /// with are whole, unless they alone take up more than half of the room.
     fn shortened(&self, text: &str, single: &SingleResult) -> (String, bool) {
-        let (notes, whole, lacks) = (&*single.notes, single.full_text(), single.omitted_bytes);
+        let notes = &*single.notes;
+        let whole = single.full_text();
+        let lacks = single.omitted_bytes;
         let half = self.limits.half();
         let has_room = notes.len() <= half.max_bytes && notes.lines().count() <= half.max_lines;
         let answer = text.strip_suffix(notes).and_then(|text| text.strip_suffix(PARAGRAPH));

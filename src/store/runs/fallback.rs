@@ -68,10 +68,8 @@ mod tests {
     #[test]
     fn runs_move_with_the_state_of_their_deliveries_and_moving_them_again_changes_nothing() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
-        let (memory, disk) = (
-            Store::in_memory().expect("there is memory"),
-            Store::open(agent_dir.path()).expect("there is a disk"),
-        );
+        let memory = Store::in_memory().expect("there is memory");
+        let disk = Store::open(agent_dir.path()).expect("there is a disk");
         let text = str::to_owned;
         for key in ["free", "claimed", "delivered"] {
             let run = StoredRun { key: text(key), session: text("s"), ..StoredRun::default() };

@@ -79,10 +79,8 @@ impl Store {
             transaction.execute("UPDATE spending SET touched_ms = ?1 WHERE touched_ms IS NULL", [now_ms])?;
             let mut removed = 0;
             for (table, id, old, keep) in OLD {
-                let (which, before) = (
-                    format!("SELECT {id} FROM {table} WHERE {old} LIMIT {BATCH}"),
-                    [now_ms.saturating_sub(keep)],
-                );
+                let which = format!("SELECT {id} FROM {table} WHERE {old} LIMIT {BATCH}");
+                let before = [now_ms.saturating_sub(keep)];
                 removed += if table == RUN {
                     forget(transaction, &which, before)?
                 } else {

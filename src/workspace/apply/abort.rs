@@ -38,7 +38,9 @@ impl SnapshotStore {
         let absent = apply.absent.iter().map(Name::path).collect();
         let changes = in_tree(self.changes(snapshot, &apply.before, &apply.after).await?, &absent);
         let contents = self.contents(snapshot, &changes).await?;
-        let (root, id, kept) = (snapshot.root.clone(), snapshot.id.clone(), apply.clone());
+        let root = snapshot.root.clone();
+        let id = snapshot.id.clone();
+        let kept = apply.clone();
         let done = off_thread(move || take_all_back(&root, &id, &changes, &contents, &kept, failed)).await?;
         self.keep(&Snapshot { applied: None, ..snapshot.clone() }).await?;
         Ok(done)

@@ -30,7 +30,8 @@ impl SnapshotStore {
         if paths.is_empty() {
             return FlaggedChanges::default();
         }
-        let (store, root) = (self.clone(), root.to_owned());
+        let store = self.clone();
+        let root = root.to_owned();
         off_thread(move || {
             // The names of a search have no links.
             let root = root.canonicalize().unwrap_or(root);

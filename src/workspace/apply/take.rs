@@ -86,7 +86,8 @@ impl SnapshotStore {
                 return Err(ApplyError::Unsearched { id: id.to_owned(), why });
             }
         }
-        let (root, looked) = (snapshot.root.clone(), changes.clone());
+        let root = snapshot.root.clone();
+        let looked = changes.clone();
         let (modes, made) = off_thread(move || surroundings(&root, &looked)).await;
         let at_ms = epoch_ms(SystemTime::now()).unsigned_abs();
         let absent =
@@ -94,8 +95,11 @@ impl SnapshotStore {
         let apply = Apply { before, after, at_ms, is_complete: false, modes, made, absent };
         let kept = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
         self.keep(&kept).await?;
-        let (root, asides, modes) = (snapshot.root.clone(), asides(id), apply.modes.clone());
-        let (todo, contained) = (changes.clone(), contents);
+        let root = snapshot.root.clone();
+        let asides = asides(id);
+        let modes = apply.modes.clone();
+        let todo = changes.clone();
+        let contained = contents;
         let failed = off_thread(move || write_changes(&root, &asides, &todo, &contained, &modes)).await;
         if let Some((path, why)) = reason(&failed) {
             let failed = failed.into_iter().map(|(path, _)| path).collect();
@@ -179,7 +183,8 @@ impl SnapshotStore {
     ) -> Result<String, ApplyError> {
         let ours = self.directory(&snapshot.id);
         let index = ours.join(INDEX);
-        let (from, to) = (ours.join(INDEX_NOW), index.clone());
+        let from = ours.join(INDEX_NOW);
+        let to = index.clone();
         off_thread(move || copy_with_time(&from, &to)).await.map_err(SnapshotError::from)?;
         let none = "0".repeat(if snapshot.is_sha256 { 64 } else { 40 });
         let line = |(path, file): (&PathBuf, &Option<File>)| {

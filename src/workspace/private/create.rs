@@ -55,7 +55,8 @@ impl SnapshotStore {
         copied: &[String],
     ) -> Result<PrivateTree, SnapshotError> {
         let base = self.base_commit(snapshot).await?;
-        let (place, id) = (place.to_owned(), snapshot.id.clone());
+        let place = place.to_owned();
+        let id = snapshot.id.clone();
         let name = snapshot.root.file_name().map_or_else(|| "tree".into(), ToOwned::to_owned);
         let directory = off_thread(move || new_directory(&place, &id)).await?;
         let root = directory.join(name);
@@ -132,7 +133,8 @@ impl SnapshotStore {
         let ours = self.directory(&tree.snapshot.id);
         let shared = self.repository(&tree.snapshot.root).await?.shared;
         let hidden = self.program().hidden().showing(&tree.snapshot.root);
-        let (made, from) = (tree.clone(), ours.clone());
+        let made = tree.clone();
+        let from = ours.clone();
         off_thread(move || lay_out(&made, &from, &shared, &hidden)).await?;
         let index = tree.root.join(".git/index");
         let call = Call {
@@ -152,7 +154,9 @@ impl SnapshotStore {
             let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
             return Err(SnapshotError::Differs { path });
         }
-        let (from, to, listed) = (tree.snapshot.root.clone(), tree.root.clone(), copied.to_vec());
+        let from = tree.snapshot.root.clone();
+        let to = tree.root.clone();
+        let listed = copied.to_vec();
         let git = self.program().clone();
         let hidden = git.hidden().showing(&from);
         let notices = off_thread(move || {

@@ -95,7 +95,8 @@ impl SnapshotStore {
     async fn import_into(&self, tree: &PrivateTree, imported: &mut Imported) -> Result<(), SnapshotError> {
         let snapshot = &tree.snapshot;
         let ours = self.directory(&snapshot.id);
-        let (from, now) = (ours.join(INDEX), ours.join("index.now"));
+        let from = ours.join(INDEX);
+        let now = ours.join("index.now");
         let to = now.clone();
         off_thread(move || copy_with_time(&from, &to)).await?;
         // An earlier version noted trees by paths with links, where pi's directory has some.
@@ -110,7 +111,8 @@ impl SnapshotStore {
                 "`{path}` was not taken over: it is a repository of its own, or cannot be read"
             ));
         }
-        let (root, branch) = (tree.root.clone(), tree.branch.clone());
+        let root = tree.root.clone();
+        let branch = tree.branch.clone();
         let tip = match off_thread(move || References::read(&root, &branch)).await {
             Ok(References { tip, has_others }) => {
                 if has_others {
@@ -234,7 +236,8 @@ impl SnapshotStore {
     /// git writes the file: a patch can be larger than the limit for a command's output.
     async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
         let ours = self.directory(&snapshot.id);
-        let (to, new) = (ours.join(PATCH), ours.join(NEW_PATCH));
+        let to = ours.join(PATCH);
+        let new = ours.join(NEW_PATCH);
         let at = new.clone();
         off_thread(move || private::write(&at, b"").map_err(FileError::at(&at))).await?;
         // In our directory, so that its name need not be UTF-8.
@@ -299,7 +302,8 @@ pub(super) fn set_aside(tree: &PrivateTree) -> PathBuf {
 /// Returns the directories that were empty when the child started and have content now. Their content is not recorded, because
 /// git takes them for separate repositories.
 async fn filled(root: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
-    let (root, directories) = (root.to_owned(), directories.to_owned());
+    let root = root.to_owned();
+    let directories = directories.to_owned();
     let is_filled = move |directory: &PathBuf| {
         let place = root.join(directory);
         let is_directory = fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir());

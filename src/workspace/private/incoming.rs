@@ -44,7 +44,8 @@ impl References {
             let opened = Directory::open(root).and_then(|tree| tree.below(&path));
             opened.map_err(|_| format!("`{}` is no directory", named(&path)))
         };
-        let (git, refs) = (open("")?, open("refs")?);
+        let git = open("")?;
+        let refs = open("refs")?;
         open("refs/heads")?;
         let full = format!("refs/heads/{branch}");
         let packed = match text(&git, "packed-refs") {
@@ -109,7 +110,8 @@ impl SnapshotStore {
         source: Source<'_>,
         incoming: &Path,
     ) -> Result<(), String> {
-        let (to, limit) = (incoming.to_owned(), self.limits().bytes);
+        let to = incoming.to_owned();
+        let limit = self.limits().bytes;
         let packs = match source {
             Source::Repository => {
                 let from = tree.root.clone();
@@ -181,7 +183,9 @@ fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
 fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<PathBuf>, String> {
     let failed = |error: io::Error| format!("its objects cannot be read: {error}");
     let is_hex = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let (mut bytes, mut count, mut packs) = (0_u64, 0, Vec::new());
+    let mut bytes = 0_u64;
+    let mut count = 0;
+    let mut packs = Vec::new();
     let objects = Directory::open(from).and_then(|tree| tree.below(&Path::new(REPOSITORY).join("objects")));
     let objects = objects.map_err(failed)?;
     fs::create_dir_all(to.join("pack")).map_err(failed)?;

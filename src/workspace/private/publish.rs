@@ -157,7 +157,9 @@ impl SnapshotStore {
 
     /// Looks for a branch of this name or below it, and for a tag, which git would take for the branch.
     async fn taken(&self, scope: Scope<'_>, branch: &str, commit: &str) -> Result<Taken, GitError> {
-        let (name, tag, other) = (full(branch), format!("refs/tags/{branch}"), format!("refs/{branch}"));
+        let name = full(branch);
+        let tag = format!("refs/tags/{branch}");
+        let other = format!("refs/{branch}");
         let asked = ["for-each-ref", "--format=%(objectname) %(refname)", &name, &tag, &other];
         let listed = self.program().run(scope, &asked, Vec::new()).await?;
         let listed = String::from_utf8_lossy(&listed);
@@ -172,7 +174,8 @@ impl SnapshotStore {
 /// Returns true if a work tree of the repository is at a branch, or rebases or bisects it. Such a branch must not be made, moved
 /// or deleted.
 pub(in crate::workspace) async fn is_in_use(dirs: &RepositoryDirs, branch: &str) -> bool {
-    let (dirs, branch) = (dirs.clone(), branch.to_owned());
+    let dirs = dirs.clone();
+    let branch = branch.to_owned();
     off_thread(move || is_used(&dirs, &branch)).await
 }
 

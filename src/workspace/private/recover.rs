@@ -53,7 +53,8 @@ impl SnapshotStore {
 
     /// Writes down what [`Self::recover_tree`] has to know.
     pub(super) async fn note_tree(&self, tree: &PrivateTree) -> Result<(), SnapshotError> {
-        let (path, tree) = (self.directory(&tree.snapshot.id).join(PRIVATE_TREE), tree.clone());
+        let path = self.directory(&tree.snapshot.id).join(PRIVATE_TREE);
+        let tree = tree.clone();
         let written = off_thread(move || {
             let text = serde_json::to_vec(&tree).map_err(std::io::Error::other);
             text.and_then(|text| private::write(&path, &text)).map_err(FileError::at(&path))

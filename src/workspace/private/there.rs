@@ -75,7 +75,8 @@ impl SnapshotStore {
         let listed = self.git(snapshot, &["rev-list", "--objects", "--no-walk", &base], Vec::new()).await?;
         let packed = ["pack-objects", "--stdout", "--delta-base-offset", "-q"];
         let pack = self.git(snapshot, &packed, listed).await?;
-        let (ours, pack_bytes) = (self.directory(&snapshot.id), pack.len());
+        let ours = self.directory(&snapshot.id);
+        let pack_bytes = pack.len();
         let from = ours.clone();
         let settings = off_thread(move || {
             let sent = from.join(SENT);
@@ -136,7 +137,8 @@ impl SnapshotStore {
         brought: &Brought,
         imported: &mut Imported,
     ) -> Result<bool, SnapshotError> {
-        let (snapshot, here) = (&tree.snapshot, tree.here());
+        let snapshot = &tree.snapshot;
+        let here = tree.here();
         let pack = Source::Pack(&tree.back);
         if brought.has_others {
             imported.notices.push("the child has made other branches, which were not taken over".into());
@@ -216,7 +218,9 @@ impl SnapshotStore {
 
     /// Keeps the pack as a bundle, which `git fetch` reads. Returns its path.
     async fn keep_bundle(&self, tree: &TreeThere, brought: &Brought) -> Result<PathBuf, SnapshotError> {
-        let (mut here, back, header) = (tree.here(), tree.back.clone(), tree.header(brought));
+        let mut here = tree.here();
+        let back = tree.back.clone();
+        let header = tree.header(brought);
         let place = tree.place.clone();
         let kept = off_thread(move || {
             here.directory = new_directory(&place, &here.snapshot.id)?;

@@ -400,7 +400,8 @@ mod tests {
     /// Each row has the content of the file, the expected state and the new state.
     #[test]
     fn a_file_that_is_not_as_expected_stays_as_it_is() {
-        let (old, new) = (Some(text("old")), Some(text("new")));
+        let old = Some(text("old"));
+        let new = Some(text("new"));
         for (is, from, to) in [
             (Some("theirs"), old, new),
             (Some("theirs"), old, None),
@@ -571,7 +572,8 @@ mod tests {
         let file = root.path().join("file");
         fs::write(&file, "old").expect("written");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
-        let (from, to) = (Some(text("old")), Some(State { mode: EXECUTABLE, ..text("new") }));
+        let from = Some(text("old"));
+        let to = Some(State { mode: EXECUTABLE, ..text("new") });
         let step = Step { path: Path::new("file"), from, to, permissions: None };
         let failed = write_all(root.path(), ASIDES, vec![step], OnFailure::Continue);
         assert!(failed.is_empty(), "{failed:?}");

@@ -101,7 +101,9 @@ mod tests {
 
     #[test]
     fn a_change_has_what_the_file_was_and_is() {
-        let (a, b, none) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
+        let a = "a".repeat(40);
+        let b = "b".repeat(40);
+        let none = "0".repeat(40);
         let printed = format!(
             ":100644 100755 {a} {b} M\0run me\0:000000 120000 {none} {b} A\0link\0:100644 000000 {a} {none} D\0gone\0"
         );

@@ -17,7 +17,8 @@ pub(super) fn copy_files(
 ) -> io::Result<Option<Vec<PathBuf>>> {
     private::create_dir_all(to)?;
     let source = Directory::open_real(from)?;
-    let (mut room, mut unreadable) = (limit, Vec::new());
+    let mut room = limit;
+    let mut unreadable = Vec::new();
     // The paths are sorted, so most files have the same parent as the file before them.
     let mut last: Option<(PathBuf, Directory)> = None;
     for path in files.iter().map(|path| path_of(path)) {

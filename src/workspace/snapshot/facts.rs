@@ -76,7 +76,8 @@ impl Facts {
             Some(named) => Some(user.expand(&named)),
             None => user.excludes_file(git, scope).await?,
         };
-        let (own, hidden) = (dirs.shared.join("info/exclude"), git.hidden().showing(&dirs.shared));
+        let own = dirs.shared.join("info/exclude");
+        let hidden = git.hidden().showing(&dirs.shared);
         let read = move || {
             let named = named.map(|named| lines(hidden.regular(&named))).unwrap_or_default();
             // Opened once: a child may put a link in its place between two steps.
@@ -142,7 +143,8 @@ impl User {
             None => own.into_iter().flatten().collect(),
         };
         for file in own.into_iter().chain([PathBuf::from("/etc/gitconfig")]) {
-            let (looked, hidden) = (file.clone(), git.hidden().clone());
+            let looked = file.clone();
+            let hidden = git.hidden().clone();
             if !off_thread(move || may_name_excludes(&looked, &hidden)).await {
                 continue;
             }

@@ -28,7 +28,8 @@ impl SnapshotStore {
     ///
     /// If neither works. The snapshot works as long as the repository has the objects.
     pub(super) async fn keep_objects(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
-        let (from, to) = (snapshot.objects.clone(), self.directory(&snapshot.id).join(KEPT));
+        let from = snapshot.objects.clone();
+        let to = self.directory(&snapshot.id).join(KEPT);
         let linked = off_thread(move || {
             let linked = link_objects(&from, &to);
             if linked.is_err() {
@@ -114,8 +115,10 @@ mod tests {
     #[test]
     fn files_with_objects_get_a_second_name_and_nothing_else_does() {
         let scene = tempfile::tempdir().expect("a temporary directory");
-        let (from, to) = (scene.path().join("from"), scene.path().join("to"));
-        let (object, pack) = ("0f/".to_owned() + &"a".repeat(38), "pack/pack-0f.pack");
+        let from = scene.path().join("from");
+        let to = scene.path().join("to");
+        let object = "0f/".to_owned() + &"a".repeat(38);
+        let pack = "pack/pack-0f.pack";
         let others =
             ["info/alternates", "pack/tmp_pack_x", "pack/pack-0f.bitmap", "pack/multi-pack-index", "zz/x"];
         for name in [object.as_str(), pack].into_iter().chain(others) {

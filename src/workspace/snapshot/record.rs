@@ -73,7 +73,8 @@ impl Recorder<'_> {
         index: &Path,
         is_ours: bool,
     ) -> Result<Recorded, SnapshotError> {
-        let (root, entries) = (self.root.to_owned(), self.entries(index).await?);
+        let root = self.root.to_owned();
+        let entries = self.entries(index).await?;
         let entries = off_thread(move || with_present(&root, entries)).await;
         self.distrust(index, &entries, is_ours).await?;
         let refresh =
@@ -101,11 +102,13 @@ impl Recorder<'_> {
                 limit: self.limits.files,
             });
         }
-        let (root, hidden) = (self.root.to_owned(), self.git.hidden().showing(self.root));
+        let root = self.root.to_owned();
+        let hidden = self.git.hidden().showing(self.root);
         let mut looked = off_thread(move || Looked::at(&root, paths, &hidden, &unfinished)).await;
         looked.left_out.extend(closed);
         if looked.bytes > self.limits.bytes {
-            let (root, limit) = (self.root.to_owned(), self.limits.bytes);
+            let root = self.root.to_owned();
+            let limit = self.limits.bytes;
             return Err(SnapshotError::TooLarge { root, bytes: looked.bytes, limit });
         }
         if !looked.gone.is_empty() {
@@ -139,7 +142,9 @@ impl Recorder<'_> {
                 taken => return Ok(taken?.1),
             }
         }
-        let (from, to, limit) = (self.root.to_owned(), self.ours.join(COPIES), self.limits.bytes);
+        let from = self.root.to_owned();
+        let to = self.ours.join(COPIES);
+        let limit = self.limits.bytes;
         let ours = to.clone();
         let copied = off_thread(move || {
             // A process that was killed may have left some.
@@ -154,7 +159,8 @@ impl Recorder<'_> {
                 taken.map(|(_, refused)| [unreadable, refused].concat())
             }
             Ok(None) => {
-                let (root, bytes) = (self.root.to_owned(), limit.saturating_add(1));
+                let root = self.root.to_owned();
+                let bytes = limit.saturating_add(1);
                 Err(SnapshotError::TooLarge { root, bytes, limit })
             }
             Err(error) => Err(FileError::at(&ours)(error).into()),
@@ -191,7 +197,8 @@ impl Recorder<'_> {
     }
 
     async fn read(&self, index: &Path) -> Result<Option<Vec<Entry>>, SnapshotError> {
-        let (path, object_bytes) = (index.to_owned(), self.object_bytes);
+        let path = index.to_owned();
+        let object_bytes = self.object_bytes;
         off_thread(move || {
             let file = match fs::File::open(&path) {
                 Ok(file) => file,
@@ -267,7 +274,9 @@ impl Recorder<'_> {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<(Vec<u8>, Vec<PathBuf>), SnapshotError> {
-        let (others, ours, reads) = (alternates(self.objects, self.ours), [self.ours], [self.objects]);
+        let others = alternates(self.objects, self.ours);
+        let ours = [self.ours];
+        let reads = [self.objects];
         let env = self.env(index, objects, &others);
         // Boxed, so that the futures around it do not have to hold all of it.
         let git = Box::pin(self.git.run_captured(self.scope(&ours, &reads, &env), args, input));
@@ -277,7 +286,9 @@ impl Recorder<'_> {
 
     /// Runs a command that may fail where files differ.
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
-        let (others, ours, reads) = (alternates(self.objects, self.ours), [self.ours], [self.objects]);
+        let others = alternates(self.objects, self.ours);
+        let ours = [self.ours];
+        let reads = [self.objects];
         let env = self.env(index, objects, &others);
         let git = Box::pin(self.git.try_run(self.scope(&ours, &reads, &env), args, Vec::new()));
         unless_blocked(self.place(), self.git.hidden(), git).await??;

@@ -214,11 +214,15 @@ impl SnapshotStore {
         });
         prepared.await?;
         let facts = Facts::of(&self.git, &dirs, ours, &self.env).await?;
-        let (at, written, from) = (ours.to_owned(), facts.clone(), dirs.clone());
+        let at = ours.to_owned();
+        let written = facts.clone();
+        let from = dirs.clone();
         let hidden = self.git.hidden().showing(root);
         off_thread(move || lay_out(&at, &written, &from, &hidden)).await?;
-        let (root, objects) = (root.to_owned(), dirs.objects);
-        let (base, is_sha256) = (facts.head, facts.is_sha256);
+        let root = root.to_owned();
+        let objects = dirs.objects;
+        let base = facts.head;
+        let is_sha256 = facts.is_sha256;
         let snapshot = Snapshot {
             id: id.to_owned(),
             root,
@@ -255,7 +259,8 @@ impl SnapshotStore {
         if let Some(place) = hidden_place {
             return Err(SnapshotError::Hidden { root: root.to_owned(), place: place.to_owned() });
         }
-        let (looked, hidden) = (root.to_owned(), self.git.hidden().clone());
+        let looked = root.to_owned();
+        let hidden = self.git.hidden().clone();
         let search = move || match Obstacle::in_repository(&looked, Reads::References, &hidden) {
             Some(obstacle) => Err(obstacle),
             None => Ok(RepositoryDirs::visible(&looked, &hidden)),
@@ -267,7 +272,8 @@ impl SnapshotStore {
 
     /// Writes the record of a snapshot next to its objects.
     pub(in crate::workspace) async fn keep(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
-        let (record, kept) = (self.directory(&snapshot.id).join(RECORD), snapshot.clone());
+        let record = self.directory(&snapshot.id).join(RECORD);
+        let kept = snapshot.clone();
         let written = off_thread(move || {
             let text = serde_json::to_vec(&kept).map_err(std::io::Error::other);
             // In one step: without its record a snapshot is lost, and the disk may be full.
@@ -305,8 +311,10 @@ impl SnapshotStore {
     /// As [`Self::take`].
     pub async fn tree_of_now(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
         let ours = self.directory(&snapshot.id);
-        let (from, now) = (ours.join(INDEX), ours.join(INDEX_NOW));
-        let (copied, to) = (from, now.clone());
+        let from = ours.join(INDEX);
+        let now = ours.join(INDEX_NOW);
+        let copied = from;
+        let to = now.clone();
         off_thread(move || copy_with_time(&copied, &to)).await?;
         Ok(self.recorder(snapshot, &ours).record(&now, true).await?.tree)
     }

@@ -65,7 +65,8 @@ impl Surroundings {
     /// many entries. Blocks.
     fn of(root: &Path, ignored: &BTreeSet<PathBuf>, usual: Option<u32>) -> Option<Self> {
         let mut found = Self::default();
-        let (mut waiting, mut count) = (vec![PathBuf::new()], 0);
+        let mut waiting = vec![PathBuf::new()];
+        let mut count = 0;
         while let Some(directory) = waiting.pop() {
             // A directory that is closed, or is removed at this moment.
             let Ok(entries) = fs::read_dir(root.join(&directory)) else { continue };
@@ -207,7 +208,8 @@ impl SnapshotStore {
         name: &str,
         found: &Surroundings,
     ) -> Result<(), SnapshotError> {
-        let (path, record) = (self.directory(&snapshot.id).join(name), Record::from(found));
+        let path = self.directory(&snapshot.id).join(name);
+        let record = Record::from(found);
         let written = off_thread(move || {
             let text = serde_json::to_vec(&record).map_err(io::Error::other);
             text.and_then(|text| private::write(&path, &text)).map_err(FileError::at(&path))
@@ -264,7 +266,8 @@ impl Restoration {
         // Those with other contents have got their permissions with these, or stay as they are.
         let known = by_run.iter().map(|change| &*change.path).collect();
         for path in begin.changed_modes(end, &known) {
-            let (from, to) = (end.mode(&path), begin.mode(&path));
+            let from = end.mode(&path);
+            let to = begin.mode(&path);
             match fs::symlink_metadata(root.join(&path)) {
                 Ok(found) if found.is_file() && permissions(&found) == to => {}
                 Ok(found) if found.is_file() && permissions(&found) == from => {

@@ -96,7 +96,8 @@ impl SnapshotStore {
         let absent = self.absent(snapshot, INDEX).await?;
         wanted.iter_mut().filter(|change| absent.contains(&change.path)).for_each(|change| change.old = None);
         if snapshot.end.is_none() {
-            let (root, looked) = (snapshot.root.clone(), wanted.clone());
+            let root = snapshot.root.clone();
+            let looked = wanted.clone();
             since = off_thread(move || modified_after(&root, &looked, ended)).await;
         }
         let mut undone = Undone::default();
@@ -110,7 +111,8 @@ impl SnapshotStore {
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
         undone.failed.extend(left.into_iter().map(|path| (path, LEFT.to_owned())));
         let sizes = self.sizes(snapshot, wanted.iter().flat_map(both).collect()).await?;
-        let (root, looked) = (snapshot.root.clone(), wanted.clone());
+        let root = snapshot.root.clone();
+        let looked = wanted.clone();
         let (restoration, modes) = off_thread(move || {
             let modes = restoration.modes(&root, &looked);
             (restoration, Arc::new(modes))
@@ -125,7 +127,8 @@ impl SnapshotStore {
                     continue;
                 }
             };
-            let (root, asides) = (snapshot.root.clone(), asides(&snapshot.id));
+            let root = snapshot.root.clone();
+            let asides = asides(&snapshot.id);
             let (paths, failed) =
                 off_thread(move || bring_back(&root, &asides, &batch, &contents, &modes)).await;
             let is_left: BTreeSet<_> = failed.iter().map(|(path, _)| path.clone()).collect();
@@ -155,8 +158,10 @@ impl SnapshotStore {
     ) -> Result<Vec<PathBuf>, SnapshotError> {
         let directory = |change: &Change| change.path.parent().unwrap_or(Path::new("")).to_owned();
         let mut directories: BTreeSet<PathBuf> = by_run.iter().map(directory).collect();
-        let (root, asides) = (snapshot.root.clone(), asides(&snapshot.id));
-        let (looked, begin) = (root.clone(), asides.clone());
+        let root = snapshot.root.clone();
+        let asides = asides(&snapshot.id);
+        let looked = root.clone();
+        let begin = asides.clone();
         directories = off_thread(move || {
             directories.retain(|directory| has_asides(&looked, directory, &begin));
             directories
@@ -169,7 +174,8 @@ impl SnapshotStore {
             // Files of other batches stay, too.
             let batch = batches(there, &sizes).into_iter().next().unwrap_or_default();
             let contents = self.contents(snapshot, &batch).await?;
-            let (root, asides) = (root.clone(), asides.clone());
+            let root = root.clone();
+            let asides = asides.clone();
             let others = off_thread(move || {
                 let files = batch.iter().flat_map(|change| [&change.old, &change.new]);
                 let states =
@@ -280,7 +286,8 @@ fn bring_back(
 /// Divides changes so that each part fits into memory. Added files come first, because their removal makes room for the others.
 fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
     let (added, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.old.is_none());
-    let (mut batches, mut room) = (Vec::<Vec<_>>::new(), BATCH);
+    let mut batches = Vec::<Vec<_>>::new();
+    let mut room = BATCH;
     for change in added.into_iter().chain(others) {
         let size: u64 = both(&change).filter_map(|object| sizes.get(object)).sum();
         if let Some(batch) = batches.last_mut().filter(|_| size <= room) {
@@ -299,7 +306,8 @@ fn read_batch(mut printed: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     let mut contents = BTreeMap::new();
     while !printed.is_empty() {
         let end = printed.iter().position(|byte| *byte == b'\n')?;
-        let (line, rest) = (std::str::from_utf8(&printed[..end]).ok()?, &printed[end + 1..]);
+        let line = std::str::from_utf8(&printed[..end]).ok()?;
+        let rest = &printed[end + 1..];
         let mut words = line.split(' ');
         let object = words.next()?;
         if words.next()? != "blob" {

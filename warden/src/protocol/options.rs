@@ -143,7 +143,9 @@ impl Options {
     /// For an unknown argument, a missing or malformed value, and a missing command; in words.
     pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut args = args.into_iter();
-        let (mut options, mut sandbox, mut read_only) = (Self::default(), Sandbox::default(), false);
+        let mut options = Self::default();
+        let mut sandbox = Sandbox::default();
+        let mut read_only = false;
         while let Some(arg) = args.next() {
             let name = arg.to_str().ok_or_else(|| format!("unknown argument {}", arg.display()))?;
             let mut value = || args.next().ok_or_else(|| format!("{name} needs a value"));

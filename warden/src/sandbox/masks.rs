@@ -236,7 +236,8 @@ mod tests {
     fn a_place_in_a_mask_stays_visible_inside_of_a_shown_directory() {
         let directory = tempfile::tempdir().expect("a directory");
         let root = directory.path().canonicalize().expect("it exists");
-        let (hidden, place) = (root.join("agent/subagents"), root.join("agent/subagents/scratch"));
+        let hidden = root.join("agent/subagents");
+        let place = root.join("agent/subagents/scratch");
         fs::create_dir_all(&place).expect("made");
         let places = [Place::open(&place).expect("it exists")];
         for shown in [vec![], vec![root.clone()], vec![root.join("agent")]] {

@@ -176,7 +176,8 @@ mod tests {
     #[test]
     fn only_a_file_or_a_directory_may_be_writable() {
         let scene = tempfile::tempdir().expect("a directory for the test");
-        let (file, link) = (scene.path().join("file"), scene.path().join("link"));
+        let file = scene.path().join("file");
+        let link = scene.path().join("link");
         std::fs::write(&file, "").expect("a file");
         std::os::unix::fs::symlink(&file, &link).expect("a link");
         let above = scene.path().join("above");

@@ -187,7 +187,8 @@ mod tests {
         };
         let mut data = [call, arch, 0, 0].map(u32::to_ne_bytes).concat();
         data.extend(arguments.into_iter().flat_map(u64::to_ne_bytes));
-        let (mut at, mut value) = (0, 0);
+        let mut at = 0;
+        let mut value = 0;
         loop {
             let sock_filter { code, jt, jf, k } = program[at];
             let jump = |holds: bool| usize::from(if holds { jt } else { jf });
@@ -213,7 +214,9 @@ mod tests {
     fn each_call_gets_its_answer() {
         let program = whole(&dangerous().expect("it can be compiled"));
         let error = |errno: Errno| libc::SECCOMP_RET_ERRNO | errno.raw_os_error().unsigned_abs();
-        let (allowed, refused, missing) = (libc::SECCOMP_RET_ALLOW, error(Errno::PERM), error(Errno::NOSYS));
+        let allowed = libc::SECCOMP_RET_ALLOW;
+        let refused = error(Errno::PERM);
+        let missing = error(Errno::NOSYS);
         let second = u64::from(X32);
         for (label, call, arguments, expected) in [
             ("read", libc::SYS_read, [0; 3], allowed),

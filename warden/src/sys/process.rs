@@ -233,7 +233,8 @@ pub(crate) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
 /// Moves this process into new namespaces and into a user namespace, which anybody may do on most systems. It maps only
 /// the own user and group, unchanged.
 pub(crate) fn unshare_with_user(namespaces: UnshareFlags) -> io::Result<()> {
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let user = geteuid().as_raw();
+    let group = getegid().as_raw();
     unshare(namespaces | UnshareFlags::NEWUSER)?;
     // The kernel allows an unprivileged process to map a group only after `setgroups` is denied, as it could drop
     // unmapped groups otherwise.

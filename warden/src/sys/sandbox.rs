@@ -51,7 +51,8 @@ fn set_attributes(root: BorrowedFd<'_>, which: i32, set: u64, clear: u64) -> io:
 
 /// Marks every descriptor except the standard ones to be closed by the next `exec`.
 pub(crate) fn close_others_on_exec() -> io::Result<()> {
-    let (first, last) = (3_u32, u32::MAX);
+    let first = 3_u32;
+    let last = u32::MAX;
     // SAFETY: this only sets a flag on descriptors; it closes none that is in use.
     let answer = unsafe { libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC) };
     done(answer)

@@ -92,7 +92,8 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
     let (mount, kind) = line.split_once(" - ")?;
     kind.starts_with("cgroup2 ").then_some(())?;
     let mut fields = mount.split(' ').skip(3);
-    let (root, point) = (fields.next()?, fields.next()?);
+    let root = fields.next()?;
+    let point = fields.next()?;
     // Escaped names are not decoded: this hierarchy is never mounted at such a path.
     Some(Path::new(point).join(group.strip_prefix(root).ok()?))
 }

@@ -107,7 +107,8 @@ fn send(pid: Pid, signal: Signal, tree: &HashSet<Pid>) {
 
 /// All descendants, each after its ancestors. Zombies are included.
 pub(crate) fn descendants() -> Vec<Pid> {
-    let (mut found, mut known) = (Vec::new(), HashSet::new());
+    let mut found = Vec::new();
+    let mut known = HashSet::new();
     // A process whose parent changes while the lists are read may appear in two of them.
     let mut add = |pids: Vec<Pid>, found: &mut Vec<Pid>| {
         found.extend(pids.into_iter().filter(|pid| known.insert(*pid)));

@@ -75,7 +75,8 @@ impl Meter {
         limits.into_iter().find_map(|(limit, value, allowed, share)| {
             let allowed = allowed.filter(|allowed| value > *allowed)?;
             let offender = shares.iter().max_by_key(|process| share(process))?;
-            let (pid, name) = (offender.pid.unsigned_abs(), offender.stat.name.clone());
+            let pid = offender.pid.unsigned_abs();
+            let name = offender.stat.name.clone();
             Some(OverLimit { limit, value, allowed, pid, name })
         })
     }

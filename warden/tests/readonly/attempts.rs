@@ -50,7 +50,8 @@ fn perform(name: &str) -> io::Result<()> {
             rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).map_err(Into::into)
         }
         "key" => {
-            let (kind, text) = (c"user", c"a");
+            let kind = c"user";
+            let text = c"a";
             // SAFETY: the strings are constants, and the length is the length of the payload.
             call(|| unsafe {
                 libc::syscall(libc::SYS_add_key, kind.as_ptr(), text.as_ptr(), text.as_ptr(), 1_usize, -3_i32)

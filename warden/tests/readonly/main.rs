@@ -71,7 +71,8 @@ fn nothing_changes_by_what_tools_start() {
 fn the_attempts_are_real() {
     for user in User::all() {
         let mut scene = Scene::new(user);
-        let (mut real, mut failed) = (0, Vec::new());
+        let mut real = 0;
+        let mut failed = Vec::new();
         for (name, kind) in rows(&scene, "mutations.sh") {
             if kind == "wild" || (kind.ends_with("-root") && !user.is_root()) {
                 continue;
@@ -303,9 +304,12 @@ fn matrix(user: User, metadata: bool, by: By) {
     };
     let able = probe(&scene);
     let Ok(version) = able.landlock else { panic!("nothing to test here: {able}") };
-    let (mut made, mut failed, mut uncovered) = (0, Vec::new(), Vec::new());
+    let mut made = 0;
+    let mut failed = Vec::new();
+    let mut uncovered = Vec::new();
     for (name, kind) in rows(&scene, "mutations.sh") {
-        let (script, tree) = (scene.path("mutations.sh"), scene.path("tree"));
+        let script = scene.path("mutations.sh");
+        let tree = scene.path("tree");
         let script = script.to_string_lossy();
         let start = match by {
             By::Child => "WARDEN=$PPID exec /bin/sh \"$0\" \"$1\"".to_owned(),

@@ -199,7 +199,8 @@ impl Target {
     /// Makes some places, and starts a user who works with them.
     fn new(root: &Path, user: User, places: &[&str]) -> Self {
         for &place in places {
-            let (path, original) = (root.join(place), root.join("original").join(place));
+            let path = root.join(place);
+            let original = root.join("original").join(place);
             match place {
                 "tmp" | "private" => run(plain_command(root, user, "mkdir").arg(path)),
                 "session.jsonl" => run(plain_command(root, user, "touch").arg(path)),

@@ -37,7 +37,8 @@ impl Others {
     fn new(scene: &Scene) -> Self {
         let directory = tempfile::Builder::new().prefix("others-").tempdir_in("/tmp").expect("a directory");
         fs::set_permissions(directory.path(), Permissions::from_mode(0o777)).expect("ours");
-        let (server, file) = (directory.path().join("server"), directory.path().join("file"));
+        let server = directory.path().join("server");
+        let file = directory.path().join("file");
         let memory = Path::new("/dev/shm").join(directory.path().file_name().expect("it has one"));
         let listener = UnixListener::bind(&server).expect("a server");
         for path in [&file, &memory] {
@@ -344,7 +345,8 @@ fn without_namespaces_the_directories_are_read_only() {
 fn a_childs_directory_in_a_hidden_one_of_a_shown_project_stays_its_own() {
     each_able(|user| {
         let scene = Scene::new(user);
-        let (hidden, own) = (scene.path("tree/agent"), scene.path("tree/agent/scratch"));
+        let hidden = scene.path("tree/agent");
+        let own = scene.path("tree/agent/scratch");
         fs::create_dir_all(&own).expect("made");
         for path in [&hidden, &own] {
             chown(path, scene.owner(), scene.owner()).expect("ours");

@@ -36,7 +36,8 @@ fn without_a_mount_namespace_a_writer_changes_no_content_outside() {
 fn what_a_readonly_child_cannot_change_a_writer_cannot_change() {
     for user in User::all() {
         let mut scene = Scene::with_project(user);
-        let (mut made, mut failed) = (0, Vec::new());
+        let mut made = 0;
+        let mut failed = Vec::new();
         for (name, kind) in rows(&scene, "mutations.sh") {
             if kind == "wild" || kind.starts_with("host") || kind.starts_with("kill") {
                 continue;
@@ -68,7 +69,8 @@ fn what_a_readonly_child_cannot_change_a_writer_cannot_change() {
 fn the_attempts_of_a_writer_are_real() {
     for user in User::all() {
         let mut scene = Scene::with_project(user);
-        let (mut real, mut failed) = (0, Vec::new());
+        let mut real = 0;
+        let mut failed = Vec::new();
         for (name, kind) in rows(&scene, SCRIPT) {
             if kind == "wild" || (kind.ends_with("-root") && !user.is_root()) {
                 continue;
@@ -94,7 +96,8 @@ fn the_attempts_of_a_writer_are_real() {
 fn what_must_work_for_a_writer_works() {
     for (user, metadata) in User::all().into_iter().flat_map(|user| [(user, true), (user, false)]) {
         let mut scene = Scene::with_project(user);
-        let (mut failed, mut worked) = (Vec::new(), 0);
+        let mut failed = Vec::new();
+        let mut worked = 0;
         let has_view = metadata && probe(&scene).mount_namespace.is_ok();
         for (name, wants) in listed(&scene, SCRIPT, "--work") {
             if wants == "view" && !has_view {
@@ -177,7 +180,9 @@ fn attempts(user: User, by: By, metadata: bool, before: &[&str]) {
     let mut scene = Scene::with_project(user);
     let able = probe(&scene);
     assert!(able.landlock.is_ok(), "nothing to test here: {able}");
-    let (mut made, mut failed, mut uncovered) = (0, Vec::new(), 0);
+    let mut made = 0;
+    let mut failed = Vec::new();
+    let mut uncovered = 0;
     let can_have_view = metadata && before.is_empty() && able.mount_namespace.is_ok();
     for (name, kind) in rows(&scene, SCRIPT) {
         if !can_have_view && (kind.starts_with("meta") || kind == "kept") {

@@ -214,7 +214,8 @@ async fn start(
         }
     };
     let config = {
-        let (cwd, context) = (cwd.clone(), Arc::clone(&context));
+        let cwd = cwd.clone();
+        let context = Arc::clone(&context);
         blocking(move || CallSettings::read(&cwd, &context).config()).await
     };
     // A detached run needs a hard limit, and no one has named one.
@@ -318,7 +319,8 @@ pub(in super::super) async fn read(
     let Some(path) = run.transcript.clone() else {
         return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
     };
-    let (cwd, context) = (run.cwd.clone(), Arc::clone(&view.scope.context));
+    let cwd = run.cwd.clone();
+    let context = Arc::clone(&view.scope.context);
     blocking(move || read_transcript(&path, wanted, CallSettings::read(&cwd, &context).sanitizer())).await
 }
 

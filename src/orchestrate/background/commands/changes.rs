@@ -132,7 +132,8 @@ async fn store_of(
     run: &RunRecord,
     context: &Arc<HostContext>,
 ) -> Result<(CallSettings, SnapshotStore), String> {
-    let (cwd, here) = (run.cwd.clone(), Arc::clone(context));
+    let cwd = run.cwd.clone();
+    let here = Arc::clone(context);
     let settings = blocking(move || CallSettings::read(&cwd, &here)).await;
     let store = snapshot_store(context, &settings.config()).await.map_err(|error| chain(&error))?;
     Ok((settings, store))

@@ -185,7 +185,8 @@ fn run(mut words: Words<'_>) -> Result<Command, Report> {
 }
 
 fn apply(mut words: Words<'_>) -> Result<Command, Report> {
-    let (abort, with_flagged) = (words.take_flag(ABORT), words.take_flag(WITH_FLAGGED));
+    let abort = words.take_flag(ABORT);
+    let with_flagged = words.take_flag(WITH_FLAGGED);
     if abort && with_flagged {
         return Err(misuse(
             "apply",
@@ -201,7 +202,8 @@ fn apply(mut words: Words<'_>) -> Result<Command, Report> {
 
 fn log(mut words: Words<'_>) -> Result<Command, Report> {
     let target = words.target("log")?;
-    let (mut limit, mut tools) = (None, false);
+    let mut limit = None;
+    let mut tools = false;
     while let Some(word) = words.next() {
         let number = word.strip_prefix('-').unwrap_or(&word);
         match word.as_str() {

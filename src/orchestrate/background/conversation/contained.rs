@@ -74,7 +74,8 @@ pub fn delivered_in(entries: &str) -> Vec<String> {
 pub(in super::super) fn contained_in(session_file: &Path) -> io::Result<HashSet<String>> {
     let some = memmem::Finder::new(IDS);
     let mut file = BufReader::new(open::regular(session_file)?);
-    let (mut ids, mut line) = (HashSet::new(), Vec::new());
+    let mut ids = HashSet::new();
+    let mut line = Vec::new();
     while file.read_until(b'\n', &mut line)? > 0 {
         // Most lines are not parsed.
         if some.find(&line).is_some()

@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn the_life_of_a_run_is_told_an_update_at_most_once_a_second() {
-        let (mut newsroom, start) = (EventThrottle::default(), Instant::now());
+        let mut newsroom = EventThrottle::default();
+        let start = Instant::now();
         let mut at = |ms, event: BackgroundEvent| {
             let news = newsroom.take(&event, start + Duration::from_millis(ms));
             let told: Vec<_> =

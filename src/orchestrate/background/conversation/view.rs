@@ -334,7 +334,8 @@ mod tests {
     #[test]
     fn a_conversation_is_open_until_its_newest_view_is_closed() {
         let conversations = Conversations::default();
-        let (old, new) = (view(), view());
+        let old = view();
+        let new = view();
         assert!(conversations.open(&old).is_empty());
         old.outbox.expect();
         conversations.open(&new);

@@ -176,7 +176,9 @@ struct Asked<'a> {
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         self.live.question.close(&self.id);
-        let (service, live, id) = (Arc::clone(self.service), Arc::clone(self.live), self.id.clone());
+        let service = Arc::clone(self.service);
+        let live = Arc::clone(self.live);
+        let id = self.id.clone();
         spawn_task(async move {
             // The question may still be on its way into the store.
             let writing = Arc::clone(&live.writing).lock_owned().await;

@@ -33,7 +33,8 @@ pub async fn spawn(
     request: SpawnRequest,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Receipt {
-    let (hosted, ends_with) = (service.registry.len(), request.ends_with.clone().unwrap_or_default());
+    let hosted = service.registry.len();
+    let ends_with = request.ends_with.clone().unwrap_or_default();
     let order = Arc::clone(&request.order);
     let model = match request.model.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
         Some(asked) => look_up(asked, &*callbacks).await,
@@ -135,7 +136,8 @@ async fn accept(
     if !host(service, live, config).await {
         return Err(Receipt::Forbidden(too_many(config)));
     }
-    let (key, is_detached) = (live.key(), live.record().is_detached);
+    let key = live.key();
+    let is_detached = live.record().is_detached;
     if is_detached && service.repository.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
         service.repository.forget(&key);

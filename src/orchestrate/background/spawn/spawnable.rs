@@ -49,7 +49,8 @@ pub fn spawnable(
     capabilities: &HostCapabilities,
 ) -> (Vec<Spawnable>, Option<String>) {
     let settings = CallSettings::read(cwd, context);
-    let (config, sanitizer) = (settings.config(), settings.sanitizer());
+    let config = settings.config();
+    let sanitizer = settings.sanitizer();
     let catalog = find_agents(cwd, context, &config);
     let agents = list_agents(cwd, context, &settings, capabilities).agents.into_iter().filter(|listed| {
         config.enabled && listed.plan.is_ok() && is_allowed(&config, &catalog, &listed.agent.name)

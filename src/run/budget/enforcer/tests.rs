@@ -64,7 +64,8 @@ fn is_cancelled(enforcer: &BudgetEnforcer) -> bool {
 #[test]
 fn a_child_is_told_once_per_attempt_and_only_between_two_turns() {
     let enforcer = enforcer();
-    let (few, many) = (used(7), used(8));
+    let few = used(7);
+    let many = used(8);
     assert!(!is_told(&enforcer, &live(&few, false, CALLS_A_TOOL)), "it has spent 70 %");
     assert!(!is_told(&enforcer, &live(&many, true, CALLS_A_TOOL)), "it is speaking");
     assert!(!is_told(&enforcer, &live(&many, false, Some(&StopReason::Stop))), "it has answered");
@@ -133,7 +134,8 @@ async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
         let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)), "scout");
         BudgetEnforcer::new(meter, Cancel::new())
     };
-    let (first, second) = (run(), run());
+    let first = run();
+    let second = run();
     assert_eq!(second.refusal(), None);
     let mut spending = second.watch();
     first.record(&used(5));
@@ -179,7 +181,9 @@ fn a_child_waits_while_others_have_reserved_the_rest() {
         let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)), "scout");
         BudgetEnforcer::new(meter, Cancel::new())
     };
-    let (first, second, unheld) = (run(), run(), run());
+    let first = run();
+    let second = run();
+    let unheld = run();
     let none = used(0);
     assert_eq!(granted(&first, &asking(&none, 1, false)), Some(1));
     assert_eq!(granted(&second, &asking(&none, 1, false)), None);

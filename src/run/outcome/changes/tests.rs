@@ -114,9 +114,11 @@ async fn a_long_list_of_changes_is_cut_and_says_how_many_more_there_are() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_repository_may_end_in_a_blank() {
-    let (repository, other) = (Repository::new(), Repository::new());
+    let repository = Repository::new();
+    let other = Repository::new();
     let parent = tempfile::tempdir().expect("a temporary directory");
-    let (blank, plain) = (parent.path().join("mine "), parent.path().join("mine"));
+    let blank = parent.path().join("mine ");
+    let plain = parent.path().join("mine");
     fs::rename(repository.0.path(), &blank).expect("moved");
     fs::rename(other.0.path(), &plain).expect("moved");
     let before = WorkTree::look(&blank, &Repository::env(), None).await.expect("a work tree");

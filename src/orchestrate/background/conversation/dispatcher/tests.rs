@@ -33,7 +33,8 @@ impl Host {
     }
 
     fn opened(has_user: bool, standing: &[&str]) -> Self {
-        let (now, session) = (Instant::now(), texts(standing));
+        let now = Instant::now();
+        let session = texts(standing);
         Self {
             dispatcher: Dispatcher::new(has_user, session.clone(), now),
             now,
