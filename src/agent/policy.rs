@@ -300,26 +300,7 @@ fn plan_declared(
 ) -> Result<ToolPlan, NoUsableTools> {
     let reading_only = agent.readonly || !policy.allow_write;
     let exists = |tool: &str| tool.starts_with(MCP) || available.is_none_or(|names| names.contains(tool));
-    let refusal = |tool: &str| {
-        let write_reason = if agent.readonly { DropReason::Readonly } else { DropReason::WriteNotAllowed };
-        if is_never_in_child(tool) {
-            Some(DropReason::NeverInChild)
-        } else if let Some(reason) = forbidden(agent, tool).or_else(|| policy.excludes(tool)) {
-            Some(reason)
-        } else if tool == LSP {
-            (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
-        } else if tool == SHELL && (reading_only || policy.shell != ShellPolicy::NoSandbox) {
-            // The user has allowed an agent that may write and has no sandbox.
-            policy.shell.refusal()
-        } else if OTHERS_ONLY.contains(&tool) || reading_only && !READING.contains(&tool) && !exists(tool) {
-            Some(DropReason::Unknown)
-        } else if reading_only && !READING.contains(&tool) {
-            Some(write_reason)
-        } else {
-            None
-        }
-    };
-
+    let refusal = |tool: &str| refusal(agent, policy, tool, exists(tool));
     let Some(declared) = &agent.tools else {
         // The agent did not name these tools, so a missing one is not reported.
         let defaults: Vec<&str> =
@@ -334,10 +315,32 @@ fn plan_declared(
             None => plan.tools.push(tool.clone()),
         }
     }
-    let missing = || plan.dropped.iter().filter(|dropped| dropped.reason == DropReason::NotAvailable);
-    if plan.tools.is_empty() && missing().next().is_some() {
-        let missing = missing().map(|dropped| dropped.tool.clone()).collect();
+    let missing = plan.dropped.iter().filter(|dropped| dropped.reason == DropReason::NotAvailable);
+    let missing: Vec<String> = missing.map(|dropped| dropped.tool.clone()).collect();
+    if plan.tools.is_empty() && !missing.is_empty() {
         return Err(NoUsableTools { agent: agent.name.clone(), missing });
     }
     Ok(plan)
+}
+
+/// Returns the reason for dropping a tool. `exists` is true if this pi has it.
+fn refusal(agent: &AgentDefinition, policy: &ToolPolicy, tool: &str, exists: bool) -> Option<DropReason> {
+    let reading_only = agent.readonly || !policy.allow_write;
+    let writes = reading_only && !READING.contains(&tool);
+    if is_never_in_child(tool) {
+        Some(DropReason::NeverInChild)
+    } else if let Some(reason) = forbidden(agent, tool).or_else(|| policy.excludes(tool)) {
+        Some(reason)
+    } else if tool == LSP {
+        (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
+    } else if tool == SHELL && (reading_only || policy.shell != ShellPolicy::NoSandbox) {
+        // The user has allowed an agent that may write and has no sandbox.
+        policy.shell.refusal()
+    } else if OTHERS_ONLY.contains(&tool) || writes && !exists {
+        Some(DropReason::Unknown)
+    } else if writes {
+        Some(if agent.readonly { DropReason::Readonly } else { DropReason::WriteNotAllowed })
+    } else {
+        None
+    }
 }

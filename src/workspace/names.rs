@@ -345,19 +345,21 @@ pub(crate) fn flag_of(path: &Path) -> Option<Flag> {
 /// Orders flagged paths so that no number of decoys keeps another kind of file out of the beginning: first one path of each
 /// kind, the worst kind first, then the next one of each. Of a kind, paths near the root come first.
 pub(crate) fn by_danger(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
-    // Other paths run code because of a link or of a repository's configuration.
-    let flag = |path: &PathBuf| flag_of(path).unwrap_or(Flag::protected(""));
-    let depth = |path: &PathBuf| path.components().count();
-    let mut paths: Vec<_> = paths.into_iter().map(|path| (flag(&path), depth(&path), path)).collect();
-    paths.sort();
-    paths.dedup();
+    let mut flagged = Vec::new();
+    for path in paths {
+        // A path without a flag runs code because of a link or of a repository's configuration.
+        let flag = flag_of(&path).unwrap_or(Flag::protected(""));
+        flagged.push((flag, path.components().count(), path));
+    }
+    flagged.sort();
+    flagged.dedup();
     let mut numbers: HashMap<Flag, usize> = HashMap::new();
-    let number = |(flag, depth, path): (Flag, usize, PathBuf)| {
+    let mut numbered = Vec::new();
+    for (flag, depth, path) in flagged {
         let number = numbers.entry(flag).or_default();
         *number += 1;
-        (*number, flag, depth, path)
-    };
-    let mut numbered: Vec<_> = paths.into_iter().map(number).collect();
+        numbered.push((*number, flag, depth, path));
+    }
     numbered.sort();
     numbered.into_iter().map(|(.., path)| path).collect()
 }

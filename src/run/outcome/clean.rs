@@ -12,21 +12,20 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
     let text = |text: String| sanitizer.sanitize(&text).into_string();
     let cut = |text: String| sanitizer.sanitize_growing(&text).into_string();
     let is_whole = collected.stop_reason == Some(StopReason::Stop);
-    let stop_reason = |reason| match reason {
-        StopReason::Other(reason) => StopReason::Other(text(reason)),
+    let stop_reason = match collected.stop_reason {
+        Some(StopReason::Other(reason)) => Some(StopReason::Other(text(reason))),
         known => known,
     };
-    let retry = |retry: Retry| Retry { final_error: retry.final_error.map(text), ..retry };
     Collected {
         text: collected.text.map(|answer| if is_whole { text(answer) } else { cut(answer) }),
         partial: collected.partial.map(cut),
-        stop_reason: collected.stop_reason.map(stop_reason),
+        stop_reason,
         error_message: collected.error_message.map(text),
         model: collected.model.map(text),
         display_items: clean_items(&collected.display_items, sanitizer),
         last_event: collected.last_event.map(text),
         tool_names: collected.tool_names.into_iter().map(text).collect(),
-        retry: collected.retry.map(retry),
+        retry: collected.retry.map(|retry| Retry { final_error: retry.final_error.map(text), ..retry }),
         submitted: collected.submitted.map(|submitted| clean_submitted(&submitted, sanitizer)),
         refused_results: RefusedResults {
             reason: cut(collected.refused_results.reason),
@@ -48,15 +47,19 @@ fn clean_submitted(submitted: &Submitted, sanitizer: &Sanitizer) -> Submitted {
 /// Sanitizes every string of the items; texts are treated as possibly cut.
 #[must_use]
 pub(in crate::run) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) -> Vec<DisplayItem> {
-    let text = |text: &str| sanitizer.sanitize(text).into_string();
-    let cut = |text: &str| sanitizer.sanitize_growing(text).into_string();
-    let clean = |item: &DisplayItem| match item {
-        DisplayItem::Text { text: said } => DisplayItem::Text { text: cut(said) },
-        DisplayItem::ToolCall { name, args } => {
-            DisplayItem::ToolCall { name: text(name), args: sanitizer.sanitize_json(args) }
+    items.iter().map(|item| clean_item(item, sanitizer)).collect()
+}
+
+fn clean_item(item: &DisplayItem, sanitizer: &Sanitizer) -> DisplayItem {
+    match item {
+        DisplayItem::Text { text } => {
+            DisplayItem::Text { text: sanitizer.sanitize_growing(text).into_string() }
         }
-    };
-    items.iter().map(clean).collect()
+        DisplayItem::ToolCall { name, args } => DisplayItem::ToolCall {
+            name: sanitizer.sanitize(name).into_string(),
+            args: sanitizer.sanitize_json(args),
+        },
+    }
 }
 
 #[cfg(test)]

@@ -287,27 +287,38 @@ fn siblings(
 
 /// Reads `: {"name": "value", …}` and returns the position after it.
 fn members(cursor: &Cursor<'_>, at: usize, quote: Quote, values: &mut Vec<Range<usize>>) -> Option<usize> {
-    let blanks = |at: usize| {
-        let rest = cursor.bytes.get(at..).unwrap_or_default();
-        at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
-    };
-    let sign = |at: usize, sign: u8| (cursor.byte(at) == Some(sign)).then_some(blanks(at + 1));
-    let string = |at: usize| {
-        (cursor.quote(at) == Some(quote)).then_some(())?;
-        let start = at + quote.len();
-        let end = cursor.string_end(start, quote, usize::MAX);
-        Some((start..end.content, end.content + if end.closed { quote.len() } else { 0 }))
-    };
-    let mut at = sign(sign(blanks(at), b':')?, b'{')?;
-    while let Some((_, end)) = string(at) {
-        at = sign(blanks(end), b':')?;
-        let (value, end) = string(at)?;
+    let mut at = after_sign(cursor, after_sign(cursor, after_blanks(cursor, at), b':')?, b'{')?;
+    while let Some((_, end)) = quoted_string(cursor, at, quote) {
+        at = after_sign(cursor, after_blanks(cursor, end), b':')?;
+        let (value, end) = quoted_string(cursor, at, quote)?;
         values.push(value);
-        at = blanks(end);
-        match sign(at, b',') {
+        at = after_blanks(cursor, end);
+        match after_sign(cursor, at, b',') {
             Some(next) => at = next,
             None => break,
         }
     }
-    sign(at, b'}')
+    after_sign(cursor, at, b'}')
+}
+
+/// Returns the position after the blanks at `at`.
+fn after_blanks(cursor: &Cursor<'_>, at: usize) -> usize {
+    let rest = cursor.bytes.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// Returns the position after the sign at `at` and the blanks after it. `None` if another byte is there.
+fn after_sign(cursor: &Cursor<'_>, at: usize, sign: u8) -> Option<usize> {
+    (cursor.byte(at) == Some(sign)).then_some(after_blanks(cursor, at + 1))
+}
+
+/// Returns the content of the string at `at`, and the position after it.
+fn quoted_string(cursor: &Cursor<'_>, at: usize, quote: Quote) -> Option<(Range<usize>, usize)> {
+    if cursor.quote(at) != Some(quote) {
+        return None;
+    }
+    let start = at + quote.len();
+    let end = cursor.string_end(start, quote, usize::MAX);
+    let closing = if end.closed { quote.len() } else { 0 };
+    Some((start..end.content, end.content + closing))
 }

@@ -156,37 +156,49 @@ impl Spelling {
 /// the text. `last` is the byte of the value before the line end.
 fn gap(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
     let stop = bytes.len().min(at + MAX_GAP);
-    let skip = |at: usize, is: &dyn Fn(u8) -> bool| {
-        at + bytes[at..stop.max(at)].iter().take_while(|byte| is(**byte)).count()
-    };
-    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
-    let continues = |at: usize| {
-        /// A shorter match may be the mark of a quotation.
-        const MIN_MATCH: usize = 4;
-        let length = MIN_MATCH.min(rest.len()).min(bytes.len() - at);
-        bytes[at..at + length] == rest[..length]
-    };
+    let window = &bytes[at..stop];
     // An indented value of several lines.
-    if last == b'\n' && is_blank(bytes[at]) {
-        return Some(skip(at, &is_blank)).filter(|end| continues(*end));
+    if last == b'\n' && b" \t".contains(&bytes[at]) {
+        let end = at + run_of(window, b" \t");
+        return continues(&bytes[end..], rest).then_some(end);
     }
-    let line = skip(at, &|byte| b" \t\\=\"'+,.".contains(&byte));
+    let line = at + run_of(window, b" \t\\=\"'+,.");
     // The backslash of an escaped line end is not a mark.
     let line = (at..=line).find(|line| line_break(bytes, *line) > 0).unwrap_or(line);
     if line == bytes.len() {
         return Some(line);
     }
     let newline = line_break(bytes, line);
-    (newline > 0).then_some(())?;
+    if newline == 0 {
+        return None;
+    }
     let begin = (line + newline).min(bytes.len());
-    // The sign of a soft line end may equal the last byte of the value.
-    let is_before = |at: usize| b"\"'>+-#*|. \t".contains(&bytes[at]) || (at == begin && bytes[at] == last);
     let mut at = begin;
-    while !continues(at) {
-        (at < stop && is_before(at)).then_some(())?;
+    while !continues(&bytes[at..], rest) {
+        if at >= stop {
+            return None;
+        }
+        // The sign of a soft line end may equal the last byte of the value.
+        let is_soft_sign = at == begin && bytes[at] == last;
+        if !is_soft_sign && !b"\"'>+-#*|. \t".contains(&bytes[at]) {
+            return None;
+        }
         at += 1;
     }
     Some(at)
+}
+
+/// Returns the number of bytes at the start that are in `set`.
+fn run_of(bytes: &[u8], set: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| set.contains(byte)).count()
+}
+
+/// Returns true if the bytes begin like the `rest` of a value.
+fn continues(bytes: &[u8], rest: &[u8]) -> bool {
+    /// A shorter match may be the mark of a quotation.
+    const MIN_MATCH: usize = 4;
+    let length = MIN_MATCH.min(rest.len()).min(bytes.len());
+    bytes[..length] == rest[..length]
 }
 
 /// Returns the different spellings of a value.

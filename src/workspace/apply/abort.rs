@@ -47,6 +47,17 @@ impl SnapshotStore {
     }
 }
 
+/// Returns the step that restores a file.
+fn step_back<'a>(
+    change: &'a Change,
+    contents: &'a Contents,
+    permissions: Option<u32>,
+) -> io::Result<Step<'a>> {
+    let from = state(change.new.as_ref(), contents)?;
+    let to = state(change.old.as_ref(), contents)?;
+    Ok(Step { path: &change.path, from, to, permissions })
+}
+
 fn take_all_back<'a>(
     root: &'a Path,
     id: &str,
@@ -88,15 +99,11 @@ fn take_all_back<'a>(
         modes.iter().filter(|(path, _)| fs::symlink_metadata(root.join(path)).is_err()).collect();
     let made: BTreeSet<PathBuf> = apply.made.iter().map(Name::path).collect();
     let empty = empty_directories(root, &added, &made);
-    let step = |change: &&'a Change| {
-        let step = || {
-            let from = state(change.new.as_ref(), contents)?;
-            let to = state(change.old.as_ref(), contents)?;
-            Ok(Step { path: &change.path, from, to, permissions: modes.get(&change.path).copied() })
-        };
-        step().map_err(|error| half(&change.path, &error))
-    };
-    let steps = todo.iter().map(step).collect::<Result<_, _>>()?;
+    let mut steps = Vec::new();
+    for change in &todo {
+        let step = step_back(change, contents, modes.get(&change.path).copied());
+        steps.push(step.map_err(|error| half(&change.path, &error))?);
+    }
     let failed = write_all(root, &asides, steps, OnFailure::Stop);
     // After a failure, too: the next attempt cannot know the directories of this one.
     for directory in made.iter().rev() {

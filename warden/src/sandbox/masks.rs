@@ -31,6 +31,12 @@ struct Step {
     shows: bool,
 }
 
+impl Step {
+    fn new(path: PathBuf, shows: bool) -> Self {
+        Self { depth: path.components().count(), path, shows }
+    }
+}
+
 /// The temporary place of the empty files and directories, so that they can be copied from there: kernels before 6.15 copy only
 /// mounted ones. Every system has it, and nothing needs it in the meantime.
 pub(super) const WORKSHOP: &str = "/proc";
@@ -43,6 +49,22 @@ const LOOKS: u32 = 100;
 const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
 /// The write bits of a mode.
 const WRITABLE: u32 = 0o222;
+
+/// Returns the existing paths without links, except the root.
+fn real_paths(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(real(path)?.filter(|path| path.parent().is_some()));
+    }
+    Ok(found)
+}
+
+/// Returns true if a shown path makes `place` visible. A mask inside the shown path hides a place that lies in the mask.
+fn shows(shown: &Path, masked: &[PathBuf], place: &Path) -> bool {
+    let is_hidden =
+        masked.iter().any(|mask| mask != shown && mask.starts_with(shown) && place.starts_with(mask));
+    place.starts_with(shown) && !is_hidden
+}
 
 impl Masks {
     /// Plans masks over `hidden` and, if no place lies in them, over `servers`. Paths that do not exist or cannot be
@@ -57,34 +79,26 @@ impl Masks {
         places: &[Place],
         servers: &[PathBuf],
     ) -> io::Result<Self> {
-        let all = |paths: &[PathBuf]| -> io::Result<Vec<PathBuf>> {
-            let found = paths.iter().filter_map(|path| real(path).transpose());
-            found.filter(|path| path.as_ref().map_or(true, |path| path.parent().is_some())).collect()
-        };
-        let mut shown = all(shown)?;
-        let masked = all(hidden)?;
-        // A mask inside a shown path hides a place that lies in the mask.
-        let hides = |shown: &PathBuf, place: &Path| {
-            masked.iter().any(|mask| mask != shown && mask.starts_with(shown) && place.starts_with(mask))
-        };
-        let is_in_one = |place: &Path, shown: &[PathBuf]| {
-            shown.iter().any(|shown| place.starts_with(shown) && !hides(shown, place))
-        };
+        let mut shown = real_paths(shown)?;
+        let masked = real_paths(hidden)?;
         for place in places {
-            if !is_in_one(place.path(), &shown) {
-                shown.push(place.path().to_owned());
+            let place = place.path();
+            if !shown.iter().any(|shown| shows(shown, &masked, place)) {
+                shown.push(place.to_owned());
             }
         }
-        let needless = |server: &PathBuf| !shown.iter().any(|shown| shown.starts_with(server));
-        let servers = all(servers)?.into_iter().filter(needless);
-        let mut hidden: Vec<PathBuf> = masked.iter().cloned().chain(servers).collect();
+        let mut hidden = masked;
+        for server in real_paths(servers)? {
+            if !shown.iter().any(|shown| shown.starts_with(&server)) {
+                hidden.push(server);
+            }
+        }
         hidden.sort();
         hidden.dedup();
         // A path outside of all masks is visible anyway.
-        let shown = shown.into_iter().filter(|shown| hidden.iter().any(|hidden| shown.starts_with(hidden)));
-        let step = |shows| move |path: PathBuf| Step { depth: path.components().count(), path, shows };
-        let mut steps: Vec<_> = shown.map(step(true)).collect();
-        steps.extend(hidden.into_iter().map(step(false)));
+        shown.retain(|shown| hidden.iter().any(|hidden| shown.starts_with(hidden)));
+        let mut steps: Vec<_> = shown.into_iter().map(|path| Step::new(path, true)).collect();
+        steps.extend(hidden.into_iter().map(|path| Step::new(path, false)));
         steps.sort();
         Ok(Self { steps })
     }

@@ -181,20 +181,25 @@ pub(crate) fn opening_line(text: &str, at: usize) -> usize {
     let from = crate::text::ceil_char_boundary(text, at.saturating_sub(BLOCK_REACH));
     let line_start = |at: usize| memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
     let heredoc = memmem::rfind(&bytes[from..at], b"<<").map_or(at, |found| line_start(from + found));
-    let indent = |line: usize| bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let is_blank = |line: usize| matches!(bytes.get(line + indent(line)), None | Some(b'\n' | b'\r'));
     let mut line = line_start(at);
     // A cheap check, because most text has no such sign.
-    let is_header = |at: usize| {
-        scalar_header(&bytes[from + at..]).is_some_and(|length| line_break(bytes, from + at + length) > 0)
-    };
-    if !memchr2_iter(b'|', b'>', &bytes[from..at]).any(is_header) {
+    if !memchr2_iter(b'|', b'>', &bytes[from..at]).any(|sign| is_scalar_header(bytes, from + sign)) {
         return line.min(heredoc);
     }
-    while line > from && (is_blank(line) || indent(line) > 0) {
+    while line > from && is_blank_or_indented(&bytes[line..]) {
         line = line_start(line - 1);
     }
     line.min(heredoc)
+}
+
+/// Returns true if the header of a block scalar stands at `at` and ends its line.
+fn is_scalar_header(bytes: &[u8], at: usize) -> bool {
+    scalar_header(&bytes[at..]).is_some_and(|length| line_break(bytes, at + length) > 0)
+}
+
+/// Returns true if the line at the start of the bytes is blank, or begins with a space or a tab.
+fn is_blank_or_indented(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
 }
 
 /// Returns the column of a name. The content of its block is indented further.
