@@ -127,7 +127,7 @@ function shellBlockReason(policy, pi, tool) {
 	if (!policy.ownShell || tool !== "bash") return undefined;
 	const source = pi.getAllTools().find(({ name }) => name === tool)?.sourceInfo.source;
 	if (source === "builtin") return undefined;
-	return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
+	return "Tool `bash` is blocked: an extension provides it, and the sandbox covers only pi's own shell.";
 }
 
 /**
@@ -260,7 +260,7 @@ function holdTurns(pi) {
 	const length = () => {
 		const size = fs.statSync(__filename, { throwIfNoEntry: false })?.size;
 		if (size !== undefined) return size;
-		console.error(`the turn cannot begin: \`${__filename}\` is gone`);
+		console.error(`the turn cannot begin: \`${__filename}\` no longer exists`);
 		process.exit(1);
 	};
 	const before = length();

@@ -376,7 +376,7 @@ said 'Done.'; settled"#;
     let [mine, theirs] =
         ["Mine: be quick.", "Theirs: use just."].map(|text| prompt.find(text).expect("it is there"));
     assert!(
-        mine < theirs && prompt.contains("The rest of the file is left out") && !prompt.contains('\u{1b}'),
+        mine < theirs && prompt.contains("The rest of the file is omitted") && !prompt.contains('\u{1b}'),
         "{prompt}"
     );
     assert!(!prompt.contains("Not for children") && prompt.len() < 18_000);

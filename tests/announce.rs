@@ -137,7 +137,7 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
             "the child took too long for it",
         ),
         ("calls a tool", CALLS_A_TOOL, patient, "the child called a tool instead"),
-        ("says nothing", "works; asked; said ' '; settled; leave", quick(), "the child said nothing"),
+        ("says nothing", "works; asked; said ' '; settled; leave", quick(), "the child gave no answer"),
         (
             "fails",
             "works; asked; said '' error ',\"errorMessage\":\"529: overloaded\"'; settled; leave",
@@ -311,7 +311,7 @@ works"#;
     };
     let told = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;
     assert!(
-        told.contains("reads your last message")
+        told.contains("reads only your last message")
             && told.contains("2.0 KiB")
             && told.contains("ANNOUNCE_SKIP"),
         "{told}"

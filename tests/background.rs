@@ -471,12 +471,8 @@ async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
         ("said 'Whole.'; settled; leave", "never", ["Status: success", "Whole."]),
         (short, "ask", ["Status: success", "In short."]),
         ("said Half; exit 3", "never", ["Status: error", "Half"]),
-        ("said ANNOUNCE_SKIP; settled; leave", "never", ["Status: success", "there is nothing to tell"]),
-        (
-            &short.replace("In short.", "ANNOUNCE_SKIP"),
-            "ask",
-            ["Status: success", "there is nothing to tell"],
-        ),
+        ("said ANNOUNCE_SKIP; settled; leave", "never", ["Status: success", "has nothing to announce"]),
+        (&short.replace("In short.", "ANNOUNCE_SKIP"), "ask", ["Status: success", "has nothing to announce"]),
     ] {
         let scene = Scene::new(&format!("hear; begin; echo run > .envrc; {ends}"));
         let _ = scene.git_project();
@@ -490,7 +486,7 @@ async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
         let message = conversation.message().await;
         let text = &message.text;
         let branch = format!("are on the branch `subagent/{}`", run.run_id);
-        let flagged = "Look at these first, they run code later or tell agents what to do: `.envrc`";
+        let flagged = "Check these first: they run code later or instruct agents: `.envrc`";
         for words in expected.into_iter().chain([&*branch, flagged]) {
             assert_eq!(text.matches(words).count(), 1, "{ends}: {words}: {text}");
         }
@@ -517,7 +513,7 @@ async fn the_changes_of_an_isolated_run_of_a_killed_process_become_its_branch() 
     let branch = format!("subagent/{}", run.run_id);
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     other.kill();
-    let expected = format!("what it changed (1 file) is on the branch `{branch}`");
+    let expected = format!("its changes (1 file) are on the branch `{branch}`");
     conversation.until(|event| event.notices.iter().any(|notice| notice.contains(&expected))).await;
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "done\n");
     let left = fs::read_dir(scene.agent_dir().join("subagent-trees")).map_or(0, Iterator::count);
@@ -903,7 +899,7 @@ async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
         }
         let expected = if is_damaged { 4 } else { 3 };
         conversation
-            .until(|event| event.notices.iter().any(|notice| notice.contains("another one was begun")))
+            .until(|event| event.notices.iter().any(|notice| notice.contains("a new one was started")))
             .await;
         let kept = async {
             while scene.service.runs(Some(SESSION.into())).await.len() != expected {

@@ -229,7 +229,7 @@ fn a_number_refers_to_the_list_that_was_shown() {
     assert!(found("6").is_err());
     runs.remove(1);
     let gone = resolve(&Target::new("1"), &runs, &shown, false).expect_err("it is gone");
-    assert!(gone.lines[0].text.contains("not there any more"), "{}", gone.plain());
+    assert!(gone.lines[0].text.contains("no longer exists"), "{}", gone.plain());
 }
 
 #[test]

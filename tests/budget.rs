@@ -266,8 +266,9 @@ fn the_warning_names_the_numbers_and_what_to_do() {
     let Stage::WrapUp(text) = meter.stage() else { panic!("near its bound") };
     assert_eq!(
         text,
-        "Nearly used up: the money for this run ($0.0090 of $0.0100). Come to an end: no more tool calls unless the answer \
-         is worthless without them, then give your final answer from what you have and say what is missing."
+        "Nearly used up: the money for this run ($0.0090 of $0.0100). Finish now: make no more tool calls \
+         unless the answer is worthless without them, then give your final answer from what you have and \
+         name what is missing."
     );
 }
 

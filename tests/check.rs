@@ -278,7 +278,7 @@ async fn a_run_whose_end_cannot_be_recorded_explains_the_consequence_for_undo() 
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     let notes = &single(&result).diagnostics;
-    let is_said = notes.iter().any(|note| note.starts_with("what this run has changed could not be noted"));
+    let is_said = notes.iter().any(|note| note.starts_with("the changes of this run could not be recorded"));
     assert!(is_said, "{notes:?}");
 }
 
@@ -429,7 +429,7 @@ async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result()
     let kept = left.kept.expect("a repository of its own is not taken over");
     assert!(result.text.contains(&kept), "{}", result.text);
     let notices = single(&result).diagnostics.join("\n");
-    assert!(notices.contains("`inner/` was not taken over"), "{notices}");
+    assert!(notices.contains("`inner/` was not imported"), "{notices}");
 }
 
 #[tokio::test]

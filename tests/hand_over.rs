@@ -226,7 +226,7 @@ async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
     timeout(PATIENCE, is_quick_over).await.expect("the quick one ends");
     let said = commands::answer(&scene.service, &view, "background", None, Arc::new(User::default())).await;
     let said = said.plain();
-    assert_eq!(said.matches("goes on in the background").count(), 2, "{said}");
+    assert_eq!(said.matches("continues in the background").count(), 2, "{said}");
     let receipt = result(call).await;
     assert_eq!(outcomes(&receipt), [RunOutcome::Completed, RunOutcome::Background, RunOutcome::Background]);
     assert!(!receipt.is_error && receipt.details.error.is_none());
@@ -235,7 +235,7 @@ async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
         "{}",
         receipt.text
     );
-    assert!(receipt.text.contains("[3/3] explorer goes on in the background · run "), "{}", receipt.text);
+    assert!(receipt.text.contains("[3/3] explorer continues in the background · run "), "{}", receipt.text);
     scene.cancel.cancel(CancelReason::Caller(None));
     scene.open_gate("first");
     scene.open_gate("second");
@@ -348,7 +348,7 @@ async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_i
         scene.working(2).await;
         scene.handed_over().await;
         let receipt = result(call).await;
-        let envrc = "Look at these first, they run code later or tell agents what to do: `.envrc`";
+        let envrc = "Check these first: they run code later or instruct agents: `.envrc`";
         assert!(
             receipt.text.contains(envrc) && receipt.text.contains("on the branch `subagent/"),
             "{receipt:?}"
@@ -468,7 +468,7 @@ async fn only_background_runs_count_towards_their_limit() {
     let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
     assert_eq!(
         why.expect_err("there is room for one"),
-        "no more than 32 background runs may wait or run: 32 for each of the 1 places of `subagents.maxConcurrent`"
+        "no more than 32 background runs may wait or run: 32 for each of the 1 slots of `subagents.maxConcurrent`"
     );
     assert!(matches!(spawned().await, Receipt::Accepted { .. }));
     assert!(matches!(spawned().await, Receipt::Forbidden(_)));
@@ -502,10 +502,13 @@ async fn a_moved_run_that_ends_with_its_pi_says_so() {
         let receipts = receipts_of(Ok(scene.handed_over().await));
         let [Receipt::Accepted { warnings, .. }] = &receipts[..] else { panic!("{receipts:?}") };
         assert_eq!(warnings.len(), expected, "{warnings:?}");
-        assert!(warnings.iter().all(|warning| warning.contains("it ends with this pi")), "{warnings:?}");
+        assert!(
+            warnings.iter().all(|warning| warning.contains("it still ends with this pi")),
+            "{warnings:?}"
+        );
         scene.open_gate("first");
         timeout(PATIENCE, call).await.expect("the call ends").expect("no panic");
         let told = scene.announced(&view).await;
-        assert!(!told.text.contains("it ends with this pi"), "{}", told.text);
+        assert!(!told.text.contains("it still ends with this pi"), "{}", told.text);
     }
 }

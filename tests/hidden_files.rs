@@ -348,8 +348,8 @@ async fn a_directory_too_large_to_hide_a_file_in_it_is_named_with_a_solution() {
         source = cause.source();
     }
     let expected = format!(
-        "`{}`: it is too full to hide something in it, at most 20000 files and directories may lie there: move some of \
-         them to another place",
+        "`{}`: it has too many entries to hide a path in it: move some to another directory, so that at \
+         most 20000 files and directories remain",
         full.display()
     );
     assert!(said.contains(&expected), "{said}");

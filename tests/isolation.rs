@@ -191,7 +191,7 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
     assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
     // The files are imported. The commits are refused as a whole, and kept.
     assert!(
-        imported.notices[0].starts_with("the child's commits were not taken over: "),
+        imported.notices[0].starts_with("the child's commits were not imported: "),
         "{:?}",
         imported.notices
     );
@@ -285,7 +285,7 @@ const DOUBTFUL: &[Doubt] = &[
             isolated.git(&["checkout", "-q", BRANCH]);
             isolated.git(&["branch", "-qD", "new"]);
         },
-        "do not follow from the commit",
+        "do not descend from the commit",
     ),
     (
         "an object with another content than its name",
@@ -299,7 +299,7 @@ const DOUBTFUL: &[Doubt] = &[
             fs::copy(at(&other), at(&blob)).expect("copied");
             isolated.write("mine.txt", "something else");
         },
-        "commits were not taken over",
+        "commits were not imported",
     ),
     (
         "objects that are links",
@@ -311,7 +311,7 @@ const DOUBTFUL: &[Doubt] = &[
             fs::rename(&at, isolated.scene.at("object")).expect("moved");
             symlink(isolated.scene.at("object"), at).expect("linked");
         },
-        "commits were not taken over",
+        "commits were not imported",
     ),
     (
         "references that cannot be read",
@@ -319,14 +319,14 @@ const DOUBTFUL: &[Doubt] = &[
         "`packed-refs` cannot be read",
     ),
     ("a directory that git does not enter", too_deep, "cannot be read"),
-    ("a name that git refuses", |isolated| isolated.write("git~1", "text"), "`git~1` was not taken over"),
+    ("a name that git refuses", |isolated| isolated.write("git~1", "text"), "`git~1` was not imported"),
     (
         "a repository in the tree",
         |isolated| {
             isolated.write("nested/file", "text");
             isolated.scene.git_in(&isolated.tree.root.join("nested"), &["init", "-q"]);
         },
-        "`nested/` was not taken over",
+        "`nested/` was not imported",
     ),
 ];
 
@@ -495,7 +495,7 @@ async fn repositories_in_any_state_have_private_trees() {
 
     let isolated = Isolated::of(with_submodule(), &[]).await;
     assert_eq!(fs::read_dir(isolated.tree.root.join("inner")).expect("a directory").count(), 0);
-    assert_eq!(isolated.tree.notices, ["`inner` is a repository of its own, and empty in the private tree"]);
+    assert_eq!(isolated.tree.notices, ["`inner` is a separate repository, and empty in the private tree"]);
     assert_eq!(isolated.import().await, Imported::default());
 }
 
@@ -514,7 +514,7 @@ async fn changes_in_a_submodule_are_not_lost() {
         change(&isolated);
         isolated.write("outer.txt", "beside it");
         let imported = isolated.import().await;
-        let expected = "`inner` was not taken over: it is a repository of its own, or cannot be read";
+        let expected = "`inner` was not imported: it is a separate repository, or cannot be read";
         assert_eq!(imported.notices, [expected], "{what}");
         let kept = imported.kept.unwrap_or_else(|| panic!("{what}: the tree was not kept"));
         assert_ne!(fs::read_dir(kept.join("inner")).expect("it exists").count(), 0, "{what}");
@@ -563,7 +563,7 @@ async fn a_tree_that_grew_too_large_is_kept() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     isolated.write("large", &"x".repeat(2 << 20));
     let imported = isolated.import().await;
-    assert!(imported.notices[0].contains("takes up 2.0 MiB"), "{:?}", imported.notices);
+    assert!(imported.notices[0].contains("take up 2.0 MiB"), "{:?}", imported.notices);
     assert!(imported.branch.is_none() && imported.kept.is_some());
     let scene = Scene::new();
     fs::remove_dir_all(scene.root().join(".git")).expect("removed");

@@ -126,17 +126,11 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     let whole = remote.feed(&["pack-objects", "--stdout", "-q"], all.join("\n").as_bytes());
     let many = [b"PACK\0\0\0\x02\xff\xff\xff\xff", &whole[12..]].concat();
     for (label, pack, files, tip, expected) in [
-        (
-            "no pack",
-            b"#!/bin/sh\nexit 0\n".to_vec(),
-            &good,
-            &base,
-            "the files that the child left were not taken over",
-        ),
+        ("no pack", b"#!/bin/sh\nexit 0\n".to_vec(), &good, &base, "the child's files were not imported"),
         ("half a pack", whole[..whole.len() / 2].to_vec(), &good, &base, "`git index-pack` failed"),
         ("too many objects", many, &good, &base, "more than 200000 objects"),
-        ("an older commit", whole.clone(), &older, &base, "they do not follow from the commit"),
-        ("another history", whole.clone(), &base, &foreign, "the child's commits were not taken over"),
+        ("an older commit", whole.clone(), &older, &base, "they do not descend from the commit"),
+        ("another history", whole.clone(), &base, &foreign, "the child's commits were not imported"),
     ] {
         let imported = remote.import_pack(&pack, files, tip).await;
         assert!(imported.notices.concat().contains(expected), "{label}: {:?}", imported.notices);
@@ -162,7 +156,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     // Files count without commits that are refused.
     let objects = [all.as_slice(), &[&foreign]].concat();
     let imported = remote.import(&objects, &good, &foreign).await;
-    assert!(imported.notices.concat().contains("they do not follow"), "{:?}", imported.notices);
+    assert!(imported.notices.concat().contains("they do not descend"), "{:?}", imported.notices);
     assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
     assert_eq!(remote.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
     let kept = imported.kept.expect("the tree is kept");

@@ -108,10 +108,10 @@ async fn a_queued_launcher_is_quoted_when_its_run_ends() {
         far(&mut scene)["command"] = json!(["/bin/sh", "-c", waits, "sh", "{argv}"]);
         let (single, text) = run(&scene).await;
         let notices = &single.diagnostics;
-        let expected = format!("nothing came from the child until then; `far` said: `{said}`");
+        let expected = format!("the child had sent nothing until then; `far` printed: `{said}`");
         assert_eq!(notices.contains(&expected), !said.is_empty(), "{protocol}: {notices:?}");
         assert_eq!(
-            notices.iter().any(|notice| notice.contains("`far` said")),
+            notices.iter().any(|notice| notice.contains("`far` printed")),
             !said.is_empty(),
             "{notices:?}"
         );

@@ -330,7 +330,7 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
             SOUND,
             json!({}),
             Status::Ok,
-            &["`far`: pi 1.6.0 with our guard in", " to reach it, and pi there ", " to start", "git "][..],
+            &["`far`: pi 1.6.0 with our guard in", "connecting takes ", ", and starting pi there ", "git "][..],
         ),
         (
             "no launcher",

@@ -259,7 +259,7 @@ async fn the_session_is_copied_back_if_the_launcher_has_a_command_for_it() {
     for (fetch, expected) in [
         (r#"cat "$0/{session}""#, Ok("{\"type\":\"session\",\"cwd\":\"/far\"}\n{\"type\":\"message\"}\n")),
         ("echo 'no such host' >&2; exit 255", Err("`launchers.far.fetch` failed: no such host")),
-        ("echo Welcome", Err("its output is no session")),
+        ("echo Welcome", Err("its output is not a session")),
     ] {
         let mut scene = at(Place::Words, script, &json!({}));
         let mut own = launcher(scene.root.path(), "words");

@@ -144,9 +144,9 @@ async fn each_decision_is_a_line_with_its_component_and_its_reason() {
 async fn succeeds(log: &Log, scene: &Scene) {
     scene.write("agent/subagents.json", r#"{ "subagents": { "graceMss": 7 } }"#);
     assert!(!scene.run("explorer").await.is_error);
-    log.says("config", &["is not in force", "graceMss", "did you mean"]);
+    log.says("config", &["has no effect", "graceMss", "did you mean"]);
     log.says("agent", &["the agent is found", "from=builtin"]);
-    log.says("agent", &["a tool is left out", "bash"]);
+    log.says("agent", &["a tool is dropped", "bash"]);
     log.says("run", &["the model is chosen", "from="]);
     log.says("sandbox", &["nothing restrains the child", "there is no warden"]);
     log.says("queue", &["run{id=", "slot", "the run has its slot", "waited_ms="]);

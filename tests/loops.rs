@@ -216,7 +216,7 @@ async fn a_child_is_warned_once_before_it_is_ended() {
     let scene = rpc_scene("repeat 4 ls; hear; ls other; repeat 4 ls; hear; answer; leave", config);
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let notice = "the child repeated `$ ls -la` 4 times, with the same result each time, and was told so";
+    let notice = "the child repeated `$ ls -la` 4 times, with the same result each time, and got a warning";
     assert!(
         single(&result).diagnostics.iter().any(|said| said == notice),
         "{:?}",

@@ -337,7 +337,7 @@ async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_warns()
     scene.database().execute_batch("DROP TABLE place").expect("removed");
     let notice = waiting.admitted().await.take_notice().expect("a run gets the notice");
     assert!(
-        notice.starts_with("`maxConcurrentPerUser` is not in force: cannot use the database `"),
+        notice.starts_with("`maxConcurrentPerUser` has no effect: cannot use the database `"),
         "{notice}"
     );
     assert!(notice.contains("no such table"), "{notice}");

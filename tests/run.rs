@@ -719,7 +719,7 @@ async fn a_result_states_the_omitted_bytes_of_a_long_answer() {
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
     let notes = &result.details.results[0].diagnostics;
     let note = |note: &String| {
-        note.strip_suffix(" bytes in the middle of the answer were too many to keep").map(str::to_owned)
+        note.strip_suffix(" bytes in the middle of the answer were omitted").map(str::to_owned)
     };
     let left_out: usize = notes.iter().find_map(note).expect("a note").parse().expect("a number");
     assert!((400_000..600_000).contains(&left_out), "{left_out}");
@@ -1032,9 +1032,9 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
         single.changes.as_deref(),
         Some(&["dirty.txt", "kept.txt", "seen.txt"].map(str::to_owned)[..])
     );
-    assert!(result.text.contains(&format!("nothing of this is in your tree yet. Its changes (3 files, +2 -1) are on the branch `{branch}`, and as a patch in `")), "{}", result.text);
+    assert!(result.text.contains(&format!("its changes (3 files, +2 -1) are not in your tree yet. They are on the branch `{branch}`, and as a patch in `")), "{}", result.text);
     let apply = format!(
-        "The user takes them over with `/subagents apply {}`.]",
+        "The user applies them with `/subagents apply {}`.]",
         result.details.run_id.as_deref().expect("an id")
     );
     assert!(result.text.contains(&apply), "{}", result.text);
@@ -1119,7 +1119,7 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
     assert!(
         notices
             .iter()
-            .any(|notice| notice.contains("takes up 13 B, more than `snapshot.maxBytes` allows, 5 B")),
+            .any(|notice| notice.contains("take up 13 B, more than `snapshot.maxBytes` allows, 5 B")),
         "{notices:?}"
     );
     // The child cannot be started, so the artifacts that were kept before are removed, too.

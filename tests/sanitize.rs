@@ -744,7 +744,7 @@ fn inspection_points_into_the_input_and_never_shows_a_value() {
 fn a_trace_of_more_than_five_frames_is_folded() {
     let frames = |count: usize| "    at f (a.js:1:1)\n".repeat(count);
     let text = format!("Error: x\n{}after\n", frames(9));
-    let expected = format!("Error: x\n{}    ... 4 more stack frames left out\nafter\n", frames(5));
+    let expected = format!("Error: x\n{}    ... 4 more stack frames omitted\nafter\n", frames(5));
     assert_eq!(&*plain().sanitize(&text), expected);
 }
 

@@ -431,7 +431,7 @@ async fn the_history_states_the_omitted_part() {
     assert!(answer.value.to_string().len() < 64 * 1024, "{}", answer.value.to_string().len());
     assert!(messages.len() < 30);
     let note = answer.value["note"].as_str().expect("a note");
-    assert!(note.contains("older messages were left out"), "{note}");
+    assert!(note.contains("older messages were omitted"), "{note}");
     let two = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 2 })).await.value;
     assert_eq!(texts(&two, "messages", "role"), ["user", "assistant"]);
     assert_eq!(two["messages"][0]["text"], "question 28");
@@ -498,7 +498,9 @@ async fn a_run_is_stopped_once() {
     let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
     assert_eq!(stopped.value["status"], "stopped");
     let again = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
-    assert!(again.is_error && again.value["error"].as_str().is_some_and(|why| why.contains("over already")));
+    assert!(
+        again.is_error && again.value["error"].as_str().is_some_and(|why| why.contains("has ended already"))
+    );
 }
 
 #[tokio::test]

@@ -430,7 +430,7 @@ async fn a_tree_that_is_too_large_is_refused_with_its_size_and_leaves_nothing() 
     let store = scene.store().await;
     let refused = store.take(ID, &scene.root()).await.expect_err("it is too large");
     let said = refused.to_string();
-    let expected = "takes up 2.0 MiB, more than `snapshot.maxBytes` allows, 1.0 MiB";
+    let expected = "take up 2.0 MiB, more than `snapshot.maxBytes` allows, 1.0 MiB";
     assert!(said.ends_with(expected), "{said}");
     assert!(!store.directory(ID).exists());
     // Committed files do not count.

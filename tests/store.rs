@@ -542,7 +542,7 @@ fn an_unwritable_directory_has_no_store_and_causes_one_notice() {
         let notice = first.notice.expect("the user is told");
         assert!(
             notice.starts_with(
-                "`maxConcurrentPerUser` is not in force and what sessions spend is not kept: cannot use `"
+                "`maxConcurrentPerUser` has no effect and the spending of sessions is not saved: cannot use `"
             ),
             "{notice}"
         );
@@ -556,7 +556,7 @@ fn a_full_disk_is_an_error_and_does_no_damage() {
     // From the start: not even an empty database fits.
     let mut full = Actor::limited(dir.path(), "ulimit -f 1");
     let answer = full.ask("attach");
-    assert!(answer.starts_with("none `maxConcurrentPerUser` is not in force"), "{answer}");
+    assert!(answer.starts_with("none `maxConcurrentPerUser` has no effect"), "{answer}");
     drop(full);
     // Later: the log grows until it reaches the limit.
     let mut filling = Actor::limited(dir.path(), "ulimit -f 200");
@@ -607,7 +607,7 @@ fn a_foreign_file_is_refused_unchanged_and_named() {
     for name in ["runs.db", "runs.db-wal", "runs.db-shm", "processes/opening.lock"] {
         for (kind, reason) in [
             ("link", "it is a link, which is not followed here"),
-            ("hard link", "it has another name elsewhere (a hard link)"),
+            ("hard link", "it has another name (a hard link)"),
             ("fifo", "it is not a regular file"),
             ("directory", "it is not a regular file"),
             ("another user's", "it belongs to another user"),

@@ -224,7 +224,7 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
     for (line, expected) in [
-        (format!("undo {branch}"), "nothing of it is in your tree"),
+        (format!("undo {branch}"), "its changes are not in your tree"),
         (format!("apply --abort {branch}"), "it is not applied"),
         (format!("apply {branch}"), "applied"),
         (format!("apply {branch}"), "it was applied already: `/subagents apply --abort"),
@@ -234,7 +234,7 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
         (format!("discard {branch} --yes"), "it was discarded"),
         (format!("diff {branch}"), "it was discarded"),
         (format!("apply {branch}"), "it was discarded"),
-        ("apply --abort".to_owned(), "took back what was applied"),
+        ("apply --abort".to_owned(), "undid the apply"),
         ("apply --abort".to_owned(), "no run of this session is applied"),
         (format!("apply {branch}"), "it was discarded"),
         ("apply 00000000".to_owned(), "there is no run `00000000`"),
@@ -260,7 +260,7 @@ async fn a_run_with_an_interrupted_apply_continues_only_after_the_abort() {
     let told = said + &scene.says(&format!("info {branch}")).await;
     assert!(told.contains(&format!("`/subagents apply --abort {branch}`")), "{told}");
     let said = scene.says(&format!("apply --abort {branch}")).await;
-    assert!(said.contains("took back") && scene.text("branch.txt").is_none(), "{said}");
+    assert!(said.contains("undid the apply") && scene.text("branch.txt").is_none(), "{said}");
 }
 
 /// A run that cannot be continued keeps the artifacts of its earlier part.
@@ -273,7 +273,7 @@ async fn a_run_that_cannot_be_continued_stays_unchanged() {
     let said = scene.says(&format!("resume {branch}")).await;
     scene.settled().await;
     let told = said + &scene.says(&format!("info {branch}")).await;
-    assert!(told.contains("takes up 4.0 GiB"), "{told}");
+    assert!(told.contains("take up 4.0 GiB"), "{told}");
     fs::remove_file(scene.path("large")).expect("removed");
     let said = scene.says(&format!("diff {branch}")).await;
     assert!(said.contains("+of branch"), "{said}");
@@ -358,7 +358,7 @@ async fn every_id_in_a_result_is_found_by_the_commands() {
             (format!("diff {id}"), "Changes of"),
             (named[0].to_owned(), "applied"),
             (format!("undo {id}"), "`/subagents apply --abort"),
-            (format!("apply --abort {id}"), "took back"),
+            (format!("apply --abort {id}"), "undid the apply"),
             (format!("discard {id} --yes"), "deleted the branch"),
         ] {
             let said = scene.says(&line).await;
@@ -382,6 +382,6 @@ async fn undo_last_undoes_the_call_that_ended_last_and_no_older_run() {
     let result = scene.call("writer", "secret", context(&scene.root)).await;
     assert!(!result.is_error && scene.text("secret.txt").is_some(), "{}", result.text);
     let said = scene.says("undo last").await;
-    assert!(said.contains("brought back") && said.contains("`secret.txt`"), "{said}");
+    assert!(said.contains("reverted") && said.contains("`secret.txt`"), "{said}");
     assert_eq!((scene.text("secret.txt"), scene.text("placed.txt").is_some()), (None, true), "{said}");
 }

@@ -254,7 +254,7 @@ async fn a_killed_undo_is_completed_by_the_next_undo() {
     assert_eq!(undone.restored, paths(&["dir/inner.txt", "kept.txt"]));
     let left: Vec<_> = undone.failed.iter().map(|(path, _)| path.display().to_string()).collect();
     assert_eq!(left, [8, 9].map(|number| format!("dir/.pi-subagent-undo-{ID}-{number}")), "{undone:?}");
-    assert!(undone.failed[0].1.contains("its content is in no snapshot"), "{undone:?}");
+    assert!(undone.failed[0].1.contains("no snapshot has its content"), "{undone:?}");
     let has = |name: &str, number| root.join(name).join(format!(".pi-subagent-undo-{ID}-{number}")).exists();
     assert!(!has("", 7) && has("dir", 8) && has("dir", 9));
 }

@@ -448,7 +448,7 @@ async fn a_chain_names_the_artifacts_of_each_step() {
             let heading = format!("[{}/3] isolated ✓", index + 1);
             assert_eq!(result.text.matches(&heading).count(), 1, "{heading}: {}", result.text);
         }
-        assert_eq!(result.text.matches("Look at these first").count(), 2, "{}", result.text);
+        assert_eq!(result.text.matches("Check these first").count(), 2, "{}", result.text);
     }
 }
 
@@ -464,14 +464,11 @@ async fn a_run_whose_tree_cannot_be_recorded_promises_no_undo() {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
         streaming.and_then(|progress| progress.undo_note)
     };
-    let expected = "its tree could not be recorded, so nothing that it writes can be undone";
+    let expected = "its tree could not be recorded, so its changes cannot be undone";
     let told = updates.wait_for(|update| note(update) == Some(expected));
     drop(timeout(PATIENCE, told).await.expect("in time").expect("it goes on"));
     scene.write("alpha", "");
     let result = ended(call).await;
     let notices = result.details.results[0].diagnostics.join("\n");
-    assert!(
-        notices.contains("the tree cannot be brought back to what it was before this run: "),
-        "{notices}"
-    );
+    assert!(notices.contains("the changes of this run cannot be undone: "), "{notices}");
 }

@@ -173,7 +173,7 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
             assert_eq!(far.read("seen"), "kept\nnot committed\nuntracked\n");
             assert_eq!(
                 far.read("log"),
-                "What was not committed when the sub-agent began\n",
+                "Uncommitted changes when the sub-agent started\n",
                 "without its history"
             );
             assert_eq!(far.read("status"), "", "what was not committed is part of its base");
@@ -188,7 +188,7 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
             let expected = [
                 "Changes of the sub-agent's run ",
                 id,
-                "\nof the child\nWhat was not committed when the sub-agent began",
+                "\nof the child\nUncommitted changes when the sub-agent started",
             ];
             assert_eq!(log, expected.concat());
             assert_eq!(far.fetch("kept.txt"), "kept\nnot committed\nof the child");
@@ -228,8 +228,9 @@ async fn settings_without_effect_on_a_remote_tree_are_named() {
         let far = Far::new(how, "hear; begin; said 'Done.'; settled; leave", &config);
         let result = far.run().await;
         assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{how}: {}", result.text);
-        let expected = "what `isolation.copy` names is not in the private tree: `far` makes it elsewhere\n\
-                        `isolation.setup` did not prepare the private tree: `far` makes it elsewhere";
+        let expected = "the paths of `isolation.copy` are not in the private tree: `far` makes it on \
+                        another machine\n\
+                        `isolation.setup` did not prepare the private tree: `far` makes it on another machine";
         assert_eq!(notices(&result), expected);
         assert_eq!(far.read("prepared"), "");
         // An agent that requires isolation may not run without it, not even in the launcher's directory.
@@ -311,14 +312,14 @@ async fn doubtful_changes_are_named_and_not_imported() {
         (
             "a repository",
             "git init -q sub; cd sub; echo b >b; git add b; commit b; cd ..; echo a >a",
-            "`sub` was not taken over: it is a repository of its own",
+            "`sub` was not imported: it is a separate repository",
             true,
             false,
         ),
         (
             "a repository whose name has two lines",
             "n=$(printf 'su\\nb'); git init -q \"$n\"; cd \"$n\"; echo b >b; git add b; commit b; cd ..; echo a >a",
-            "`su b` was not taken over: it is a repository of its own",
+            "`su b` was not imported: it is a separate repository",
             true,
             false,
         ),
@@ -329,11 +330,11 @@ async fn doubtful_changes_are_named_and_not_imported() {
             true,
             false,
         ),
-        ("no repository", "echo a >a; rm -r .git", "its branch is gone", true, false),
+        ("no repository", "echo a >a; rm -r .git", "its branch no longer exists", true, false),
         (
             "another history",
             "echo a >a; git add a; commit a; t=$(git write-tree); c=$(git -c user.name=n -c user.email=n commit-tree -m x $t); git reset -q $c; echo c >a",
-            "they do not follow from the commit",
+            "they do not descend from the commit",
             true,
             true,
         ),
@@ -538,7 +539,7 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         assert_eq!(single.outcome, RunOutcome::Failed, "{protocol}: {:?}", single.error);
         let said = notices(&result);
         assert!(said.contains("the child's changes were not received: the connection ended first"), "{said}");
-        assert!(said.contains("is not known"), "{said}");
+        assert!(said.contains("it is unknown if"), "{said}");
         assert_eq!(far.branch(), None);
         child.gone("the child").await;
     }

@@ -233,7 +233,7 @@ describe("a request for a background run", () => {
 		assert.match((await here.heard()).text, /Status: error[\s\S]*stopped on request/);
 		// The user who types the command sees the question that it waits for.
 		const typed = await here.session.command("run local look around", { confirm });
-		assert.match(typed.text, /\? \w{8} \(local\) waits until you say whether its agent may run/);
+		assert.match(typed.text, /\? \w{8} \(local\) waits for your decision about its agent/);
 		assert.doesNotMatch(typed.text, /started/);
 		await until(() => questions.length === 4, "the question once more");
 		questions[3]?.answer(true);
@@ -756,11 +756,11 @@ describe("the end of a host", () => {
 	it("by an orderly exit interrupts its runs and keeps their results; process.exit leaves them as unknown", async (t) => {
 		const scene = backgroundScene(t, stalls);
 		for (const [how, error] of [
-			["end", /^Note: pi ended (?:while the run was under way|before the run had begun)$/gm],
+			["end", /^Note: pi ended (?:during the run|before the run started)$/gm],
 			// The addon has three seconds to save the state. The rest is found later.
 			[
 				"exit",
-				/^Note: (?:pi|the process that ran it) ended (?:while the run was under way|before the run had begun)\b/gm,
+				/^Note: (?:pi|its process) ended (?:during the run|before the run started)\b/gm,
 			],
 		] as const) {
 			const there = Elsewhere.open(scene);

@@ -105,7 +105,7 @@ describe("a machine without free descriptors during the probe", LINUX, () => {
 		assert.deepEqual(shape(failed), ["SUBAGENT_FAILED", 1, "failed", true], textOf(failed));
 		assert.match(
 			single(failed).error ?? "",
-			/^warden: what this machine allows cannot be found out now: .*`ulimit -n`/,
+			/^warden: this machine cannot be probed now: .*`ulimit -n`/,
 		);
 		assert.equal(scene.wasStarted, false);
 		const result = await scene.run({ env, config: { sandbox: "auto" } });
@@ -120,7 +120,7 @@ describe("a warden that hangs", LINUX, () => {
 		execFileSync("chmod", ["+x", path]);
 		const result = await scene.run({ env: { ...scene.options.env, PI_SUBAGENT_WARDEN: path } });
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true], textOf(result));
-		assert.match(single(result).error ?? "", /^warden: .*hangs.*did not say that it has started/);
+		assert.match(single(result).error ?? "", /^warden: .*hangs.*reported no start/);
 		assert.deepEqual([single(result).supervision, single(result).sandbox?.mechanism], [undefined, []]);
 	});
 

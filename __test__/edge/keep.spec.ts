@@ -58,7 +58,7 @@ describe("a detached run", LINUX, () => {
 		}
 		await killed.kill();
 		const said = (await inTime(left.end(), "the end of what is not kept")) ?? "";
-		assert.match(said, /^3 background runs go on without pi: .*`\/subagents list all`.*`\/subagents stop \w{8}`/);
+		assert.match(said, /^3 background runs continue without pi: .*`\/subagents list all`.*`\/subagents stop \w{8}`/);
 		for (const { runId } of started) assert.ok(said.includes(`${runId} (explorer "number `), said);
 		await left.kill();
 		await gone.exit();

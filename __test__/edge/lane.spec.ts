@@ -373,7 +373,7 @@ describe("an unwritable agent directory", {
 		assert.equal(warnings.length, 1, warnings.join("\n"));
 		assert.match(
 			warnings[0] ?? "",
-			/^`maxConcurrentPerUser` is not in force and what sessions spend is not kept: .*read-only/i,
+			/^`maxConcurrentPerUser` has no effect and the spending of sessions is not saved: .*read-only/i,
 		);
 	});
 });

@@ -92,7 +92,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.equal(single(result).output?.trim(), `${inTree} hook config pi renamed mode commit read`);
 		assert.match(single(result).sandbox?.reason ?? "", /`\.git` and `\.pi` are writable/);
 		const said = "`.git/config`, `.git/hooks/pre-commit`";
-		assert.ok(textOf(result).includes(`Look at these first`) && textOf(result).includes(said), textOf(result));
+		assert.ok(textOf(result).includes(`Check these first`) && textOf(result).includes(said), textOf(result));
 		const refused = await run("required");
 		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
 	});
@@ -147,7 +147,7 @@ settled`;
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const expected = ["sub/.pi", ".envrc", "ignored/.husky/pre-push", ".vscode/tasks.json", "sub/.pi/settings.json"];
 		assert.deepEqual(single(result).flagged, expected);
-		assert.match(textOf(result), /Look at these first, .*: `sub\/\.pi`, `\.envrc`, /);
+		assert.match(textOf(result), /Check these first, .*: `sub\/\.pi`, `\.envrc`, /);
 		const again = await scene.run({
 			config: { sandbox: "auto", allowWrite: true },
 			piCommand: scene.pi("no.sh", "begin; said Done.; settled"),
@@ -180,7 +180,7 @@ settled`;
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const { flagged = [] } = single(result);
 		assert.deepEqual([flagged[0], flagged.length, flagged.at(-1)], ["z/.envrc", 51, "and 11 more"]);
-		assert.match(textOf(result), /Look at these first, .*: `z\/\.envrc`, .*, and 11 more/);
+		assert.match(textOf(result), /Check these first, .*: `z\/\.envrc`, .*, and 11 more/);
 	});
 
 	it("has a result that says so if a directory cannot be searched", async (t) => {

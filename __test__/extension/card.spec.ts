@@ -213,7 +213,7 @@ describe("the card of a run under way", () => {
 		const said = (text: string) => new Card().update(live({}), text).lines().slice(2);
 		assert.deepEqual(said("(see load.rs, it reads...)"), ["  (see load.rs, it reads...)"]);
 		assert.deepEqual(said("[1] load.rs"), ["  [1] load.rs"]);
-		for (const nothing of ["(running...)", "(queued at place 3...)"]) assert.deepEqual(said(nothing), []);
+		for (const nothing of ["(running...)", "(queued at position 3...)"]) assert.deepEqual(said(nothing), []);
 	});
 
 	it("is drawn quickly, also for a long output", () => {

@@ -146,7 +146,7 @@ describe("the guard in a child", () => {
 		const calls = () => handlers.get("tool_call")?.({ toolName: "read", input: {} });
 		prompt("Look around.");
 		assert.equal(calls(), undefined);
-		assert.equal(prompt("Your work on the task is done, and its result is kept. Write now what…"), undefined);
+		assert.equal(prompt("Your work on the task is done, and its result is kept. Write the announcement…"), undefined);
 		assert.deepEqual(calls(), { block: true, reason: "The work is done; no tool runs any more." });
 		// From pi 1.2 on: an extension's message starts a turn, and there is no prompt.
 		handlers.get("before_agent_start")?.({ messageType: "custom", message: { customType: "note" } });

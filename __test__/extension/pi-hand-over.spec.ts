@@ -42,7 +42,7 @@ for (const version of piVersions) {
 				await rpc.send({ type: "prompt", message: delegate(waits, waits) });
 				await rpc.tells("/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
 				const moved = await rpc.told("/subagents background");
-				assert.equal(moved.match(/^✓ \w{8} \(explorer\) goes on in the background/gm)?.length, 2, moved);
+				assert.equal(moved.match(/^✓ \w{8} \(explorer\) continues in the background/gm)?.length, 2, moved);
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
 				const ends = rpc.log.toolEnds("subagent");
 				assert.deepEqual(
@@ -81,7 +81,7 @@ for (const version of piVersions) {
 				await eventually(() => stage.childRequests().length > 0, "the child at work");
 				await tui.press("M-g");
 				const seen = await tui.waitFor(/subagent explorer.*in the background/);
-				assert.match(seen, /\(explorer\) goes on in the background: its result arrives as a message/);
+				assert.match(seen, /\(explorer\) continues in the background: its result arrives as a message/);
 				gate.open();
 				await tui.waitFor("Heard success: It is done.");
 				await tui.close();
@@ -101,7 +101,7 @@ for (const version of piVersions) {
 				await tui.press("Enter");
 				await tui.waitFor(/wait for it[\s\S]*b background/);
 				await tui.press("b");
-				await tui.waitFor("goes on in the background");
+				await tui.waitFor("continues in the background");
 				await tui.press("Escape");
 				await tui.waitFor(/subagent explorer.*in the background/);
 				await tui.type("/subagents run --wait explorer wait again");

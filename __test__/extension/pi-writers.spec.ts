@@ -44,7 +44,7 @@ const hidden = "+API_KEY=abcd1234efgh5678ijkl;./x.sh";
 const check = `( : > ../beside || : > "$HOME/planted" || : > .git/hooks/pre-push || cat "$PI_CODING_AGENT_DIR/auth.json" ) 2>/dev/null && echo escaped; echo built >> out/checks && test -e out/mended`;
 
 for (const version of piVersions) {
-	test(`an isolated child of pi ${version} commits in a tree of its own and leaves a branch`, {
+	test(`an isolated child of pi ${version} commits in a private tree and leaves a branch`, {
 		skip: cannot,
 	}, async () => {
 		const write = ({ toolAnswers }: ModelRequest) =>
@@ -76,7 +76,7 @@ for (const version of piVersions) {
 			assert.equal(git("show", `${left?.branch}:new.txt`), `three\n${hidden.slice(1)}\n`);
 			assert.equal(git("status", "--porcelain"), before);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
-			assert.match(textOf(lastEnd(log)), /nothing of this is in your tree yet/);
+			assert.match(textOf(lastEnd(log)), /are not in your tree yet/);
 			assert.ok(textOf(lastEnd(log)).includes(`\`/subagents apply ${run.runId}\``), textOf(lastEnd(log)));
 			const saidOf = async (line: string) => (await runPrint(stage.world, `/subagents ${line}`)).stdout;
 			const difference = await saidOf(`diff ${run.runId}`);
@@ -99,7 +99,7 @@ for (const version of piVersions) {
 				/applied .* to your tree: `\.pi\/x`, `kept\.txt`, `new\.txt`/,
 			);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\ntwo\n");
-			assert.match(await saidOf(`apply --abort ${run.runId}`), /took back what was applied/);
+			assert.match(await saidOf(`apply --abort ${run.runId}`), /undid the apply/);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.deepEqual([existsSync(join(cwd, "new.txt")), existsSync(join(cwd, "mine.txt"))], [false, true]);
 			assert.match(await saidOf(`discard ${run.runId} --yes`), /deleted the branch `subagent/);
@@ -159,11 +159,11 @@ for (const version of piVersions) {
 			assert.equal(readFileSync(join(stage.world.cwd, "out/checks"), "utf8"), "built\nbuilt\n");
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.flagged, [".pi", ".envrc", ".pi/extensions/later.ts"]);
-			assert.match(textOf(lastEnd(log)), /Look at these first, .*: `\.pi`, `\.envrc`, /);
+			assert.match(textOf(lastEnd(log)), /Check these first, .*: `\.pi`, `\.envrc`, /);
 			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
 			assert.match(
 				stdout,
-				/brought back what .* had changed: `\.envrc`, `\.pi\/extensions\/later\.ts`, `out\/app`, `out\/checks`, `out\/mended`, `src\/new\.rs`/,
+				/reverted the changes of .* had changed: `\.envrc`, `\.pi\/extensions\/later\.ts`, `out\/app`, `out\/checks`, `out\/mended`, `src\/new\.rs`/,
 			);
 			for (const made of ["src", "out", ".pi", ".envrc"]) assert.ok(!existsSync(join(stage.world.cwd, made)), made);
 		});

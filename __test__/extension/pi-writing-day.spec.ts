@@ -43,7 +43,7 @@ for (const version of piVersions) {
 			const { data } = await rpc.send({ type: "get_state" });
 			const file = (data as { sessionFile: string }).sessionFile;
 
-			// Three workers side by side, each in a tree of its own; the check of one is red, then green.
+			// Three workers side by side, each in a private tree; the check of one is red, then green.
 			await spawnWhenIdle(rpc, ...together.map((label) => ({ task: work[label].task, agentId: "worker" })));
 			await told(file, 3);
 			assert.equal(day.branches().length, 3);
@@ -58,7 +58,7 @@ for (const version of piVersions) {
 			);
 			const parser = day.branchOf("parser: mend");
 			assert.equal(day.git("show", `${parser}:parser.txt`), "whole\n");
-			assert.deepEqual(day.trees(), [], "what was taken over is removed");
+			assert.deepEqual(day.trees(), [], "the imported trees are removed");
 
 			// Two have changed the same line: the conflict is shown as git shows it, and taken back.
 			await rpc.told(`/subagents apply ${day.runOf("readme: say that it is tested")}`);
@@ -70,7 +70,7 @@ for (const version of piVersions) {
 				day.read("README.md"),
 				/<<<<<<< [\s\S]*A tested project[\s\S]*=======[\s\S]*A documented project[\s\S]*>>>>>>> /,
 			);
-			assert.match(await rpc.told("/subagents apply --abort"), /took back what was applied/);
+			assert.match(await rpc.told("/subagents apply --abort"), /undid the apply/);
 			assert.deepEqual([day.read("README.md"), day.read("notes.txt")], [applied, "mine, not committed\n"]);
 
 			// A run in place is undone, except for a person's later changes.
@@ -80,7 +80,7 @@ for (const version of piVersions) {
 			assert.equal(day.read("README.md"), "tidied\n");
 			stage.world.write("notes.txt", "mine again\n");
 			const undone = await rpc.told("/subagents undo last");
-			assert.match(undone, /brought back what .* had changed: `README\.md`, `added\.txt`/);
+			assert.match(undone, /reverted the changes of .* had changed: `README\.md`, `added\.txt`/);
 			assert.match(undone, /notes\.txt/);
 			const left = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
 			assert.deepEqual(left, [readme, false, "mine again\n"]);
@@ -96,7 +96,7 @@ for (const version of piVersions) {
 			rpc = startRpc(stage.world, { args: ["--session", file] });
 			await told(file, 5);
 			assert.match(readFileSync(file, "utf8"), /Fill half\.txt\.`\\nStatus: unknown/);
-			await eventually(() => day.trees().length === 0, "its tree was taken over");
+			await eventually(() => day.trees().length === 0, "its tree is imported");
 			const added = day.branches().find((branch) => !branches.includes(branch)) ?? "";
 			assert.deepEqual(day.branches(), [...branches, added].sort());
 			assert.equal(day.git("show", `${added}:half.txt`), "what there is so far\n");

@@ -191,7 +191,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		if (input) return dim(`${take} sends it · ${no} gives no answer`);
 		const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` · ${BROKEN} no blank here` : "";
 		const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-		return dim(`${move} chooses · ${take} takes it · ${no} declines · what you type goes to the editor${broken}`);
+		return dim(`${move} chooses · ${take} takes it · ${no} declines · other keys go to the editor${broken}`);
 	}
 
 	const isNew = () => !byHand && (shownAt === undefined || performance.now() - shownAt < GUARD_MS);

@@ -96,13 +96,13 @@ export class Questions {
 			confirm: async ({ path: _path, ...request }) => {
 				const answer = await this.ask(session, { ...request, ...of, method: "consent" });
 				// The addon distinguishes a no from no answer, which is a rejection.
-				if (answer?.confirmed === undefined) throw new Error("nobody has answered");
+				if (answer?.confirmed === undefined) throw new Error("no one has answered");
 				return answer.confirmed;
 			},
 			ask: async (question) => {
 				const answer = await this.ask(session, { ...question, ...of });
 				// If no person has answered, the conversation may answer.
-				if (!answer && question.forConversation) throw new Error("nobody has answered");
+				if (!answer && question.forConversation) throw new Error("no one has answered");
 				return answer ?? {};
 			},
 			withdraw: (id) => {

@@ -168,7 +168,7 @@ pub enum DropReason {
     #[error("a shell is only safe in a sandbox of its own, and this machine cannot provide one")]
     NoToolSandbox,
     /// The tool is a shell, and an extension provides it.
-    #[error("an extension provides it, and the sandbox holds only pi's own shell")]
+    #[error("an extension provides it, and the sandbox covers only pi's own shell")]
     ShellFromExtension,
     /// The tool is a shell, and the project chooses the program.
     #[error(

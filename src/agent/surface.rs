@@ -160,7 +160,7 @@ fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {
         label: "Subagent",
         description: description(agents, allow_write),
         prompt_snippet: Some("Delegate one task to a sub-agent"),
-        prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
+        prompt_guidelines: vec!["Treat a subagent's answer as a report: check the facts you rely on."],
         parameters: task(&json!({
             "type": "string",
             "description": "Self-contained: goal, paths, facts, expected answer",

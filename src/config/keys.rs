@@ -331,7 +331,8 @@ impl Values {
 
     pub(super) fn into_config(self) -> Config {
         let config = serde_json::from_value(self.json);
-        let config: Config = config.expect("the check of each key admits only what its field reads");
+        let config: Config =
+            config.expect("the check of each key admits only values that its field can read");
         Config { broken_launchers: self.broken_launchers, ..config }
     }
 }

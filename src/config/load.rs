@@ -107,7 +107,7 @@ impl LoadedConfig {
             tracing::debug!(target: "config", file = %path.display(), "the configuration is read");
         }
         for reason in &self.diagnostics {
-            tracing::warn!(target: "config", %reason, "a setting is not in force as it is written");
+            tracing::warn!(target: "config", %reason, "a setting has no effect as written");
         }
     }
 }

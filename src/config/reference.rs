@@ -40,7 +40,7 @@ fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
             1 => {}
             0 => {
                 return Err(format!(
-                    "`{0}` has no row: add one with `{0}` in the first cell, what it is for in the last, and empty ones between",
+                    "`{0}` has no row: add one with `{0}` in the first cell, its description in the last, and empty cells between",
                     key.path
                 ));
             }
@@ -54,13 +54,12 @@ fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
 fn check_cells(first: &str, cells: &[&str], columns: usize) -> Result<(), String> {
     if cells.len() != columns {
         return Err(format!(
-            "the row of {first} has {} cells, and its table has {columns} columns: leave the cells between the key and what it \
-             is for empty",
+            "the row of {first} has {} cells, and its table has {columns} columns: leave the cells between the key and its description empty",
             cells.len()
         ));
     }
     if cells.last().is_none_or(|last| last.is_empty()) {
-        return Err(format!("the row of {first} does not say in its last cell what the key is for"));
+        return Err(format!("the last cell of the row of {first} does not describe the key"));
     }
     Ok(())
 }
@@ -172,7 +171,7 @@ fn a_wrong_cell_is_mended_and_a_wrong_row_is_named() {
     assert_eq!(renewed("| `enabled` | | | what it is for\n"), Ok(page(right)), "without the last bar");
     assert_eq!(renewed("| `enable` | | | |\n"), Err("`enable` is no key".to_owned()));
     assert!(renewed("| `enabled` | what it is for |\n").is_err_and(|why| why.contains("has 2 cells")));
-    assert!(renewed("| `enabled` | | | |\n").is_err_and(|why| why.contains("does not say")));
+    assert!(renewed("| `enabled` | | | |\n").is_err_and(|why| why.contains("does not describe")));
     assert!(renewed("").is_err_and(|why| why.starts_with("`enabled` has no row")));
     assert!(renewed(&right.repeat(2)).is_err_and(|why| why == "`enabled` has 2 rows"));
 }

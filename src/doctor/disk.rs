@@ -45,7 +45,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
         unknown => format!("; not in the store: {unknown} in `{}`", homeless.display()),
     };
     let quota = match config.quota_bytes {
-        0 => "; `quotaBytes` is 0, which is no bound".to_owned(),
+        0 => "; `quotaBytes` is 0, which is no limit".to_owned(),
         quota => format!(" of `quotaBytes`, {}", figures::bytes(quota)),
     };
     let message = format!("{count} up {about}{}{quota}{orphaned}", figures::bytes(found.bytes));
@@ -53,8 +53,8 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
         return Check::new("disk", Status::Ok, message);
     }
     Check::new("disk", Status::Warning, message).hint(
-        "while a session is open, the files of the oldest runs are removed within minutes, of calls too; none within an hour \
-         of its end. Those that are not in the store go by hand",
+        "while a session is open, the files of the oldest runs are removed within minutes, but not within \
+         an hour of their end. Remove files of runs that are not in the store by hand",
     )
 }
 
@@ -74,11 +74,12 @@ pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
     let more = kept.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
     let size = figures::bytes(disk_use(&kept).bytes);
-    let message = format!("private trees that were kept take up {size}: {}{more}", named.join(", "));
+    let message = format!("kept private trees take up {size}: {}{more}", named.join(", "));
     // Its configuration is the child's, and names programs that git runs: so no git in it, and none is advised.
-    let hint = "something in them is on no branch: copy the files you need; commits come with `git fetch DIRECTORY/PROJECT \
-                '+refs/*:refs/kept/*'`, run in your own repository. Run no git inside them, whose configuration is not yours. \
-                Then remove the directory";
+    let hint = "they hold changes that are on no branch: copy the files you need, and fetch commits with \
+                `git fetch DIRECTORY/PROJECT \
+                '+refs/*:refs/kept/*'` in your own repository. Do not run git inside them: their \
+                configuration is not yours. Then remove the directory";
     (!kept.is_empty()).then(|| Check::new("disk", Status::Info, message).hint(hint))
 }
 
@@ -116,7 +117,7 @@ fn writable(directory: &Path) -> Check {
             Status::Error,
             format!("`{}` cannot be written: {}", existing.display(), chain(&error)),
         )
-        .hint("a child needs a place for its prompt and its session"),
+        .hint("a child needs a directory for its prompt and its session"),
     }
 }
 
@@ -150,10 +151,8 @@ mod tests {
         fs::write(noted.join(layout::PRIVATE_TREE), "{}").expect("written");
         let check = kept_trees(&context).expect("one was kept");
         let size = figures::bytes(disk_use(&[trees.join("00000001.kept-1")]).bytes);
-        let expected = format!(
-            "private trees that were kept take up {size}: `{}`",
-            trees.join("00000001.kept-1").display()
-        );
+        let expected =
+            format!("kept private trees take up {size}: `{}`", trees.join("00000001.kept-1").display());
         assert_eq!((check.status, check.message), (Status::Info, expected));
     }
 
@@ -225,7 +224,7 @@ mod tests {
         assert!(
             check
                 .message
-                .contains(&format!("take up {}; `quotaBytes` is 0, which is no bound", figures::bytes(all)))
+                .contains(&format!("take up {}; `quotaBytes` is 0, which is no limit", figures::bytes(all)))
         );
     }
 }

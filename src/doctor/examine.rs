@@ -256,8 +256,7 @@ fn permission_hooks(config: &Config, context: &HostContext) -> Check {
     }
     let left_out: Vec<String> = match &config.inherit_extensions {
         InheritExtensions::Auto => {
-            let message =
-                format!("children that the kernel does not keep from writing load {}", named(&found));
+            let message = format!("children without a read-only sandbox load {}", named(&found));
             return Check::new(AREA, Status::Ok, message);
         }
         InheritExtensions::All => Vec::new(),
@@ -269,7 +268,7 @@ fn permission_hooks(config: &Config, context: &HostContext) -> Check {
     }
     let message = format!("`inheritExtensions` keeps children from loading {}", named(&left_out));
     Check::new(AREA, Status::Warning, message)
-        .hint("`\"auto\"` has children that may write load all of them; or list them there")
+        .hint("`\"auto\"` makes children that may write load all of them; or list them there")
 }
 
 /// Reports spare children that wait for the next call, and their cost. `None` if there can be none.

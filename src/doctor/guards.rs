@@ -36,9 +36,9 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
             let status = if cfg!(target_os = "linux") { Status::Error } else { Status::Info };
             let uncovered = match level {
                 Supervision::Process => {
-                    "what the child starts, and children of a pi that was killed, are not covered"
+                    "programs started by the child, and children of a killed pi, are not covered"
                 }
-                _ => "what leaves the group (setsid), and children of a pi that was killed, are not covered",
+                _ => "processes that leave the group (setsid), and children of a killed pi, are not covered",
             };
             Check::new(AREA, status, format!("{message}; {reason}")).hint(uncovered)
         }
@@ -85,4 +85,4 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
     }
 }
 
-const NO_SHELL: &str = "readonly agents are held by their tools alone and therefore have no `bash`";
+const NO_SHELL: &str = "only their tools restrict readonly agents, so they have no `bash`";

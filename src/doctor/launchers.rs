@@ -89,32 +89,46 @@ async fn test(
     };
     match Configured::parse_answer(&said, &timestamps) {
         None => error(format!("no child was started: {}", why())).hint(
-            "it must start `{argv}` with its standard input; where it leaves the words to a shell: \"quote\": \"sh\"",
+            "it must start `{argv}` with its standard input; if it passes the words to a shell, set \
+             \"quote\": \"sh\"",
         ),
         Some(TestAnswer { cwd, version, has_guard: false, .. }) => {
             let refused = match PiVersion::parse(&version) {
-                Some(_) => error(format!("pi {version} starts in `{cwd}`, but not with our guard: {}", why())),
+                Some(_) => {
+                    error(format!("pi {version} starts in `{cwd}`, but not with our guard: {}", why()))
+                }
                 None => error(format!("pi did not start in `{cwd}`: {}", why())),
             };
-            refused.hint("`piCommand` of the launcher names pi there")
+            refused.hint("set `piCommand` of the launcher to the path of pi there")
         }
         Some(TestAnswer { cwd, version, git, reached, started, has_warden, .. }) => {
             let git = git.map_or_else(
                 || "no `git` there, so no `isolation: private`".to_owned(),
                 |git| format!("git {git} there"),
             );
-            let held = if has_warden { "ends with it" } else { "may outlive it, because no working warden of an npm installation was found there" };
+            let held = if has_warden {
+                "end with it"
+            } else {
+                "may outlive it, because no working warden of \
+                an npm installation was found there"
+            };
             let reached = shown(reached);
             let started = shown(started);
             let message = format!(
-                "`{name}`: pi {version} with our guard in `{cwd}`; it takes {reached} to reach it, and pi there {started} to \
-                 start; {git}; what a child starts there {held}{left}"
+                "`{name}`: pi {version} with our guard in `{cwd}`; connecting takes {reached}, and starting \
+                 pi there {started}; {git}; a child's processes there {held}{left}"
             );
             match PiVersion::parse(&version) {
-                _ if !has_ended => Check::new(AREA, Status::Warning, message)
-                    .hint(format!("pi there did not leave within {} s although its input had ended", limit.as_secs())),
-                Some(found) if found < PiVersion::OLDEST => Check::new(AREA, Status::Warning, message)
-                    .hint(format!("older than {}, the oldest version that is tested; update pi there", PiVersion::OLDEST)),
+                _ if !has_ended => Check::new(AREA, Status::Warning, message).hint(format!(
+                    "pi there did not leave within {} s although its input had ended",
+                    limit.as_secs()
+                )),
+                Some(found) if found < PiVersion::OLDEST => {
+                    Check::new(AREA, Status::Warning, message).hint(format!(
+                        "older than {}, the oldest version that is tested; update pi there",
+                        PiVersion::OLDEST
+                    ))
+                }
                 _ => Check::new(AREA, Status::Ok, message),
             }
         }

@@ -19,8 +19,8 @@ pub(super) fn store(context: &HostContext) -> Option<Check> {
     };
     let message = format!("the store of runs cannot be used: {}", error.in_full());
     Some(Check::new("store", Status::Warning, message).hint(
-        "runs work without it; but `maxConcurrentPerUser` is not in force, and nothing is kept of runs in the background \
-         and of what sessions spend",
+        "runs work without it, but `maxConcurrentPerUser` has no effect, and background runs and the \
+         spending of sessions are not saved",
     ))
 }
 

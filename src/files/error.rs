@@ -33,7 +33,7 @@ pub enum Foreign {
     #[error("it is not a regular file")]
     Kind,
     /// Another name leads to the same file.
-    #[error("it has another name elsewhere (a hard link)")]
+    #[error("it has another name (a hard link)")]
     Names,
     /// Another user's.
     #[error("it belongs to another user")]

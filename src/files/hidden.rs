@@ -92,7 +92,7 @@ impl Hidden {
                 return Ok(file);
             }
         }
-        Err(io::Error::other("it changes all the time"))
+        Err(io::Error::other("it keeps changing"))
     }
 }
 

@@ -158,7 +158,7 @@ impl Queued {
             Err(reason) => return ready.aborted(&reason),
         };
         if let Some(notice) = permit.take_notice() {
-            tracing::warn!(target: "queue", reason = notice, "the cap on all processes is not in force");
+            tracing::warn!(target: "queue", reason = notice, "the limit for all processes has no effect");
             ready.note(notice);
         }
         let tree = match Box::pin(turn_of(&mut ready, progress, &control.cancel)).await {

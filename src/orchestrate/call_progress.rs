@@ -103,7 +103,7 @@ impl CallProgress {
     pub(super) fn send(&self, updates: &UpdateSender) {
         let tasks: Vec<TaskProgress> = self.tasks.lock().iter().map(Task::now).collect();
         let over = tasks.iter().filter(|task| matches!(task.state, TaskState::Ended(_))).count();
-        let text = format!("({over} of {} tasks are over...)", tasks.len());
+        let text = format!("({over} of {} tasks have ended...)", tasks.len());
         let details = RunDetails { tasks, ..RunDetails::new(self.mode, Some(self.id.clone())) };
         updates.send_replace(Some(ToolResult { text, is_error: false, usage: None, details }));
     }

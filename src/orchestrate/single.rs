@@ -79,7 +79,7 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
 fn update_of(id: &str, progress: Progress) -> ToolResult {
     let text = match (&*progress.text, &progress.blocked_by, progress.position) {
         ("", Some(writer), _) => format!("(waits for {writer} to finish writing in the same work tree...)"),
-        ("", None, Some(position)) => format!("(queued at place {position}...)"),
+        ("", None, Some(position)) => format!("(queued at position {position}...)"),
         (text, ..) if text.trim().is_empty() => RUNNING.to_owned(),
         (text, ..) => text.to_owned(),
     };

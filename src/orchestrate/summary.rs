@@ -26,7 +26,7 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     let mut line = format!("[{}/{count}] {agent} ", index + 1);
     line.push_str(match result {
         result if is_success(result) => "✓",
-        result if continues(result) => "goes on in the background",
+        result if continues(result) => "continues in the background",
         _ => "✗",
     });
     if let Some(error) = result.details.error.as_ref().filter(|_| !is_success(result)) {
@@ -46,13 +46,13 @@ pub(super) fn named(mut result: ToolResult) -> ToolResult {
     let single = result.details.results.first().filter(|single| single.session_file.is_some());
     if let Some(id) = single.and_then(|single| single.run_id.as_ref()) {
         // The tools describe the use of a successful run. The next step after a failure needs words.
-        let how = if is_success(&result) { "" } else { ": `sessions_send` lets it go on" };
+        let how = if is_success(&result) { "" } else { ": `sessions_send` continues it" };
         result.text = format!("{}\n\n[run {id}{how}]", result.text);
     }
     result
 }
 
-/// The result of a run that goes on in the background.
+/// The result of a run that continues in the background.
 pub(super) fn in_background(run: &RunRecord) -> ToolResult {
     let single = SingleResult::in_background(run);
     let text = handed_over_text(slice::from_ref(&single));

@@ -82,8 +82,7 @@ impl DeliveryBody {
             task: String::new(),
             result: None,
             notes: vec![
-                "what is kept of its end was written by another release, which this one cannot read"
-                    .to_owned(),
+                "its stored end was written by another release, which this one cannot read".to_owned(),
             ],
             partial: None,
             left: None,

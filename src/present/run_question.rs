@@ -77,8 +77,9 @@ impl RunQuestion {
             parts.push(format!("Possible answers:\n{}", fenced(&options.join("\n"))));
         }
         parts.push(format!(
-            "Answer with `{}` {{\"sessionKey\": \"{}\", \"message\": …}} within {}; then it goes on without. Decide \
-             yourself what the task and this conversation settle, else ask the user.",
+            "Answer with `{}` {{\"sessionKey\": \"{}\", \"message\": …}} within {}; then it continues \
+             without an answer. If the task and this conversation settle it, decide yourself; otherwise ask \
+             the user.",
             Tool::SessionsSend,
             self.session_key,
             figures::between(now_ms, self.ends_ms),
@@ -141,7 +142,7 @@ mod tests {
         - red
         - green
         ```
-        Answer with `sessions_send` {"sessionKey": "agent:asks:subagent:x", "message": …} within 1m00s; then it goes on without. Decide yourself what the task and this conversation settle, else ask the user.
+        Answer with `sessions_send` {"sessionKey": "agent:asks:subagent:x", "message": …} within 1m00s; then it continues without an answer. If the task and this conversation settle it, decide yourself; otherwise ask the user.
         "#);
     }
 

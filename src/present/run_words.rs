@@ -53,7 +53,7 @@ pub(crate) fn state(run: &RunRecord) -> String {
 /// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
 pub(super) fn standing(run: &RunRecord, clock: &Clock) -> String {
     let place = match (&run.progress.blocked_by, run.progress.position) {
-        (Some(writer), _) => Some(format!(", behind {writer}, which writes here")),
+        (Some(writer), _) => Some(format!(", blocked by {writer}, which writes here")),
         (None, position) => position.map(|place| format!(", place {place}")),
     };
     let place = place.filter(|_| run.is_queued());

@@ -119,13 +119,14 @@ impl Isolated {
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
             return Err(format!(
-                "an apply of what it did before was interrupted: `/subagents apply --abort {id}` first, so that nothing of \
-                 that is lost"
+                "an apply of its earlier changes was interrupted: run `/subagents apply --abort {id}` \
+                 first, so that none of them is lost"
             ));
         }
         if before.as_ref().is_some_and(has_no_branch) {
             return Err(format!(
-                "its earlier changes are on no branch, and a continued run would lose them: `/subagents apply {id}` or \
+                "its earlier changes are on no branch, and a continued run would lose them: run `/subagents \
+                 apply {id}` or \
                  `/subagents discard {id} --yes` first"
             ));
         }
@@ -152,7 +153,7 @@ impl Isolated {
         };
         tree.notices.extend(lost.and_then(|lost| lost.kept).map(|kept| {
             format!(
-                "an earlier private tree of this run was kept: {}; what is not on its branch is not in this one",
+                "an earlier private tree of this run was kept: {}; this one has only the changes on its branch",
                 quoted_path(&kept.to_string_lossy())
             )
         }));
@@ -204,11 +205,11 @@ impl Isolated {
         let mut notices = std::mem::take(&mut tree.notices);
         let settings = &config.isolation;
         let lacking = [
-            ("what `isolation.copy` names is not in the private tree", !settings.copy.is_empty()),
+            ("the paths of `isolation.copy` are not in the private tree", !settings.copy.is_empty()),
             ("`isolation.setup` did not prepare the private tree", settings.setup.is_some()),
         ];
         let lacking = lacking.into_iter().filter(|(_, is_set)| *is_set);
-        notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it elsewhere")));
+        notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it on another machine")));
         let inner = cwd.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy().into_owned();
         let work = Arc::new(WorkThere { tree, inner });
         let tree = Tree::There { work: Arc::clone(&work), launcher, notices };
@@ -267,7 +268,7 @@ impl Isolated {
                 let mut imported = self.store.import_there(&work.tree, brought).await;
                 imported.notices.extend(left.map(|left| {
                     let left = quoted_path(&left);
-                    format!("whether {left} was removed where `{launcher}` starts children is not known")
+                    format!("it is unknown if {left} was removed where `{launcher}` starts children")
                 }));
                 (imported, &work.tree.snapshot)
             }
@@ -301,7 +302,8 @@ impl Isolated {
         let id = self.id();
         let kept = self.root().map(|root| root.to_string_lossy().into_owned());
         let notice = format!(
-            "its work is still being imported: `/subagents diff {id}` shows it once its branch `subagent/{id}` is there"
+            "its work is still being imported: `/subagents diff {id}` shows it once its branch \
+             `subagent/{id}` exists"
         );
         let report = IsolationReport { kept, ..IsolationReport::default() };
         TakenOver { report, changes: None, flagged: FlaggedChanges::default(), notices: vec![notice] }
@@ -343,7 +345,7 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
         let Imported { branch, kept, changes, .. } = imported;
         let branch = branch.map(|branch| {
             let files = counted(changes.len(), "file");
-            format!("what it changed ({files}) is on the branch {}", quoted(&branch))
+            format!("its changes ({files}) are on the branch {}", quoted(&branch))
         });
         let kept =
             kept.map(|kept| format!("its private tree was kept: {}", quoted_path(&kept.to_string_lossy())));

@@ -75,10 +75,7 @@ impl Before {
         root: &std::path::Path,
     ) -> Result<Option<Self>, String> {
         let notice = |error: &SnapshotError| {
-            Err(format!(
-                "the tree cannot be brought back to what it was before this run: {}",
-                crate::text::chain(error)
-            ))
+            Err(format!("the changes of this run cannot be undone: {}", crate::text::chain(error)))
         };
         let store = match snapshot_store(context, config).await {
             Ok(store) => store,
@@ -111,7 +108,8 @@ impl Before {
                 TreeAtEnd::Same
             }
             Err(error) => TreeAtEnd::Unknown(Some(format!(
-                "what this run has changed could not be noted at its end, so that an undo goes by the times of files: {}",
+                "the changes of this run could not be recorded at its end, so an undo relies on the times \
+                 of files: {}",
                 crate::text::chain(&error)
             ))),
         }

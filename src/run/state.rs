@@ -41,7 +41,7 @@ text_enum! {
         Skipped = "skipped",
         /// The host ended while it ran.
         Interrupted = "interrupted",
-        /// The call was handed over before the run ended: it goes on in the background.
+        /// The call was handed over before the run ended: it continues in the background.
         Background = "background",
     }
 }
@@ -51,13 +51,11 @@ impl RunOutcome {
     #[must_use]
     pub fn next_step(self) -> Option<&'static str> {
         Some(match self {
-            Self::Failed => "change what the error names before you run it again",
-            Self::HardTimeout | Self::IdleTimeout => {
-                "give it a smaller task, or let it go on from its session"
-            }
+            Self::Failed => "fix the cause that the error names before you run it again",
+            Self::HardTimeout | Self::IdleTimeout => "give it a smaller task, or continue its session",
             Self::Killed => "have it do less at once: fewer processes, less memory or output",
             Self::Budget => "do the rest yourself or in smaller parts; only the user can raise the budget",
-            Self::Aborted => "somebody stopped it; do not run it again unasked",
+            Self::Aborted => "it was stopped on purpose; do not run it again unless asked",
             Self::Completed | Self::Skipped | Self::Interrupted | Self::Background => return None,
         })
     }

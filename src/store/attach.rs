@@ -80,7 +80,7 @@ fn find_or_open(known: &mut Known, directory: &Path) -> Attached {
             known.failed = None;
             let notice = store.set_aside().map(|aside| {
                 format!(
-                    "the store of runs was damaged; it is kept as `{}`, and a new one was begun",
+                    "the store of runs was damaged; it is kept as `{}`, and a new one was started",
                     aside.display()
                 )
             });
@@ -89,7 +89,7 @@ fn find_or_open(known: &mut Known, directory: &Path) -> Attached {
         Err(error) => {
             known.failed = Some(Instant::now());
             let notice = format!(
-                "`maxConcurrentPerUser` is not in force and what sessions spend is not kept: {}",
+                "`maxConcurrentPerUser` has no effect and the spending of sessions is not saved: {}",
                 error.in_full()
             );
             Attached { store: None, notice: (!std::mem::replace(&mut known.warned, true)).then_some(notice) }

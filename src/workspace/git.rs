@@ -31,8 +31,7 @@ const OLDEST: (u32, u32) = (2, 32);
 /// The end of an error that is shown.
 const MAX_ERROR: usize = 400;
 /// The text of an error in the place of git's own message.
-const UNSHOWN: &str =
-    "its message is not shown, because nothing keeps git from reading hidden files on this machine";
+const UNSHOWN: &str = "its message is not shown, because git can read hidden files on this machine";
 /// Only the search path of the user's environment is passed on.
 const VARIABLES: [(&str, &str); 16] = [
     // The author of commits of ours. The child's have their own.

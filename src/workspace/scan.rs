@@ -18,7 +18,7 @@ const MAX_LOOKUPS: usize = 20_000;
 const MAX_PROTECTED: usize = 512;
 /// The notice for a tree that was only scanned in part.
 pub(crate) const PARTIAL: &str =
-    "the tree is too large, or cannot be read, to find everything in it that should be protected";
+    "the tree is too large or unreadable to find all files in it that should be protected";
 
 /// The findings of a scan.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Found {
     pub(crate) fn gaps(&self) -> Vec<String> {
         let links = self.links.iter().map(|link| {
             let link = quoted_path(&link.to_string_lossy());
-            format!("{link} is a symbolic link: only what it leads to is protected")
+            format!("{link} is a symbolic link: only its target is protected")
         });
         self.is_partial.then(|| PARTIAL.to_owned()).into_iter().chain(links).collect()
     }

@@ -40,7 +40,7 @@ const AFTER_RESTART: &str =
 /// If the run cannot be ended; the text gives the reason.
 pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<ActionOutcome, String> {
     if !run.is_live() {
-        return Err("it is over already".to_owned());
+        return Err("it has ended already".to_owned());
     }
     let has_ended = if let Some(live) = service.registry.get(&run.key) {
         live.end(EndReason::Stopped);
@@ -103,7 +103,7 @@ pub async fn hand_over(
             .iter()
             .filter_map(|live| live.hand_over().cloned())
             .collect(),
-        Some(run) if !run.is_live() => return Err("it is over already".to_owned()),
+        Some(run) if !run.is_live() => return Err("it has ended already".to_owned()),
         Some(run) if !run.is_foreground => return Err("it is in the background already".to_owned()),
         Some(run) => {
             let live = service.registry.get(&run.key);
@@ -156,7 +156,7 @@ pub async fn send(
         return Ok(ActionOutcome::Steered);
     }
     Err(if live.record().is_queued() {
-        "it waits for its turn; send the message once it runs".to_owned()
+        "it is queued; send the message once it runs".to_owned()
     } else {
         "its child takes no messages at the moment".to_owned()
     })
@@ -244,7 +244,7 @@ pub async fn resume(
     let ended_ms = run.ended_ms;
     if !service.blocking(move |service| service.repository.claim(&record, ended_ms)).await {
         service.registry.remove(&run.key);
-        return Err("it was resumed meanwhile, or its transcript was archived".to_owned());
+        return Err("it was resumed in the meantime, or its transcript was archived".to_owned());
     }
     service.invalidate(false);
     watch_others(service);
@@ -348,7 +348,7 @@ async fn request(
     let key = run.key.clone();
     let text = text.to_owned();
     let is_left = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
-    is_left.then_some(()).ok_or_else(|| "the process that it lives in cannot be asked".to_owned())
+    is_left.then_some(()).ok_or_else(|| "its process cannot be reached".to_owned())
 }
 
 /// Waits until a run of another process has ended.

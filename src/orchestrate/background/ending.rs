@@ -15,7 +15,7 @@ use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
 /// The size of the stored result next to the delivery.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// The note of a run with artifacts whose child wants no announcement.
-const NOTHING: &str = "the sub-agent says that there is nothing to tell";
+const NOTHING: &str = "the sub-agent has nothing to announce";
 /// Most diagnostics kept per run.
 const MAX_NOTES: usize = 16;
 
@@ -120,12 +120,12 @@ impl Ending {
     /// The end of a run whose host has died, with the answer so far.
     pub(super) fn of_orphan(run: RunRecord, partial: Option<String>, config: &Config) -> Self {
         let resumable = format!(
-            "it is not started again by itself; `/subagents resume {}` continues its session",
+            "it is not restarted automatically; `/subagents resume {}` continues its session",
             run.run_id
         );
         let end = End {
             outcome: RunOutcome::Interrupted,
-            error: Some("the process that ran it ended while the run was under way".to_owned()),
+            error: Some("its process ended during the run".to_owned()),
             result: None,
             says_nothing: false,
             full_text: FullText::default(),
@@ -194,7 +194,7 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
     let (outcome, error) = match reason {
         EndReason::Stopped => (outcome, "stopped on request".to_owned()),
         EndReason::HostEnds => {
-            let when = if is_queued { "before the run had begun" } else { "while the run was under way" };
+            let when = if is_queued { "before the run started" } else { "during the run" };
             (RunOutcome::Interrupted, format!("pi ended {when}"))
         }
         EndReason::Waited(limit) => (

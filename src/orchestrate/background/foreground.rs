@@ -36,15 +36,15 @@ const TASK_BYTES: usize = 4 * 1024;
 
 /// The reason why an ended run is not moved.
 pub(in crate::orchestrate) const OVER: &str = "it has ended already";
-const ENDING: &str = "it is being ended";
+const ENDING: &str = "it is ending";
 const NO_STORE: &str =
     "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
 /// The notice for a moved run if other runs outlive their pi.
 const NOT_KEPT: &str =
-    "it ends with this pi all the same: `background.onExit` is for runs that begin in the background";
+    "it still ends with this pi: `background.onExit` applies to runs that start in the background";
 /// The reason why runs without a session are not moved.
 pub(in crate::orchestrate) const NO_SESSION: &str =
-    "a background run needs a conversation to tell its result to, and there is no session";
+    "a background run needs a conversation for its result, and there is no session";
 
 /// The receiver of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

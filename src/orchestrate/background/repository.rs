@@ -24,7 +24,8 @@ pub(super) const STOP: &str = "stop";
 pub(super) const SEND: &str = "send";
 
 /// The notice that runs cannot be stored.
-const NOT_KEPT: &str = "background runs are kept in memory only, and what is not delivered is lost if pi ends before that changes";
+const NOT_KEPT: &str = "background runs are kept in memory only, and undelivered results are lost when pi \
+                        exits";
 
 /// Stores background runs. Every method blocks.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::service::BackgroundService;
 use crate::run::RunRecord;
 
-const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; another one was begun with \
-                        what this pi still knows of them";
+const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; a new one \
+                        was started with the runs that this pi still knows";
 
 /// Stores this process's knowledge if the database was replaced since the last call, and reports that once.
 pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {

@@ -152,8 +152,8 @@ pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
     let is_any = !orphans.is_empty();
     for (run, process) in orphans {
         tracing::warn!(
-            target: "delivery", run = %run.run_id, process, reason = "its process is gone",
-            "a run is taken over as interrupted"
+            target: "delivery", run = %run.run_id, process, reason = "its process has ended",
+            "a run is adopted as interrupted"
         );
         take_over(service, run, &process, &view.scope.context);
     }

@@ -189,7 +189,7 @@ async fn keep(booted: Booted, mut permit: EarlyPermit, idle: Duration, calls: &m
     let mut over = calls.over.clone();
     let claim = select! {
         biased;
-        claim = &mut calls.claimed => claim.map_err(|_| "nobody can ask for it"),
+        claim = &mut calls.claimed => claim.map_err(|_| "no call can use it"),
         _ = over.wait_for(|over| *over) => Err("another child takes its slot, or pi ends"),
         () = permit.evicted() => Err("a run needs its slot"),
         () = ended => Err("it has exited"),

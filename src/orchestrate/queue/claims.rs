@@ -176,7 +176,7 @@ impl Claims {
             self.leaving.extend(held.ticket.take());
         }
         let is_news = !replace(&mut self.has_warned, true);
-        is_news.then(|| format!("`maxConcurrentPerUser` is not in force: {why}"))
+        is_news.then(|| format!("`maxConcurrentPerUser` has no effect: {why}"))
     }
 }
 
@@ -287,7 +287,7 @@ mod tests {
         claims.busy_since = Instant::now().checked_sub(MAX_BUSY);
         let turn = claims.begin_turn();
         let notice = claims.fail(turn, &locked()).expect("the first notice");
-        assert_eq!(notice, "`maxConcurrentPerUser` is not in force: `runs.db` is held by another process");
+        assert_eq!(notice, "`maxConcurrentPerUser` has no effect: `runs.db` is held by another process");
         assert!(claims.is(1, TicketState::Started));
         assert!(!claims.add(2, 1, WhenFull::Wait), "the store is left alone");
         assert_eq!((claims.due_in(), claims.give_up("again")), (None, None));

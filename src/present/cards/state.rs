@@ -150,14 +150,14 @@ fn completed(mut task: LiveTask, before: Option<LiveTask>) -> LiveTask {
     task
 }
 
-/// Returns true for the placeholder of an empty text: `(running...)`, `(queued at place 3...)`, `(1 of 3 tasks are over...)`.
+/// Returns true for the placeholder of an empty text: `(running...)`, `(queued at position 3...)`, `(1 of 3 tasks have ended...)`.
 fn is_placeholder(text: &str) -> bool {
     let Some(words) = text.strip_prefix('(').and_then(|text| text.strip_suffix("...)")) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     words == "running"
-        || words.strip_prefix("queued at place ").is_some_and(is_number)
+        || words.strip_prefix("queued at position ").is_some_and(is_number)
         || words
-            .strip_suffix(" tasks are over")
+            .strip_suffix(" tasks have ended")
             .and_then(|counts| counts.split_once(" of "))
             .is_some_and(|(some, all)| is_number(some) && is_number(all))
 }

@@ -170,7 +170,7 @@ impl TryFrom<StoredItem> for Item {
             (ItemKind::ToolCall, _, Some(name), Some(args)) => {
                 Ok(Self::Called(short_form(&name, &Value::Object(args))))
             }
-            _ => Err("an item lacks what its type has"),
+            _ => Err("an item lacks a field of its type"),
         }
     }
 }

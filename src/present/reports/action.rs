@@ -10,7 +10,8 @@ use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
 use crate::workspace::Undone;
 
 /// The model's note when a run continues without it.
-pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it again, wait or poll for it; go on, or end your turn.";
+pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it \
+                                         again, wait or poll for it; continue, or end your turn.";
 
 /// Longest reason.
 pub(super) const MAX_WHY: usize = 400;
@@ -27,26 +28,23 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
         ActionOutcome::Stopped => (Mark::Ok, format!("stopped {name} and everything it had started")),
         ActionOutcome::Stopping => (Mark::Warning, format!("{name} was asked to end and has not ended yet")),
         ActionOutcome::Steered => (Mark::Ok, format!("sent to {name}, which reads it before its next turn")),
-        ActionOutcome::Answered => (Mark::Ok, format!("answered the question of {name}, which goes on")),
-        ActionOutcome::PassedOn => (
-            Mark::Ok,
-            format!(
-                "passed on to the process that {name} lives in, for its child to read before its next turn"
-            ),
-        ),
+        ActionOutcome::Answered => (Mark::Ok, format!("answered the question of {name}, which continues")),
+        ActionOutcome::PassedOn => {
+            (Mark::Ok, format!("forwarded to the process of {name}; its child reads it before its next turn"))
+        }
         ActionOutcome::HandedOver => {
-            (Mark::Ok, format!("{name} goes on in the background: its result arrives as a message"))
+            (Mark::Ok, format!("{name} continues in the background: its result arrives as a message"))
         }
         ActionOutcome::TriesQuota => (
             Mark::Ok,
             format!("{name} tries its provider's quota now; the other waiting runs follow if it succeeds"),
         ),
-        ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it goes on in its own session")),
+        ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it continues in its own session")),
         ActionOutcome::Adopted => (
             Mark::Ok,
             format!(
-                "resumed {name}: it goes on in its own session. The one that asked for it is not there any more, so its \
-                 result arrives here"
+                "resumed {name}: it continues in its own session. The conversation that asked for it no \
+                 longer exists, so its result arrives here"
             ),
         ),
     };
@@ -60,14 +58,14 @@ pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
     if !restored.is_empty() {
-        let text = format!("brought back what {name} had changed: {}", listed(restored));
+        let text = format!("reverted the changes of {name}: {}", listed(restored));
         report.lines.push(ReportLine::new(Mark::Ok, "", text));
     } else if changed_since.is_empty() && failed.is_empty() {
-        let text = format!("{name} has changed nothing here that is not as it was already");
+        let text = format!("{name} has no changes here that are not reverted already");
         report.lines.push(ReportLine::new(Mark::Info, "", text));
     }
     if !changed_since.is_empty() {
-        let text = format!("left as they are, because they have changed since: {}", listed(changed_since));
+        let text = format!("not reverted, because they have changed since: {}", listed(changed_since));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
     // Without a limit: each may be the only copy of a person's work.
@@ -80,14 +78,14 @@ pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
         ReportLine::new(Mark::Warning, "", text)
     }));
     report.lines.extend(failed.iter().take(MAX_PATHS).map(|(path, why)| {
-        let text = format!("{} could not be brought back: {}", shown(path), one_line(why, MAX_WHY));
+        let text = format!("{} could not be reverted: {}", shown(path), one_line(why, MAX_WHY));
         ReportLine::new(Mark::Error, "", text)
     }));
     if failed.len() > MAX_PATHS {
         let more = failed.len() - MAX_PATHS;
         report.lines.push(ReportLine::new(Mark::Error, "", format!("and {more} more")));
     }
-    report.with(ReportLine::new(Mark::Info, "", "what git ignores is never brought back"))
+    report.with(ReportLine::new(Mark::Info, "", "files that git ignores are never reverted"))
 }
 
 pub(super) fn listed(paths: &[PathBuf]) -> String {
@@ -115,7 +113,7 @@ pub fn started_report(
     let name = run.map_or_else(|| run_id.to_owned(), name);
     let mut report = if awaits_consent {
         let text = format!(
-            "{name} waits until you say whether its agent may run; its result, or that it was refused, arrives as a message"
+            "{name} waits for your decision about its agent; its result, or the refusal, arrives as a message"
         );
         Report::sentence(Mark::Asking, text)
     } else {
@@ -132,15 +130,15 @@ pub fn started_report(
 #[must_use]
 pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
     let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
-    let going_on = runs.iter().map(|run| {
+    let continuing = runs.iter().map(|run| {
         let notes = run.notes.iter().map(|note| ReportLine::new(Mark::Warning, "", one_line(note, MAX_WHY)));
         let mut report = action_report(run, ActionOutcome::HandedOver);
         report.lines.extend(notes);
         report
     });
     let waiting =
-        refused.iter().map(|why| Report::error(format!("a call waits on: {}", one_line(why, MAX_WHY))));
-    report.lines = going_on.chain(waiting).flat_map(|report| report.lines).collect();
+        refused.iter().map(|why| Report::error(format!("a call keeps waiting: {}", one_line(why, MAX_WHY))));
+    report.lines = continuing.chain(waiting).flat_map(|report| report.lines).collect();
     if report.lines.is_empty() {
         return Report::sentence(Mark::Info, "no call waits for a sub-agent in this session");
     }
@@ -158,7 +156,7 @@ pub(crate) fn handed_over_text(runs: &[SingleResult]) -> String {
         })
         .collect();
     format!(
-        "The user has moved this to the background, where it goes on: {}. {RESULT_ARRIVES}",
+        "The user has moved this to the background, where it continues: {}. {RESULT_ARRIVES}",
         names.join(", ")
     )
 }
@@ -178,7 +176,7 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
 
 /// Returns the user's text when pi exits: the runs that ended with it, and the runs that continue; `None` if there were none.
 /// With `is_saved` the session can be opened again: pi saves it with its first answer.
-pub(crate) fn leaving_words(ended: &[RunRecord], going_on: &[RunRecord], is_saved: bool) -> Option<String> {
+pub(crate) fn leaving_words(ended: &[RunRecord], continuing: &[RunRecord], is_saved: bool) -> Option<String> {
     let ended_words = ended.first().map(|first| {
         let place = if is_saved { "Open the session again, and" } else { "In any session" };
         format!(
@@ -188,21 +186,22 @@ pub(crate) fn leaving_words(ended: &[RunRecord], going_on: &[RunRecord], is_save
             first.run_id,
         )
     });
-    let going_on_words = going_on.first().map(|first| {
-        let (go, results) = if going_on.len() == 1 { ("goes", "its result") } else { ("go", "their results") };
+    let continuing_words = continuing.first().map(|first| {
+        let (verb, results) =
+            if continuing.len() == 1 { ("continues", "its result") } else { ("continue", "their results") };
         let open = if is_saved {
             format!("Open the session again for {results}; in any pi ")
         } else {
             "In any pi ".to_owned()
         };
         format!(
-            "{} {go} on without pi: {}. {open}`/subagents list all` finds what runs, and `/subagents stop {}` ends it",
-            figures::counted(going_on.len(), "background run"),
-            named(going_on),
+            "{} {verb} without pi: {}. {open}`/subagents list all` finds running runs, and `/subagents stop {}` ends one",
+            figures::counted(continuing.len(), "background run"),
+            named(continuing),
             first.run_id,
         )
     });
-    let all: Vec<String> = ended_words.into_iter().chain(going_on_words).collect();
+    let all: Vec<String> = ended_words.into_iter().chain(continuing_words).collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
@@ -245,11 +244,11 @@ mod tests {
         };
         let lines: Vec<_> = undone_report(&run, &undone).lines.into_iter().map(|line| line.text).collect();
         let expected = [
-            "brought back what 1a2b (worker) had changed: `a`",
-            "left as they are, because they have changed since: `b [31m`",
+            "reverted the changes of 1a2b (worker): `a`",
+            "not reverted, because they have changed since: `b [31m`",
             "`b [31m` was saved more than once during the undo: compare it with the older version in `b [31m.kept`",
-            "`c` could not be brought back: a program has it open",
-            "what git ignores is never brought back",
+            "`c` could not be reverted: a program has it open",
+            "files that git ignores are never reverted",
         ];
         assert_eq!(lines, expected);
     }
@@ -274,11 +273,14 @@ mod tests {
         let [ended, continues] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
         assert_eq!(ended, one);
         assert!(
-            continues.starts_with("1 background run goes on without pi: 3c4d (explorer). "),
+            continues.starts_with("1 background run continues without pi: 3c4d (explorer). "),
             "{continues}"
         );
         assert!(continues.contains("`/subagents list all`") && continues.contains("`/subagents stop 3c4d`"));
         let two = leaving_words(&[], &["1", "2"].map(run), true).expect("there are two");
-        assert!(two.starts_with("2 background runs go on without pi: 1 (explorer), 2 (explorer). "), "{two}");
+        assert!(
+            two.starts_with("2 background runs continue without pi: 1 (explorer), 2 (explorer). "),
+            "{two}"
+        );
     }
 }

@@ -36,7 +36,7 @@ pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
     let patch = shown(&difference.patch);
-    report.with(ReportLine::new(Mark::Info, "", format!("all of it, binary files included: {patch}")))
+    report.with(ReportLine::new(Mark::Info, "", format!("the whole diff, with binary files: {patch}")))
 }
 
 fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {
@@ -76,8 +76,8 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
     let mut report = Report::new(TITLE);
     if written.is_empty() {
         let text = match conflicts.len() {
-            0 => format!("your tree has everything that {name} has changed already: nothing was written"),
-            _ => format!("nothing of {name} could be written"),
+            0 => format!("your tree already has all changes of {name}: nothing was written"),
+            _ => format!("no change of {name} could be written"),
         };
         report.lines.push(ReportLine::new(Mark::Info, "", text));
     } else {
@@ -100,8 +100,7 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
     if written.is_empty() {
         return report;
     }
-    let back =
-        format!("git's index is as it was; `/subagents apply --abort {id}` brings back what was before");
+    let back = format!("git's index is unchanged; `/subagents apply --abort {id}` restores your files");
     report.with(ReportLine::new(Mark::Info, "", back))
 }
 
@@ -110,9 +109,9 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
 pub fn taken_back_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
     let name = name(run);
     let text = if paths.is_empty() {
-        format!("your tree is what it was before {name} was applied: nothing had been written")
+        format!("your tree is unchanged since before {name} was applied: nothing had been written")
     } else {
-        format!("took back what was applied of {name}: {}", listed(paths))
+        format!("undid the apply of {name}: {}", listed(paths))
     };
     Report::sentence(Mark::Ok, text)
 }
@@ -128,7 +127,7 @@ pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -
     if is_done {
         return Report::sentence(Mark::Ok, format!("deleted {left}"));
     }
-    let text = format!("this deletes {left}, all that is left of {}", name(run));
+    let text = format!("this deletes {left}, the only changes left of {}", name(run));
     let sure = format!("`/subagents discard {id} --yes` does it");
     Report::sentence(Mark::Warning, text).with(ReportLine::new(Mark::Info, "", sure))
 }

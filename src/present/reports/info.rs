@@ -35,7 +35,7 @@ pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
     } else {
         facts.say("session key", &run.session_key);
     }
-    let unknown = if run.is_live() { "not known before its child has begun" } else { "not known" };
+    let unknown = if run.is_live() { "unknown until its child has started" } else { "not known" };
     facts.say("session id", run.child_session_id.as_deref().unwrap_or(unknown));
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     let without = if run.has_lost_transcript() { "deleted" } else { "none" };
@@ -155,7 +155,7 @@ fn kept(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
     };
     facts.say("archive", &archive);
     if run.is_live() {
-        let exit = if run.is_detached { "it goes on" } else { "it ends, interrupted" };
+        let exit = if run.is_detached { "it continues" } else { "it ends, interrupted" };
         facts.say("when pi exits", exit);
     }
 }

@@ -12,9 +12,9 @@ use crate::text::{one_line, quoted_within};
 pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {
         let why = if all {
-            "no session has a run that is still known"
+            "no session has a stored run"
         } else {
-            "this session has started none; `/subagents list all` shows those of all sessions"
+            "this session has started none; `/subagents list all` shows the runs of all sessions"
         };
         return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", why));
     }

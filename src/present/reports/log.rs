@@ -14,7 +14,7 @@ pub const DEFAULT_LOG_LINES: usize = 20;
 /// Most lines of a conversation that a log shows.
 pub const MAX_LOG_LINES: usize = 200;
 /// The reason why the transcript of a run cannot be read.
-pub(crate) const TRANSCRIPT_DELETED: &str = "its transcript was deleted, for `quotaBytes` or by a person";
+pub(crate) const TRANSCRIPT_DELETED: &str = "its transcript was deleted, because of `quotaBytes` or by hand";
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
 /// The shown length of a tool's result.
@@ -59,9 +59,9 @@ pub fn log_report(
         let hint = if limit < MAX_LOG_LINES {
             format!("`/subagents log {} {MAX_LOG_LINES}` shows more", run.run_id)
         } else {
-            format!("the transcript{} has all of it", path(run))
+            format!("the transcript{} has the whole text", path(run))
         };
-        report.lines.push(ReportLine::new(Mark::Info, "", format!("{count} left out; {hint}")));
+        report.lines.push(ReportLine::new(Mark::Info, "", format!("{count} omitted; {hint}")));
     }
     report.lines.extend(newest_first.into_iter().rev());
     report
@@ -77,9 +77,9 @@ fn nothing(run: &RunRecord) -> &'static str {
     if run.has_lost_transcript() {
         TRANSCRIPT_DELETED
     } else if run.is_live() {
-        "nothing was said yet"
+        "no messages yet"
     } else {
-        "nothing was said"
+        "no messages"
     }
 }
 

@@ -10,7 +10,10 @@ use crate::process::cancel::{Cancel, CancelReason};
 
 /// A helper program that is watched.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells what a program does"))]
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "only Linux shows the activity of a program")
+)]
 pub(super) struct Watched {
     /// The process id of the program, or of its warden.
     pub id: u32,

@@ -155,7 +155,7 @@ impl Link {
                     Stage::Warden | Stage::Namespace => failed(source),
                 }
             }
-            Ok(_) => failed(io::Error::other("it did not say that it has started anything")),
+            Ok(_) => failed(io::Error::other("it reported no start")),
             Err(error) => raw(error),
         };
         link.give_up();

@@ -40,7 +40,7 @@ pub enum ProbeError {
     #[error("{0}")]
     Start(#[from] SpawnError),
     /// The machine was short of something, so that nothing was found out.
-    #[error("what this machine allows cannot be found out now: {0}")]
+    #[error("this machine cannot be probed now: {0}")]
     Shortage(String),
     /// It is another program, or broken.
     #[error("`{}` is not a working warden: {said}", path.display())]

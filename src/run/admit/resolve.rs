@@ -257,7 +257,7 @@ impl ResolvedRun {
         let from = &values.model.source;
         tracing::info!(target: "run", model, %from, thinking = self.thinking, "the model is chosen");
         for dropped in &plan.dropped {
-            tracing::debug!(target: "agent", reason = %dropped, "a tool is left out");
+            tracing::debug!(target: "agent", reason = %dropped, "a tool is dropped");
         }
         for reason in notices {
             tracing::info!(target: "run", reason, "the caller gets a notice");

@@ -63,7 +63,7 @@ impl SandboxPlan {
         let mode = own.max(config.sandbox.mode);
         let network = network_of(agent, config);
         let loose = |reason: &str, forbidden| {
-            let open = if network == Network::Off { "; so the network is not switched off" } else { "" };
+            let open = if network == Network::Off { "; so the network stays on" } else { "" };
             Self::Unenforced { reason: format!("{reason}{open}"), forbidden }
         };
         let writes = may_write(agent, config);

@@ -276,7 +276,7 @@ pub(super) fn nanos(dollars: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "the cast saturates, and what is no number becomes 0, as wanted"
+        reason = "the cast saturates, and NaN becomes 0, as intended"
     )]
     let nanos = nanos as u64;
     nanos

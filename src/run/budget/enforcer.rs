@@ -88,7 +88,7 @@ impl BudgetEnforcer {
             && let Stage::WrapUp(words) = &reached
         {
             state.is_wrapping_up = true;
-            tracing::info!(target: "budget", turns = live.usage.turns, "the child is told to come to an end");
+            tracing::info!(target: "budget", turns = live.usage.turns, "the child gets the message to finish");
             notify(BudgetNotice::WrapUp(words));
         }
         if !asks_for_turn && !matches!(reached, Stage::Over(_)) {

@@ -362,8 +362,8 @@ impl fmt::Display for OverBudget {
 /// The message that tells a child to finish, because most of `bounded` is used.
 pub(in crate::run) fn wrap_up(bounded: &str, numbers: &str) -> String {
     format!(
-        "Nearly used up: {bounded} ({numbers}). Come to an end: no more tool calls unless the answer is worthless without them, \
-         then give your final answer from what you have and say what is missing."
+        "Nearly used up: {bounded} ({numbers}). Finish now: make no more tool calls unless the answer is \
+         worthless without them, then give your final answer from what you have and name what is missing."
     )
 }
 

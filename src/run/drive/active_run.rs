@@ -21,7 +21,7 @@ use crate::text::Sanitizer;
 use crate::text::figures::millis;
 
 /// The notice for a run whose tree was not recorded, instead of the undo command.
-const NOT_RECORDED: &str = "its tree could not be recorded, so nothing that it writes can be undone";
+const NOT_RECORDED: &str = "its tree could not be recorded, so its changes cannot be undone";
 
 /// A run that has its permit.
 pub(super) struct ActiveRun<'a> {

@@ -334,7 +334,7 @@ impl Observer for DrivenChild<'_> {
         if !may_report || !self.child_control.send(Command::Abort) {
             return None;
         }
-        tracing::info!(target: "run", "the time is up, and the child is asked for a report");
+        tracing::info!(target: "run", "the child gets a request for a report, because its time is up");
         self.child_control.hold(true);
         self.report.was_speaking = live.streaming;
         self.announcing = Announcing::Stopping;

@@ -18,19 +18,20 @@ const MAX_ASKING: usize = 16;
 /// end cannot fill the memory.
 const MAX_UNREAD_ANSWERS: usize = 256 * 1024;
 
-/// The request for an announcement, sent to a child once its work is done. The guard in the child recognizes its first words and then blocks all tools.
+/// The request for an announcement, sent to a child once its work is done. The guard in the child recognizes its first words
+/// and then blocks all tools.
 const ANNOUNCE_PROMPT: &str = "\
-Your work on the task is done, and its result is kept. Write now what the session that asked for it is to be told: what \
-came of the task, short, complete in itself, with the facts, names and paths that matter. That session sees nothing else of \
-your work. Do not call tools: none can run any more. If there is nothing worth telling, reply with exactly ANNOUNCE_SKIP \
-and nothing else.";
+Your work on the task is done, and its result is kept. Write the announcement for the session that asked for it: the \
+outcome of the task, short and self-contained, with the relevant facts, names and paths. That session sees nothing else \
+of your work. Do not call tools: none can run any more. If nothing is worth announcing, reply with exactly \
+ANNOUNCE_SKIP and nothing else.";
 
 /// The request for a report, sent to a child whose time is up. The guard in the child recognizes its first words and then
 /// blocks all tools.
 const REPORT_PROMPT: &str = "\
-Your time for this task is up. Write now what you have found or done so far, complete in itself, with the facts, names and \
-paths that matter, and say what is missing. It is the result of your work: nothing else of it is read. Do not call tools: \
-none can run any more.";
+Your time for this task is up. Report now what you have found or done so far, self-contained, with the relevant facts, \
+names and paths, and name what is missing. Your report is the result: nothing else of your work is read. Do not call \
+tools: none can run any more.";
 
 /// The maximum time for the child's reply. The result of the run waits for it.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);

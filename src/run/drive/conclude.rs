@@ -30,7 +30,7 @@ fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option
     let said = sanitizer.line(&last.supervised.stderr, WAITING_CHARS);
     (was_ended && last.collected.last_event.is_none() && !said.is_empty()).then(|| {
         let said = quoted_within(&said, WAITING_CHARS);
-        format!("nothing came from the child until then; `{launcher}` said: {said}")
+        format!("the child had sent nothing until then; `{launcher}` printed: {said}")
     })
 }
 
@@ -56,15 +56,15 @@ impl ActiveRun<'_> {
         if let (Some(command), Some(session)) = (launcher.fetch(job, context), files.session()) {
             let session = session.to_path_buf();
             let kept = match run_helper(name, "fetch", command, FETCHING, MAX_SESSION).await {
-                Ok(said) if said.truncated => Err("its output is no session of at most 64 MiB".to_owned()),
-                Ok(said) if !said.stdout.starts_with(b"{") => Err("its output is no session".to_owned()),
+                Ok(said) if said.truncated => Err("its output is not a session of at most 64 MiB".to_owned()),
+                Ok(said) if !said.stdout.starts_with(b"{") => Err("its output is not a session".to_owned()),
                 Ok(said) => {
                     blocking(move || write_private(&session, &said.stdout).map_err(|error| chain(&error)))
                         .await
                 }
                 Err(why) => Err(why),
             };
-            notices.extend(kept.err().map(|why| format!("the session was not brought back: {why}")));
+            notices.extend(kept.err().map(|why| format!("the session was not received: {why}")));
         }
         notices
     }

@@ -58,7 +58,7 @@ impl<'a> LoopGuard<'a> {
             let is_heard = steer(&message(&repeated, left));
             tracing::info!(
                 target: "child", times = repeats.times, is_heard,
-                "the child is told that it repeats itself"
+                "the child gets a warning about its repetition"
             );
             self.told =
                 Some(Told { began: repeats.began, stop_after: if is_heard { left } else { stop_after } });
@@ -72,8 +72,8 @@ impl<'a> LoopGuard<'a> {
             );
             let repeated = self.repeated(live, repeats);
             let words = format!(
-                "`loop.stopAfter` reached: the child repeated {repeated}; where such waiting is the task, raise that setting or \
-                 let the call itself wait"
+                "`loop.stopAfter` reached: the child repeated {repeated}; if such waiting is the task, \
+                 raise that setting or let the call itself wait"
             );
             self.cancel.cancel(CancelReason::Stuck(words));
         }

@@ -68,7 +68,7 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
         (Outcome::Cancelled(reason), _) => reason.to_string(),
         (_, Some(StopReason::Error)) => format!("the model's provider reported an error{error}"),
         (_, Some(StopReason::Aborted)) => format!("the child stopped its own turn{error}"),
-        _ if epilogue.settled => "the child said nothing".to_owned(),
+        _ if epilogue.settled => "the child gave no answer".to_owned(),
         (Outcome::Settled { lingered: true, .. }, _) => "the child took too long for it".to_owned(),
         _ => "the child ended before it".to_owned(),
     })
@@ -119,7 +119,7 @@ mod tests {
             (
                 "a blank answer, settled",
                 Collected { settled: true, ..said(" ", StopReason::Stop) },
-                Err("the child said nothing"),
+                Err("the child gave no answer"),
             ),
             (
                 "a text that the provider cut",

@@ -55,8 +55,8 @@ impl Watched {
         gaps.extend(before.gap(None).map(|why| {
             let why = why.message(str::to_owned);
             format!(
-                "the search for files that run code later was not complete when the run began ({why}): what it has missed \
-                 counts as changed"
+                "the search for files that run code later was not complete when the run began ({why}): \
+                 files that it missed count as changed"
             )
         }));
         Self { scope, before: Arc::new(before), gaps }

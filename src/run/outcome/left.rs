@@ -9,7 +9,7 @@ use crate::text::figures::counted;
 use crate::text::{quoted_path, quoted_paths};
 
 /// Said before the paths of what should be looked at.
-const FLAGGED: &str = "Look at these first, they run code later or tell agents what to do: ";
+const FLAGGED: &str = "Check these first: they run code later or instruct agents: ";
 
 /// The words around the reason why the search for these files was not complete.
 const INCOMPLETE: &str = "Not all files were checked for code that runs later: ";
@@ -62,8 +62,8 @@ fn tree_words(left: &IsolationReport) -> String {
             // `subagent/ID`, or `subagent-ID` where there is a branch `subagent`, and `-2` behind it where that was taken.
             let id = branch.split(['/', '-']).nth(1).unwrap_or_default();
             format!(
-                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on \
-                 the branch {}{patch}. The user takes them over with `/subagents apply {id}`.]",
+                "[It worked in a private tree: its changes ({}, +{} -{}) are not in your tree yet. They are on \
+                 the branch {}{patch}. The user applies them with `/subagents apply {id}`.]",
                 counted(left.files, "file"),
                 left.insertions,
                 left.deletions,
@@ -75,8 +75,8 @@ fn tree_words(left: &IsolationReport) -> String {
             let id =
                 Path::new(patch).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
             format!(
-                "[It worked in a private tree: nothing of this is in your tree yet. Its changes ({}, +{} -{}) are on no branch, and \
-                 as a patch in {}. The user takes them over with `/subagents apply {id}`.]",
+                "[It worked in a private tree: its changes ({}, +{} -{}) are not in your tree yet. They are on \
+                 no branch, and as a patch in {}. The user applies them with `/subagents apply {id}`.]",
                 counted(left.files, "file"),
                 left.insertions,
                 left.deletions,
@@ -86,11 +86,11 @@ fn tree_words(left: &IsolationReport) -> String {
         (None, None) if left.kept.is_none() => {
             "[It worked in a private tree and changed nothing.]".to_owned()
         }
-        (None, None) => "[It worked in a private tree: nothing of this is in your tree.]".to_owned(),
+        (None, None) => "[It worked in a private tree: its changes are not in your tree.]".to_owned(),
     };
     if let Some(kept) = &left.kept {
         let kept = quoted_path(kept);
-        let kept = format!("\n[Not everything could be taken over, so its tree was kept: {kept}]");
+        let kept = format!("\n[Not everything could be imported, so its tree was kept: {kept}]");
         words.push_str(&kept);
     }
     words

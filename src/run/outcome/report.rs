@@ -46,7 +46,7 @@ const PARAGRAPH: &str = "\n\n";
 
 /// The notice of questions that were declined.
 const FORGED: &str =
-    "a question was declined: no extension of the child can ask, so something that it started has written it";
+    "a question was declined: no extension of the child can ask, so a process that it started has written it";
 /// The notice of a question that the event reader could not keep whole.
 const CUT_QUESTION: &str =
     "a question was declined: it was too long to be shown whole (16 KiB a text, 64 options of 1 KiB)";
@@ -116,8 +116,7 @@ impl ResultBuilder {
         self.diagnostics.extend(lost);
         let left_out = collected.omitted_bytes;
         if left_out > 0 {
-            self.diagnostics
-                .push(format!("{left_out} bytes in the middle of the answer were too many to keep"));
+            self.diagnostics.push(format!("{left_out} bytes in the middle of the answer were omitted"));
         }
         if protocol_report.forged_questions > 0 {
             self.diagnostics.push(FORGED.to_owned());
@@ -126,7 +125,7 @@ impl ResultBuilder {
             self.diagnostics.push(CUT_QUESTION.to_owned());
         }
         if let Some(repeated) = protocol_report.told_of_loop {
-            self.diagnostics.push(format!("the child repeated {repeated}, and was told so"));
+            self.diagnostics.push(format!("the child repeated {repeated}, and got a warning"));
         }
         let is_completed = verdict.outcome == RunOutcome::Completed;
         // A failed check does not make half an answer of a whole one.
@@ -147,7 +146,7 @@ impl ResultBuilder {
         }
         self.diagnostics.extend(files.private_dirs.iter().flat_map(PrivateDirs::left_out));
         if !supervised.gone {
-            self.diagnostics.push("not everything that the child has started could be ended".to_owned());
+            self.diagnostics.push("not all processes of the child could be ended".to_owned());
         }
         let mut single = self.single(&verdict, duration, files.session());
         let held = supervised.supervision.map(|_| supervised.mechanisms.as_slice());

@@ -197,7 +197,7 @@ fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
         let gone = kept[at..].iter().take_while(|is_kept| !**is_kept).count();
         if gone >= MIN_REMOVED {
             let range = block.frames[at].start..block.frames[at + gone - 1].end;
-            let note = format!("{indent}... {} left out", counted(gone, "more stack frame"));
+            let note = format!("{indent}... {} omitted", counted(gone, "more stack frame"));
             edits.push(Edit::new(range, note, STACK_FRAMES));
         }
         at += gone.max(1);
@@ -448,7 +448,7 @@ mod tests {
                 range.map(|n| frame.replace('#', &n.to_string())).collect()
             };
             let indent: String = frame.chars().take_while(|c| c.is_whitespace()).collect();
-            let note = format!("{indent}... 3 more stack frames left out\n");
+            let note = format!("{indent}... 3 more stack frames omitted\n");
             let text = format!("{head}\n{}tail\n", frames(0..8));
             let expected =
                 if first { format!("{}{note}", frames(0..5)) } else { format!("{note}{}", frames(3..8)) };
@@ -480,7 +480,7 @@ mod tests {
             let text = format!("{head}\n{}{own}{}tail\n", frames(0..8), frames(9..20));
             let shortened = folded(&text);
             assert!(shortened.contains(own), "{label}: {shortened}");
-            assert_eq!(shortened.matches("more stack frames left out").count(), 2, "{label}: {shortened}");
+            assert_eq!(shortened.matches("more stack frames omitted").count(), 2, "{label}: {shortened}");
             let deep = format!(
                 "{head}\n{}tail\n",
                 lines(9, |n| own
@@ -499,7 +499,7 @@ mod tests {
             "    at f (src/a.js:1:1)\n    at g (src/a.js:2:1)\n".repeat(50)
         );
         let expected = format!(
-            "RangeError: too deep\n{}    at f (src/a.js:1:1)\n    ... 95 more stack frames left out\n",
+            "RangeError: too deep\n{}    at f (src/a.js:1:1)\n    ... 95 more stack frames omitted\n",
             "    at f (src/a.js:1:1)\n    at g (src/a.js:2:1)\n".repeat(2)
         );
         assert_eq!(folded(&text), expected);
@@ -572,7 +572,7 @@ mod tests {
     #[test]
     fn text_after_the_last_frame_stays_unless_it_belongs_to_the_frame() {
         let frames = |count: usize| lines(count, |n| format!("   {n}: std::f{n}\n"));
-        let note = "   ... 3 more stack frames left out\n";
+        let note = "   ... 3 more stack frames omitted\n";
         for after in ["        not a frame, but deeper\n", "at b (b.js:1:1)\n"] {
             let folded = folded(&format!("stack backtrace:\n{}{after}", frames(8)));
             assert_eq!(folded, format!("stack backtrace:\n{}{note}{after}", frames(5)));

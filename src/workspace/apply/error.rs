@@ -14,12 +14,14 @@ const MAX_NAMED: usize = 20;
 pub enum ApplyError {
     /// Nothing is known of the run's changes.
     #[error(
-        "nothing of its changes is kept: it could not write, it changed nothing, or its files were removed since. A branch `subagent/ID` stays when they are"
+        "it has no stored changes: it could not write, it changed nothing, or its files were removed since. \
+         A branch `subagent/ID` stays when they are"
     )]
     Nothing,
     /// It worked in the tree of the person.
     #[error(
-        "it was not isolated and worked in your tree itself: `git diff` shows what differs, `/subagents undo {id}` takes it back"
+        "it was not isolated and worked in your tree itself: `git diff` shows the changes, `/subagents undo \
+         {id}` reverts them"
     )]
     InPlace {
         /// The run.
@@ -27,35 +29,34 @@ pub enum ApplyError {
     },
     /// It left no branch.
     #[error(
-        "it worked in a tree of its own and has left no branch: it changed nothing, or nothing could be taken over"
+        "it worked in a private tree and has no branch: it changed nothing, or nothing could be imported"
     )]
     NoBranch,
     /// It was discarded.
     #[error("it was discarded")]
     Discarded,
     /// It was applied before.
-    #[error("it was applied already: `/subagents apply --abort {id}` takes that back")]
+    #[error("it was applied already: `/subagents apply --abort {id}` undoes that")]
     AppliedAlready {
         /// The run.
         id: String,
     },
     /// An apply did not end.
-    #[error(
-        "an earlier apply was interrupted: `/subagents apply --abort {id}` brings back what was before it"
-    )]
+    #[error("an earlier apply was interrupted: `/subagents apply --abort {id}` restores your files")]
     Interrupted {
         /// The run.
         id: String,
     },
     /// There is nothing to take back.
-    #[error("it is not applied: there is nothing to take back")]
+    #[error("it is not applied: there is nothing to undo")]
     NotApplied,
     /// Another process is at it.
-    #[error("another process applies or takes back the same run: try again when it is done")]
+    #[error("another process applies the same run or undoes that: try again when it is done")]
     Busy,
     /// Some files need a yes of their own.
     #[error(
-        "these files run code later, tell agents what to do, or lead out of the tree: {}; look at them with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` takes them, too",
+        "these files run code later, instruct agents, or lead out of the tree: {}; check them with \
+         `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` includes them",
         named(paths)
     )]
     Flagged {
@@ -66,7 +67,9 @@ pub enum ApplyError {
     },
     /// It is not known which files need a yes of their own.
     #[error(
-        "not all of your tree was checked for links and repositories that make a file run code ({why}); look at the changes with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` takes all of them"
+        "not all of your tree was checked for links and repositories that make a file run code ({why}); \
+         check the changes with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` applies \
+         all of them"
     )]
     Unsearched {
         /// The run.
@@ -76,7 +79,7 @@ pub enum ApplyError {
     },
     /// A name that no file may have.
     #[error(
-        "{} is no name for a file in a work tree: take over single files from its branch with git",
+        "{} is not a valid file name in a work tree: check out single files from its branch with git",
         named(paths)
     )]
     Unsafe {
@@ -106,7 +109,8 @@ pub enum ApplyError {
     },
     /// The tree has changed since.
     #[error(
-        "these files have changed since the apply: {}; nothing was taken back. Make them what the apply left, or go back by hand",
+        "these files have changed since the apply: {}; nothing was undone. Restore their state after the \
+         apply, or undo the changes by hand",
         named(paths)
     )]
     ChangedSince {
@@ -115,7 +119,7 @@ pub enum ApplyError {
     },
     /// A file could not be written. All others are as they were.
     #[error(
-        "{} could not be written: {why}. Nothing has changed; mend that and try again",
+        "{} could not be written: {why}. Nothing has changed; fix that and try again",
         named(std::slice::from_ref(path))
     )]
     NotWritten {
@@ -126,7 +130,8 @@ pub enum ApplyError {
     },
     /// A file could not be written, and others could not be brought back.
     #[error(
-        "{} could not be written: {why}. Some files are written already: mend that, then `/subagents apply --abort {id}` brings back what was before",
+        "{} could not be written: {why}. Some files are written already: fix that, then `/subagents apply \
+         --abort {id}` restores your files",
         named(std::slice::from_ref(path))
     )]
     HalfWritten {
@@ -139,7 +144,8 @@ pub enum ApplyError {
     },
     /// The branch has changed since the run.
     #[error(
-        "the branch `{branch}` has changed since the run and is kept: delete it yourself with `git branch -D {branch}` if nobody needs it"
+        "the branch `{branch}` has changed since the run and is kept: delete it yourself with `git branch \
+         -D {branch}` if no one needs it"
     )]
     Moved {
         /// Its name.

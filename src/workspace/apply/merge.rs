@@ -43,7 +43,7 @@ pub(super) fn choice(by_run: &Change, now: Option<&Option<File>>) -> Choice {
     let conflict = |takes, why| Choice::Conflict { takes, why };
     let Some(now) = now else {
         return if is_nested(by_run.old.as_ref()) || is_nested(by_run.new.as_ref()) {
-            conflict(false, "it is a repository of its own: yours stays")
+            conflict(false, "it is a separate repository: yours stays")
         } else {
             Choice::Take
         };

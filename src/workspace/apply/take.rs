@@ -108,9 +108,9 @@ impl SnapshotStore {
                 Err(error) => {
                     let more = match error {
                         ApplyError::HalfWritten { path, why, .. } => {
-                            format!("{} could not be brought back: {why}", named(&[path]))
+                            format!("{} could not be restored: {why}", named(&[path]))
                         }
-                        error => format!("the other files could not be brought back: {error}"),
+                        error => format!("the other files could not be restored: {error}"),
                     };
                     ApplyError::HalfWritten { id: id.to_owned(), path, why: format!("{why}. Then {more}") }
                 }
@@ -158,7 +158,7 @@ impl SnapshotStore {
             match self.merge_text(snapshot, branch, sides).await? {
                 None => merged
                     .conflicts
-                    .push((path, "it is no text, and both have changed it: yours stays".into())),
+                    .push((path, "it is not text, and both have changed it: yours stays".into())),
                 Some((file, has_markers)) => {
                     if has_markers {
                         merged.conflicts.push((
@@ -301,7 +301,7 @@ fn in_the_way(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen: bo
             Ok(found) if found.is_dir() => {
                 if fs::symlink_metadata(at.join(REPOSITORY)).is_ok() {
                     return Some(format!(
-                        "`{}` is a repository of its own: not written",
+                        "`{}` is a separate repository: not written",
                         snapshot::named(directory)
                     ));
                 }

@@ -101,7 +101,7 @@ impl SnapshotStore {
                 return Ok(head.clone());
             }
         }
-        let message = "What was not committed when the sub-agent began";
+        let message = "Uncommitted changes when the sub-agent started";
         self.commit(snapshot, &snapshot.tree, snapshot.base.as_deref(), message).await
     }
 

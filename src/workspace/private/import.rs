@@ -67,7 +67,7 @@ impl SnapshotStore {
         let began = off_thread(move || time_in(&directory)).await;
         sleep(TICK).await;
         if let Err(error) = self.import_into(tree, &mut imported).await {
-            imported.notices.push(format!("what the child did could not be taken over: {}", chain(&error)));
+            imported.notices.push(format!("the child's changes could not be imported: {}", chain(&error)));
         }
         // The record is removed before any file: a missing file would look like a file that the child removed.
         self.forget_tree(&tree.snapshot.id).await;
@@ -107,9 +107,9 @@ impl SnapshotStore {
         let filled = filled(&tree.root, &snapshot.submodules).await;
         for path in missed.chain(&recorded.left_out).chain(&filled).take(8) {
             let path = named(path);
-            imported.notices.push(format!(
-                "`{path}` was not taken over: it is a repository of its own, or cannot be read"
-            ));
+            imported
+                .notices
+                .push(format!("`{path}` was not imported: it is a separate repository, or cannot be read"));
         }
         let root = tree.root.clone();
         let branch = tree.branch.clone();
@@ -118,12 +118,12 @@ impl SnapshotStore {
                 if has_others {
                     imported
                         .notices
-                        .push("the child has made other branches, which were not taken over".into());
+                        .push("the child has made other branches, which were not imported".into());
                 }
                 self.tip(tree, tip, Source::Repository, imported).await?
             }
             Err(why) => {
-                imported.notices.push(format!("the child's commits were not taken over: {why}"));
+                imported.notices.push(format!("the child's commits were not imported: {why}"));
                 tree.base.clone()
             }
         };
@@ -168,8 +168,8 @@ impl SnapshotStore {
         match self.publish(&tree.snapshot, (&tree.branch, &tree.base), commit).await {
             Ok(branch) => imported.branch = Some(branch),
             Err(error) => imported.notices.push(format!(
-                "no branch could be made of its changes, which `/subagents diff {0}` shows and `/subagents apply {0}` takes \
-                 over without one: {1}",
+                "no branch could be made of its changes, which `/subagents diff {0}` shows and `/subagents \
+                 apply {0}` applies without one: {1}",
                 tree.snapshot.id,
                 chain(&error)
             )),
@@ -205,7 +205,7 @@ impl SnapshotStore {
             return Ok(tip);
         }
         if let Err(why) = self.take_commits(tree, &tip, source).await {
-            imported.notices.push(format!("the child's commits were not taken over: {why}"));
+            imported.notices.push(format!("the child's commits were not imported: {why}"));
             return Ok(tree.base.clone());
         }
         let range = format!("{}..{tip}", tree.base);

@@ -56,7 +56,7 @@ impl References {
         let packed: Vec<(&str, &str)> = packed.filter_map(|line| line.split_once(' ')).collect();
         let loose = text(&git, &full).ok();
         let own = packed.iter().find(|(_, name)| *name == full).map(|(object, _)| (*object).to_owned());
-        let own = loose.or(own).ok_or("its branch is gone")?;
+        let own = loose.or(own).ok_or("its branch no longer exists")?;
         let head = text(&git, "HEAD").map_err(|error| format!("its `HEAD` cannot be read: {error}"))?;
         let is_own = head.trim() == format!("ref: {full}");
         let others =
@@ -64,7 +64,7 @@ impl References {
         let tip = own.trim().to_owned();
         let is_name = matches!(tip.len(), 40 | 64) && tip.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
-            return Err("its branch is no commit".into());
+            return Err("its branch does not point to a commit".into());
         }
         Ok(Self { tip, has_others: others || !is_own })
     }
@@ -135,7 +135,7 @@ impl SnapshotStore {
         }
         ask(with_incoming, &["merge-base", "--is-ancestor", &tree.base, tip], Vec::new())
             .await
-            .map_err(|_| "they do not follow from the commit that it began with".to_owned())?;
+            .map_err(|_| "they do not descend from the commit that it started with".to_owned())?;
         let not = format!("^{}", tree.base);
         if let Source::Pack(_) = source {
             // The files with this content are unknown here.

@@ -108,7 +108,7 @@ impl SnapshotStore {
                 let taken = self.import_brought(tree, &brought, &mut imported).await;
                 let is_doubtful = taken.unwrap_or_else(|error| {
                     let why = chain(&error);
-                    imported.notices.push(format!("what the child did could not be taken over: {why}"));
+                    imported.notices.push(format!("the child's changes could not be imported: {why}"));
                     true
                 });
                 (brought, is_doubtful)
@@ -141,12 +141,12 @@ impl SnapshotStore {
         let here = tree.here();
         let pack = Source::Pack(&tree.back);
         if brought.has_others {
-            imported.notices.push("the child has made other branches, which were not taken over".into());
+            imported.notices.push("the child has made other branches, which were not imported".into());
         }
         // Few; it is cut when it is sanitized.
         if !brought.notes.trim().is_empty() {
             let notes = quoted_within(&brought.notes, usize::MAX);
-            imported.notices.push(format!("not everything in the tree there was taken over: {notes}"));
+            imported.notices.push(format!("not everything in the remote tree was imported: {notes}"));
         }
         let mut is_doubtful = false;
         let mut files = snapshot.tree.clone();
@@ -159,16 +159,16 @@ impl SnapshotStore {
                 }
                 Err(why) => {
                     is_doubtful = true;
-                    imported
-                        .notices
-                        .push(format!("the files that the child left were not taken over: {why}"));
+                    imported.notices.push(format!("the child's files were not imported: {why}"));
                 }
             }
         }
         let tip = if let Some(tip) = &brought.tip {
             self.tip(&here, tip.clone(), pack, imported).await?
         } else {
-            imported.notices.push("the child's commits were not taken over: its branch is gone".into());
+            imported
+                .notices
+                .push("the child's commits were not imported: its branch no longer exists".into());
             tree.base.clone()
         };
         let is_taken = brought.tip.as_ref().is_none_or(|known| *known == tip);
@@ -194,7 +194,7 @@ impl SnapshotStore {
         }
         for change in changes.iter().take(8) {
             let path = named(&change.path);
-            imported.notices.push(format!("`{path}` was not taken over: it is a repository of its own"));
+            imported.notices.push(format!("`{path}` was not imported: it is a separate repository"));
         }
         let none = "0".repeat(tree.len());
         let gone = changes.iter().flat_map(|change| {

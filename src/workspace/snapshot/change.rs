@@ -57,7 +57,7 @@ pub(in crate::workspace) fn state<'a>(
 ) -> io::Result<Option<State<'a>>> {
     let Some(file) = file else { return Ok(None) };
     let content =
-        contents.objects.get(&file.object).ok_or_else(|| io::Error::other("what it contains is missing"))?;
+        contents.objects.get(&file.object).ok_or_else(|| io::Error::other("its content is missing"))?;
     Ok(Some(State { mode: file.mode, content, is_mode_kept: contents.has_modes }))
 }
 

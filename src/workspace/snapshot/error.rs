@@ -39,7 +39,7 @@ pub enum SnapshotError {
     },
     /// The uncommitted changes are too large to keep.
     #[error(
-        "what is not committed in `{}` takes up {}, more than `snapshot.maxBytes` allows, {}",
+        "the uncommitted files in `{}` take up {}, more than `snapshot.maxBytes` allows, {}",
         named(root), figures::bytes(*bytes), figures::bytes(*limit)
     )]
     TooLarge {

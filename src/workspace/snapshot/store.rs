@@ -89,9 +89,10 @@ impl Snapshot {
     pub(in crate::workspace) fn lacks(&self) -> impl Iterator<Item = String> {
         /// More would hide the other notices of a run.
         const MAX_NAMED: usize = 8;
-        let submodules = self.submodules.iter().take(MAX_NAMED).map(|path| {
-            format!("`{}` is a repository of its own, and empty in the private tree", named(path))
-        });
+        let submodules =
+            self.submodules.iter().take(MAX_NAMED).map(|path| {
+                format!("`{}` is a separate repository, and empty in the private tree", named(path))
+            });
         let left_out = self.left_out.iter().take(MAX_NAMED).map(|path| {
             format!("`{}` is not in the private tree as it is: it is hidden or cannot be read", named(path))
         });

@@ -24,7 +24,8 @@ const BATCH: u64 = 64 * 1024 * 1024;
 /// The line for `core.fileMode` in our copy of a repository's configuration.
 const NO_MODES: &str = "\tfilemode = false\n";
 /// The reason for keeping a temporary file of a killed undo.
-const LEFT: &str = "an undo that was interrupted has left it, and its content is in no snapshot: compare it with the files next to it";
+const LEFT: &str = "an interrupted undo has left it, and no snapshot has its content: compare it with the \
+                    files next to it";
 
 /// The restored files, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl SnapshotStore {
         let is_nested = |file: &Option<File>| file.as_ref().is_some_and(|file| file.mode == SUBMODULE);
         let (nested, wanted): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|change| is_nested(&change.old) || is_nested(&change.new));
-        let why = || "it is a repository of its own".to_owned();
+        let why = || "it is a separate repository".to_owned();
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
         undone.failed.extend(left.into_iter().map(|path| (path, LEFT.to_owned())));
         let sizes = self.sizes(snapshot, wanted.iter().flat_map(both).collect()).await?;

@@ -177,8 +177,8 @@ pub fn sandbox_problem(errno: i32) -> Option<&'static str> {
     /// `E2BIG` on Linux, the only system with a sandbox.
     const TOO_FULL: i32 = 7;
     (errno == TOO_FULL).then_some(
-        "it is too full to hide something in it, at most 20000 files and directories may lie there: move some of them to \
-         another place",
+        "it has too many entries to hide a path in it: move some to another directory, so that at most \
+         20000 files and directories remain",
     )
 }
 

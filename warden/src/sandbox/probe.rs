@@ -83,5 +83,10 @@ pub(crate) fn tools() -> io::Result<Result<(), String>> {
         system_calls::refuse_dangerous()?;
         enter_tools(&ToolShell::default())
     };
-    shown(in_a_fork(attempt), |error| format!("what its tools start cannot get its own sandbox: {error}"))
+    shown(in_a_fork(attempt), |error| {
+        format!(
+            "programs started by its tools cannot get their own sandbox: \
+                                               {error}"
+        )
+    })
 }

@@ -17,14 +17,14 @@ use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 /// The reason why no command changes anything while a run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
 /// The reason why there is nothing to abort, without a named run.
-const NOT_APPLIED: &str = "no run of this session is applied; to take back one of another session, name it: `/subagents apply --abort ID`";
+const NOT_APPLIED: &str = "no run of this session is applied; to undo the apply of another session's run, \
+                           name it: `/subagents apply --abort ID`";
 
 /// The agent of a run of which only the snapshot is left.
 const UNKNOWN: &str = "unknown";
 
 /// The reason why a run without a snapshot cannot be undone.
-const NO_SNAPSHOT: &str =
-    "it could not write, has changed nothing, or worked where there is no git repository";
+const NO_SNAPSHOT: &str = "it could not write, has changed nothing, or worked outside of a git repository";
 
 /// Shows, applies, aborts, undoes or discards the changes of a run. The person decides on the report, so it is not redacted on
 /// their screen.
@@ -79,10 +79,10 @@ async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyE
     if snapshot.is_of_private_tree() {
         let id = &run.run_id;
         return refused(&match snapshot.applied {
-            Some(_) => format!(
-                "it worked in a tree of its own: `/subagents apply --abort {id}` takes back what was applied"
-            ),
-            None => "it worked in a tree of its own, and nothing of it is in your tree".to_owned(),
+            Some(_) => {
+                format!("it worked in a private tree: `/subagents apply --abort {id}` undoes the apply")
+            }
+            None => "it worked in a private tree, and its changes are not in your tree".to_owned(),
         });
     }
     let ended = run.ended_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);

@@ -190,7 +190,7 @@ fn apply(mut words: Words<'_>) -> Result<Command, Report> {
     if abort && with_flagged {
         return Err(misuse(
             "apply",
-            format!("`{ABORT}` takes back everything: `{WITH_FLAGGED}` says nothing there"),
+            format!("`{ABORT}` undoes everything, so `{WITH_FLAGGED}` has no effect with it"),
         ));
     }
     if abort && words.0.trim().is_empty() {
@@ -315,17 +315,13 @@ pub(super) const YES: &str = "--yes";
 
 /// All subcommands.
 pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
-    subcommand("list", " [all]", "this session's runs; all = those of every session"),
-    subcommand("info", " <id|#>", "everything that is known of a run"),
-    subcommand(
-        "log",
-        " <id|#> [limit] [tools]",
-        "the newest lines of its conversation, 20 unless told otherwise",
-    ),
+    subcommand("list", " [all]", "this session's runs; all = the runs of every session"),
+    subcommand("info", " <id|#>", "all details of a run"),
+    subcommand("log", " <id|#> [limit] [tools]", "the newest lines of its conversation, by default 20"),
     subcommand(
         "send",
         " <id|#> <message>",
-        "tells a running one something; a finished one is resumed with it",
+        "sends a message to a running one; an ended one is resumed with it",
     ),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
     subcommand(
@@ -336,24 +332,28 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand(
         "background",
         " [id|#]",
-        "goes on without the call that waits for it; its result arrives as a message",
+        "continues without the call that waits for it; its result arrives as a message",
     ),
-    subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
-    subcommand("undo", " <id|#>", "brings back the files that a run has changed and nobody since"),
-    subcommand("diff", " <id|#>", "what an isolated run has changed"),
+    subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
+    subcommand(
+        "undo",
+        " <id|#>",
+        "reverts the files that a run has changed, except files that changed later",
+    ),
+    subcommand("diff", " <id|#>", "the changes of an isolated run"),
     subcommand(
         "apply",
         " [--abort] [--with-flagged] <id|#>",
-        "takes over what an isolated run has changed; --abort takes that back",
+        "applies the changes of an isolated run; --abort undoes that",
     ),
     subcommand(
         "discard",
         " [--yes] <id|#>",
-        "deletes the branch and the patch of an isolated run; says which without --yes",
+        "deletes the branch and the patch of an isolated run; without --yes only names them",
     ),
-    subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
-    subcommand("agents", "", "the agents there are, their tools, what is wrong"),
-    subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),
+    subcommand("answer", " [#|run]", "opens a pending question, by default the oldest"),
+    subcommand("agents", "", "the agents, their tools and their problems"),
+    subcommand("doctor", "", "checks if sub-agents can run here, and names the fixes"),
 ];
 
 /// Subcommands, and the words that other programs have for them.

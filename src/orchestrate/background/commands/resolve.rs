@@ -43,7 +43,7 @@ pub fn resolve<'a>(
                 None => runs.get(index - 1),
             };
             return found.ok_or_else(|| {
-                some_of(format!("run {} of the list is not there any more", quoted(name)), runs.iter())
+                some_of(format!("run {} of the list no longer exists", quoted(name)), runs.iter())
             });
         }
     }
@@ -79,7 +79,7 @@ pub(in super::super) fn named<'a>(
     match found[..] {
         [run] => Ok(run),
         [] => Err(unknown(name, runs)),
-        _ => Err(some_of(format!("{} can be one of {} runs", quoted(name), found.len()), found.into_iter())),
+        _ => Err(some_of(format!("{} matches {} runs", quoted(name), found.len()), found.into_iter())),
     }
 }
 

@@ -81,8 +81,8 @@ pub(super) async fn history(
     let note = next.map(|next| {
         let file = file.as_deref().unwrap_or("its session file");
         format!(
-            "older messages were left out: `offset: {next}` reads on, `limit` goes up to {MAX_LIMIT}, and {file} has all \
-             of them"
+            "older messages were omitted: `offset: {next}` continues, `limit` is at most {MAX_LIMIT}, and \
+             {file} has all of them"
         )
     });
     let is_beyond = newest_first.is_empty() && wanted.offset > 0;

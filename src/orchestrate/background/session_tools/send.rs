@@ -22,7 +22,7 @@ const ANNOUNCED: &str = "its result arrives as a message";
 /// The same where the message was the answer to a question.
 const ANSWERED: &str = "its question is answered; its result arrives as a message";
 /// The note for a run whose call still waits.
-const WAITED_FOR: &str = "its result is that of the call that waits for it";
+const WAITED_FOR: &str = "the call that waits for it returns its result";
 
 /// Sends a message. An active run reads it before its next turn, and an ended run continues with it. The reply is the result of
 /// the run.
@@ -61,7 +61,7 @@ pub(super) async fn send(
         }
         _ = cancel.cancelled() => return accepted(ANNOUNCED),
         () = sleep(wait) => {
-            let note = format!("it goes on; {ANNOUNCED}");
+            let note = format!("it continues; {ANNOUNCED}");
             let value = json!({ "runId": run.run_id, "status": "timeout", "note": note });
             return SessionAnswer::new(value, action_report(&run, done));
         }

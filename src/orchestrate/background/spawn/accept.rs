@@ -19,12 +19,13 @@ use crate::run::{
 };
 
 /// The model's note after a run was accepted.
-const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; go on, or end your turn.";
+const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; \
+                    continue, or end your turn.";
 /// The model's note if the user must consent first.
 const ASKED: &str = "The user is being asked whether this agent may run. The result, or the refusal, will arrive as a message. \
                      Do not wait or poll for it.";
-const NO_STORE: &str = "a run that goes on after pi has ended (`background.onExit` is `keep`) has to be kept, and the store of \
-                        runs cannot be used, as `/subagents doctor` says";
+const NO_STORE: &str = "a run that continues after pi has ended (`background.onExit` is `keep`) needs the \
+                        store of runs, which cannot be used, as `/subagents doctor` says";
 
 /// Accepts a run, or says why not. Never waits for a slot, a model or a person. If a person must be asked first, the
 /// run is accepted, and its end reports the answer.
@@ -47,7 +48,7 @@ pub async fn spawn(
     let (sender, receipt) = oneshot::channel();
     let live = Arc::new(LiveRun::new(plan.record.clone(), &ends_with));
     spawn_task(begin(Arc::clone(service), plan, live, order, callbacks, sender));
-    receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be begun".to_owned()))
+    receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be started".to_owned()))
 }
 
 /// Decides about a run, sends the receipt, and drives the run to its end.

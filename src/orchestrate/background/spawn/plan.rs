@@ -51,9 +51,7 @@ pub(super) fn plan(
     }
     let config = loaded.config.clone();
     let session = request.context.session().ok_or_else(|| {
-        error(
-            "a background run needs a conversation to tell its result to, and there is no session".to_owned(),
-        )
+        error("a background run needs a conversation for its result, and there is no session".to_owned())
     })?;
     let asked = request.agent.as_ref().filter(|name| !name.trim().is_empty());
     let agent = asked.unwrap_or(&config.default_agent);
@@ -81,7 +79,8 @@ pub(super) fn plan(
     }
     if needs_host_process && request.host_process.is_none() {
         return Err(error(
-            "it is not known how to start a process in which the run could go on (`background.onExit` is `keep`)"
+            "this host gave no command for the process in which the run would continue (`background.onExit` \
+             is `keep`)"
                 .to_owned(),
         ));
     }
@@ -162,7 +161,7 @@ pub(in super::super) fn most(config: &Config) -> usize {
 pub(in super::super) fn too_many(config: &Config) -> String {
     let most = most(config);
     format!(
-        "no more than {most} background runs may wait or run: {RUNS_PER_SLOT} for each of the {} places of \
+        "no more than {most} background runs may wait or run: {RUNS_PER_SLOT} for each of the {} slots of \
          `subagents.maxConcurrent`",
         config.max_concurrent
     )
@@ -172,14 +171,14 @@ pub(in super::super) fn too_many(config: &Config) -> String {
 fn keep_refusal(config: &Config, limit: Timeout) -> Option<String> {
     if !matches!(limit, Timeout::After(_)) {
         return Some(
-            "a run that goes on after pi has ended needs a hard limit: give `runTimeoutSeconds` \
+            "a run that continues after pi has ended needs a hard limit: set `runTimeoutSeconds` \
              (`background.onExit` is `keep`)"
                 .to_owned(),
         );
     }
     config.session_budget.max_cost.map(|bound| {
         format!(
-            "a run that goes on after pi has ended cannot share what its session may spend: \
+            "a run that continues after pi has ended cannot share the budget of its session: \
              `sessionBudget.maxCost` is ${bound} and `background.onExit` is `keep`"
         )
     })

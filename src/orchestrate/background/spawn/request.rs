@@ -159,7 +159,7 @@ pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
     };
     match answer {
         Ok(runs) => runs.into_iter().map(accepted).collect(),
-        Err(why) => vec![Receipt::Forbidden(format!("the call waits on: {why}"))],
+        Err(why) => vec![Receipt::Forbidden(format!("the call keeps waiting: {why}"))],
     }
 }
 

@@ -313,7 +313,6 @@ fn the_report_of_a_child_that_may_write_everywhere_says_that_its_network_stays_o
     let mut config = Config { allow_write: AllowWrite::Everywhere, ..config(SandboxMode::Auto, true) };
     config.sandbox.network = Network::Off;
     let report = SandboxPlan::of(&agent(false, None), &config, Ok(&able())).report(Some(&[]));
-    let reason =
-        "the agent may write wherever you can (`allowWrite` is `all`); so the network is not switched off";
+    let reason = "the agent may write wherever you can (`allowWrite` is `all`); so the network stays on";
     assert_eq!((report.network, report.reason.as_deref()), (Network::On, Some(reason)));
 }

@@ -46,7 +46,7 @@ fn note(dir: &Path, root: &Path, is_of_project: bool) -> Option<String> {
         return None;
     }
     let kept = &text[..floor_char_boundary(&text, MAX_BYTES)];
-    let cut = if kept.len() < text.len() { "\n[The rest of the file is left out.]" } else { "" };
+    let cut = if kept.len() < text.len() { "\n[The rest of the file is omitted.]" } else { "" };
     Some(format!("Notes on tools, from `{}`:\n\n{kept}{cut}", path.display()))
 }
 
