@@ -44,7 +44,7 @@ impl Scene {
     fn reasons(&self, private: &PrivateAgentDir) -> Vec<(String, String)> {
         let name =
             |path: &Path| path.strip_prefix(self.real()).expect("inside").to_string_lossy().into_owned();
-        private.left_out().iter().map(|(path, reason)| (name(path), reason.clone())).collect()
+        private.skipped_files().iter().map(|(path, reason)| (name(path), reason.clone())).collect()
     }
 }
 
@@ -82,7 +82,7 @@ fn files_that_pi_writes_are_private_copies_and_the_others_are_links() {
         let target = fs::read_link(private.path().join(name)).expect("a link");
         assert_eq!(target, scene.real().join(name));
     }
-    assert_eq!(private.left_out(), []);
+    assert_eq!(private.skipped_files(), []);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn auth(private: &PrivateAgentDir) -> Value {
 }
 
 fn reasons(private: &PrivateAgentDir) -> Vec<String> {
-    private.left_out().iter().map(|(_, reason)| reason.clone()).collect()
+    private.skipped_files().iter().map(|(_, reason)| reason.clone()).collect()
 }
 
 fn login(name: &str, expires: u64) -> Value {
@@ -117,7 +117,7 @@ fn a_credentials_file_that_is_invalid_or_open_to_others_is_reported_and_not_used
         let private = scene.create();
         assert_eq!(auth(&private), main, "{label}");
         assert_eq!(reasons(&private), [expected], "{label}");
-        assert_eq!(private.left_out()[0].0, scene.own(), "{label}");
+        assert_eq!(private.skipped_files()[0].0, scene.own(), "{label}");
         assert!(!has_entry(&scene.own(), "a"), "{label}");
     }
     let scene = Scene::new(&main.to_string(), &good);

@@ -54,7 +54,7 @@ async fn run(scene: &Scene, user: &User<'_>) -> (String, ToolResult) {
 
 async fn listing(scene: &Scene) -> Listing {
     let context = Arc::clone(&scene.spec.context);
-    let capabilities = HostCapabilities::look(&context).await;
+    let capabilities = HostCapabilities::probe(&context).await;
     let settings = CallSettings::read(&scene.spec.cwd, &context);
     list_agents(&scene.spec.cwd, &context, &settings, &capabilities)
 }
@@ -522,7 +522,7 @@ async fn findings_about_files_do_not_move_the_columns_of_agents() {
 /// Returns the notices at start-up about the files.
 async fn notices(scene: &Scene) -> Vec<String> {
     let context = Arc::clone(&scene.spec.context);
-    let capabilities = HostCapabilities::look(&context).await;
+    let capabilities = HostCapabilities::probe(&context).await;
     let settings = CallSettings::read(&scene.spec.cwd, &context);
     describe(&scene.spec.cwd, &context, &settings, &capabilities).notices
 }
@@ -622,7 +622,7 @@ async fn a_default_agent_that_is_not_allowed_is_not_mentioned() {
     ] {
         let scene = scene(&settings);
         let context = Arc::clone(&scene.spec.context);
-        let capabilities = HostCapabilities::look(&context).await;
+        let capabilities = HostCapabilities::probe(&context).await;
         let (agents, default) = spawnable(&scene.spec.cwd, &context, &capabilities);
         assert_eq!(default.as_deref(), expected, "{settings}");
         assert!(expected.is_none_or(|name| agents.iter().any(|agent| agent.id == name)), "{settings}");

@@ -41,7 +41,7 @@ impl Run {
 
     async fn with(scene: Scene, store: SnapshotStore) -> Self {
         let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        store.note_elsewhere(&snapshot).await.expect("written");
+        store.note_other_tree(&snapshot).await.expect("written");
         let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
         Self { scene, store, tree }
     }
@@ -555,7 +555,7 @@ async fn a_run_without_artifacts_gives_the_reason() {
     assert!(matches!(store.apply("../x", false).await, Err(ApplyError::Nothing)));
     let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
     assert!(matches!(store.difference(ID).await, Err(ApplyError::InPlace { .. })));
-    store.note_elsewhere(&snapshot).await.expect("written");
+    store.note_other_tree(&snapshot).await.expect("written");
     assert!(matches!(store.discard(ID, true).await, Err(ApplyError::NoBranch)));
 }
 

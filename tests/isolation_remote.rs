@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use pi_subagent_native::workspace::{Brought, Imported, SnapshotStore, TreeThere};
+use pi_subagent_native::workspace::{Imported, RemoteChanges, RemoteTree, SnapshotStore};
 use repository::{ID, Scene};
 
 const BRANCH: &str = "subagent/0badcafe";
@@ -18,7 +18,7 @@ const BRANCH: &str = "subagent/0badcafe";
 struct RemoteClone {
     scene: Scene,
     store: SnapshotStore,
-    tree: TreeThere,
+    tree: RemoteTree,
 }
 
 impl RemoteClone {
@@ -28,7 +28,7 @@ impl RemoteClone {
         scene.commit();
         let store = scene.sandboxed().await;
         let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        let tree = store.tree_there(&snapshot, &scene.at("agent/trees")).await.expect("a tree");
+        let tree = store.remote_tree(&snapshot, &scene.at("agent/trees")).await.expect("a tree");
         fs::create_dir_all(scene.at("clone")).expect("made");
         scene.git_in(&scene.at("clone"), &["init", "-q"]);
         let this = Self { scene, store, tree };
@@ -82,8 +82,9 @@ impl RemoteClone {
 
     async fn import_pack(&self, pack: &[u8], files: &str, tip: &str) -> Imported {
         fs::write(&self.tree.back, pack).expect("written");
-        let brought = Brought { files: files.to_owned(), tip: Some(tip.to_owned()), ..Brought::default() };
-        let imported = self.store.import_there(&self.tree, Ok(Some(brought))).await;
+        let brought =
+            RemoteChanges { files: files.to_owned(), tip: Some(tip.to_owned()), ..RemoteChanges::default() };
+        let imported = self.store.import_remote(&self.tree, Ok(Some(brought))).await;
         assert!(!self.tree.back.exists());
         self.scene.git(&["fsck", "--strict"]);
         imported

@@ -2,14 +2,14 @@
 //! machine. The launcher is a stand-in; `docs/launchers/faults.md` lists the rows.
 #![cfg(target_os = "linux")]
 
-#[path = "support/elsewhere.rs"]
-#[expect(dead_code, reason = "engines have faults of their own")]
-mod elsewhere;
 #[path = "support/engine.rs"]
 mod engine;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "no test counts processes")]
 mod pids;
+#[path = "support/remote.rs"]
+#[expect(dead_code, reason = "engines have faults of their own")]
+mod remote;
 #[path = "support/scene.rs"]
 mod scene;
 #[path = "support/stage.rs"]
@@ -19,10 +19,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use elsewhere::{FAR, GOES_ON, Place, at, read};
 use engine::naming;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult};
 use pids::{Pids, eventually};
+use remote::{FAR, GOES_ON, Place, at, read};
 use rustix::process::{Pid, Signal, kill_process};
 use scene::Scene;
 use serde_json::{Value, json};

@@ -6,12 +6,12 @@
 mod call;
 #[path = "support/ear.rs"]
 mod ear;
-#[path = "support/elsewhere.rs"]
-#[expect(dead_code, reason = "the scenes of engines are elsewhere")]
-mod elsewhere;
 #[path = "support/engine.rs"]
 #[expect(dead_code, reason = "the scenes of engines are elsewhere")]
 mod engine;
+#[path = "support/remote.rs"]
+#[expect(dead_code, reason = "the scenes of engines are elsewhere")]
+mod remote;
 #[path = "support/scene.rs"]
 mod scene;
 #[path = "support/stage.rs"]
@@ -22,7 +22,6 @@ use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use ear::Ear;
-use elsewhere::{FAR, Place, at, read};
 use pi_subagent_native::doctor::{Check, Status, doctor};
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
@@ -34,6 +33,7 @@ use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     CallSettings, Control, Host, HostCapabilities, HostModel, Listing, RunOutcome, ToolResult, list_agents,
 };
+use remote::{FAR, Place, at, read};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
@@ -67,7 +67,7 @@ async fn run(scene: &Scene, user: &User<'_>) -> ToolResult {
 async fn listing(scene: &Scene, user: &User<'_>) -> Listing {
     let context = &scene.spec.context;
     let settings = CallSettings::of(&scene.spec.cwd, context).await;
-    let capabilities = HostCapabilities::look(context).await;
+    let capabilities = HostCapabilities::probe(context).await;
     let mut listing = list_agents(&scene.spec.cwd, context, &settings, &capabilities);
     listing.check_models(&settings.config(), context, user).await;
     listing

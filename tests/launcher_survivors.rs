@@ -2,9 +2,6 @@
 //! installed there, otherwise through `cancel`. The launcher is a stand-in, or the engine that `npm run test:engines` has set up.
 #![cfg(target_os = "linux")]
 
-#[path = "support/elsewhere.rs"]
-#[expect(dead_code, reason = "children leave something here")]
-mod elsewhere;
 #[path = "support/engine.rs"]
 mod engine;
 #[path = "support/limits.rs"]
@@ -12,6 +9,9 @@ mod limits;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "no test counts processes")]
 mod pids;
+#[path = "support/remote.rs"]
+#[expect(dead_code, reason = "children leave something here")]
+mod remote;
 #[path = "support/scene.rs"]
 mod scene;
 #[path = "support/stage.rs"]
@@ -26,12 +26,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use elsewhere::{Place, at, elsewhere, read};
 use engine::{engine, naming};
 use limits::with_longer_limits;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, RunOutcome};
 use pids::{Pids, eventually};
+use remote::{Place, at, read, remote_places};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::User;
@@ -122,7 +122,7 @@ async fn no_file_is_left(place: Place, root: &Path, what: &str) {
 
 #[tokio::test]
 async fn no_remote_process_survives_an_abort_a_limit_or_a_budget() {
-    for place in elsewhere() {
+    for place in remote_places() {
         for means in [Means::Warden, Means::Cancel] {
             for (cause, outcome) in [
                 (Cause::Abort, RunOutcome::Aborted),
@@ -180,7 +180,7 @@ async fn a_host_that_is_killed() {
     };
     // The second process: runs a child until it is killed.
     let (place, means) = role.split_once(' ').expect("two words");
-    let place = elsewhere().into_iter().find(|one| format!("{one:?}") == place).expect("a place");
+    let place = remote_places().into_iter().find(|one| format!("{one:?}") == place).expect("a place");
     let means = if means == "Warden" { Means::Warden } else { Means::Cancel };
     let scene = scene(place, means, &json!({}));
     fs::write(env::var(DIRECTORY).expect("a file"), &*scene.root.path().to_string_lossy()).expect("a file");
@@ -192,7 +192,7 @@ async fn a_host_that_is_killed() {
 
 #[tokio::test]
 async fn no_remote_process_survives_a_killed_host() {
-    for place in elsewhere() {
+    for place in remote_places() {
         for means in [Means::Warden, Means::Cancel] {
             let case = format!("{place:?}, {means:?}, {:?}", Cause::HostKilled);
             let report = tempfile::NamedTempFile::new().expect("a file");

@@ -5,13 +5,13 @@
 mod call;
 #[path = "support/ear.rs"]
 mod ear;
-#[path = "support/elsewhere.rs"]
-mod elsewhere;
 #[path = "support/engine.rs"]
 mod engine;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "no test counts processes")]
 mod pids;
+#[path = "support/remote.rs"]
+mod remote;
 #[path = "support/scene.rs"]
 mod scene;
 #[path = "support/stage.rs"]
@@ -22,7 +22,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ear::Ear;
-use elsewhere::{GOES_ON, Place, TASK, at, elsewhere, launcher, places, read};
 use engine::naming;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::{
@@ -36,6 +35,7 @@ use pi_subagent_native::run::{
     ToolResult,
 };
 use pids::eventually;
+use remote::{GOES_ON, Place, TASK, at, launcher, places, read, remote_places};
 use scene::Scene;
 use serde_json::{Value, json};
 use stage::{PATIENCE, User};
@@ -104,7 +104,7 @@ async fn every_scene_has_the_same_result_as_a_local_run() {
 
 #[tokio::test]
 async fn an_abort_ends_the_remote_child_and_runs_cancel_with_the_id_of_the_run() {
-    let each = elsewhere().into_iter().flat_map(|place| [(place, "rpc"), (place, "json")]);
+    let each = remote_places().into_iter().flat_map(|place| [(place, "rpc"), (place, "json")]);
     for (place, protocol) in each {
         let script = if protocol == "rpc" { GOES_ON } else { &GOES_ON.replace("hear; begin", "begin") };
         let scene = at(place, script, &json!({ "protocol": protocol }));
@@ -456,7 +456,7 @@ async fn doctor_starts_the_remote_pi_with_the_guard_or_reports_the_problem() {
     let script = r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.6.0\n' >&2; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     let real = std::env::var(PI).ok().map(|words| json!(words.split(' ').collect::<Vec<_>>()));
-    for place in elsewhere() {
+    for place in remote_places() {
         for (pi, expected) in [(None, "`far`: pi 1.6.0 with our guard in"), (Some("no-such-pi"), "`far`: ")] {
             let mut scene = at(place, script, &json!({}));
             let context = Arc::make_mut(&mut scene.spec.context);

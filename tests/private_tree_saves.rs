@@ -66,7 +66,7 @@ async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
         let git = Git::find(&scene.env(), None).await.expect("a git");
         let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), ROOMY);
         let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        store.note_elsewhere(&snapshot).await.expect("written");
+        store.note_other_tree(&snapshot).await.expect("written");
         let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
         fs::write(tree.root.join("kept.txt"), "the run's").expect("written");
         let has_ended = AtomicBool::new(false);
@@ -100,7 +100,7 @@ async fn a_tree_without_later_saves_is_removed_with_its_links_and_closed_directo
     let scene = Scene::committed();
     let store = scene.store().await;
     let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-    store.note_elsewhere(&snapshot).await.expect("written");
+    store.note_other_tree(&snapshot).await.expect("written");
     let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
     fs::write(tree.root.join(".gitignore"), "built\n").expect("written");
     fs::create_dir_all(tree.root.join("built/deep")).expect("made");

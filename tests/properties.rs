@@ -228,7 +228,7 @@ fn options() -> impl Strategy<Value = Options> {
                 sandbox,
                 (memory_bytes, processes, cpu_seconds, open_files),
                 scratch,
-                (unless_kept, directory, farewell),
+                (unless_kept, directory, last_command),
                 pid_namespace,
                 command,
             )| Options {
@@ -238,7 +238,7 @@ fn options() -> impl Strategy<Value = Options> {
                 scratch: scratch.into_iter().map(Into::into).collect(),
                 unless_kept: unless_kept.into_iter().map(Into::into).collect(),
                 directory: directory.map(Into::into),
-                farewell: farewell.into_iter().map(Into::into).collect(),
+                last_command: last_command.into_iter().map(Into::into).collect(),
                 pid_namespace,
                 command: command.into_iter().map(Into::into).collect(),
             },

@@ -27,7 +27,7 @@ impl Run {
 
     async fn with(scene: &Scene, store: SnapshotStore) -> Self {
         let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        store.note_elsewhere(&snapshot).await.expect("written");
+        store.note_other_tree(&snapshot).await.expect("written");
         let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
         Self { store, tree }
     }

@@ -211,7 +211,7 @@ async fn a_link_in_place_of_a_directory_does_not_lead_out_of_the_tree() {
 async fn changes_here_during_an_isolated_run_are_not_attributed_to_it() {
     let scene = Scene::committed();
     let store = scene.take().await;
-    store.note_elsewhere(&kept(&store).await).await.expect("written");
+    store.note_other_tree(&kept(&store).await).await.expect("written");
     scene.write("kept.txt", "somebody's");
     assert_eq!(undo(&store).await, Undone::default());
     assert_eq!(scene.text("kept.txt"), "somebody's");

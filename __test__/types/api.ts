@@ -269,7 +269,7 @@ export const examples = {
 		dispatcher.add(["delivery-2"], true);
 		dispatcher.settled(false);
 		for (let step = dispatcher.next(); step; step = dispatcher.next()) {
-			if (step.step === "look") dispatcher.contains(session);
+			if (step.step === "check") dispatcher.contains(session);
 			if (step.step !== "send") continue;
 			session.push(step.message ?? "");
 			dispatcher.sent();

@@ -44,7 +44,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 			for (let next = dispatcher.next(); next; next = dispatcher.next()) {
 				const { step, triggerTurn = false, deliveryIds = [] } = next;
 				const message = messages.get(next.message ?? "");
-				if (step === "look") dispatcher.contains(idsInSession(), context.sessionManager.getSessionFile());
+				if (step === "check") dispatcher.contains(idsInSession(), context.sessionManager.getSessionFile());
 				// If the addon cannot record the confirmation, it finds the ids in the session at the next opening.
 				if (step === "confirm") background.session?.delivered(deliveryIds).catch(() => undefined);
 				if (step === "arrived" && message) arrived(message);
@@ -62,7 +62,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 		const waiting = dispatcher.waiting();
 		for (const id of messages.keys()) if (!waiting.includes(id)) messages.delete(id);
 		background.setUndelivered([...messages.values()].flatMap(({ runs }) => runs));
-		const checkAfterMs = dispatcher.lookAfterMs();
+		const checkAfterMs = dispatcher.checkAfterMs();
 		if (checkAfterMs !== null && checkAfterMs !== undefined) {
 			timer ??= guardedInterval("delivering results", check, checkAfterMs);
 			return;
@@ -73,7 +73,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 
 	function check(): void {
 		whileOpen(() => {
-			dispatcher.look(context.isIdle());
+			dispatcher.check(context.isIdle());
 			advance();
 		});
 	}

@@ -185,7 +185,7 @@ async function playFirstResult({ page, running, place, node, env }) {
  * @param {Record<string, string>} env
  */
 async function playScenes(running, env) {
-	const tests = ["launchers", "writers_elsewhere", ...(running.tests ?? [])].flatMap((test) => ["--test", test]);
+	const tests = ["launchers", "writers_remote", ...(running.tests ?? [])].flatMap((test) => ["--test", test]);
 	/** @type {import("../lib/programs.mjs").Command} */
 	const build = ["cargo", "test", "--locked", ...coreFeatures, ...tests];
 	// Build outside of `within` first, where a network is available, in case a crate is missing.

@@ -14,7 +14,7 @@
 //! | `names` | which files in it are a run's |
 //! | `snapshots` | which snapshots of trees have no run that is on record |
 
-#[cfg_attr(not(unix), path = "directory_elsewhere.rs")]
+#[cfg_attr(not(unix), path = "directory_unsupported.rs")]
 mod directory;
 mod names;
 mod place;

@@ -162,7 +162,7 @@ fn the_page_of_the_agents_has_every_key_of_an_agent_as_it_is() {
 }
 
 #[test]
-fn a_wrong_cell_is_mended_and_a_wrong_row_is_named() {
+fn a_wrong_cell_is_corrected_and_a_wrong_row_is_reported() {
     let keys = &KEYS[..1];
     let page = |row: &str| format!("| Key | Default | In a project | |\n|---|---|---|---|\n{row}");
     let renewed = |row: &str| renewed(&page(row), keys);

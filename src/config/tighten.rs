@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_list_the_part_that_is_allowed_counts() {
+    fn only_the_allowed_part_of_a_list_counts() {
         let key = key("tools.allow").expect("a key");
         let found = tighten(key, &json!(["read", "grep"]), json!(["read", "bash"]));
         assert!(

@@ -41,7 +41,7 @@ pub struct PrivateAgentDir {
     pub(super) copied: Credentials,
     /// The agent's own credentials, if any. They win over the user's.
     pub(super) overlay: Option<Overlay>,
-    pub(super) left_out: Vec<(PathBuf, String)>,
+    pub(super) skipped_files: Vec<(PathBuf, String)>,
     /// The shell in the settings.
     pub(super) shell: Option<String>,
 }
@@ -60,7 +60,7 @@ impl PrivateAgentDir {
     /// `real` may be missing. Blocks for up to 35 s while another process refreshes a token, because the provider may
     /// already have revoked the old one.
     ///
-    /// Leaves out files that cannot be copied and lists them in [`Self::left_out`]. pi, too, runs without files that
+    /// Leaves out files that cannot be copied and lists them in [`Self::skipped_files`]. pi, too, runs without files that
     /// it cannot read.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl PrivateAgentDir {
             since: SystemTime::now(),
             copied: Credentials::default(),
             overlay: None,
-            left_out: Vec::new(),
+            skipped_files: Vec::new(),
             shell: None,
         };
         for name in names {
@@ -102,8 +102,8 @@ impl PrivateAgentDir {
 
     /// Returns the files that were not copied, completely or in part, each with the reason.
     #[must_use]
-    pub fn left_out(&self) -> &[(PathBuf, String)] {
-        &self.left_out
+    pub fn skipped_files(&self) -> &[(PathBuf, String)] {
+        &self.skipped_files
     }
 
     fn add(&mut self, real: &Path, name: &Path) -> Result<(), FileError> {
@@ -119,7 +119,7 @@ impl PrivateAgentDir {
             // The file was removed in the meantime, or is a dangling link. pi would not see it either.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
-                self.left_out.push((original, error.to_string()));
+                self.skipped_files.push((original, error.to_string()));
                 Ok(())
             }
         }

@@ -46,7 +46,7 @@ impl PrivateAgentDir {
     /// the user's own entries stay. Call it before the child starts. Blocks like [`Self::create`].
     ///
     /// Leaves out a file that other users can access or that cannot be parsed. Also leaves out every entry that pi
-    /// would not accept, because one invalid entry makes pi reject the whole file. [`Self::left_out`] lists them.
+    /// would not accept, because one invalid entry makes pi reject the whole file. [`Self::skipped_files`] lists them.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl PrivateAgentDir {
     }
 
     fn leave_out(&mut self, path: &Path, reason: String) {
-        self.left_out.push((path.to_owned(), reason));
+        self.skipped_files.push((path.to_owned(), reason));
     }
 
     /// Returns the original file of a provider's credentials, and its content at the time of the copy.

@@ -130,7 +130,7 @@ mod tests {
     use crate::store::{StoredRun, attach};
 
     #[test]
-    fn private_trees_that_nobody_takes_over_are_named_with_their_size() {
+    fn private_trees_that_were_not_imported_are_listed_with_their_size() {
         let home = tempfile::tempdir().expect("a temporary directory");
         let context = HostContext {
             agent_dir: home.path().to_owned(),

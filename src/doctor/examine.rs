@@ -95,7 +95,7 @@ async fn examine(
             Config::default()
         }
     };
-    let capabilities = HostCapabilities::look(context).await;
+    let capabilities = HostCapabilities::probe(context).await;
     let mut listing = list_agents(cwd, context, settings, &capabilities);
     listing.check_models(&config, context, callbacks).await;
     checks.extend(agents(&listing));
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_sanitizer_leaves_alone_is_said_without_the_values() {
+    async fn exceptions_from_redaction_are_listed_without_their_values() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let agent_dir = root.path().join("agent");
         let script = root.path().join("pi.sh");
@@ -394,7 +394,7 @@ mod tests {
     /// An interpreter may read files where it starts: `.env`, `bunfig.toml`, `package.json`. A FIFO was opened, and waited
     /// for.
     #[tokio::test]
-    async fn pi_is_not_started_in_the_project_and_a_fifo_holds_nobody_up() {
+    async fn pi_is_not_started_in_the_project_and_a_fifo_does_not_block_the_check() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let project = root.path().join("project");
         let script = root.path().join("pi.sh");

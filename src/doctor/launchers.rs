@@ -150,7 +150,7 @@ mod tests {
     /// Each row: the stand-in for pi on the remote machine, the cause of its end, and the message. The launcher runs until it is
     /// ended.
     #[tokio::test]
-    async fn a_test_that_does_not_end_is_ended_there_too() {
+    async fn a_launcher_test_that_hangs_is_ended_on_the_remote_machine_too() {
         let version = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }"#;
         let answers = r#"read -r line; echo '{"id":"pi-subagent","success":true}'"#;
         for (label, pi, cancel, expected) in [

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn taken_names_are_reported_by_owner_with_what_to_remove() {
+    fn taken_names_are_reported_with_their_owner_and_the_fix() {
         let tool = |name, path| taken(NameKind::Tool, name, path);
         let taken_names = vec![
             tool("subagent", Some("/ext/a.ts")),

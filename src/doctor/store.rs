@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_place_of_the_store_is_named_and_left_alone() {
+    fn an_entry_in_the_place_of_the_store_is_reported_and_left_alone() {
         type Put = fn(&Path) -> bool;
         let cases: [(Put, &str); 5] = [
             (|path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).is_ok(), "it is not a regular file"),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_store_that_works_nothing_is_said_until_something_else_takes_its_place() {
+    fn a_working_store_is_not_reported_until_it_is_replaced() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let kept = store_of(root.path()).expect("a store");
         assert_eq!(checked(root.path()), None);

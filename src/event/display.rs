@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_takes_what_it_is_written_with() {
+    fn a_text_counts_with_its_size_as_json() {
         let all: String = (0..0x250).filter_map(char::from_u32).collect();
         for text in [String::new(), "plain".to_owned(), all.repeat(9), "\"".repeat(5000)] {
             let item = DisplayItem::Text { text };

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_of_up_to_four_turns_is_recognized() {
+    fn a_repeated_round_of_up_to_four_turns_is_recognized() {
         for (label, turns, expected) in [
             ("no call", "", None),
             ("one call", "a", None),

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_advice_that_arrives_behind_the_answer_is_needless() {
+    fn only_advice_after_the_answer_needs_no_reply() {
         let sent = SentMessages::default();
         sent.needed();
         assert!(!sent.are_needless(0), "the prompt was not read");

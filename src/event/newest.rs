@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_makes_room() {
+    fn the_oldest_item_is_removed_first() {
         let mut newest = Newest::<Item, 3, 100>::default();
         let cases: &[(u32, usize, &[u32])] = &[
             (1, 10, &[]),

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_used_up_quota_is_told_from_a_short_pause() {
+    fn a_used_up_quota_is_distinguished_from_a_short_pause() {
         let reset = |delay: u64| {
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time").as_secs() + delay
         };

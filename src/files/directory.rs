@@ -72,7 +72,7 @@ impl Directory {
     /// If a link or a non-directory is there, or `path` leads upwards.
     pub fn below(&self, path: &Path) -> io::Result<Self> {
         path.components().try_fold(self.again()?, |directory, part| match part {
-            Component::Normal(name) => match directory.look(name)? {
+            Component::Normal(name) => match directory.entry(name)? {
                 Entry::Directory(inner) => Ok(inner),
                 _ => Err(io::ErrorKind::NotADirectory.into()),
             },
@@ -89,7 +89,7 @@ impl Directory {
         let parent = path.parent().unwrap_or(Path::new(""));
         let name = path.file_name();
         let name = name.ok_or(io::ErrorKind::InvalidInput)?;
-        match self.below(parent)?.look(name)? {
+        match self.below(parent)?.entry(name)? {
             Entry::File(file) => Ok(file),
             _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
         }
@@ -124,7 +124,7 @@ impl Directory {
     /// # Errors
     ///
     /// If nothing is there, or it cannot be opened.
-    pub fn look(&self, name: &OsStr) -> io::Result<Entry> {
+    pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
         let mut looked = self.look_once(name);
         for _ in 1..ATTEMPTS {
             match looked {
@@ -206,7 +206,7 @@ impl Directory {
     /// # Errors
     ///
     /// If nothing is there, or it cannot be opened.
-    pub fn look(&self, name: &OsStr) -> io::Result<Entry> {
+    pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
         let path = self.0.join(name);
         let found = fs::symlink_metadata(&path)?;
         Ok(if found.is_dir() {
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_no_link_leads_to_is_opened() {
+    fn paths_through_links_are_not_opened() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| root.path().join(name);
         fs::create_dir_all(at("tree/deep")).expect("made");

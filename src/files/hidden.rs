@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shown_directory_is_visible_below_a_hidden_one_and_hides_what_lies_in_it() {
+    fn a_shown_directory_is_visible_below_a_hidden_one_and_its_hidden_entries_stay_hidden() {
         let hidden = Hidden::new(vec!["/trees".into(), "/trees/own/.env".into(), "/key".into()]);
         let hidden = hidden.showing(Path::new("/trees/own"));
         for (path, is_hidden) in [
@@ -154,7 +154,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_hidden_file_is_opened_by_no_name() {
+    fn a_hidden_file_is_refused_under_any_name() {
         use std::os::unix::fs::symlink;
         let root = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| root.path().canonicalize().expect("there").join(name);

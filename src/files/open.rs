@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_makes_up_is_no_regular_file() {
+    fn a_file_generated_by_the_kernel_is_not_a_regular_file() {
         for path in ["/proc/self/status", "/sys/kernel/uevent_seqnum", "/dev/null", "/"] {
             if Path::new(path).exists() {
                 let error = regular(Path::new(path)).expect_err("it is refused");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_user_can_read_what_is_made() {
+    fn new_files_are_readable_by_their_owner_only() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let directory = root.path().join("new/deep");
         create_dir_all(&directory).expect("made");

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_takes_two_files_at_most_and_both_begin_with_the_header() {
+    fn a_log_has_at_most_two_files_and_both_begin_with_the_header() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let path = root.path().join("a.log");
         let mut log = LogFile::open(path.clone(), "# header".to_owned(), 100).expect("opened");

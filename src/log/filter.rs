@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_filter_is_refused_with_the_word_that_is_wrong() {
+    fn a_wrong_filter_is_refused_with_the_wrong_word() {
         for (filter, expected) in [
             (
                 "debgu",

@@ -168,7 +168,7 @@ pub struct ToolAnnotations {
 pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, AgentCatalog>> {
     let (cwd, context) = options.into_context();
     promise(env, async move {
-        let capabilities = HostCapabilities::look(&context).await;
+        let capabilities = HostCapabilities::probe(&context).await;
         let listing = off_thread(move || {
             let settings = CallSettings::read(&cwd, &context);
             run::list_agents(&cwd, &context, &settings, &capabilities)
@@ -191,7 +191,7 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
 pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, ToolSurfaces>> {
     let (cwd, context) = options.into_context();
     promise(env, async move {
-        let capabilities = HostCapabilities::look(&context).await;
+        let capabilities = HostCapabilities::probe(&context).await;
         off_thread(move || surfaces_of(&cwd, &context, &capabilities)).await
     })
 }

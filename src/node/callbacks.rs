@@ -16,7 +16,7 @@ use super::into_js::{IntoJs, object_into_js};
 use super::result::ToolResult;
 use crate::event::QuestionMethod;
 use crate::present::{
-    self, AnswerKind, ChosenAnswer, QuestionText, consent_words, conversation_question_words, question_text,
+    self, AnswerKind, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };
 use crate::run::{self, BoxFuture};
 use crate::text::figures::millis;
@@ -288,7 +288,7 @@ impl run::HostCallbacks for HostCallbacks {
 impl IntoJs<ConfirmRequest> for (u32, run::ConfirmRequest, Duration) {
     fn into_js(self) -> ConfirmRequest {
         let (id, run::ConfirmRequest { run_id, agent, path, title, message }, patience) = self;
-        let QuestionText { heading, sentence, choices } = consent_words(&title);
+        let QuestionText { heading, sentence, choices } = consent_text(&title);
         let choices = choices.into_js();
         let timeout_ms = millis(patience).into_js();
         ConfirmRequest {
@@ -314,7 +314,7 @@ impl IntoJs<Question> for (u32, run::ChildQuestion) {
             QuestionMethod::Select => AnswerKind::Select(&shown.options),
             QuestionMethod::Input | QuestionMethod::Editor => AnswerKind::Written,
         };
-        let words = if is_for_conversation { conversation_question_words } else { question_text };
+        let words = if is_for_conversation { conversation_question_text } else { question_text };
         let QuestionText { heading, sentence, choices } = words(label.as_deref(), &agent, &shown.title, kind);
         Question {
             id,

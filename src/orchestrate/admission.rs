@@ -185,7 +185,7 @@ impl Queued {
 
 /// A waiting child for a run that has its permit. The place of the child is given back, as the run has its own.
 async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
-    ready.spare_wish()?;
+    ready.spare_request()?;
     let take = async {
         // The run writes to its tree already.
         let request = Request { writes: None, ..request(ready, None).await };

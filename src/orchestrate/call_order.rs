@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn each_passes_when_those_before_it_are_done() {
+    async fn each_call_passes_after_the_earlier_ones() {
         let sequence = Sequence::default();
         let mut first = sequence.next();
         let mut second = sequence.next();

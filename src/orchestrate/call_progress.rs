@@ -115,7 +115,7 @@ mod tests {
     use crate::run::{RunOutcome, RunState};
 
     #[test]
-    fn the_clocks_of_a_task_go_on_until_it_is_over() {
+    fn the_clocks_of_a_task_run_until_it_has_ended() {
         let clocks = |state, rate_limited_for_ms| {
             let mut task = Task::new("explorer".into(), state);
             let Progress { elapsed_ms, since_event_ms, .. } = &mut task.progress.progress;

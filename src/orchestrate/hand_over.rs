@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_call_is_handed_over_once_and_can_be_asked_again_after_a_refusal() {
+    async fn a_call_is_moved_once_and_can_be_requested_again_after_a_refusal() {
         let call = HandOver::default();
         let guard = call.until_over();
         let first = call.request();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_is_over_says_so() {
+    async fn an_ended_call_says_so() {
         let call = HandOver::default();
         let guard = call.until_over();
         let asked = call.request();

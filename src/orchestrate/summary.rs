@@ -5,7 +5,7 @@ use std::{iter, slice};
 
 use crate::event::Usage;
 use crate::present::handed_over_text;
-use crate::run::{Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_words};
+use crate::run::{Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_summary};
 use crate::text::{
     FENCE_BYTES, TruncateLimits, fenced, quoted_if_odd, quoted_within, truncate, truncate_partial,
 };
@@ -187,7 +187,7 @@ fn stopped(
 fn left_by(results: &[ToolResult], count: usize, is_meant: impl Fn(usize) -> bool) -> Vec<String> {
     let meant = results.iter().enumerate().filter(|(index, _)| is_meant(*index));
     let left = meant.filter_map(|(index, result)| {
-        let words = result.details.results.first().and_then(files_words)?;
+        let words = result.details.results.first().and_then(files_summary)?;
         Some(format!("{}\n{words}", heading(result, index, count)))
     });
     left.collect()

@@ -12,7 +12,7 @@ use super::queue::Writes;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, HostContext, Progress, ProgressSender, RunState, off_thread};
 use crate::text::figures::millis;
-use crate::workspace::{HeldTree, Look, WorkTree, WritersTurn};
+use crate::workspace::{LockAttempt, WorkTree, WriteLock, WriteLockQueue};
 
 /// The interval of checking whether another process has left the tree. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
@@ -31,32 +31,32 @@ pub(super) async fn turn_of(
     ready: &mut AdmittedRun,
     progress: &ProgressSender,
     cancel: &Cancel,
-) -> Result<Option<HeldTree>, CancelReason> {
+) -> Result<Option<WriteLock>, CancelReason> {
     let Some(Writes { by, .. }) = writes(ready) else { return Ok(None) };
     let Some(tree) = ready.resolved.tree.as_ref().filter(|tree| !tree.is_held_above) else { return Ok(None) };
-    let mut turn = WritersTurn::new(&ready.spec.context.agent_dir, tree);
+    let mut turn = WriteLockQueue::new(&ready.spec.context.agent_dir, tree);
     let since = Instant::now();
     loop {
         let writer = Arc::clone(&by);
-        let look = off_thread(move || {
-            let look = turn.look(&writer);
-            (look, turn)
+        let try_lock = off_thread(move || {
+            let try_lock = turn.try_lock(&writer);
+            (try_lock, turn)
         });
-        let (look, back) = tokio::select! {
+        let (try_lock, back) = tokio::select! {
             biased;
             reason = cancel.cancelled() => return Err(reason),
-            looked = look => match looked {
+            looked = try_lock => match looked {
                 Ok(looked) => looked,
                 Err(_) => return Ok(None),
             },
         };
         turn = back;
-        match look {
-            Ok(Look::Free(held)) => {
+        match try_lock {
+            Ok(LockAttempt::Free(held)) => {
                 ready.tree_lock = Some(held.lock());
                 return Ok(Some(held));
             }
-            Ok(Look::Taken(other)) => {
+            Ok(LockAttempt::Taken(other)) => {
                 tracing::debug!(
                     target: "queue", blocked_by = other, reason = "another process writes to its tree",
                     "the run waits"
@@ -88,16 +88,16 @@ pub(super) async fn tree_for(
     cwd: &Path,
     context: &HostContext,
     by: String,
-) -> Result<Option<HeldTree>, String> {
+) -> Result<Option<WriteLock>, String> {
     let cwd = cwd.to_owned();
     let agent_dir = context.agent_dir.clone();
-    let look = move || {
+    let try_lock = move || {
         let tree = WorkTree::of(&cwd, None)?;
-        WritersTurn::new(&agent_dir, &tree).look(&by).ok()
+        WriteLockQueue::new(&agent_dir, &tree).try_lock(&by).ok()
     };
-    match off_thread(look).await {
-        Ok(Some(Look::Free(held))) => Ok(Some(held)),
-        Ok(Some(Look::Taken(writer))) => {
+    match off_thread(try_lock).await {
+        Ok(Some(LockAttempt::Free(held))) => Ok(Some(held)),
+        Ok(Some(LockAttempt::Taken(writer))) => {
             let writer = writer.as_deref().unwrap_or(SOMEBODY);
             Err(format!("{writer} writes in this tree: wait for it, or stop it first"))
         }

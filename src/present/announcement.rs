@@ -296,7 +296,7 @@ mod tests {
 
     /// A child can write a line like ours, but not outside its fence.
     #[test]
-    fn what_we_say_stands_outside_the_fence_and_within_the_limits() {
+    fn our_text_is_outside_the_fence_and_within_the_limits() {
         let branch = "[It worked in a private tree. Its changes are on the branch subagent/1a2b3c4d.]";
         let forged = branch.replace("1a2b3c4d", "deadbeef");
         let told = DeliveryBody { left: Some(branch.to_owned()), ..announcement(Some(&forged)) };
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_what_to_do_next_before_what_it_took() {
+    fn a_failure_states_the_next_step_before_its_usage() {
         let next_step = RunOutcome::Budget.next_step().map(str::to_owned);
         let text = message(&[DeliveryBody { next_step, ..announcement(None) }]);
         let lines: Vec<_> = text.lines().rev().take(2).collect();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_tell_says_so() {
+    fn an_empty_announcement_says_so() {
         assert!(message(&[announcement(None)]).contains("Result: (not available)"));
         assert!(message(&[announcement(Some(" \n"))]).contains("Result: (not available)"));
     }

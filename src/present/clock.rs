@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_that_of_the_place_and_says_how_far_away_it_is() {
+    fn a_time_is_local_with_its_offset() {
         let summer = 1_783_080_000_000;
         let winter = 1_767_225_600_000;
         let new_york = TimeZone::from_posix_tz("EST5EDT,M3.2.0,M11.1.0").expect("rules of a zone");

@@ -8,7 +8,7 @@
 //! | What is an answer made of? | `report`: [`Report`], [`ReportLine`], [`Mark`] |
 //! | Which mark and words has a state, and what was used? | `state_label`, `usage_text` |
 //! | How many of several runs are in which state? | `counts` |
-//! | How is a run named and summed up in a few words? | `run_words` |
+//! | How is a run named and summed up in a few words? | `run_label` |
 //! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
 //! | What is a drawing, and how does it fit a screen? | `drawing/`: [`Drawing`], [`Row`], [`Fit`] |
 //! | What do the cards in a conversation show? | `cards/` |
@@ -26,8 +26,8 @@ pub(crate) mod drawing;
 mod question_text;
 mod report;
 mod reports;
+mod run_label;
 mod run_question;
-mod run_words;
 pub mod runs;
 mod state_label;
 mod usage_text;
@@ -37,18 +37,18 @@ pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, messa
 pub use clock::Clock;
 pub use drawing::{Cell, Color, Drawing, Fit, Part, Row, SharedPrefix, Span};
 pub use question_text::{
-    AnswerKind, Choice, ChosenAnswer, QuestionText, consent_words, conversation_question_words, question_text,
+    AnswerKind, Choice, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };
 pub use report::{Mark, Report, ReportLine};
 pub(crate) use reports::TRANSCRIPT_DELETED;
 pub use reports::{
     DEFAULT_LOG_LINES, MAX_LOG_LINES, action_report, agents_report, already_finished, applied_report,
-    difference_report, discarded_report, doctor_report, handed_over_report, info_report, list_report,
-    log_report, refused_report, started_report, stopped_report, taken_back_report, undone_report,
+    apply_undone_report, difference_report, discarded_report, doctor_report, handed_over_report, info_report,
+    list_report, log_report, refused_report, started_report, stopped_report, undone_report,
 };
-pub(crate) use reports::{RESULT_ARRIVES, handed_over_text, leaving_words};
+pub(crate) use reports::{RESULT_ARRIVES, exit_message, handed_over_text};
+pub(crate) use run_label::{mark, state, who};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
-pub(crate) use run_words::{mark, state, who};
 pub use state_label::{RunStatus, StateLabel, now_ms, state_label};
 pub use usage_text::{UsageText, usage_text};

@@ -53,7 +53,7 @@ pub fn question_text(label: Option<&str>, agent: &str, title: &str, kind: Answer
 
 /// The words around a question that its conversation is asked, too.
 #[must_use]
-pub fn conversation_question_words(
+pub fn conversation_question_text(
     label: Option<&str>,
     agent: &str,
     title: &str,
@@ -80,7 +80,7 @@ fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionText {
 
 /// The words around our own question, whether a project's agent may run.
 #[must_use]
-pub fn consent_words(title: &str) -> QuestionText {
+pub fn consent_text(title: &str) -> QuestionText {
     QuestionText {
         heading: "sub-agent".to_owned(),
         sentence: folded(title),
@@ -124,7 +124,7 @@ mod tests {
     fn a_question_of_several_lines_is_one_sentence() {
         let words = question_text(Some("cleanup"), "explorer", "Remove\n\tthis?", AnswerKind::Confirm);
         assert_eq!(words.sentence, "cleanup (explorer) asks: Remove this?");
-        assert_eq!(consent_words("Run\nit?").sentence, "Run it?");
+        assert_eq!(consent_text("Run\nit?").sentence, "Run it?");
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
                 "{kind:?}"
             );
         }
-        assert_eq!(consent_words("Run it?").choices[0].answer, Some(ChosenAnswer::Confirmed(false)));
+        assert_eq!(consent_text("Run it?").choices[0].answer, Some(ChosenAnswer::Confirmed(false)));
     }
 
     #[test]

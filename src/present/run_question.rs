@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_says_who_asks_what_and_how_it_is_answered() {
+    fn a_question_names_its_run_its_text_and_the_way_to_answer() {
         insta::assert_snapshot!(questions_text(&[question("Which colour?", &["red", "green"])], 30_000), @r#"
         Background run 1a2b3c4d (`colours`, agent asks) asks you a question and waits. Task: `Paint it.`
         Question (the sub-agent's words: a question, not instructions):

@@ -87,7 +87,7 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
         }
         Some(TaskState::Live(RunState::Starting)) => said(Mark::Starting, "starting"),
         Some(TaskState::Live(live)) => match (live, retry, attempt) {
-            (_, Some(retry), _) => noted(Mark::Retrying, "retrying", retry_words(retry, now_ms)),
+            (_, Some(retry), _) => noted(Mark::Retrying, "retrying", retry_text(retry, now_ms)),
             (RunState::Retrying, None, attempt) => {
                 let note = attempt.map(|attempt| format!("retrying, attempt {attempt}"));
                 noted(Mark::Retrying, "retrying", note.unwrap_or_else(|| "retrying".to_owned()))
@@ -120,7 +120,7 @@ fn quota_note(retry: Option<&RetryNotice>, now_ms: i64) -> String {
 }
 
 /// `retry 2 of 3 in 4s · overloaded`.
-fn retry_words(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice, now_ms: i64) -> String {
+fn retry_text(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice, now_ms: i64) -> String {
     let of = max_attempts.map(|most| format!(" of {most}")).unwrap_or_default();
     let left = u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0);
     let when = if left == 0 {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_has_a_mark_a_word_and_a_note_only_where_there_is_news() {
+    fn every_state_has_a_mark_a_word_and_a_note_only_for_news() {
         let of = |state: &str| RunStatus { state: state.to_owned(), ..RunStatus::default() };
         let retry = |at_ms, error: Option<&str>| RetryNotice {
             attempt: 2,

@@ -36,7 +36,7 @@ pub fn usage_text(usage: &Usage) -> UsageText {
 
 /// `12.3%/200k`, as pi shows how full a context is, and `?/200k` where pi does not know it.
 #[must_use]
-pub(super) fn context_words(context: ContextUse) -> String {
+pub(super) fn context_text(context: ContextUse) -> String {
     let percent = context.percent().map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%"));
     format!("{percent}/{}", figures::tokens(context.window))
 }
@@ -48,12 +48,12 @@ mod tests {
 
     #[test]
     fn a_context_is_shown_as_in_pi() {
-        let words = |tokens| context_words(ContextUse { tokens, window: 200_000 });
+        let words = |tokens| context_text(ContextUse { tokens, window: 200_000 });
         assert_eq!([words(Some(24_680)), words(Some(0)), words(None)], ["12.3%/200k", "0.0%/200k", "?/200k"]);
     }
 
     #[test]
-    fn only_what_was_used_is_said() {
+    fn only_used_resources_are_shown() {
         let words = |input, cache_read, turns, total| {
             let cost = Cost { total, ..Cost::default() };
             let words = usage_text(&Usage { input, cache_read, cost, turns, ..Usage::default() });

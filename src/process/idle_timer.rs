@@ -44,14 +44,14 @@ pub(super) struct IdleTimer {
     /// The time for which the child may stay for a last message after its work settled.
     stay: Option<Duration>,
     /// The time of the child's last sign of life.
-    heard: Instant,
+    last_sign: Instant,
     /// True if the input has ended, so that the child knows to exit.
     dismissed: bool,
 }
 
 impl IdleTimer {
     pub(super) fn new(silence: Option<Duration>, linger: Duration, now: Instant) -> Self {
-        Self { linger, silence, since: now, settled: false, stay: None, heard: now, dismissed: false }
+        Self { linger, silence, since: now, settled: false, stay: None, last_sign: now, dismissed: false }
     }
 
     /// Notes that the input has ended, so that the child knows to exit.
@@ -70,7 +70,7 @@ impl IdleTimer {
             self.since = now;
         }
         if activity.alive || resumed {
-            self.heard = now;
+            self.last_sign = now;
         }
         (self.settled, self.stay) = (activity.settled, activity.stay);
     }
@@ -83,7 +83,7 @@ impl IdleTimer {
     fn next(&self) -> Option<(Instant, Expired)> {
         Some(match (self.settled, self.dismissed, self.stay) {
             (true, _, Some(stay)) => {
-                let silence = self.silence.and_then(|limit| self.heard.checked_add(limit));
+                let silence = self.silence.and_then(|limit| self.last_sign.checked_add(limit));
                 let sooner = [self.since.checked_add(stay), silence].into_iter().flatten().min();
                 (sooner?, Expired::Linger)
             }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_may_stay_for_a_last_word_and_is_bounded_while_it_does() {
+    fn a_child_may_stay_for_a_last_message_within_a_limit() {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
         let word = |alive, silence| Activity {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn settled_work_may_be_taken_up_again_before_the_child_is_dismissed() {
+    fn settled_work_may_resume_before_the_input_ends() {
         let start = Instant::now();
         let mut idle_timer = IdleTimer::new(LIMIT, Duration::from_secs(2), start);
         idle_timer.update(activity(true, LIMIT, true), start);

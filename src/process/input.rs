@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_input_that_has_ended_takes_nothing_and_keeps_what_it_has() {
+    fn an_ended_input_accepts_nothing_and_keeps_its_content() {
         let input = Input::default();
         assert!(input.write(b"one"));
         input.end();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_child_does_not_read_is_bounded() {
+    fn unread_input_is_bounded() {
         let input = Input::default();
         let half = vec![b'x'; MAX_WAITING / 2];
         assert!(input.write(&half) && input.write(&half));

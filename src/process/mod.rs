@@ -23,7 +23,7 @@
 //! | which threads wait | `thread` |
 //!
 //! `warden/`: `link` talks to one warden, `follow` serves all wardens on one thread, `sweep` kills the processes that a killed
-//! warden left behind, `probe` asks which features the machine allows, `elsewhere` replaces them on systems without a warden.
+//! warden left behind, `probe` asks which features the machine allows, `unsupported` replaces them on systems without a warden.
 
 mod cancel;
 mod command;

@@ -56,7 +56,7 @@ impl Intake<'_> {
     }
 
     /// Asks the observer for its activity when nothing was read.
-    pub(super) fn look(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let activity = self.observer.stdout(&[]);
         self.update(activity);
     }

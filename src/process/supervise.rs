@@ -337,7 +337,7 @@ async fn watch(
                     return End::Left(ended.await);
                 }
             }
-            () = news.notified() => intake.look(),
+            () = news.notified() => intake.refresh(),
             () = &mut overdue, if deadline.is_some() => {}
             status = &mut ended => return End::Left(status),
         }

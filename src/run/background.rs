@@ -79,7 +79,7 @@ pub enum ActionOutcome {
     HandedOver,
 }
 
-/// The part of a background run that changes while its child works. The keeper of a run that outlives its pi writes it
+/// The part of a background run that changes while its child works. The host process of a run that outlives its pi writes it
 /// to a file for other processes; other hosts keep it in memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -14,7 +14,7 @@ use crate::process::Cancel;
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
-use crate::run::launch::launcher::{Heard, WorkThere};
+use crate::run::launch::launcher::{RemoteOutput, RemoteWork};
 use crate::run::result::IsolationReport;
 use crate::run::snapshots::snapshot_store;
 use crate::text::figures::counted;
@@ -30,7 +30,7 @@ const KILLING: Duration = Duration::from_secs(3);
 const POLL: Duration = Duration::from_millis(200);
 
 /// The imported changes of a private tree.
-pub(in crate::run) struct TakenOver {
+pub(in crate::run) struct ImportOutcome {
     pub report: IsolationReport,
     /// `None` if they are not known yet.
     pub changes: Option<Vec<Change>>,
@@ -49,7 +49,7 @@ pub(in crate::run) struct Isolated {
 
 enum Tree {
     Here(Box<PrivateTree>),
-    There { work: Arc<WorkThere>, launcher: String, notices: Vec<String> },
+    There { work: Arc<RemoteWork>, launcher: String, notices: Vec<String> },
 }
 
 /// The source of a private tree.
@@ -80,8 +80,8 @@ impl Origin {
 
 /// Returns true if a run has left changes that only our own objects have.
 fn has_no_branch(before: &Snapshot) -> bool {
-    let left = before.left.as_ref().filter(|left| !left.is_discarded);
-    left.is_some_and(|left| left.branch.is_none()) && before.applied.is_none()
+    let artifacts = before.artifacts.as_ref().filter(|artifacts| !artifacts.is_discarded);
+    artifacts.is_some_and(|artifacts| artifacts.branch.is_none()) && before.applied.is_none()
 }
 
 fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
@@ -137,7 +137,7 @@ impl Isolated {
             let alive = making.hold_tree(id).await?;
             let began = before.as_ref().map(|before| before.tree.as_str());
             let snapshot = if continues { making.at_branch(snapshot, began).await? } else { snapshot };
-            making.note_elsewhere(&snapshot).await?;
+            making.note_other_tree(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,
                 making.private_tree(&snapshot, &place, &config.isolation.copy).await?,
@@ -182,7 +182,7 @@ impl Isolated {
         at: PathBuf,
         launcher: String,
         stop: Cancel,
-    ) -> Result<(Self, Arc<WorkThere>), String> {
+    ) -> Result<(Self, Arc<RemoteWork>), String> {
         let context = &*context;
         let config = &resolved.config;
         let id = &*id;
@@ -192,8 +192,8 @@ impl Isolated {
         let place = layout::private_trees(&context.agent_dir);
         let made = async {
             let alive = store.hold_tree(id).await?;
-            store.note_elsewhere(&snapshot).await?;
-            Ok::<_, SnapshotError>((alive, making.tree_there(&snapshot, &place).await?))
+            store.note_other_tree(&snapshot).await?;
+            Ok::<_, SnapshotError>((alive, making.remote_tree(&snapshot, &place).await?))
         };
         let (alive, mut tree) = match made.await {
             Ok(made) => made,
@@ -211,7 +211,7 @@ impl Isolated {
         let lacking = lacking.into_iter().filter(|(_, is_set)| *is_set);
         notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it on another machine")));
         let inner = cwd.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy().into_owned();
-        let work = Arc::new(WorkThere { tree, inner });
+        let work = Arc::new(RemoteWork { tree, inner });
         let tree = Tree::There { work: Arc::clone(&work), launcher, notices };
         Ok((Self { store, tree, alive }, work))
     }
@@ -258,17 +258,18 @@ impl Isolated {
         }
     }
 
-    /// Imports the changes of the tree. `heard` holds the changes of a remote one.
-    pub(in crate::run) async fn import(self, heard: Option<Box<Heard>>) -> TakenOver {
+    /// Imports the changes of the tree. `remote_output` holds the changes of a remote one.
+    pub(in crate::run) async fn import(self, remote_output: Option<Box<RemoteOutput>>) -> ImportOutcome {
         let (imported, snapshot) = match &self.tree {
             Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot),
             Tree::There { work, launcher, .. } => {
                 // Without a child nothing was changed.
-                let (brought, left) = heard.map_or((Ok(None), None), |heard| heard.into_brought());
-                let mut imported = self.store.import_there(&work.tree, brought).await;
-                imported.notices.extend(left.map(|left| {
-                    let left = quoted_path(&left);
-                    format!("it is unknown if {left} was removed where `{launcher}` starts children")
+                let (remote_changes, remaining) =
+                    remote_output.map_or((Ok(None), None), |remote_output| remote_output.into_changes());
+                let mut imported = self.store.import_remote(&work.tree, remote_changes).await;
+                imported.notices.extend(remaining.map(|directory| {
+                    let directory = quoted_path(&directory);
+                    format!("it is unknown if {directory} was removed where `{launcher}` starts children")
                 }));
                 (imported, &work.tree.snapshot)
             }
@@ -294,11 +295,11 @@ impl Isolated {
             deletions,
             kept: kept.map(text),
         };
-        TakenOver { report, changes: Some(changes), flagged, notices }
+        ImportOutcome { report, changes: Some(changes), flagged, notices }
     }
 
     /// The report on the work while [`Self::import`] still runs.
-    pub(in crate::run) fn taken_over_later(&self) -> TakenOver {
+    pub(in crate::run) fn taken_over_later(&self) -> ImportOutcome {
         let id = self.id();
         let kept = self.root().map(|root| root.to_string_lossy().into_owned());
         let notice = format!(
@@ -306,7 +307,7 @@ impl Isolated {
              `subagent/{id}` exists"
         );
         let report = IsolationReport { kept, ..IsolationReport::default() };
-        TakenOver { report, changes: None, flagged: FlaggedChanges::default(), notices: vec![notice] }
+        ImportOutcome { report, changes: None, flagged: FlaggedChanges::default(), notices: vec![notice] }
     }
 }
 
@@ -349,8 +350,8 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
         });
         let kept =
             kept.map(|kept| format!("its private tree was kept: {}", quoted_path(&kept.to_string_lossy())));
-        let left: Vec<_> = branch.into_iter().chain(kept).collect();
-        (!left.is_empty()).then(|| format!("run {id} lost its pi; {}", left.join("; ")))
+        let artifacts: Vec<_> = branch.into_iter().chain(kept).collect();
+        (!artifacts.is_empty()).then(|| format!("run {id} lost its pi; {}", artifacts.join("; ")))
     });
     recovered.collect()
 }

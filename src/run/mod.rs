@@ -54,13 +54,13 @@ pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKin
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, ProviderGate, Steering, Watchers};
 pub(crate) use isolation::recover_trees;
-pub(crate) use launch::launcher::cannot_go_on;
+pub(crate) use launch::launcher::cannot_continue;
 pub(crate) use launch::sweep_leftovers;
-pub use launch::{Booted, Memory, SpareWish};
+pub use launch::{Booted, Memory, SpareRequest};
+pub(crate) use outcome::artifacts::{changes_summary, files_summary, must_be_delivered};
 pub(crate) use outcome::changes::MAX_CHANGES;
 pub use outcome::clean;
 pub(crate) use outcome::flagged::MAX_FLAGGED;
-pub(crate) use outcome::left::{changes_summary, files_words, has_to_be_told};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use result::ANNOUNCE_SKIP;
 pub use result::{

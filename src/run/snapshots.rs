@@ -21,7 +21,7 @@ pub(crate) async fn snapshot_store(
     context: &HostContext,
     config: &Config,
 ) -> Result<SnapshotStore, GitError> {
-    let capabilities = HostCapabilities::look(context).await;
+    let capabilities = HostCapabilities::probe(context).await;
     let abilities = capabilities.abilities().ok().filter(|abilities| abilities.landlock.is_ok());
     let sandbox = capabilities.warden().zip(abilities);
     let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_ticket_counts_for_those_behind_it_only_if_it_can_start() {
+    fn a_waiting_ticket_blocks_later_ones_only_if_it_can_start() {
         for (queue, index, expected) in [
             ("", 0, 0),
             ("+ +", 2, 2),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_that_waits_in_a_stopped_process_is_passed_over_and_a_started_one_counts() {
+    fn a_waiting_ticket_of_a_stopped_process_is_skipped_and_a_started_one_counts() {
         let connection = Connection::open_in_memory().expect("a database");
         connection
             .execute_batch(
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_cannot_start_without_the_spare_tickets_asks_for_them() {
+    fn only_blocked_requests_ask_for_spare_tickets() {
         for (queue, spare, expected) in [
             ("+ +", 2, 0),
             ("+ + 2", 0, 0),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_process_keeps_the_places_of_the_children_that_it_has_left() {
+    fn a_stopped_process_keeps_the_slots_of_its_remaining_children() {
         for (left, started) in [(None, 3), (Some(3), 3), (Some(9), 3), (Some(1), 1), (Some(0), 0)] {
             let mut rows = rows("+ 1 + +");
             rows.all.iter_mut().for_each(|row| row.process = Some("stopped".to_owned()));
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_has_news_for_requests_that_fit_or_have_no_ticket() {
+    fn a_turn_is_needed_for_requests_that_fit_or_have_no_ticket() {
         let request = |seq, cap| TicketRequest {
             ticket: Some(StoredTicket { seq, generation: 3 }),
             ..TicketRequest::new(cap, WhenFull::Wait)

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::redact::{Look, is_secret_variable, look};
+use super::redact::{Shape, is_secret_variable, shape_of};
 
 /// The minimum length of a value, in bytes. A shorter value would match innocent text too often.
 const MIN_BYTES: usize = 8;
@@ -51,7 +51,7 @@ fn collect(value: &Value, secrets: &mut Vec<String>) {
             for (name, field) in fields {
                 match field {
                     Value::String(text)
-                        if is_credential(name) && !is_elsewhere(text) && is_fit(text.trim()) =>
+                        if is_credential(name) && !is_indirection(text) && is_fit(text.trim()) =>
                     {
                         secrets.push(text.trim().to_owned());
                     }
@@ -68,7 +68,7 @@ fn is_credential(name: &str) -> bool {
     matches!(name, "access" | "refresh") || is_secret_variable(name)
 }
 
-fn is_elsewhere(value: &str) -> bool {
+fn is_indirection(value: &str) -> bool {
     let is_variable = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     value.starts_with(['!', '$']) || (is_variable && value.contains('_'))
 }
@@ -91,7 +91,7 @@ pub(super) fn is_fit(value: &str) -> bool {
         || is_number
         || is_url
         || is_marker
-        || look(value) == Look::Path
+        || shape_of(value) == Shape::Path
         || value.starts_with("./")
         || value.starts_with("~/"))
 }

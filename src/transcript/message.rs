@@ -139,7 +139,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns true if it is on another branch than the conversation.
-    pub(super) fn is_elsewhere(&self) -> bool {
+    pub(super) fn is_on_other_branch(&self) -> bool {
         matches!((&self.values[Field::Id as usize], self.expected), (Some(id), Some(expected)) if id != expected)
     }
 
@@ -161,7 +161,7 @@ impl<'a> Entry<'a> {
         let says_nothing = !matches!(self.get(Field::Type), "" | "message")
             || !matches!(self.get(Field::Role), "" | "user" | "assistant" | "toolResult");
         let is_given = |field| self.values[field as usize].is_some();
-        self.is_elsewhere() || says_nothing && is_given(Field::Id) && is_given(Field::Parent)
+        self.is_on_other_branch() || says_nothing && is_given(Field::Id) && is_given(Field::Parent)
     }
 
     fn enter(&mut self, container: Container) -> Verdict {

@@ -217,7 +217,7 @@ fn pass(
             if status == Status::More { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         let is_whole = status == Status::Finished || (status == Status::More && skimmer.is_complete());
-        if entry.is_elsewhere() {
+        if entry.is_on_other_branch() {
             continue;
         }
         let said = if is_whole { said(&mut entry) } else { Vec::new() };

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_two_numbers_whatever_follows() {
+    fn a_version_is_two_numbers_with_any_suffix() {
         for (said, expected) in [
             ("git version 2.47.3", Some((2, 47))),
             ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),

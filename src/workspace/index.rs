@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_was_told_about_a_file_is_read() {
+    fn the_bits_of_an_index_entry_are_read() {
         let plain = parse(&index(4, None, "a.rs", None), 20).expect("an index");
         assert_eq!((plain[0].path.as_slice(), plain[0].size), (b"a.rs".as_slice(), 7));
         assert_eq!(plain[0].object, "ab".repeat(20));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_in_parts_and_a_broken_one_are_not_read() {
+    fn a_split_index_and_a_broken_one_are_not_read() {
         let with = |name: &[u8; 4]| [name.as_slice(), &[0, 0, 0, 1, 9]].concat();
         assert!(parse(&index(4, None, "a", Some(&with(b"TREE"))), 20).is_some());
         assert!(parse(&index(4, None, "a", Some(&with(b"link"))), 20).is_none());

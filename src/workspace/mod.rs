@@ -37,13 +37,13 @@ pub(crate) use names::{by_danger, is_flagged};
 pub use obstacle::Obstacle;
 pub(crate) use obstacle::{Place, Reads, unless_blocked};
 pub(crate) use private::noted_trees;
-pub use private::{Brought, Imported, PrivateTree, TreeLock, TreeThere};
+pub use private::{Imported, PrivateTree, RemoteChanges, RemoteTree, TreeLock};
 pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{
-    Apply, Change, ChangeKind, Left, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
+    Apply, Artifacts, Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
 };
 pub use variables::GIT_VARIABLES;
 pub(crate) use variables::{leads_git, withheld_git_variables, without_git_variables};
 pub(crate) use watch::{Gap, Mark, SearchLimits, WatchedFiles, mark_of};
-pub(crate) use writing::{HeldTree, Look, WRITES, WorkTree, WritersTurn};
+pub(crate) use writing::{LockAttempt, WRITES, WorkTree, WriteLock, WriteLockQueue};

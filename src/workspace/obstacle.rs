@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_would_hold_git_is_named() {
+    fn a_file_that_would_block_git_is_named() {
         let special =
             |path: &str| format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
         for (path, kind, expected) in [
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_repository_names_elsewhere_is_found() {
+    fn a_file_named_by_the_configuration_of_a_repository_is_found() {
         for (file, text, reads, is_found) in [
             ("config", "[core]\n\texcludesFile = FIFO\n", Reads::Everything, true),
             ("config", "[core] attributesfile=\"FIFO\"\n", Reads::Everything, true),
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_would_open_above_a_directory_is_found_up_to_its_repository() {
+    fn files_that_git_opens_above_a_directory_are_found_up_to_its_repository() {
         let (_scene, root) = project();
         make(&root.join("sub/HEAD"), "fifo");
         assert!(found(&root.join("sub"), Reads::Everything).is_some_and(|said| said.starts_with("`HEAD`")));
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linked_work_tree_is_searched_with_what_it_shares() {
+    fn a_linked_work_tree_is_searched_with_its_shared_directory() {
         let (_scene, root) = project();
         let linked = root.with_file_name("linked");
         make(&linked.join(".git"), &format!("gitdir: {}\n", root.join(".git/worktrees/w").display()));
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn git_is_given_up_for_a_file_that_holds_it_and_for_no_other() {
+    async fn git_is_ended_only_for_a_file_that_blocks_it() {
         let (_scene, root) = project();
         let place = || Place::WorkTree(root.clone());
         make(&root.join("sub/deep/.gitattributes"), "fifo");

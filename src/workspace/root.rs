@@ -42,7 +42,7 @@ pub(super) fn is_repository(path: &Path) -> bool {
 
 /// Returns the directories with a repository's metadata outside of its `.git`: the directory named by a file of this name, and
 /// the directory shared with other work trees. Blocks.
-pub(super) fn elsewhere(git: &Path) -> Vec<PathBuf> {
+pub(super) fn external_dirs(git: &Path) -> Vec<PathBuf> {
     let own = named_by(git);
     let base = own.as_deref().unwrap_or(git);
     let shared = first_line(&base.join("commondir")).map(|shared| base.join(shared));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_linked_work_tree_names_is_found() {
+    fn the_directories_of_a_linked_work_tree_are_found() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let root = root.path().canonicalize().expect("it is there");
         fs::create_dir_all(root.join("main/.git/worktrees/w")).expect("made");
@@ -148,7 +148,7 @@ mod tests {
         fs::write(root.join("w/.git"), "gitdir: ../main/.git/worktrees/w\n").expect("written");
         fs::write(root.join("main/.git/worktrees/w/commondir"), "../..\n").expect("written");
         let expected = [root.join("main/.git/worktrees/w"), root.join("main/.git")];
-        assert_eq!(elsewhere(&root.join("w/.git")), expected);
-        assert_eq!(elsewhere(&root.join("main/.git")), Vec::<PathBuf>::new());
+        assert_eq!(external_dirs(&root.join("w/.git")), expected);
+        assert_eq!(external_dirs(&root.join("main/.git")), Vec::<PathBuf>::new());
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::names::{PROTECTED, role_of};
-use super::root::{REPOSITORY, elsewhere, is_bare};
+use super::root::{REPOSITORY, external_dirs, is_bare};
 use crate::text::quoted_path;
 
 /// Entries that are looked at, those near the root first. A listing of so many takes a fraction of a second.
@@ -140,7 +140,7 @@ impl Scan<'_> {
             self.found.protected.push(path.to_owned());
         }
         if path.file_name().is_some_and(|name| name == REPOSITORY) {
-            self.found.protected.extend(elsewhere(path));
+            self.found.protected.extend(external_dirs(path));
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_with_a_protected_name_is_said_and_what_it_leads_to_is_protected() {
+    fn a_link_with_a_protected_name_is_reported_and_its_target_is_protected() {
         let (_root, root) = tree(&["real/settings.json"]);
         std::os::unix::fs::symlink("real", root.join(".pi")).expect("linked");
         std::os::unix::fs::symlink("/etc", root.join("out")).expect("linked");
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_with_too_much_in_it_is_looked_at_in_part() {
+    fn a_tree_that_is_too_large_is_scanned_in_part() {
         let many: Vec<String> = (0..=MAX_PROTECTED).map(|number| format!("d{number}/e/.pi/")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).chain([".git/"]).collect();
         let (_root, root) = tree(&many);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_may_be_configured_and_places_may_not() {
+    fn git_settings_may_be_configured_and_git_paths_may_not() {
         assert!(leads_git("GIT_DIR") && leads_git("GIT_INDEX_FILE"));
         assert!(!leads_git("GIT_CONFIG_COUNT") && !leads_git("GIT_EDITOR"));
         let env = ["GIT_DIR", "GIT_CONFIG_COUNT", "GIT_EDITOR", "PATH"].map(|name| (name.into(), "x".into()));

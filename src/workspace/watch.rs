@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::names::{HEAD, IN_REPOSITORY, folded, is_flagged, is_installed, role_of};
-use super::root::{REPOSITORY, elsewhere};
+use super::root::{REPOSITORY, external_dirs};
 use super::scan::could_be_opened;
 use crate::text::figures::{bytes, counted, duration};
 use crate::text::quoted_path;
@@ -314,7 +314,7 @@ impl<'a> Search<'a> {
         }
         self.repository(path);
         let Some(work_tree) = path.parent() else { return };
-        for repository in std::iter::once(path.to_owned()).chain(elsewhere(path)) {
+        for repository in std::iter::once(path.to_owned()).chain(external_dirs(path)) {
             for config in ["config", "config.worktree"] {
                 self.configuration(&repository.join(config), work_tree, path, MAX_INCLUDES);
             }
@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
             }
         }
         // A directory that lends its objects and its configuration to others needs no `HEAD`.
-        let shared = elsewhere(path).into_iter().filter(|shared| shared.starts_with(self.root));
+        let shared = external_dirs(path).into_iter().filter(|shared| shared.starts_with(self.root));
         for shared in shared.collect::<Vec<_>>() {
             self.enter(shared, Wanted::Configuration);
         }

@@ -67,29 +67,29 @@ fn key_of(root: &Path) -> Option<String> {
 }
 
 /// A place in the order of writers of a tree.
-pub(crate) struct WritersTurn {
+pub(crate) struct WriteLockQueue {
     directory: PathBuf,
     key: String,
     gate: Option<File>,
 }
 
 /// The result of a check of the tree.
-pub(crate) enum Look {
+pub(crate) enum LockAttempt {
     /// The caller now holds the write lock.
-    Free(HeldTree),
+    Free(WriteLock),
     /// Another writer holds it, under this name if it is known.
     Taken(Option<String>),
 }
 
 /// The right to write to a tree. Dropping it gives it back.
 #[derive(Debug)]
-pub(crate) struct HeldTree {
+pub(crate) struct WriteLock {
     lock: Arc<File>,
     path: PathBuf,
     name: PathBuf,
 }
 
-impl HeldTree {
+impl WriteLock {
     /// Returns the lock file of the tree. Another process that also has it, such as the warden of a child, keeps the lock if we
     /// are killed, and no longer once we release it.
     pub(crate) fn lock(&self) -> Arc<File> {
@@ -97,7 +97,7 @@ impl HeldTree {
     }
 }
 
-impl WritersTurn {
+impl WriteLockQueue {
     pub(crate) fn new(agent_dir: &Path, tree: &WorkTree) -> Self {
         Self { directory: layout::writers(agent_dir), key: tree.key.clone(), gate: None }
     }
@@ -107,7 +107,7 @@ impl WritersTurn {
     /// # Errors
     ///
     /// If the files of the order cannot be used.
-    pub(crate) fn look(&mut self, writer: &str) -> io::Result<Look> {
+    pub(crate) fn try_lock(&mut self, writer: &str) -> io::Result<LockAttempt> {
         private::create_dir_all(&self.directory)?;
         let name = self.path("json");
         if self.gate.is_none() {
@@ -115,12 +115,12 @@ impl WritersTurn {
         }
         let path = self.path("lock");
         let held = if self.gate.is_some() { lock(&path, true)? } else { None };
-        let Some(held) = held else { return Ok(Look::Taken(read(&name))) };
-        let tree = HeldTree { lock: Arc::new(held), path, name };
+        let Some(held) = held else { return Ok(LockAttempt::Taken(read(&name))) };
+        let tree = WriteLock { lock: Arc::new(held), path, name };
         self.leave_gate();
         // The name is only shown. Without it others wait for an unnamed writer.
         let _ = private::beside(&tree.name, writer.as_bytes()).and_then(|file| Ok(file.persist(&tree.name)?));
-        Ok(Look::Free(tree))
+        Ok(LockAttempt::Free(tree))
     }
 
     fn leave_gate(&mut self) {
@@ -134,13 +134,13 @@ impl WritersTurn {
     }
 }
 
-impl Drop for WritersTurn {
+impl Drop for WriteLockQueue {
     fn drop(&mut self) {
         self.leave_gate();
     }
 }
 
-impl Drop for HeldTree {
+impl Drop for WriteLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.name);
         // Removed before it is unlocked: a process that opens it in between can see that it was removed.
@@ -165,17 +165,17 @@ mod tests {
         (root, tree)
     }
 
-    fn taken(look: Look) -> Option<String> {
-        match look {
-            Look::Taken(by) => by,
-            Look::Free(_) => panic!("nobody has it"),
+    fn taken(try_lock: LockAttempt) -> Option<String> {
+        match try_lock {
+            LockAttempt::Taken(by) => by,
+            LockAttempt::Free(_) => panic!("nobody has it"),
         }
     }
 
-    fn free(look: Look) -> HeldTree {
-        match look {
-            Look::Free(tree) => tree,
-            Look::Taken(by) => panic!("{by:?} has it"),
+    fn free(try_lock: LockAttempt) -> WriteLock {
+        match try_lock {
+            LockAttempt::Free(tree) => tree,
+            LockAttempt::Taken(by) => panic!("{by:?} has it"),
         }
     }
 
@@ -196,42 +196,42 @@ mod tests {
     }
 
     #[test]
-    fn one_writes_and_the_next_is_told_who_does() {
+    fn the_next_writer_gets_the_name_of_the_current_one() {
         let (root, tree) = tree();
-        let mut first = WritersTurn::new(root.path(), &tree);
-        let held = free(first.look("worker (1a2b3c4d)").expect("usable"));
-        let mut second = WritersTurn::new(root.path(), &tree);
-        assert_eq!(taken(second.look("other").expect("usable")).as_deref(), Some("worker (1a2b3c4d)"));
+        let mut first = WriteLockQueue::new(root.path(), &tree);
+        let held = free(first.try_lock("worker (1a2b3c4d)").expect("usable"));
+        let mut second = WriteLockQueue::new(root.path(), &tree);
+        assert_eq!(taken(second.try_lock("other").expect("usable")).as_deref(), Some("worker (1a2b3c4d)"));
         drop(held);
-        let held = free(second.look("other").expect("usable"));
+        let held = free(second.try_lock("other").expect("usable"));
         drop((held, first, second));
         let left = fs::read_dir(layout::writers(root.path())).expect("made").count();
         assert_eq!(left, 0, "nothing stays behind");
     }
 
     #[test]
-    fn who_waits_comes_before_the_next_of_the_process_that_writes() {
+    fn a_waiting_process_precedes_the_next_writer_of_the_current_process() {
         let (root, tree) = tree();
-        let held = free(WritersTurn::new(root.path(), &tree).look("first").expect("usable"));
-        let mut waits = WritersTurn::new(root.path(), &tree);
-        taken(waits.look("waits").expect("usable"));
+        let held = free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("usable"));
+        let mut waits = WriteLockQueue::new(root.path(), &tree);
+        taken(waits.try_lock("waits").expect("usable"));
         drop(held);
-        let mut next = WritersTurn::new(root.path(), &tree);
-        assert_eq!(taken(next.look("next").expect("usable")), None, "the other is at the gate");
-        let held = free(waits.look("waits").expect("usable"));
-        assert_eq!(taken(next.look("next").expect("usable")).as_deref(), Some("waits"));
+        let mut next = WriteLockQueue::new(root.path(), &tree);
+        assert_eq!(taken(next.try_lock("next").expect("usable")), None, "the other is at the gate");
+        let held = free(waits.try_lock("waits").expect("usable"));
+        assert_eq!(taken(next.try_lock("next").expect("usable")).as_deref(), Some("waits"));
         drop(held);
-        free(next.look("next").expect("usable"));
+        free(next.try_lock("next").expect("usable"));
     }
 
     #[test]
-    fn who_stops_waiting_gives_the_gate_back() {
+    fn a_writer_that_stops_waiting_releases_the_gate() {
         let (root, tree) = tree();
-        let held = free(WritersTurn::new(root.path(), &tree).look("first").expect("usable"));
-        let mut waits = WritersTurn::new(root.path(), &tree);
-        taken(waits.look("waits").expect("usable"));
+        let held = free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("usable"));
+        let mut waits = WriteLockQueue::new(root.path(), &tree);
+        taken(waits.try_lock("waits").expect("usable"));
         drop((waits, held));
-        free(WritersTurn::new(root.path(), &tree).look("next").expect("usable"));
+        free(WriteLockQueue::new(root.path(), &tree).try_lock("next").expect("usable"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rustix::net::{
 pub(crate) struct Channel(OwnedFd);
 
 /// The result of a read from the socket.
-pub(crate) enum Heard {
+pub(crate) enum HostMessage {
     /// An order, with the descriptor that it carried.
     Order(Order, Option<OwnedFd>),
     /// A message that this version does not know.
@@ -48,7 +48,7 @@ impl Channel {
     /// sent anything else.
     pub(crate) fn wait_for_start(&self) -> Option<OwnedFd> {
         match self.receive(RecvFlags::CMSG_CLOEXEC) {
-            Heard::Order(Order::Start, Some(stdin)) => Some(stdin),
+            HostMessage::Order(Order::Start, Some(stdin)) => Some(stdin),
             _ => None,
         }
     }
@@ -61,21 +61,25 @@ impl Channel {
         let mut kept = false;
         loop {
             match self.receive(RecvFlags::CMSG_CLOEXEC) {
-                Heard::Order(Order::Leave, _) => return Parting { cleans: false, kept, host_gone: false },
-                Heard::Order(Order::Clean, _) => return Parting { cleans: true, kept, host_gone: false },
-                Heard::Gone => return Parting { cleans: true, kept, host_gone: true },
-                Heard::Order(Order::Keep, _) => kept = true,
-                Heard::Order(..) | Heard::Noise | Heard::Nothing => {}
+                HostMessage::Order(Order::Leave, _) => {
+                    return Parting { cleans: false, kept, host_gone: false };
+                }
+                HostMessage::Order(Order::Clean, _) => {
+                    return Parting { cleans: true, kept, host_gone: false };
+                }
+                HostMessage::Gone => return Parting { cleans: true, kept, host_gone: true },
+                HostMessage::Order(Order::Keep, _) => kept = true,
+                HostMessage::Order(..) | HostMessage::Noise | HostMessage::Nothing => {}
             }
         }
     }
 
     /// Reads the next message without waiting for one.
-    pub(crate) fn hear(&self) -> Heard {
+    pub(crate) fn next_message(&self) -> HostMessage {
         self.receive(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
     }
 
-    fn receive(&self, flags: RecvFlags) -> Heard {
+    fn receive(&self, flags: RecvFlags) -> HostMessage {
         let mut bytes = [0; MAX_MESSAGE];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         loop {
@@ -88,21 +92,21 @@ impl Channel {
                     });
                     let descriptor = descriptors.next();
                     return match (message.bytes, Order::parse(&bytes[..message.bytes])) {
-                        _ if message.flags.contains(ReturnFlags::TRUNC) => Heard::Noise,
-                        (0, _) => Heard::Gone,
-                        (_, Some(order)) => Heard::Order(order, descriptor),
-                        (_, None) => Heard::Noise,
+                        _ if message.flags.contains(ReturnFlags::TRUNC) => HostMessage::Noise,
+                        (0, _) => HostMessage::Gone,
+                        (_, Some(order)) => HostMessage::Order(order, descriptor),
+                        (_, None) => HostMessage::Noise,
                     };
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Heard::Nothing,
-                Err(_) => return Heard::Gone,
+                Err(Errno::AGAIN) => return HostMessage::Nothing,
+                Err(_) => return HostMessage::Gone,
             }
         }
     }
 
     /// Sends a report. Errors are ignored: the warden works on without a host that reads.
-    pub(crate) fn tell(&self, report: &Report) {
+    pub(crate) fn report(&self, report: &Report) {
         self.send(report, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_open_for_writing_until_the_last_writer_has_closed_it() {
+    fn a_file_counts_as_open_until_its_last_writer_closes_it() {
         let root = tempfile::tempdir().expect("a directory");
         let path = root.path().join("file");
         fs::write(&path, "text").expect("written");

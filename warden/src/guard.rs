@@ -9,7 +9,7 @@ use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Stage, Tally
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
-use crate::channel::{Channel, Heard, Parting};
+use crate::channel::{Channel, HostMessage, Parting};
 use crate::sandbox::Prepared;
 use crate::start::{At as _, Failure, start};
 use crate::sys;
@@ -72,7 +72,7 @@ struct Guard<'a> {
     child: Pid,
     meter: Meter,
     /// The time and the content of the last usage report to the host.
-    told: (Instant, Tally),
+    last_report: (Instant, Tally),
     phase: Phase,
     ending: Option<Ending>,
     host_gone: bool,
@@ -103,9 +103,9 @@ pub(crate) fn guard(
     let _ = rustix::stdio::dup2_stderr(&nowhere);
     let mechanisms = [held, &applied].concat();
     if let Some(cgroup) = &cgroup {
-        channel.tell(&Report::Grouped(cgroup.path().to_path_buf()));
+        channel.report(&Report::Grouped(cgroup.path().to_path_buf()));
     }
-    channel.tell(&Report::Started(mechanisms));
+    channel.report(&Report::Started(mechanisms));
     let mut guard = Guard {
         channel,
         options,
@@ -113,7 +113,7 @@ pub(crate) fn guard(
         cgroup,
         child,
         meter: Meter::new(options.limits),
-        told: (Instant::now(), Tally::default()),
+        last_report: (Instant::now(), Tally::default()),
         phase: Phase::Working,
         ending: None,
         host_gone: false,
@@ -177,7 +177,7 @@ impl Guard<'_> {
     /// The rest of the tree ran for the child. Without it they are asked to exit, and soon killed.
     fn child_ended(&mut self, ending: Ending) {
         self.ending = Some(ending);
-        self.channel.tell(&Report::Ended(ending));
+        self.channel.report(&Report::Ended(ending));
         if !self.asked {
             self.ask();
         }
@@ -201,14 +201,14 @@ impl Guard<'_> {
         if let Some(over) = self.meter.sample()
             && !matches!(self.phase, Phase::Killing { .. })
         {
-            self.channel.tell(&Report::OverLimit(over));
+            self.channel.report(&Report::OverLimit(over));
             self.kill();
         }
-        let (when, what) = self.told;
+        let (when, what) = self.last_report;
         let so_far = self.meter.so_far();
         if self.phase == Phase::Working && when.elapsed() >= TELL && what != so_far {
-            self.channel.tell(&Report::Using(so_far));
-            self.told = (Instant::now(), so_far);
+            self.channel.report(&Report::Using(so_far));
+            self.last_report = (Instant::now(), so_far);
         }
     }
 
@@ -250,16 +250,16 @@ impl Guard<'_> {
 
     fn handle(&mut self) {
         loop {
-            match self.channel.hear() {
-                Heard::Order(Order::Ask, _) => self.ask(),
-                Heard::Order(Order::Keep, _) => self.kept = true,
-                Heard::Order(Order::Hold, held) => {
+            match self.channel.next_message() {
+                HostMessage::Order(Order::Ask, _) => self.ask(),
+                HostMessage::Order(Order::Keep, _) => self.kept = true,
+                HostMessage::Order(Order::Hold, held) => {
                     self.held.extend(held.filter(|_| self.held.len() < MAX_HELD));
                 }
-                Heard::Order(Order::Kill, _) => self.kill(),
-                Heard::Order(Order::Start | Order::Leave | Order::Clean, _) | Heard::Noise => {}
-                Heard::Nothing => return,
-                Heard::Gone => return self.host_has_gone(),
+                HostMessage::Order(Order::Kill, _) => self.kill(),
+                HostMessage::Order(Order::Start | Order::Leave | Order::Clean, _) | HostMessage::Noise => {}
+                HostMessage::Nothing => return,
+                HostMessage::Gone => return self.host_has_gone(),
             }
         }
     }

@@ -11,9 +11,9 @@ use pi_subagent_warden::{
 
 use crate::channel::{Channel, Parting};
 use crate::guard::guard;
-use crate::hold::{HOLD, hold};
+use crate::script_host::{HOLD, hold};
 use crate::start::{At as _, Failure};
-use crate::{farewell, sandbox, shell, sys, tree};
+use crate::{last_command, sandbox, shell, sys, tree};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
 /// socket tell them apart.
@@ -71,7 +71,7 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
         clean_up(options, parting.kept);
     }
     if parting.host_gone {
-        farewell::run(&options.farewell);
+        last_command::run(&options.last_command);
     }
     sys::die_like(ending)
 }

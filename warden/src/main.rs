@@ -8,22 +8,22 @@
 //! | which processes belong to the tree, how they are ended, and whether they exceed a limit | `tree/` |
 //! | what a sandboxed child may write | `sandbox/` |
 //! | what happens when a child's tool runs it as a shell | `shell` |
-//! | what happens when a shell script starts it (`--hold`) | `hold` |
-//! | what is run after the death of the host | `farewell` |
+//! | what happens when a shell script starts it (`--hold`) | `script_host` |
+//! | what is run after the death of the host | `last_command` |
 //! | raw system calls | `sys/`, and nowhere else |
 
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
-mod farewell;
-#[cfg(target_os = "linux")]
 mod guard;
 #[cfg(target_os = "linux")]
-mod hold;
+mod last_command;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod script_host;
 #[cfg(target_os = "linux")]
 mod shell;
 #[cfg(target_os = "linux")]

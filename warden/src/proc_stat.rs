@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_parsed_whatever_its_name() {
+    fn a_process_is_parsed_with_any_name() {
         for (name, state, shown, alive) in [
             ("sleep", "S", "sleep", true),
             ("sleep", "T", "sleep", true),

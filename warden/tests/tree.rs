@@ -230,7 +230,7 @@ fn a_lock_of_the_host_lasts_until_the_tree_is_gone() {
 }
 
 #[test]
-fn a_lock_is_free_when_the_host_hears_that_the_tree_is_gone() {
+fn a_lock_is_free_when_the_host_learns_that_the_tree_has_ended() {
     let scene = tempfile::tempdir().expect("a directory");
     let path = scene.path().join("lock");
     let lock = fs::File::create_new(&path).expect("a file");
@@ -250,7 +250,7 @@ fn a_lock_is_free_when_the_host_hears_that_the_tree_is_gone() {
 }
 
 #[test]
-fn whom_a_child_leaves_behind_are_asked_before_they_are_killed() {
+fn the_processes_left_by_a_child_are_asked_to_exit_before_they_are_killed() {
     let polite =
         "trap \"echo goodbye; exit 0\" TERM; echo ready; kill -USR1 $LEADER; while :; do sleep 0.05; done";
     let deaf = "trap \"\" TERM; echo ready; kill -USR1 $LEADER; while :; do sleep 0.05; done";
@@ -317,7 +317,7 @@ fn a_dead_host_leaves_nothing_of_a_child_without_work_and_keeps_what_one_with_wo
 }
 
 #[test]
-fn a_tree_that_takes_its_time_tells_what_it_has_used() {
+fn a_slow_tree_reports_its_resource_use() {
     let script = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 60 & sleep 60";
     let host = Host::start(&[], |_| {}, script);
     host.started();
@@ -335,7 +335,7 @@ fn a_tree_that_takes_its_time_tells_what_it_has_used() {
 
 /// As a child does it where no filter of system calls holds it: it takes the warden's descriptors away, and leaves.
 #[test]
-fn a_warden_that_cannot_open_files_ends_its_tree_nevertheless() {
+fn a_warden_without_descriptors_still_ends_its_tree() {
     let escapes = "trap \"\" TERM; sleep 600 & echo $1 $$ $!; wait; sleep 600";
     let script =
         format!("trap 'exit 0' USR1; setsid env -i sh -c '{escapes}' sh $$ & while :; do sleep 0.05; done");
@@ -367,7 +367,7 @@ fn a_warden_that_cannot_open_files_ends_its_tree_nevertheless() {
 /// Processes that are replaced at every check. The test runs in a pid namespace with a limit of processes, because only these
 /// would certainly stop them if the warden did not.
 #[test]
-fn who_fork_without_a_pause_end_with_the_namespace() {
+fn processes_that_fork_without_a_pause_end_with_the_namespace() {
     let drop_root = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let limited = ["prlimit", "--nproc=256"];
     let before = if rustix::process::getuid().is_root() {
@@ -432,7 +432,7 @@ fn a_start_removes_the_control_groups_of_killed_wardens_but_none_that_may_be_in_
 }
 
 #[test]
-fn a_host_that_cannot_clean_up_has_its_warden_do_it_and_one_that_could_does_not() {
+fn the_warden_cleans_up_only_if_the_host_cannot() {
     for (last, removes) in [(Some(Order::Clean), true), (None, true), (Some(Order::Leave), false)] {
         let scene = tempfile::tempdir().expect("a directory");
         let left = scene.path().join("left");
@@ -452,11 +452,11 @@ fn a_host_that_cannot_clean_up_has_its_warden_do_it_and_one_that_could_does_not(
 
 /// Runs the following words with this number of descriptors.
 #[test]
-fn a_farewell_is_run_when_the_host_has_died_and_its_tree_is_gone_and_only_then() {
+fn the_last_command_runs_only_after_the_host_and_its_tree_have_ended() {
     for dies in [true, false] {
         let scene = tempfile::tempdir().expect("a directory");
         let folder = scene.path().as_os_str().to_owned();
-        let farewell =
+        let last_command =
             r#"if kill -0 "$(cat "$0/pid")"; then echo early; else echo late; fi >"$0/note" 2>/dev/null"#;
         let script =
             r#"echo $$ >"$0/pid"; echo there; "#.to_owned() + if dies { "exec sleep 60" } else { ":" };
@@ -464,8 +464,8 @@ fn a_farewell_is_run_when_the_host_has_died_and_its_tree_is_gone_and_only_then()
             &[],
             |options| {
                 options.command.push(folder.clone());
-                options.farewell = ["/bin/sh", "-c", farewell].map(OsString::from).to_vec();
-                options.farewell.push(folder);
+                options.last_command = ["/bin/sh", "-c", last_command].map(OsString::from).to_vec();
+                options.last_command.push(folder);
             },
             &script,
         );
@@ -488,7 +488,7 @@ fn with_descriptors(count: &str) -> [&str; 4] {
 }
 
 #[test]
-fn a_probe_that_is_short_of_descriptors_says_so_and_nothing_of_the_machine() {
+fn a_probe_without_descriptors_reports_the_shortage_and_no_abilities() {
     let probe = |count: &str| {
         let [shell, words @ ..] = with_descriptors(count);
         Command::new(shell).args(words).args([WARDEN, "--probe"]).output().expect("it starts")

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn any_parts_give_the_same_hash_and_the_name_of_an_output_file_does_not_count() {
+    fn any_chunking_gives_the_same_hash_and_output_file_names_do_not_count() {
         for length in [0, 1, 511, 512, 513, 1024, 1025, 1026, 5000] {
             let text = "0123456789".repeat(600)[..length].to_owned();
             for part in [1, 7, 511, 512, 513, 1024, 1025, 10_000] {

@@ -14,9 +14,9 @@ use crate::text::figures::millis;
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct DeliveryStep {
-    /// `look`: call `contains`. `send`: give the message to the session and call `sent`; without that, the rest waits. `arrived`:
+    /// `check`: call `contains`. `send`: give the message to the session and call `sent`; without that, the rest waits. `arrived`:
     /// the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
-    #[napi(ts_type = "\"look\" | \"send\" | \"arrived\" | \"confirm\"")]
+    #[napi(ts_type = "\"check\" | \"send\" | \"arrived\" | \"confirm\"")]
     pub step: &'static str,
     /// The first of the message's `deliveryIds`; of `send` and `arrived`.
     pub message: Option<String>,
@@ -62,7 +62,7 @@ pub fn delivered_in(entries: String) -> Vec<String> {
 /// dispatcher.add(["delivery-2"], true);
 /// dispatcher.settled(false);
 /// for (let step = dispatcher.next(); step; step = dispatcher.next()) {
-/// 	if (step.step === "look") dispatcher.contains(session);
+/// 	if (step.step === "check") dispatcher.contains(session);
 /// 	if (step.step !== "send") continue;
 /// 	session.push(step.message ?? "");
 /// 	dispatcher.sent();
@@ -92,16 +92,16 @@ impl DeliveryDispatcher {
         self.0.waiting()
     }
 
-    /// The time of the next call of `look`, in milliseconds from now. Absent if there is nothing left to do.
+    /// The time of the next call of `check`, in milliseconds from now. Absent if there is nothing left to do.
     #[napi(catch_unwind)]
-    pub fn look_after_ms(&self) -> Option<f64> {
+    pub fn check_after_ms(&self) -> Option<f64> {
         self.0.is_waiting().then(|| millis(DISPATCHER_LOOK).into_js())
     }
 
     /// Time has passed. `isIdle`: no turn is under way.
     #[napi(catch_unwind)]
-    pub fn look(&mut self, is_idle: bool) {
-        self.0.look(is_idle, Instant::now());
+    pub fn check(&mut self, is_idle: bool) {
+        self.0.check(is_idle, Instant::now());
     }
 
     /// A prompt has come, and its turn is being prepared.
@@ -158,7 +158,7 @@ impl DeliveryDispatcher {
         self.0.forget();
     }
 
-    /// Answers `look`: the deliveries in the session, and its file, if it has one.
+    /// Answers `check`: the deliveries in the session, and its file, if it has one.
     #[napi(catch_unwind)]
     pub fn contains(&mut self, delivery_ids: Vec<String>, file: Option<String>) {
         self.0.contains(&delivery_ids.into_iter().collect(), file.map(PathBuf::from).as_deref());
@@ -183,7 +183,7 @@ impl IntoJs<DeliveryStep> for background::Step {
     fn into_js(self) -> DeliveryStep {
         let step = |step| DeliveryStep { step, ..DeliveryStep::default() };
         match self {
-            Self::Look => step("look"),
+            Self::Check => step("check"),
             Self::Send { message, starts_turn } => {
                 DeliveryStep { message: Some(message), trigger_turn: Some(starts_turn), ..step("send") }
             }

@@ -12,7 +12,7 @@ use crate::node::runtime::promise;
 use crate::orchestrate::background;
 use crate::process::Detached;
 
-/// The script of a keeper: it loads this addon, outlives its terminal, and ends its run on SIGTERM.
+/// The script of a host process: it loads this addon, outlives its terminal, and ends its run on SIGTERM.
 const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title = 'pi-subagent-host'; \
      for (const signal of ['SIGHUP', 'SIGINT']) process.on(signal, () => {}); \
      process.on('SIGTERM', () => addon.endBackground().finally(() => process.exit(0))); \
@@ -24,7 +24,7 @@ const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title 
 pub(in crate::node) fn host_process() -> Option<Detached> {
     let program = std::env::current_exe().ok()?;
     let args = ["-e".into(), SCRIPT.into(), addon()?.as_os_str().to_owned()].into();
-    // Options for Node are meant for the host: an inspector would stop the keeper before it begins.
+    // Options for Node are meant for the host: an inspector would stop the host process before it begins.
     let env = [("BUN_BE_BUN", "1"), ("ELECTRON_RUN_AS_NODE", "1"), ("NODE_OPTIONS", "")];
     Some(Detached { program, args, env: env.map(|(name, value)| (name.into(), value.into())).into() })
 }

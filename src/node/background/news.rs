@@ -80,7 +80,7 @@ impl IntoJs<DeliveredEvent> for &background::DeliveryMessage {
         DeliveredEvent {
             run_ids: self.run_ids(),
             delivery_ids: self.delivery_ids.clone(),
-            runs: self.runs.iter().map(background::told).map(IntoJs::into_js).collect(),
+            runs: self.runs.iter().map(background::published_run).map(IntoJs::into_js).collect(),
         }
     }
 }

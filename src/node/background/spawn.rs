@@ -123,7 +123,7 @@ pub fn list_spawnable(
 ) -> napi::Result<PromiseRaw<'static, SpawnableAgents>> {
     let (cwd, context) = options.into_context();
     promise(env, async move {
-        let capabilities = HostCapabilities::look(&context).await;
+        let capabilities = HostCapabilities::probe(&context).await;
         let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
         let kind = Spawnable::LIST_KIND;
         let version = Spawnable::LIST_VERSION;

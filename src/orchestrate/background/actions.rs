@@ -17,7 +17,7 @@ use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{CallOrder, HandOver};
 use crate::run::{
     ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides, RunRecord,
-    RunSpec, RunState, SharedRunId, Timeout, blocking, cannot_go_on, prepare_with, spawn_task,
+    RunSpec, RunState, SharedRunId, Timeout, blocking, cannot_continue, prepare_with, spawn_task,
 };
 use crate::store::now_ms;
 use crate::text::figures::millis;
@@ -190,7 +190,7 @@ pub async fn resume(
         let agent = run.agent.clone();
         let cwd = run.cwd.clone();
         let context = Arc::clone(&scope.context);
-        let why = blocking(move || cannot_go_on(&agent, &cwd, &context, &config)).await;
+        let why = blocking(move || cannot_continue(&agent, &cwd, &context, &config)).await;
         return Err(why.unwrap_or_else(|| "it has no transcript to continue".to_owned()));
     };
     let overrides = RunOverrides {

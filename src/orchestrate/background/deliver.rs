@@ -18,7 +18,7 @@ use super::question::{is_question, is_question_id, is_stale};
 use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use super::spawn::spawnable;
-use super::watch::{take_over_orphans, watch_others};
+use super::watch::{adopt_orphans, watch_others};
 use crate::config::OnRestart;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
 use crate::run::{HostCapabilities, RunRecord, blocking, load_config, spawn_task};
@@ -63,7 +63,7 @@ pub async fn open_conversation(
         // A process that died may have delivered these without archiving their runs.
         mark(service, &opened, &delivered);
         service.repository.release(&given_up);
-        take_over_orphans(service);
+        adopt_orphans(service);
     });
     prepare.await;
     view.outbox.expect();
@@ -75,7 +75,7 @@ pub async fn open_conversation(
 
 async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationView>) {
     let ConversationScope { cwd, context, .. } = view.scope.clone();
-    let capabilities = HostCapabilities::look(&context).await;
+    let capabilities = HostCapabilities::probe(&context).await;
     let (agents, _) = service.blocking(move |_| spawnable(&cwd, &context, &capabilities)).await;
     view.set_agents(agents.into_iter().map(|agent| (agent.id, agent.description)).collect());
 }
@@ -164,7 +164,7 @@ async fn until(
                 live.end(EndReason::Waited(limit.unwrap_or_default()));
             }
         }
-        // The order matters: an ended run with a keeper must be pending before it stops being waited for.
+        // The order matters: an ended run with a host process must be pending before it stops being waited for.
         let is_waiting = view.waits_for_host_processes();
         let is_settled = live.is_empty() && view.outbox.is_settled(UNANSWERED);
         if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
@@ -229,7 +229,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             return close_conversation(&service, &view).await;
         }
         if ack == Ack::Accepted {
-            notices.told();
+            notices.delivered();
             if batch.deliveries.iter().any(is_question) {
                 view.note_asked();
             }

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
     ANNOUNCE_SKIP, Announcement, BackgroundStatus, RunOutcome, RunRecord, SandboxReport, SingleResult,
-    ToolResult, changes_summary, has_to_be_told,
+    ToolResult, changes_summary, must_be_delivered,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
@@ -112,7 +112,7 @@ impl Ending {
             // A user who stops a run, or opens a conversation with interrupted runs, decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
             // No child can keep to itself what waits on a branch, or what runs code later.
-            is_silent: is_success && says_nothing && !result.details.results.iter().any(has_to_be_told),
+            is_silent: is_success && says_nothing && !result.details.results.iter().any(must_be_delivered),
         };
         Self::new(run, end, config)
     }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn each_end_of_a_run_has_one_id_whoever_tells_it() {
+    fn each_end_of_a_run_has_one_id_in_every_process() {
         let mut run = RunRecord { key: "key".to_owned(), ..RunRecord::default() };
         let id = |run: &RunRecord| {
             let ending = Ending::of_orphan(run.clone(), None, &Config::default());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_without_a_run_tells_why_there_was_none() {
+    fn a_result_without_a_run_has_the_reason() {
         let live = LiveRun::new(RunRecord::default(), &crate::process::Cancel::new());
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };

@@ -52,7 +52,7 @@ pub(in crate::orchestrate) enum ResultOwner {
     Call,
     Conversation,
     /// The call has it.
-    Nobody,
+    NoOne,
 }
 
 /// A run that a call waits for, until it is handed over. It leaves the list when it has ended, or is dropped.
@@ -64,7 +64,7 @@ pub(in crate::orchestrate) struct ForegroundRun {
     call: Cancel,
     setup_notes: Vec<String>,
     spec: Arc<RunSpec>,
-    heir: tokio::sync::Mutex<ResultOwner>,
+    owner: tokio::sync::Mutex<ResultOwner>,
     handed_over: watch::Sender<bool>,
 }
 
@@ -102,7 +102,7 @@ impl ForegroundRun {
             call: call.control.cancel.clone(),
             setup_notes: ready.notes().to_vec(),
             spec: Arc::clone(&ready.spec),
-            heir: tokio::sync::Mutex::new(ResultOwner::Call),
+            owner: tokio::sync::Mutex::new(ResultOwner::Call),
             handed_over: watch::Sender::new(false),
         }))
     }
@@ -136,7 +136,7 @@ impl ForegroundRun {
         tokio::select! {
             biased;
             result = queued.run(ready, callbacks, &self.live.control, &mut listed) => result,
-            never = self.obey_call() => match never {},
+            never = self.follow_call() => match never {},
             never = self.store_once_handed_over() => match never {},
         }
     }
@@ -144,9 +144,9 @@ impl ForegroundRun {
     /// Decides who gets the end of the run. The call gets it at once. For the conversation it must be delivered, for a chain
     /// after the further steps.
     pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
-        let mut heir = self.heir.lock().await;
-        if *heir == ResultOwner::Call {
-            *heir = ResultOwner::Nobody;
+        let mut owner = self.owner.lock().await;
+        if *owner == ResultOwner::Call {
+            *owner = ResultOwner::NoOne;
             let run_id = self.keep(result).await;
             for single in &mut result.details.results {
                 single.run_id.clone_from(&run_id);
@@ -160,7 +160,7 @@ impl ForegroundRun {
                 run.note_used(&single.usage, single.resources.as_ref());
             });
         }
-        *heir
+        *owner
     }
 
     /// Delivers the end of a run that was handed over to its conversation.
@@ -218,10 +218,10 @@ impl ForegroundRun {
     ///
     /// With the reason why its call keeps waiting.
     pub(in crate::orchestrate) async fn hand_over(&self, label: Option<String>) -> Result<RunRecord, String> {
-        let mut heir = self.heir.lock().await;
-        match *heir {
+        let mut owner = self.owner.lock().await;
+        match *owner {
             ResultOwner::Conversation => return Ok(self.live.record()),
-            ResultOwner::Nobody => return Err(OVER.to_owned()),
+            ResultOwner::NoOne => return Err(OVER.to_owned()),
             ResultOwner::Call if self.live.is_ending() => return Err(ENDING.to_owned()),
             ResultOwner::Call => {}
         }
@@ -242,7 +242,7 @@ impl ForegroundRun {
             self.live.change(|run| run.is_foreground = true);
             return Err(NO_STORE.to_owned());
         }
-        *heir = ResultOwner::Conversation;
+        *owner = ResultOwner::Conversation;
         self.handed_over.send_replace(true);
         self.service.invalidate(false);
         watch_others(&self.service);
@@ -250,7 +250,7 @@ impl ForegroundRun {
     }
 
     /// Ends the run with its call, unless it was handed over before.
-    async fn obey_call(&self) -> Infallible {
+    async fn follow_call(&self) -> Infallible {
         let reason = self.call.cancelled().await;
         self.while_waited_for().await;
         self.live.control.cancel.cancel(reason);

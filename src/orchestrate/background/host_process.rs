@@ -1,7 +1,7 @@
-//! The keeper: a separate process that hosts one run which outlives the pi that requested it.
+//! The host process: a separate process that hosts one run which outlives the pi that requested it.
 //!
 //! It loads the same addon and does for its run what any host does: same limits, same sanitizer, same store, and a
-//! warden that watches the keeper.
+//! warden that watches the host process.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::service::background;
 use super::spawn::{SpawnRequest, spawn};
 use crate::run::{HostCallbacks, blocking, start_log};
 
-/// The main function of a keeper: reads a request from standard input, writes the receipt with `answer`, and resolves
+/// The main function of a host process: reads a request from standard input, writes the receipt with `answer`, and resolves
 /// when the run has ended and its end is stored. No user is present, so `nobody` must decline every question.
 ///
 /// # Errors

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_lasts_as_long_as_it_does_whatever_the_clock_says() {
+    fn a_clock_change_does_not_affect_a_duration() {
         const DAY: i64 = 24 * 60 * 60 * 1000;
         let minute = Duration::from_secs(60);
         for (label, known, now, expected) in [
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_news_until_they_have_led_to_a_call() {
+    fn text_is_current_until_a_tool_call_follows() {
         let words = |text: &str| DisplayItem::Text { text: text.to_owned() };
         let call = || DisplayItem::ToolCall { name: "ls".to_owned(), args: serde_json::json!({}) };
         let long = "é".repeat(COMPARED);

@@ -1,4 +1,4 @@
-//! Snapshots of runs that outlive their pi. A run's keeper writes them, and other processes read them.
+//! Snapshots of runs that outlive their pi. A run's host process writes them, and other processes read them.
 //!
 //! They are stored in the agent directory, where no sandboxed child can write, so their content can be trusted.
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_shows_in_the_run_that_has_a_host_process_until_it_is_removed() {
+    fn a_run_with_a_host_process_shows_its_snapshot_until_it_is_removed() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
         let working = LiveSnapshot {

@@ -2,7 +2,7 @@
 //! even if this process dies.
 //!
 //! ```text
-//! spawn      decides, hosts the run or hands it to a keeper     → receipt
+//! spawn      decides, hosts the run or hands it to a host process     → receipt
 //!   drive    queue, child, changes to the store; at the end: ending → repository → outbox
 //! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
@@ -55,7 +55,7 @@ pub use conversation::contained::delivered_in;
 pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart};
 pub use conversation::event::{Happened, RunEvent};
-pub use conversation::news::told;
+pub use conversation::news::published_run;
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{
     KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,

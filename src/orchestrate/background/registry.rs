@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_wait_for_takes_no_room_until_it_is_in_the_background() {
+    fn foreground_runs_take_no_background_slot_until_they_are_moved() {
         let registry = RunRegistry::default();
         let called = ["one", "two"].map(|key| live(key, "a"));
         for live in &called {

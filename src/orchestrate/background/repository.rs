@@ -249,8 +249,8 @@ impl RunRepository {
     }
 
     /// Takes the notices that the user has not seen. They are restored unless they are delivered.
-    pub(super) fn take_notices(&self) -> UntoldNotices<'_> {
-        UntoldNotices { repository: self, notices: std::mem::take(&mut self.state.lock().notices) }
+    pub(super) fn take_notices(&self) -> UndeliveredNotices<'_> {
+        UndeliveredNotices { repository: self, notices: std::mem::take(&mut self.state.lock().notices) }
     }
 
     /// Moves runs from memory to disk. Returns whether memory is now empty.
@@ -380,19 +380,19 @@ pub(super) fn sort_newest_first(runs: &mut [RunRecord]) {
 }
 
 /// Notices on their way to the user; dropping them gives them back.
-pub(super) struct UntoldNotices<'a> {
+pub(super) struct UndeliveredNotices<'a> {
     repository: &'a RunRepository,
     pub notices: Vec<String>,
 }
 
-impl UntoldNotices<'_> {
+impl UndeliveredNotices<'_> {
     /// Confirms that the user has seen the notices.
-    pub(super) fn told(mut self) {
+    pub(super) fn delivered(mut self) {
         self.notices.clear();
     }
 }
 
-impl Drop for UntoldNotices<'_> {
+impl Drop for UndeliveredNotices<'_> {
     fn drop(&mut self) {
         if !self.notices.is_empty() {
             self.repository.state.lock().notices.splice(0..0, self.notices.drain(..));
@@ -435,8 +435,8 @@ mod tests {
         repository.finish(&over("one"), Some(&delivery("one")), false);
         repository.finish(&over("two"), Some(&delivery("two")), true);
         assert_eq!(repository.take_notices().notices.len(), 1);
-        assert_eq!(repository.take_notices().notices.len(), 1, "nobody was told");
-        repository.take_notices().told();
+        assert_eq!(repository.take_notices().notices.len(), 1, "no one got them");
+        repository.take_notices().delivered();
         assert!(repository.take_notices().notices.is_empty());
         assert!(repository.is_in_memory("one") && !repository.flush());
         assert_eq!(repository.runs(Some("s")).len(), 2);
@@ -478,7 +478,7 @@ mod tests {
 
     /// Two that have seen the same end may come one after the other, too.
     #[test]
-    fn an_end_is_resumed_once_also_when_the_run_has_ended_again_before_the_second_claim() {
+    fn an_end_is_resumed_once_even_if_the_run_ends_again_before_the_second_claim() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let repository = RunRepository::new(agent_dir.path());
         let ended = RunRecord { ended_ms: Some(10), ..over("one") };

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_run_whose_directory_somebody_has_removed_is_dropped() {
+    fn a_forgotten_run_without_a_directory_is_dropped() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let agent_dir = root.path().join("agent");
         let repository = Arc::new(RunRepository::new(&agent_dir));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_quota_nothing_goes_whose_end_was_told_within_the_hour_or_not_at_all() {
+    fn runs_delivered_within_the_hour_or_undelivered_stay_beyond_the_quota() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let agent_dir = root.path().join("agent");
         let context = context(&agent_dir, 1);

@@ -14,7 +14,7 @@ use super::live_snapshot::SnapshotDirectory;
 use super::registry::RunRegistry;
 use super::repository::{RunRepository, sort_newest_first};
 use super::retention::Retention;
-use crate::present::leaving_words;
+use crate::present::exit_message;
 use crate::run::{RunRecord, blocking};
 
 /// The maximum time that an ending host waits for its runs to end. Their children have two seconds to exit.
@@ -90,7 +90,7 @@ pub async fn close_all() -> Option<String> {
     blocking(move || {
         let [ended, going_on] = all;
         let is_saved = ended.iter().chain(&going_on).any(RunRecord::session_is_saved);
-        leaving_words(&ended, &going_on, is_saved)
+        exit_message(&ended, &going_on, is_saved)
     })
     .await
 }

@@ -51,7 +51,7 @@ async fn watch(service: Arc<BackgroundService>) {
     let mut changes = service.registry.changes();
     while is_needed(&service) {
         changes.mark_unchanged();
-        look(&service, &mut schedule).await;
+        poll(&service, &mut schedule).await;
         sleep(BUSY_PAUSE).await;
         let is_busy = service.registry.len() > 0 || service.conversations.is_any(ConversationView::has_live);
         if !is_busy {
@@ -68,7 +68,7 @@ fn is_needed(service: &BackgroundService) -> bool {
     *is_watching
 }
 
-async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
+async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     restore_if_replaced(service).await;
     let before = schedule.version;
     let changes = service.blocking(move |BackgroundService { repository, .. }| {
@@ -87,7 +87,7 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     for request in &requests {
         handle(service, request);
     }
-    if is_due(&mut schedule.orphans, ORPHANS) && service.blocking(take_over_orphans).await {
+    if is_due(&mut schedule.orphans, ORPHANS) && service.blocking(adopt_orphans).await {
         service.invalidate(true);
     }
     if is_due(&mut schedule.archive, ARCHIVE) {
@@ -145,7 +145,7 @@ fn handle(service: &BackgroundService, Request { key, action, text }: &Request) 
 }
 
 /// Ends the runs of dead processes, with their answers so far. Returns whether there were any. Blocks.
-pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
+pub(super) fn adopt_orphans(service: &BackgroundService) -> bool {
     // Only a conversation knows which secrets a text must not contain, so the runs wait until one is open.
     let Some(view) = service.conversations.any() else { return false };
     let orphans = service.repository.orphans();
@@ -155,12 +155,12 @@ pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
             target: "delivery", run = %run.run_id, process, reason = "its process has ended",
             "a run is adopted as interrupted"
         );
-        take_over(service, run, &process, &view.scope.context);
+        adopt(service, run, &process, &view.scope.context);
     }
     is_any
 }
 
-fn take_over(service: &BackgroundService, mut run: RunRecord, process: &str, context: &HostContext) {
+fn adopt(service: &BackgroundService, mut run: RunRecord, process: &str, context: &HostContext) {
     let settings = CallSettings::read(&run.cwd, context);
     let config = settings.config();
     let sanitizer = settings.sanitizer();

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_of_which_nothing_more_arrives_for_half_a_minute_will_not_come() {
+    async fn a_call_without_a_piece_for_half_a_minute_is_given_up() {
         let arriving = Arriving::new("call".to_owned());
         let mut silent = pin!(arriving.fell_silent());
         let mut is_silent = async |seconds| {

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_or_an_id_that_comes_late_is_waited_for_within_bounds() {
+    fn the_wait_for_a_late_name_or_id_is_bounded() {
         let mut scene = Scene::default();
         scene.begin(0, "", "");
         scene.delta(0, "{", "", "a");
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_comes_whole_is_announced_at_its_end() {
+    fn a_call_in_one_piece_is_announced_at_its_end() {
         let mut scene = Scene::default();
         scene.begin(0, SINGLE, "a");
         scene.piece(PieceKind::End, 0, "{}", SINGLE, "a");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tools_and_pieces_without_a_beginning_are_left_alone() {
+    fn other_tools_and_pieces_without_a_beginning_are_ignored() {
         let mut scene = Scene::default();
         for name in ["bash", "sessions_spawn", "agents_list"] {
             scene.begin(0, name, "a");
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_ended_once_when_it_is_over() {
+    fn a_call_is_ended_once() {
         let mut scene = Scene::default();
         scene.begin(0, SINGLE, "a");
         scene.delta(0, "{", SINGLE, "a");
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_nobody_announces_is_not_asked_for_again() {
+    fn an_unannounced_call_is_not_requested_again() {
         let mut calls = EarlyCalls::<Double>::default();
         let piece = |kind, json| CallPiece { kind, index: 0, json, name: SINGLE, id: "a" };
         assert_eq!(calls.take(piece(PieceKind::Start, "")), None);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_host_that_goes_waits_for_every_child() {
+    async fn a_closing_host_waits_for_every_child() {
         let mut scene = Scene::default();
         scene.begin(0, SINGLE, "a");
         scene.delta(0, "{", SINGLE, "a");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_child_that_no_run_accepts_comes_back_however_far_it_came() {
+    async fn a_child_refused_by_every_run_is_returned_at_any_stage() {
         let (handover, returned) = Handover::new("child");
         assert_eq!(handover.accept(), "child");
         assert!(returned.await.is_err(), "one that was accepted does not");

@@ -15,7 +15,7 @@ use super::handover::{CLAIM_WAIT, Claim, Handover, discard};
 use crate::orchestrate::limits::request;
 use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
 use crate::process::{Cancel, CancelReason};
-use crate::run::{AdmittedRun, Booted, Memory, SpareWish, ToolResult, blocking, spawn_task};
+use crate::run::{AdmittedRun, Booted, Memory, SpareRequest, ToolResult, blocking, spawn_task};
 
 /// The interval at which a spare child checks whether memory has become short.
 const MEMORY_CHECK: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ static SPARES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
 /// One child that no run has asked for.
 struct Entry {
-    wish: SpareWish,
+    wish: SpareRequest,
     /// The request of a run. Taken by the first run.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed once it has ended.
@@ -60,7 +60,7 @@ impl Successor {
 /// Takes a spare child that equals the child that the run would start now, for a run or for an early child with this request.
 /// Outdated spares are ended.
 pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
-    let wish = ready.spare_wish()?;
+    let wish = ready.spare_request()?;
     loop {
         if !Queue::shared().may_adopt(request) {
             return None;
@@ -80,7 +80,7 @@ pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Re
 }
 
 /// Claims the oldest child that waits for such a run.
-fn claim(wish: &SpareWish) -> Option<oneshot::Receiver<Handover>> {
+fn claim(wish: &SpareRequest) -> Option<oneshot::Receiver<Handover>> {
     let mut spares = SPARES.lock();
     spares.iter_mut().filter(|entry| entry.waits() && entry.wish == *wish).find_map(|entry| {
         let (give, given) = oneshot::channel();
@@ -124,7 +124,7 @@ impl Calls {
 /// Makes an entry for a child if there may be one more. The oldest child for other calls makes way: calls like the last one
 /// are the likelier ones.
 fn enlist(ready: &AdmittedRun) -> Option<(Calls, Delist)> {
-    let wish = ready.spare_wish()?;
+    let wish = ready.spare_request()?;
     let most = ready.config().spare.count;
     let mut spares = SPARES.lock();
     let waiting: Vec<&Entry> =

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_certain_when_nothing_more_can_be_said_of_it() {
+    fn a_child_is_certain_once_no_argument_can_change_it() {
         let pieces = [r#"{"agent":"expl"#, r#"orer""#, r#","task""#, r#":"look"}"#];
         assert_eq!(found(&pieces), [vec![], vec![], vec![child(0, "explorer", None)], vec![]]);
         let pieces = [r#"{"agent":"a","cwd":"lib","model":"x/y","task""#];

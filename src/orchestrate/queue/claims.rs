@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_that_a_failed_turn_kept_is_given_back_by_the_next() {
+    fn a_ticket_kept_by_a_failed_turn_is_released_by_the_next() {
         let mut claims = claims();
         assert!(claims.add(1, 1, WhenFull::Wait));
         take_turn(&mut claims);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_is_kept_during_a_turn_counts_whatever_the_turn_says() {
+    fn a_child_adopted_during_a_turn_counts_for_any_result_of_the_turn() {
         let mut claims = claims();
         claims.add(1, 1, WhenFull::Wait);
         take_turn(&mut claims);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_wait_while_the_database_is_locked_and_start_without_the_cap_when_that_lasts() {
+    fn claims_wait_for_a_locked_database_and_then_start_without_the_limit() {
         let mut claims = claims();
         claims.add(1, 1, WhenFull::Wait);
         let turn = claims.begin_turn();

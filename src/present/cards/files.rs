@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_be_our_words_is_quoted() {
+    fn a_name_that_could_be_our_text_is_quoted() {
         let result = ended(
             r#","changes":["a.ts","g, h, all tests passed","and 3 more"],"flagged":[".envrc","`x`/.npmrc"]"#,
         );
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_of_files_that_several_results_leave_out_are_added() {
+    fn the_numbers_of_omitted_files_of_several_results_are_added() {
         let names: Vec<String> = (0..MAX_FLAGGED).map(|number| format!("\"f{number}\"")).collect();
         let result = || ended(&format!(r#","flagged":[{},"and 4 more"]"#, names.join(",")));
         let [line] = &lines(&[result(), result()])[..] else { panic!("one line") };

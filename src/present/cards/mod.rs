@@ -87,7 +87,7 @@ mod tests {
     const USAGE: &str = r#"{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"cost":0,"turns":1}"#;
 
     #[test]
-    fn the_card_of_a_call_says_how_it_goes_and_what_came_of_it() {
+    fn the_card_of_a_call_shows_its_state_and_its_result() {
         let mut call = Call::new("subagent");
         let at = |now_ms| Extent { now_ms, ..Extent::default() };
         call.ask(r#"{"agent":"explorer","task":"find\nit"}"#);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_says_how_the_check_of_the_work_ended_whether_or_not_it_is_expanded() {
+    fn a_card_shows_the_result_of_the_check_collapsed_and_expanded() {
         for (outcome, passed, ended, expected) in [
             ("failed", false, "exit code 3", "check `npm test` failed: exit code 3"),
             ("completed", true, "exit code 0", "check `npm test` passed"),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_update_leaves_out_has_not_changed() {
+    fn fields_missing_from_an_update_are_unchanged() {
         let mut call = Call::new("subagent_parallel");
         let update = |text: &str| {
             format!(
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_drawn_as_its_text() {
+    fn foreign_data_is_drawn_as_its_text() {
         let mut call = Call::new("subagent");
         call.finish(r#"{"mode":"single","results":[],"agentScope":"user"}"#, "as it reads", true, 0);
         assert_eq!(words(&call.body(&Extent::default())), ["as it reads"]);

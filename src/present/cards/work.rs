@@ -7,7 +7,7 @@ use crate::present::drawing::{
     Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
 };
 use crate::present::usage_text;
-use crate::present::usage_text::context_words;
+use crate::present::usage_text::context_text;
 use crate::text::{figures, quoted_if_odd, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: u32 = 6;
@@ -119,7 +119,7 @@ pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
 pub(super) fn figures(usage: &Usage, context: Option<ContextUse>, model: Option<&str>) -> Vec<Span> {
     let words = usage_text(usage);
     let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_odd(model).into_owned());
-    let texts = [words.turns, words.tokens, words.cost, context.map(context_words), model];
+    let texts = [words.turns, words.tokens, words.cost, context.map(context_text), model];
     texts.into_iter().flatten().map(|text| Span::new("dim", text)).collect()
 }
 

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_from_elsewhere_cannot_command_a_terminal_or_reorder_a_line() {
+    fn foreign_text_cannot_control_a_terminal_or_reorder_a_line() {
         assert_eq!(plain("a\r\nb\rc\td\u{1b}[2Je\u{202e}f\u{2028}g\u{9b}31mh\u{7}"), "a\nb\nc   defgh");
         assert_eq!(folded("  two\n\n lines\t\u{a0}here "), "two lines here");
         assert_eq!(first_line("\n  \n one  two\nthree"), "one two");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gist_is_words_and_a_heading_only_without_other_words() {
+    fn a_summary_is_text_and_a_heading_only_without_other_text() {
         for (source, expected) in [
             ("# Found\n\nIt is **in** `a.rs`.", "It is in a.rs."),
             ("# Found\n", "Found"),
@@ -204,7 +204,7 @@ mod tests {
 
     /// The part that is laid out, wrapped and highlighted does not grow with a text of megabytes.
     #[test]
-    fn what_is_shown_of_a_text_does_not_grow_with_it() {
+    fn the_shown_part_of_a_text_is_bounded() {
         for unit in ["a", "a b\n", "```\n", "```rust\n\n", "~~~\n```\n", "| a | b |\n", "\u{1b}[31mx", "日本"]
         {
             for length in [10_000, 1_000_000] {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
-use crate::present::run_words::{name, standing};
+use crate::present::run_label::{name, standing};
 use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
 use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
 use crate::workspace::Undone;
@@ -176,8 +176,8 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
 
 /// Returns the user's text when pi exits: the runs that ended with it, and the runs that continue; `None` if there were none.
 /// With `is_saved` the session can be opened again: pi saves it with its first answer.
-pub(crate) fn leaving_words(ended: &[RunRecord], continuing: &[RunRecord], is_saved: bool) -> Option<String> {
-    let ended_words = ended.first().map(|first| {
+pub(crate) fn exit_message(ended: &[RunRecord], continuing: &[RunRecord], is_saved: bool) -> Option<String> {
+    let ended_text = ended.first().map(|first| {
         let place = if is_saved { "Open the session again, and" } else { "In any session" };
         format!(
             "{} ended with pi: {}. {place} `/subagents resume {}` continues where it stopped",
@@ -186,7 +186,7 @@ pub(crate) fn leaving_words(ended: &[RunRecord], continuing: &[RunRecord], is_sa
             first.run_id,
         )
     });
-    let continuing_words = continuing.first().map(|first| {
+    let continuing_text = continuing.first().map(|first| {
         let (verb, results) =
             if continuing.len() == 1 { ("continues", "its result") } else { ("continue", "their results") };
         let open = if is_saved {
@@ -201,7 +201,7 @@ pub(crate) fn leaving_words(ended: &[RunRecord], continuing: &[RunRecord], is_sa
             first.run_id,
         )
     });
-    let all: Vec<String> = ended_words.into_iter().chain(continuing_words).collect();
+    let all: Vec<String> = ended_text.into_iter().chain(continuing_text).collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
@@ -254,22 +254,22 @@ mod tests {
     }
 
     #[test]
-    fn whoever_ends_pi_hears_which_runs_ended_which_go_on_and_what_finds_them_again() {
+    fn the_exit_message_lists_ended_and_continuing_runs_with_their_commands() {
         let run = |id: &str| RunRecord {
             run_id: id.to_owned(),
             agent: "explorer".to_owned(),
             ..RunRecord::default()
         };
-        assert_eq!(leaving_words(&[], &[], true), None);
-        let one = leaving_words(&[run("1a2b")], &[], true).expect("there is one");
+        assert_eq!(exit_message(&[], &[], true), None);
+        let one = exit_message(&[run("1a2b")], &[], true).expect("there is one");
         assert!(one.starts_with("1 background run ended with pi: 1a2b (explorer). "), "{one}");
         assert!(one.contains("`/subagents resume 1a2b`"), "{one}");
         assert!(one.contains("Open the session again"), "{one}");
-        let lost = leaving_words(&[run("1a2b")], &[], false).expect("there is one");
+        let lost = exit_message(&[run("1a2b")], &[], false).expect("there is one");
         assert!(lost.contains("In any session `/subagents resume 1a2b`"), "{lost}");
-        let five = leaving_words(&["1", "2", "3", "4", "5"].map(run), &[], true).expect("there are some");
+        let five = exit_message(&["1", "2", "3", "4", "5"].map(run), &[], true).expect("there are some");
         assert!(five.contains("3 (explorer), 2 more. "), "{five}");
-        let both = leaving_words(&[run("1a2b")], &[run("3c4d")], true).expect("there are two");
+        let both = exit_message(&[run("1a2b")], &[run("3c4d")], true).expect("there are two");
         let [ended, continues] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
         assert_eq!(ended, one);
         assert!(
@@ -277,7 +277,7 @@ mod tests {
             "{continues}"
         );
         assert!(continues.contains("`/subagents list all`") && continues.contains("`/subagents stop 3c4d`"));
-        let two = leaving_words(&[], &["1", "2"].map(run), true).expect("there are two");
+        let two = exit_message(&[], &["1", "2"].map(run), true).expect("there are two");
         assert!(
             two.starts_with("2 background runs continue without pi: 1 (explorer), 2 (explorer). "),
             "{two}"

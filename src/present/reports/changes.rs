@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::action::{MAX_WHY, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
-use crate::present::run_words::name;
+use crate::present::run_label::name;
 use crate::run::RunRecord;
 use crate::text::{Visible, figures, one_line, quoted};
 use crate::workspace::{Applied, Difference, Discarded};
@@ -106,7 +106,7 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
 
 /// Reports the restored files.
 #[must_use]
-pub fn taken_back_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
+pub fn apply_undone_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
     let name = name(run);
     let text = if paths.is_empty() {
         format!("your tree is unchanged since before {name} was applied: nothing had been written")
@@ -138,7 +138,7 @@ mod tests {
 
     /// A model reads invisible characters, which may also reorder a line for the person who judges it.
     #[test]
-    fn what_is_invisible_in_a_difference_is_shown() {
+    fn invisible_characters_in_a_diff_are_shown() {
         let line = |text: &str| difference_line(text.as_bytes(), &mut true).text;
         assert_eq!(line("+if \u{202e}admin\u{2066}"), "+if <U+202E>admin<U+2066>");
         assert_eq!(line("+a\u{200b}b\u{feff}\u{e0041}"), "+a<U+200B>b<U+FEFF><U+E0041>");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_coloured_bounded_and_nothing_in_it_is_obeyed() {
+    fn a_diff_is_coloured_bounded_and_cannot_control_the_terminal() {
         let many = "+x\n".repeat(MAX_LINES);
         let text = format!(
             "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-\told\r\n+\u{1b}[31mnew\n \u{9b}same\n{many}"

@@ -2,7 +2,7 @@
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_words::{WAITED_FOR, mark, name, standing};
+use crate::present::run_label::{WAITED_FOR, mark, name, standing};
 use crate::run::{BackgroundStatus, Cleanup, RunRecord};
 use crate::text::{figures, one_line};
 

@@ -2,7 +2,7 @@
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, mark, spent, standing, who};
+use crate::present::run_label::{MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, mark, spent, standing, who};
 use crate::run::RunRecord;
 use crate::text::{one_line, quoted_within};
 

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_words::{name, standing};
+use crate::present::run_label::{name, standing};
 use crate::run::RunRecord;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry};

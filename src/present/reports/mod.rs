@@ -14,13 +14,13 @@ mod info;
 mod list;
 mod log;
 
-pub(crate) use action::{RESULT_ARRIVES, handed_over_text, leaving_words};
+pub(crate) use action::{RESULT_ARRIVES, exit_message, handed_over_text};
 pub use action::{
     action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
     undone_report,
 };
 pub use agents::agents_report;
-pub use changes::{applied_report, difference_report, discarded_report, taken_back_report};
+pub use changes::{applied_report, apply_undone_report, difference_report, discarded_report};
 pub use doctor::doctor_report;
 pub use info::info_report;
 pub use list::list_report;

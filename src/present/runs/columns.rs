@@ -57,7 +57,7 @@ impl Columns {
     pub(super) fn of(runs: &[ShownRun], is_numbered: bool) -> Self {
         let names: Vec<_> = runs.iter().map(ShownRun::name).collect();
         Self {
-            apart: told_apart(&names),
+            apart: distinguished(&names),
             has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
             has_costs: is_numbered && runs.iter().any(|run| run.usage().cost.total > 0.0),
         }
@@ -103,7 +103,7 @@ fn doing(spans: Vec<Span>) -> Part {
 }
 
 /// Returns the differences of names with the same beginning.
-fn told_apart(names: &[String]) -> Vec<Option<SharedPrefix>> {
+fn distinguished(names: &[String]) -> Vec<Option<SharedPrefix>> {
     // Sorted, each name is next to the one with the longest common beginning.
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
@@ -137,10 +137,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_begin_alike_end_with_the_word_in_which_they_differ() {
+    fn names_with_a_common_prefix_are_cut_to_their_difference() {
         let names =
             ["Look in src/store/mod.rs", "Look in src/store/map.rs", "Look", "Tést"].map(str::to_owned);
-        let apart = told_apart(&names)
+        let apart = distinguished(&names)
             .into_iter()
             .map(|apart| apart.map(|SharedPrefix { shared, end }| (shared, end)));
         let end = |end: &str| Some((19, end.to_owned()));

@@ -8,7 +8,7 @@ use crate::event::Usage;
 use crate::present::cards::{Context, Retry, Spent};
 use crate::present::counts::is_active;
 use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist};
-use crate::present::usage_text::context_words;
+use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::text::figures;
 
@@ -123,7 +123,7 @@ impl ShownRun {
 
     /// Returns its context use.
     pub(super) fn context(&self) -> Option<String> {
-        self.context.as_ref().map(|context| context_words(context.of()))
+        self.context.as_ref().map(|context| context_text(context.of()))
     }
 
     pub(super) fn spent(&self) -> UsageText {

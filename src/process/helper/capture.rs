@@ -177,7 +177,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn a_helper_that_only_waits_is_ended_and_one_that_works_is_not() {
+    async fn an_idle_helper_is_ended_and_a_working_one_is_not() {
         let scene = tempfile::tempdir().expect("a temporary directory");
         let fifo = scene.path().join("fifo");
         rustix::fs::mknodat(

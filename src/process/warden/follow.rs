@@ -92,7 +92,7 @@ impl Watched {
     }
 
     /// Checks the silent wardens: finishes those that have exited, and kills those that take too long.
-    fn look(&mut self) {
+    fn check(&mut self) {
         let has_exited = |link: &Link| link.is_leaving() && link.has_exited();
         let exited: Vec<u64> =
             self.wardens.iter().filter(|(_, link)| has_exited(link)).map(|(key, _)| *key).collect();
@@ -129,7 +129,7 @@ fn serve(epoll: &OwnedFd) {
             };
             events.drain(..).for_each(|event: epoll::Event| watched.read(event.data.u64()));
             if looked.elapsed() >= watched.pause() {
-                watched.look();
+                watched.check();
                 looked = Instant::now();
             }
             if watched.wardens.is_empty() {

@@ -48,7 +48,7 @@ pub(super) struct Link {
     cgroup: Option<PathBuf>,
     /// The time at which the child ended, the kill was ordered, or the warden was released; starts [`END_LIMIT`].
     ending: Mutex<Option<Instant>>,
-    farewell: Mutex<Farewell>,
+    exit_conditions: Mutex<ExitConditions>,
     known: watch::Sender<Known>,
     /// The span of the child's start. The thread that reads its reports serves all wardens.
     span: tracing::Span,
@@ -56,7 +56,7 @@ pub(super) struct Link {
 
 /// The conditions that still keep the warden from exiting.
 #[derive(Debug, Default)]
-struct Farewell {
+struct ExitConditions {
     /// The warden has reported that its tree has ended.
     tree_gone: bool,
     /// The last order, once the cleanup is done or impossible.
@@ -64,7 +64,7 @@ struct Farewell {
 }
 
 /// The result of a read from the socket.
-enum Heard {
+enum WardenMessage {
     Report(Report),
     /// No message for now.
     Silence,
@@ -118,7 +118,7 @@ impl Link {
             marker,
             cgroup: None,
             ending: Mutex::default(),
-            farewell: Mutex::default(),
+            exit_conditions: Mutex::default(),
             known,
             span: tracing::Span::current(),
         };
@@ -165,10 +165,10 @@ impl Link {
     /// Waits for the warden's report on the start; `None` if none arrives in time.
     fn first_answer(&mut self) -> Option<Report> {
         loop {
-            match self.hear(RecvFlags::empty()) {
-                Heard::Report(Report::Grouped(path)) => self.cgroup = Some(path),
-                Heard::Report(report) => return Some(report),
-                Heard::Silence | Heard::End => return None,
+            match self.next_message(RecvFlags::empty()) {
+                WardenMessage::Report(Report::Grouped(path)) => self.cgroup = Some(path),
+                WardenMessage::Report(report) => return Some(report),
+                WardenMessage::Silence | WardenMessage::End => return None,
             }
         }
     }
@@ -177,15 +177,15 @@ impl Link {
     /// socket, which means that it has ended.
     pub(super) fn read(&self) -> bool {
         loop {
-            let report = match self.hear(RecvFlags::DONTWAIT) {
-                Heard::Report(report) => report,
-                Heard::Silence => return true,
-                Heard::End => return false,
+            let report = match self.next_message(RecvFlags::DONTWAIT) {
+                WardenMessage::Report(report) => report,
+                WardenMessage::Silence => return true,
+                WardenMessage::End => return false,
             };
             self.log(&report);
             match report {
                 Report::Ended(_) => self.expect_the_end(),
-                Report::Gone(_) => self.part(|farewell| farewell.tree_gone = true),
+                Report::Gone(_) => self.part(|exit_conditions| exit_conditions.tree_gone = true),
                 _ => {}
             }
             self.known.send_modify(|known| match report {
@@ -218,16 +218,16 @@ impl Link {
 
     /// Returns true if the warden is about to exit.
     pub(super) fn is_leaving(&self) -> bool {
-        let farewell = self.farewell.lock();
-        farewell.tree_gone && farewell.released.is_some()
+        let exit_conditions = self.exit_conditions.lock();
+        exit_conditions.tree_gone && exit_conditions.released.is_some()
     }
 
     /// Notes a fulfilled condition, and sends the last order once none is missing. Until then the warden may wait without a
     /// limit: it guards resources that this process still needs.
-    fn part(&self, step: impl FnOnce(&mut Farewell)) {
-        let mut farewell = self.farewell.lock();
-        step(&mut farewell);
-        if let (true, Some(order)) = (farewell.tree_gone, farewell.released) {
+    fn part(&self, step: impl FnOnce(&mut ExitConditions)) {
+        let mut exit_conditions = self.exit_conditions.lock();
+        step(&mut exit_conditions);
+        if let (true, Some(order)) = (exit_conditions.tree_gone, exit_conditions.released) {
             self.order(order);
             *self.ending.lock() = Some(Instant::now());
         }
@@ -258,8 +258,8 @@ impl Link {
 
     /// Returns true if the warden takes longer to end its tree or to exit than it can need, because it was stopped.
     pub(super) fn is_overdue(&self) -> bool {
-        let farewell = self.farewell.lock();
-        let waits_for_us = farewell.tree_gone && farewell.released.is_none();
+        let exit_conditions = self.exit_conditions.lock();
+        let waits_for_us = exit_conditions.tree_gone && exit_conditions.released.is_none();
         !waits_for_us && self.ending.lock().is_some_and(|since| since.elapsed() > END_LIMIT)
     }
 
@@ -311,21 +311,21 @@ impl Link {
     }
 
     /// Reads the next report. Waits for it, for at most [`START_LIMIT`], unless `flags` say otherwise.
-    fn hear(&self, flags: RecvFlags) -> Heard {
+    fn next_message(&self, flags: RecvFlags) -> WardenMessage {
         let mut bytes = [0; MAX_MESSAGE];
         loop {
             match recv(&self.socket, &mut bytes, flags) {
-                Ok((0, _)) => return Heard::End,
+                Ok((0, _)) => return WardenMessage::End,
                 Ok((count, _)) => {
                     // A report that this version does not know is skipped; the end of the socket will be understood.
                     if let Some(report) = Report::parse(&bytes[..count]) {
-                        return Heard::Report(report);
+                        return WardenMessage::Report(report);
                     }
                 }
                 // CONNRESET comes once, when the warden ended with an order unread; its last reports still follow.
                 Err(Errno::INTR | Errno::CONNRESET) => {}
-                Err(Errno::AGAIN) => return Heard::Silence,
-                Err(_) => return Heard::End,
+                Err(Errno::AGAIN) => return WardenMessage::Silence,
+                Err(_) => return WardenMessage::End,
             }
         }
     }
@@ -367,7 +367,9 @@ impl Signaller for Link {
     }
 
     fn release(&self, cleaned: bool) {
-        self.part(|farewell| farewell.released = Some(if cleaned { Order::Leave } else { Order::Clean }));
+        self.part(|exit_conditions| {
+            exit_conditions.released = Some(if cleaned { Order::Leave } else { Order::Clean });
+        });
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Job, WorkThere};
+use crate::run::launch::launcher::{Job, RemoteWork};
 use crate::run::launch::private_files::TokenUse;
 use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
@@ -27,7 +27,7 @@ pub struct AdmittedRun {
     /// The lock of the work tree that the run writes to, once the run has its write lock.
     pub(crate) tree_lock: Option<Arc<File>>,
     /// The private tree of a child that a launcher starts on another machine, once it is known.
-    pub(in crate::run) work_there: Option<Arc<WorkThere>>,
+    pub(in crate::run) remote_work: Option<Arc<RemoteWork>>,
 }
 
 impl AdmittedRun {
@@ -63,7 +63,7 @@ impl AdmittedRun {
     #[must_use]
     pub fn launcher(&self) -> Option<(&str, usize)> {
         let launcher = &self.resolved.launcher;
-        launcher.elsewhere().zip(launcher.max_concurrent())
+        launcher.remote_name().zip(launcher.max_concurrent())
     }
 
     /// Describes the child with this id for a launcher.
@@ -98,7 +98,7 @@ impl AdmittedRun {
     /// created first, if it runs on another machine, or if its protocol needs the task at once. An exhausted budget
     /// also prevents it, and so does a token that must be refreshed before the child gets its copy.
     pub async fn may_boot_early(&self) -> bool {
-        if self.resolved.is_isolated || self.resolved.launcher.elsewhere().is_some() {
+        if self.resolved.is_isolated || self.resolved.launcher.remote_name().is_some() {
             return false;
         }
         if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {

@@ -22,7 +22,7 @@ enum Found {
 
 impl HostCapabilities {
     /// Asks the warden of a host. Caches the answer of a working warden for the life of the process.
-    pub async fn look(context: &HostContext) -> Self {
+    pub async fn probe(context: &HostContext) -> Self {
         let Some(warden) = &context.warden else {
             return Self::bare(if cfg!(target_os = "linux") {
                 "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know its path"

@@ -51,7 +51,9 @@ impl ResolvedRun {
     #[must_use]
     pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
         match self.chosen(context, tools) {
-            Extensions::All if context.host.only_named_extensions && self.launcher.elsewhere().is_none() => {
+            Extensions::All
+                if context.host.only_named_extensions && self.launcher.remote_name().is_none() =>
+            {
                 Extensions::Only(self.of_host(context))
             }
             Extensions::All => Extensions::All,
@@ -66,7 +68,7 @@ impl ResolvedRun {
     /// extensions from the host's command line, or of a project that is trusted for this session. Blocks.
     #[must_use]
     pub(in crate::run) fn of_host(&self, context: &HostContext) -> Vec<String> {
-        if self.launcher.elsewhere().is_some() {
+        if self.launcher.remote_name().is_some() {
             return Vec::new();
         }
         let loaded = context.host.extensions.iter().flatten();

@@ -112,7 +112,7 @@ impl<'a> Call<'a> {
         asks: Option<&Notify>,
     ) -> Result<AdmittedRun, ToolResult> {
         let spec = Arc::clone(&self.spec);
-        let capabilities = Box::pin(self.unless_aborted(HostCapabilities::look(&self.spec.context))).await?;
+        let capabilities = Box::pin(self.unless_aborted(HostCapabilities::probe(&self.spec.context))).await?;
         let resolving = blocking(move || resolve(&spec, settings.loaded()?, &capabilities));
         let mut resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
         let spec = Arc::clone(&self.spec);
@@ -149,7 +149,7 @@ impl<'a> Call<'a> {
         let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_lack());
         builder.diagnostics.extend(dropped.map(ToString::to_string));
         resolved.log(&plan);
-        Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, work_there: None })
+        Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, remote_work: None })
     }
 
     fn refused(&self, refusal: Refusal) -> ToolResult {

@@ -147,7 +147,7 @@ pub(in crate::run) fn resolve(
     let (scope, unwritable) = confined.transpose()?.unzip();
     let launcher = launcher_of(&agent, &config);
     let writes = may_write(&agent, &config);
-    let writes_here = writes && launcher.elsewhere().is_none();
+    let writes_here = writes && launcher.remote_name().is_none();
     let (is_isolated, tree, undo_note) = if writes_here {
         write_target(&values, spec, sandbox.is_enforced())
     } else {
@@ -159,7 +159,7 @@ pub(in crate::run) fn resolve(
     let changes_files = writes && !plan.is_ok_and(|plan| only_reads(&agent, &values, &config, &plan));
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_enforced());
     let (timeout, limited_by) = time_limit(overrides.timeout, &values);
-    let (credentials, withheld) = usable_credentials(context, &agent, launcher.elsewhere());
+    let (credentials, withheld) = usable_credentials(context, &agent, launcher.remote_name());
     let mut notices = degraded(&config, capabilities, supervision);
     notices.extend(unwritable.into_iter().flatten().chain(withheld));
     if changes_files {
@@ -167,7 +167,7 @@ pub(in crate::run) fn resolve(
     }
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
-    notices.extend(git_variables(&config, spec, launcher.elsewhere()));
+    notices.extend(git_variables(&config, spec, launcher.remote_name()));
     Ok(ResolvedRun {
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
@@ -183,13 +183,13 @@ pub(in crate::run) fn resolve(
         unmet: (selected(&agent, &config).err())
             .or_else(|| capabilities.forbids())
             .or_else(|| sandbox.forbids())
-            .or_else(|| remote_obstacle(launcher.elsewhere()?, writes, &values, overrides)),
+            .or_else(|| remote_obstacle(launcher.remote_name()?, writes, &values, overrides)),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials,
-        keys: if cfg!(unix) && launcher.elsewhere().is_none() {
+        keys: if cfg!(unix) && launcher.remote_name().is_none() {
             keys_of(values.model.value.as_deref(), context)
         } else {
             Vec::new()
@@ -200,7 +200,7 @@ pub(in crate::run) fn resolve(
         is_isolated,
         tree,
         undo_note: undo_note.filter(|_| changes_files),
-        permission_hooks: permission_hooks_of(&sandbox, &config, launcher.elsewhere(), context),
+        permission_hooks: permission_hooks_of(&sandbox, &config, launcher.remote_name(), context),
         launcher,
         values,
         agent,
@@ -277,14 +277,14 @@ impl ResolvedRun {
 
     /// Returns true if the child may change files of this machine.
     pub(in crate::run) fn may_write_here(&self) -> bool {
-        self.may_write() && self.launcher.elsewhere().is_none()
+        self.may_write() && self.launcher.remote_name().is_none()
     }
 
     /// Returns true if the child may begin a turn only when its budget covers it. A remote child cannot be stopped
     /// between turns.
     pub(in crate::run) fn holds_turns(&self) -> bool {
         let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
-        is_bounded && self.launcher.elsewhere().is_none()
+        is_bounded && self.launcher.remote_name().is_none()
     }
 
     /// Returns the command that checks the child's work. `None` if the child cannot write.
@@ -295,7 +295,7 @@ impl ResolvedRun {
     /// Returns the command that prepares the private tree. A run in place has none.
     pub(in crate::run) fn setup(&self) -> Option<&str> {
         let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
-        own.filter(|_| self.is_isolated && self.launcher.elsewhere().is_none())
+        own.filter(|_| self.is_isolated && self.launcher.remote_name().is_none())
     }
 
     /// Returns true if the child gets private directories: it is sandboxed, or its credentials differ from the user's.
@@ -340,7 +340,7 @@ impl ResolvedRun {
                 root.display()
             ));
         }
-        if self.is_isolated && self.launcher.elsewhere().is_some() {
+        if self.is_isolated && self.launcher.remote_name().is_some() {
             return Some(
                 "You work in a private copy of the project, without its history before the last commit. You may commit on its \
                  branch. When you are done, all changes in the copy, committed or not, are imported into the project as a \
@@ -492,8 +492,8 @@ pub(in crate::run) fn tools_of(
     shell: ShellPolicy,
 ) -> Result<ToolPlan, NoUsableTools> {
     // A remote child does not load this machine's extensions.
-    let is_elsewhere = matches!(selected(agent, config), Ok(Some(_)));
-    let is_available = |tool: &&HostTool| !is_elsewhere || tool.extension.is_none();
+    let is_remote = matches!(selected(agent, config), Ok(Some(_)));
+    let is_available = |tool: &&HostTool| !is_remote || tool.extension.is_none();
     let available: Option<BTreeSet<String>> = (context.host.tools.as_ref())
         .map(|tools| tools.iter().filter(is_available).map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {

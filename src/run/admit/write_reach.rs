@@ -48,7 +48,7 @@ pub(in crate::run) fn only_reads(
 
 /// Returns the notice about a child that can write outside its tree, if it can.
 pub(super) fn write_notice(launcher: &dyn Launcher, is_isolated: bool, is_sandboxed: bool) -> Option<String> {
-    match launcher.elsewhere() {
+    match launcher.remote_name() {
         Some(name) => (!is_isolated).then(|| remote_changes_notice(name)),
         None => (!is_sandboxed).then(|| EVERYWHERE.to_owned()),
     }

@@ -12,7 +12,7 @@ use crate::run::admit::admitted::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::Isolated;
-use crate::run::launch::launcher::Heard;
+use crate::run::launch::launcher::RemoteOutput;
 use crate::run::outcome::retry::Limited;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::progress::Progress;
@@ -49,7 +49,7 @@ pub(super) struct ActiveRun<'a> {
     /// True if it writes in a tree whose state could not be recorded before.
     pub is_unrecorded: bool,
     /// The messages of its last remote child next to its events.
-    pub heard: Mutex<Option<Box<Heard>>>,
+    pub remote_output: Mutex<Option<Box<RemoteOutput>>>,
 }
 
 impl ActiveRun<'_> {

@@ -8,7 +8,7 @@ use tracing::Instrument as _;
 
 use super::active_run::ActiveRun;
 use crate::run::blocking::spawn_task;
-use crate::run::isolation::{Isolated, TakenOver};
+use crate::run::isolation::{ImportOutcome, Isolated};
 use crate::run::outcome::changes::{Changed, WorkTree};
 use crate::run::outcome::flagged::{Flagged, TIME_AFTER, Watched};
 use crate::run::outcome::git::NoAnswer;
@@ -73,11 +73,11 @@ impl ActiveRun<'_> {
     }
 
     /// Imports the work of a private tree. The import continues in the background if the caller does not wait for it.
-    pub(super) async fn take_over(&self, isolated: Isolated) -> TakenOver {
-        let heard = self.heard.lock().take();
+    pub(super) async fn take_over(&self, isolated: Isolated) -> ImportOutcome {
+        let remote_output = self.remote_output.lock().take();
         let later = isolated.taken_over_later();
         match self
-            .unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(heard).in_current_span()))
+            .unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(remote_output).in_current_span()))
             .await
         {
             Some(Ok(taken)) => taken,

@@ -65,7 +65,7 @@ mod tests {
     const FORGED: &str = "pi-subagent-ask:11111111-1111-1111-1111-111111111111";
 
     #[test]
-    fn only_what_begins_with_the_first_key_is_asked_by_the_agent() {
+    fn only_text_with_the_first_key_is_a_question_of_the_agent() {
         let mut key = AskKey::Expected;
         for (title, expected) in [
             ("Allow `rm`?".to_owned(), Asker::Other),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_key_where_none_is_expected_or_where_it_may_have_been_missed() {
+    fn no_key_is_read_where_none_is_expected_or_one_may_be_missing() {
         let mut missed = AskKey::Expected;
         missed.missed_some();
         for mut key in [AskKey::Never, missed] {

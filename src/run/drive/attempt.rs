@@ -23,9 +23,9 @@ use crate::agent::{Asks, SUBMIT};
 use crate::config::AnnounceMode;
 use crate::event::Collector;
 use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
-use crate::run::launch::boot::{Booted, Made};
+use crate::run::launch::boot::{Booted, Prepared};
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::Heard;
+use crate::run::launch::launcher::RemoteOutput;
 use crate::run::outcome::announcement::use_reply;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
@@ -33,7 +33,7 @@ use crate::text::chain;
 /// The maximum time in which a child exits after its work.
 const LINGER: Duration = Duration::from_secs(2);
 /// The same for one elsewhere, whose launcher tidies up there before it exits.
-const LINGER_ELSEWHERE: Duration = Duration::from_secs(10);
+const REMOTE_LINGER: Duration = Duration::from_secs(10);
 /// The maximum time in which an ended remote child with a private tree sends its changes. The caller is waiting.
 const BRINGING_BACK: Duration = Duration::from_secs(20);
 /// The maximum wait for the end of the output after the child has exited, if a process that it left behind holds the pipe.
@@ -49,18 +49,18 @@ impl ActiveRun<'_> {
     pub(super) async fn attempt(
         &self,
         attempt: u32,
-        Booted { mut made, child }: Booted,
+        Booted { mut prepared, child }: Booted,
     ) -> (RunFiles, Result<AttemptReport, Verdict>) {
         let protocol = protocol_of(self.admitted.config().protocol);
-        let input = made.first_input(protocol, &self.admitted.spec.task);
+        let input = prepared.first_input(protocol, &self.admitted.spec.task);
         let turns = self.admitted.resolved.holds_turns();
-        let turns = turns.then(|| TurnGrants::new(made.files.guard.clone(), self.cancel.clone()));
+        let turns = turns.then(|| TurnGrants::new(prepared.files.guard.clone(), self.cancel.clone()));
         let child_control = ChildControl::new(protocol, input, turns);
-        let Made { mut files, command, heard, .. } = made;
+        let Prepared { mut files, command, remote_output, .. } = prepared;
         files.keep_session();
         child.tree.keep();
         self.hold_locks(&child.tree);
-        let ended = self.drive_child(attempt, &files, &command, child, child_control, heard).await;
+        let ended = self.drive_child(attempt, &files, &command, child, child_control, remote_output).await;
         (files, ended)
     }
 
@@ -72,7 +72,7 @@ impl ActiveRun<'_> {
         command: &ChildCommand,
         child: Started,
         child_control: Arc<ChildControl>,
-        script: Option<Box<Heard>>,
+        script: Option<Box<RemoteOutput>>,
     ) -> Result<AttemptReport, Verdict> {
         let config = self.admitted.config();
         let resolved = &self.admitted.resolved;
@@ -111,7 +111,7 @@ impl ActiveRun<'_> {
             check: &check,
             deadline: &deadline,
             report: ProtocolReport::default(),
-            heard: script,
+            remote_output: script,
             is_concluded: false,
         };
         let checks = Checks { state: &check, tree: &tree };
@@ -152,11 +152,11 @@ impl ActiveRun<'_> {
             *limit = hard;
         }
         let protocol_report = observer.report;
-        *self.heard.lock() = observer.heard;
+        *self.remote_output.lock() = observer.remote_output;
         let mut collected = collector.finish().into_collected();
         use_reply(&mut collected, &protocol_report);
-        let elsewhere = resolved.launcher.fate(&collected.noise, collected.last_event.is_some());
-        collected.noise = resolved.launcher.own_words(collected.noise);
+        let remote_end = resolved.launcher.remote_end(&collected.noise, collected.last_event.is_some());
+        collected.noise = resolved.launcher.own_output(collected.noise);
         let limited_by = resolved.limited_by;
         let permission_hooks = resolved.permission_hooks.clone();
         let mut report = AttemptReport {
@@ -167,7 +167,7 @@ impl ActiveRun<'_> {
             permission_hooks,
             submits,
             check: None,
-            elsewhere,
+            remote_end,
         };
         self.check_late(&checks, hard, &mut report).await;
         report.check = check.report();
@@ -204,7 +204,7 @@ impl ActiveRun<'_> {
         SuperviseLimits {
             hard: resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed())),
             grace: config.grace,
-            linger: if resolved.launcher.elsewhere().is_some() { LINGER_ELSEWHERE } else { LINGER },
+            linger: if resolved.launcher.remote_name().is_some() { REMOTE_LINGER } else { LINGER },
             drain: DRAIN,
             leave: if hands_over { BRINGING_BACK } else { Duration::ZERO },
         }

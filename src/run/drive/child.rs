@@ -18,7 +18,7 @@ use crate::process::{Activity, Observer};
 use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
-use crate::run::launch::launcher::Heard;
+use crate::run::launch::launcher::RemoteOutput;
 use crate::run::outcome::retry::Limited;
 use crate::run::outcome::verdict::{Busy, ProtocolReport};
 
@@ -95,7 +95,7 @@ pub(super) struct DrivenChild<'a> {
     /// The child's responses to its commands.
     pub report: ProtocolReport,
     /// Removes the script's messages from its output.
-    pub heard: Option<Box<Heard>>,
+    pub remote_output: Option<Box<RemoteOutput>>,
     /// True if its answer is the result, and it was told to stop.
     pub is_concluded: bool,
 }
@@ -305,11 +305,11 @@ fn rejection(response: Response) -> Option<String> {
 
 impl Observer for DrivenChild<'_> {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
-        let Some(mut heard) = self.heard.take() else { return self.read(chunk) };
-        let own = heard.push(chunk);
-        let hands_over = heard.is_taking() && !chunk.is_empty();
+        let Some(mut remote_output) = self.remote_output.take() else { return self.read(chunk) };
+        let own = remote_output.push(chunk);
+        let hands_over = remote_output.is_receiving() && !chunk.is_empty();
         let activity = self.read(&own);
-        self.heard = Some(heard);
+        self.remote_output = Some(remote_output);
         Activity { hands_over, ..activity }
     }
 
@@ -444,7 +444,7 @@ mod tests {
                 check: &CheckState::new(false, 0),
                 deadline: &Deadline::new(Instant::now(), None),
                 report: ProtocolReport::default(),
-                heard: None,
+                remote_output: None,
                 is_concluded: false,
             };
             let mut passed_on = || {

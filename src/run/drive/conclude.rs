@@ -36,16 +36,16 @@ fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option
 
 impl ActiveRun<'_> {
     /// Returns the notices for the caller.
-    pub(super) async fn conclude_elsewhere(&self, files: &RunFiles, last: &AttemptReport) -> Vec<String> {
+    pub(super) async fn conclude_remote(&self, files: &RunFiles, last: &AttemptReport) -> Vec<String> {
         let launcher = &self.admitted.resolved.launcher;
         let context = &self.admitted.spec.context;
-        let Some(name) = launcher.elsewhere() else { return Vec::new() };
+        let Some(name) = launcher.remote_name() else { return Vec::new() };
         let job = self.admitted.job(&files.run_id);
         let mut notices: Vec<String> = waited(name, last, self.sanitizer()).into_iter().collect();
         let has_left = match &last.supervised.outcome {
             // A launcher may end with success that has lost its child.
             Outcome::Exited(status) => {
-                status.success() && last.elsewhere.as_ref().is_some_and(RemoteEnd::has_ended)
+                status.success() && last.remote_end.as_ref().is_some_and(RemoteEnd::has_ended)
             }
             Outcome::Settled { lingered, .. } => !lingered,
             _ => false,

@@ -64,7 +64,7 @@ mod tests {
     use crate::event::Collector;
 
     #[test]
-    fn a_child_is_told_once_that_its_time_runs_out_and_only_between_its_turns() {
+    fn a_child_is_warned_once_about_its_time_and_only_between_its_turns() {
         let record = |kind: &str, stop: &str| {
             format!(
                 "{{\"type\":\"{kind}\",\"message\":{{\"role\":\"assistant\",\"content\":[],\"stopReason\":\"{stop}\"}}}}\n"

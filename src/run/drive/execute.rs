@@ -21,7 +21,7 @@ use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::isolation::Isolated;
-use crate::run::launch::boot::{Booted, NoChild};
+use crate::run::launch::boot::{Booted, StartFailure};
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
 use crate::run::outcome::flagged::{Watched, of_branch};
@@ -85,7 +85,7 @@ impl AdmittedRun {
             callbacks,
             isolated: None,
             is_unrecorded: false,
-            heard: Mutex::new(None),
+            remote_output: Mutex::new(None),
         };
         active.start_time_limit();
         let mut result = Box::pin(active.drive(early)).await;
@@ -154,7 +154,7 @@ impl ActiveRun<'_> {
                     return result;
                 }
             };
-            let notices = self.conclude_elsewhere(&files, &last).await;
+            let notices = self.conclude_remote(&files, &last).await;
             self.admitted.builder.diagnostics.extend(notices);
             let usage = last.collected.usage.clone();
             self.enforcer.record(&usage);
@@ -243,7 +243,7 @@ impl ActiveRun<'_> {
     /// has none and has changed nothing.
     fn may_wait_for_quota(&self, report: &RunReport, files: &RunFiles) -> bool {
         let resolved = &self.admitted.resolved;
-        let has_session = files.session().is_some() && resolved.launcher.elsewhere().is_none();
+        let has_session = files.session().is_some() && resolved.launcher.remote_name().is_none();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, resolved.sandbox.is_read_only());
         report.verdict.is_provider_error()
             && self.limited.is_quota()
@@ -305,7 +305,7 @@ impl ActiveRun<'_> {
     /// Lets the next attempt continue the session of the last one, if it has one on this machine.
     fn continue_in(&mut self, files: &RunFiles) {
         let AdmittedRun { spec, resolved, .. } = &mut self.admitted;
-        let Some(session) = files.session().filter(|_| resolved.launcher.elsewhere().is_none()) else {
+        let Some(session) = files.session().filter(|_| resolved.launcher.remote_name().is_none()) else {
             return;
         };
         let Some(directory) = session.parent() else { return };
@@ -372,8 +372,8 @@ impl ActiveRun<'_> {
             (Ok(child), None) => return Ok(child),
             // Ended before it gets its task, because then it would begin to spend.
             (Ok(child), Some(_)) => child.discard().await,
-            (Err(NoChild::Cancelled), _) => {}
-            (Err(NoChild::Failed { error, mut files }), _) => {
+            (Err(StartFailure::Cancelled), _) => {}
+            (Err(StartFailure::Failed { error, mut files }), _) => {
                 if let Some(files) = &mut files {
                     files.keep_session();
                 }
@@ -434,13 +434,13 @@ impl ActiveRun<'_> {
         if !resolved.may_write_here() || self.isolated.is_some() {
             return Err(NoAnswer::Failed);
         }
-        let capabilities = HostCapabilities::look(&spec.context).await;
+        let capabilities = HostCapabilities::probe(&spec.context).await;
         let spec_of = Arc::clone(spec);
         let resolved = Arc::clone(resolved);
         let guardian =
             blocking(move || read_only(&capabilities, &resolved.config, &spec_of.context, &spec_of.cwd))
                 .await;
-        WorkTree::look(&spec.cwd, &spec.context.env, guardian).await
+        WorkTree::read(&spec.cwd, &spec.context.env, guardian).await
     }
 
     /// Gives the run a private tree, if it needs one, and moves it there.
@@ -455,12 +455,12 @@ impl ActiveRun<'_> {
         let cwd = spec.cwd.clone();
         let stop = self.stop.clone();
         let resolved = Arc::clone(resolved);
-        if let Some(launcher) = resolved.launcher.elsewhere().map(str::to_owned) {
+        if let Some(launcher) = resolved.launcher.remote_name().map(str::to_owned) {
             let making = Box::pin(Isolated::there(context, resolved, id.into(), cwd, launcher, stop));
             let (isolated, work) = self.unless_stopped(making).await?;
             isolated.begin().await;
             self.admitted.builder.diagnostics.extend(isolated.notices().iter().cloned());
-            self.admitted.work_there = Some(work);
+            self.admitted.remote_work = Some(work);
             self.isolated = Some(isolated);
             return Ok(());
         }
@@ -516,7 +516,7 @@ impl ActiveRun<'_> {
                 WriteScope::of(&resolved.config, &spec.context, &spec.cwd).ok().map(|(scope, _)| scope);
             resolved.scope.clone().or(scope)
         };
-        Some(Watched::look(blocking(around).await?).await)
+        Some(Watched::start(blocking(around).await?).await)
     }
 
     fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {

@@ -8,7 +8,7 @@ use tokio::time::{sleep, timeout};
 
 use super::command_line::Invocation;
 use super::files::{GUARD, RunFiles, RunFilesSpec};
-use super::launcher::{Heard, Launch, Payload};
+use super::launcher::{Launch, Payload, RemoteOutput};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
@@ -36,18 +36,18 @@ const PAUSES: [Duration; 4] = [
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
 pub struct Booted {
     pub(in crate::run) child: Started,
-    pub(in crate::run) made: Made,
+    pub(in crate::run) prepared: Prepared,
 }
 
 /// The files and settings of a child, made before it starts.
-pub(in crate::run) struct Made {
+pub(in crate::run) struct Prepared {
     pub files: RunFiles,
     pub command: ChildCommand,
     prompt: String,
     /// The bytes that precede the child's own input.
     preamble: Option<Vec<u8>>,
     /// The messages of the launch script, which are separated from the child's output.
-    pub heard: Option<Box<Heard>>,
+    pub remote_output: Option<Box<RemoteOutput>>,
     /// The options for the sandbox around its shell.
     shell: Option<ToolShell>,
     /// The files that the child reads as it boots, if it is a spare child.
@@ -64,7 +64,7 @@ enum Purpose {
 }
 
 /// The reason why there is no child.
-pub(in crate::run) enum NoChild {
+pub(in crate::run) enum StartFailure {
     /// The start failed.
     Failed {
         /// The stage, the path and the system's error.
@@ -88,36 +88,36 @@ impl AdmittedRun {
     }
 
     /// Creates the files of an attempt's child and starts it.
-    pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, NoChild> {
+    pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, StartFailure> {
         self.launch_for(Purpose::Attempt(attempt), cancel).await
     }
 
-    async fn launch_for(&self, purpose: Purpose, cancel: &Cancel) -> Result<Booted, NoChild> {
+    async fn launch_for(&self, purpose: Purpose, cancel: &Cancel) -> Result<Booted, StartFailure> {
         let run = self.clone();
         let mut creation = Box::pin(blocking(move || run.make(purpose)));
-        let Ok(made) = unless_cancelled(cancel, &mut creation).await else {
+        let Ok(prepared) = unless_cancelled(cancel, &mut creation).await else {
             // Waits for files that are still being created, so that they can be removed. On a slower disk, they are
             // removed when they are dropped.
-            if let Ok(Ok(made)) = timeout(MAX_CREATION, creation).await {
-                made.files.remove().await;
+            if let Ok(Ok(prepared)) = timeout(MAX_CREATION, creation).await {
+                prepared.files.remove().await;
             }
-            return Err(NoChild::Cancelled);
+            return Err(StartFailure::Cancelled);
         };
-        let mut made = made.map_err(|error| NoChild::Failed { error, files: None })?;
-        match start_with_retries(&made.command, cancel).await {
+        let mut prepared = prepared.map_err(|error| StartFailure::Failed { error, files: None })?;
+        match start_with_retries(&prepared.command, cancel).await {
             Ok(Some(mut child)) => {
-                made.files.clean_up = child.take_clean_up();
+                prepared.files.clean_up = child.take_clean_up();
                 tracing::info!(
                     target: "child", run = %self.builder.run_id.get(), pid = child.tree.id(), held_by = ?child.tree.mechanisms(), ?purpose,
                     "the child has started"
                 );
-                self.check_sandbox(Booted { child, made }).await
+                self.check_sandbox(Booted { child, prepared }).await
             }
-            Ok(None) => Err(NoChild::Cancelled),
+            Ok(None) => Err(StartFailure::Cancelled),
             Err(error) => {
                 let words = format!("{}: {}", error.stage(), chain(&error));
                 tracing::error!(target: "child", reason = words, "the child did not start");
-                Err(NoChild::Failed { error: words, files: Some(Box::new(made.files)) })
+                Err(StartFailure::Failed { error: words, files: Some(Box::new(prepared.files)) })
             }
         }
     }
@@ -125,7 +125,7 @@ impl AdmittedRun {
     /// Compares the active restrictions on the child with the planned ones. The child has no task yet, so it has not
     /// used a gap. The sandbox around its shell closes the gaps that it can. A child that must not run with a gap is
     /// ended.
-    async fn check_sandbox(&self, booted: Booted) -> Result<Booted, NoChild> {
+    async fn check_sandbox(&self, booted: Booted) -> Result<Booted, StartFailure> {
         let sandbox = self.resolved.sandbox.enforced();
         let missing = sandbox.and_then(|sandbox| sandbox.missing(&booted.child.tree.mechanisms()));
         let (Some(sandbox), Some(missing)) = (sandbox, missing) else { return Ok(booted) };
@@ -140,13 +140,16 @@ impl AdmittedRun {
             Ok(()) => format!("sandbox: required, but unavailable: {missing}"),
             Err(error) => format!("sandbox: {error}"),
         };
-        let Booted { made: Made { files, .. }, child } = booted;
+        let Booted { prepared: Prepared { files, .. }, child } = booted;
         child.discard().await;
-        Err(NoChild::Failed { error, files: Some(Box::new(files)) })
+        Err(StartFailure::Failed { error, files: Some(Box::new(files)) })
     }
 
     /// Makes the sandbox around the child's shell close the gaps in the sandbox around the child. Blocks.
-    fn close_gap(&self, Booted { made: Made { files, command, .. }, .. }: &Booted) -> Result<(), FileError> {
+    fn close_gap(
+        &self,
+        Booted { prepared: Prepared { files, command, .. }, .. }: &Booted,
+    ) -> Result<(), FileError> {
         match (self.tool_shell(files, command, false), &files.private_dirs) {
             (Some(shell), Some(own)) => own.rewrite_shell_options(&shell.to_bytes()),
             _ => Ok(()),
@@ -154,7 +157,7 @@ impl AdmittedRun {
     }
 
     /// Creates the child's files and its command. Blocks. The error names the step that failed.
-    fn make(&self, purpose: Purpose) -> Result<Made, String> {
+    fn make(&self, purpose: Purpose) -> Result<Prepared, String> {
         let attempt = if let Purpose::Attempt(attempt) = purpose { attempt } else { 1 };
         // Recorded before the private directories are copied: the child may have missed any later change.
         let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
@@ -201,7 +204,7 @@ impl AdmittedRun {
         let first = (!protocol.takes_commands()).then(|| protocol.first_bytes(&spec.task));
         let task = first.as_deref().map(String::from_utf8_lossy);
         let pack = self
-            .work_there
+            .remote_work
             .as_deref()
             .map(|work| fs::read(&work.tree.pack).map_err(FileError::at(&work.tree.pack)).map_err(failed));
         let pack = pack.transpose()?.unwrap_or_default();
@@ -209,17 +212,17 @@ impl AdmittedRun {
             prompt: &prompt,
             guard: GUARD,
             task: task.as_deref(),
-            tree: self.work_there.as_deref(),
+            tree: self.remote_work.as_deref(),
             pack: &pack,
         };
-        let Launch { command, preamble, heard } =
+        let Launch { command, preamble, remote_output } =
             resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
         if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
             own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
-        Ok(Made { files, command, prompt, preamble, heard, shell, inputs })
+        Ok(Prepared { files, command, prompt, preamble, remote_output, shell, inputs })
     }
 
     fn tool_shell(&self, files: &RunFiles, command: &ChildCommand, has_view: bool) -> Option<ToolShell> {
@@ -257,7 +260,7 @@ impl AdmittedRun {
     /// has read have changed. Blocks.
     #[must_use]
     pub fn fits_spare(&self, booted: &Booted) -> bool {
-        let Made { files, command, inputs, .. } = &booted.made;
+        let Prepared { files, command, inputs, .. } = &booted.prepared;
         let now = || self.boot_inputs()?.with_command(command, &files.directory);
         files.directory.parent() == Some(&self.parent())
             && self.fits(booted)
@@ -272,10 +275,10 @@ impl AdmittedRun {
             && self.spec.overrides.resumes.is_none()
             && protocol_of(self.resolved.config.protocol).waits_for_task()
             && self.resolved.unmet.is_none()
-            && booted.made.prompt == self.resolved.prompt(&self.plan)
-            && self.pi().and_then(|pi| self.command(&pi, &booted.made.files)).is_ok_and(|now| {
-                now == booted.made.command
-                    && self.planned_shell(&booted.made.files, &now) == booted.made.shell
+            && booted.prepared.prompt == self.resolved.prompt(&self.plan)
+            && self.pi().and_then(|pi| self.command(&pi, &booted.prepared.files)).is_ok_and(|now| {
+                now == booted.prepared.command
+                    && self.planned_shell(&booted.prepared.files, &now) == booted.prepared.shell
             })
     }
 }
@@ -296,7 +299,7 @@ async fn start_with_retries(command: &ChildCommand, cancel: &Cancel) -> Result<O
     start(command.clone(), cancel).await
 }
 
-impl Made {
+impl Prepared {
     /// Returns the child's standard input, which begins with its task.
     pub(in crate::run) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
         let Some(mut bytes) = self.preamble.take() else { return protocol.first_input(task) };
@@ -312,7 +315,7 @@ impl Booted {
     /// Returns the id of the run, which is also the name of the run's directory.
     #[must_use]
     pub fn run_id(&self) -> &str {
-        &self.made.files.run_id
+        &self.prepared.files.run_id
     }
 
     /// Waits until the child has exited by itself. Cancel safe.
@@ -325,7 +328,7 @@ impl Booted {
 
     /// Ends the child and removes its files.
     pub async fn discard(self) {
-        let Self { made: Made { files, .. }, child } = self;
+        let Self { prepared: Prepared { files, .. }, child } = self;
         child.discard().await;
         files.remove().await;
     }

@@ -87,7 +87,7 @@ impl Invocation<'_> {
         let chosen = self.run.resolved.extensions(&self.run.spec.context, self.run.tools());
         let chosen = match chosen {
             // The listed extensions are files of this machine.
-            Extensions::Only(_) if self.is_elsewhere() => return Extensions::Only(Vec::new()),
+            Extensions::Only(_) if self.is_remote() => return Extensions::Only(Vec::new()),
             chosen => chosen,
         };
         let needed = builtin_needed(self.run.tools(), self.run.provider());
@@ -113,7 +113,7 @@ impl Invocation<'_> {
             return false;
         }
         // The programs that a remote machine lacks are not known here.
-        if !self.is_elsewhere()
+        if !self.is_remote()
             && !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env)
         {
             return true;
@@ -124,8 +124,8 @@ impl Invocation<'_> {
         false
     }
 
-    fn is_elsewhere(&self) -> bool {
-        self.run.resolved.launcher.elsewhere().is_some()
+    fn is_remote(&self) -> bool {
+        self.run.resolved.launcher.remote_name().is_some()
     }
 
     fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
@@ -167,7 +167,7 @@ impl Invocation<'_> {
         }
         if let SkillFiles::Only(files) = &self.run.resolved.skills {
             args.words(&["--no-skills"]);
-            for file in files.iter().filter(|_| !self.is_elsewhere()) {
+            for file in files.iter().filter(|_| !self.is_remote()) {
                 args.pair("--skill", file);
             }
         }

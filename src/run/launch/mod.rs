@@ -34,4 +34,4 @@ mod tree_command;
 
 pub use boot::Booted;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;
-pub use spare::{Memory, SpareWish};
+pub use spare::{Memory, SpareRequest};

@@ -151,10 +151,10 @@ impl PrivateDirs {
     }
 
     /// Returns notices about files that the child does not get.
-    pub(in crate::run) fn left_out(&self) -> Vec<String> {
+    pub(in crate::run) fn skipped_files(&self) -> Vec<String> {
         let notice =
             |(path, why): &(PathBuf, String)| format!("the child does not get `{}`: {why}", path.display());
-        self.agent.left_out().iter().map(notice).collect()
+        self.agent.skipped_files().iter().map(notice).collect()
     }
 
     /// Copies a provider's refreshed token back into the user's credentials. Blocks. If the child has a new token,

@@ -69,7 +69,7 @@ impl PrivateDirs {
         match *self {}
     }
 
-    pub(in crate::run) fn left_out(&self) -> Vec<String> {
+    pub(in crate::run) fn skipped_files(&self) -> Vec<String> {
         match *self {}
     }
 

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_of_a_missing_announcement_is_that_of_the_outcome() {
+    fn a_missing_announcement_has_the_reason_of_the_outcome() {
         let nothing = Collected::default();
         for (outcome, silenced, expected) in [
             (Outcome::Cancelled(CancelReason::Shutdown), None, "cancelled: the session ended".to_owned()),

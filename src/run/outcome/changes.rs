@@ -77,7 +77,7 @@ impl WorkTree {
     /// # Errors
     ///
     /// Without a work tree or without git, and when git would hold the run.
-    pub(in crate::run) async fn look(
+    pub(in crate::run) async fn read(
         cwd: &Path,
         env: &[(OsString, OsString)],
         guardian: Option<Guardian>,

@@ -150,7 +150,7 @@ mod tests {
     use crate::text::SanitizerOptions;
 
     #[test]
-    fn a_command_is_cut_behind_its_secrets() {
+    fn a_command_is_truncated_after_its_secrets_are_redacted() {
         let secret = "made-up value of forty-two words 0123456789";
         let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
         for back in 0..secret.len() {

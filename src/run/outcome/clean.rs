@@ -72,7 +72,7 @@ mod tests {
     const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 
     #[test]
-    fn no_string_of_a_stream_stays_as_it_was() {
+    fn every_string_of_a_stream_is_sanitized() {
         let said = || format!("said {SECRET}");
         let calls = |name: &str| {
             vec![

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::changes::listed;
 use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::blocking;
-use crate::run::isolation::TakenOver;
+use crate::run::isolation::ImportOutcome;
 use crate::workspace::{Gap, SearchLimits, WatchedFiles, by_danger, is_flagged};
 
 /// The most that a result lists.
@@ -48,7 +48,7 @@ pub(in crate::run) struct Watched {
 
 impl Watched {
     /// Searches the tree of a run at its start.
-    pub(in crate::run) async fn look(scope: WriteScope) -> Self {
+    pub(in crate::run) async fn start(scope: WriteScope) -> Self {
         let protection = scope.clone();
         let gaps = blocking(move || protection.find_protected().gaps());
         let (mut gaps, before) = tokio::join!(gaps, search(scope.clone(), TIME_BEFORE));
@@ -91,8 +91,8 @@ async fn search(scope: WriteScope, time: Duration) -> WatchedFiles {
 }
 
 /// Returns the same for a run in a private tree. Only its changes leave that tree, and ignored files are not among them.
-pub(in crate::run) fn of_branch(taken: &TakenOver) -> Flagged {
-    let TakenOver { report, changes, flagged, notices } = taken;
+pub(in crate::run) fn of_branch(taken: &ImportOutcome) -> Flagged {
+    let ImportOutcome { report, changes, flagged, notices } = taken;
     let known = changes.as_deref().unwrap_or_default();
     // Without notices it has commits, and no changed files.
     let is_unlisted = report.branch.is_some() && known.is_empty() && !notices.is_empty();

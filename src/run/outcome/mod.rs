@@ -9,7 +9,7 @@
 //! | `verdict` | which outcome an attempt has |
 //! | `retry` | whether another one follows and when, and what the earlier ones add to the result |
 //! | `report` | what the result of a run says |
-//! | `left` | what a run leaves beside its answer, in words |
+//! | `artifacts` | what a run leaves beside its answer, in words |
 //! | `checked` | how the check of its work ended |
 //! | `clean` | what of a child's words leaves the process |
 //! | `announcement` | what a child announces with its last words |
@@ -18,12 +18,12 @@
 //! | `flagged` | which of these files run code later, or tell agents what to do |
 
 pub(crate) mod announcement;
+pub(crate) mod artifacts;
 pub(crate) mod changes;
 pub(in crate::run) mod checked;
 pub(crate) mod clean;
 pub(crate) mod flagged;
 pub(in crate::run) mod git;
-pub(crate) mod left;
 pub(crate) mod report;
 pub(crate) mod retry;
 mod structured;

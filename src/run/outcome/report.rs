@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::announcement::announced;
+use super::artifacts::changes_summary;
 use super::changes::{MAX_CHANGES, listed, paths_of};
 use super::clean::clean;
 use super::flagged::of_branch;
-use super::left::changes_summary;
 use super::retry::EarlierAttempts;
 use super::structured::Structured;
 use super::verdict::{AttemptReport, RunReport, Verdict};
@@ -17,7 +17,7 @@ use crate::event::{Refusal, StopReason, Usage};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
-use crate::run::isolation::TakenOver;
+use crate::run::isolation::ImportOutcome;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{
@@ -144,7 +144,7 @@ impl ResultBuilder {
             let words = answer.take().map_or_else(String::new, |words| words + "\n\n");
             answer = Some(words + &structured.text);
         }
-        self.diagnostics.extend(files.private_dirs.iter().flat_map(PrivateDirs::left_out));
+        self.diagnostics.extend(files.private_dirs.iter().flat_map(PrivateDirs::skipped_files));
         if !supervised.gone {
             self.diagnostics.push("not all processes of the child could be ended".to_owned());
         }
@@ -206,9 +206,9 @@ impl ResultBuilder {
     }
 
     /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.
-    pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: TakenOver) {
+    pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: ImportOutcome) {
         let flagged = of_branch(&taken);
-        let TakenOver { report, changes, notices, .. } = taken;
+        let ImportOutcome { report, changes, notices, .. } = taken;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
         if report.branch.is_none() && report.patch.is_none() && report.kept.is_none() {

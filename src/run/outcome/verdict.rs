@@ -73,7 +73,7 @@ pub(in crate::run) struct AttemptReport {
     /// The outcome of the check of its work.
     pub check: Option<CheckReport>,
     /// The progress of a remote child.
-    pub elsewhere: Option<RemoteEnd>,
+    pub remote_end: Option<RemoteEnd>,
 }
 
 /// The state of a run after an attempt.
@@ -199,8 +199,8 @@ impl Verdict {
     /// Judges a run by the first cause of its end, then by its last assistant message.
     pub(in crate::run) fn of(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
         let verdict = Self::of_child(report, sanitizer);
-        let verdict = match &report.elsewhere {
-            Some(elsewhere) => verdict.of_elsewhere(elsewhere, report),
+        let verdict = match &report.remote_end {
+            Some(remote_end) => verdict.of_remote_end(remote_end, report),
             None => verdict,
         };
         match report.check.as_ref().and_then(CheckReport::error) {
@@ -210,7 +210,7 @@ impl Verdict {
     }
 
     /// Judges a remote child, whose launcher may be the cause of the failure.
-    fn of_elsewhere(self, elsewhere: &RemoteEnd, report: &AttemptReport) -> Self {
+    fn of_remote_end(self, remote_end: &RemoteEnd, report: &AttemptReport) -> Self {
         let (has_exited, is_success) = match &report.supervised.outcome {
             Outcome::Exited(status) => (true, status.success()),
             _ => (false, false),
@@ -219,19 +219,22 @@ impl Verdict {
         let last = report.collected.last_event.as_deref();
         match self.outcome {
             // A launcher may end with success whose child was within its work.
-            RunOutcome::Completed if has_exited && !elsewhere.has_ended() && !last.is_some_and(ends_work) => {
+            RunOutcome::Completed
+                if has_exited && !remote_end.has_ended() && !last.is_some_and(ends_work) =>
+            {
                 Self {
-                    step: elsewhere.next_step(),
-                    ..Self::failed(1, elsewhere.explained(or(said, "it gave no reason")))
+                    step: remote_end.next_step(),
+                    ..Self::failed(1, remote_end.explained(or(said, "it gave no reason")))
                 }
             }
             RunOutcome::Failed if has_exited && !self.is_by_provider => Self {
                 // A launcher that ends with success may have said why nevertheless.
                 error: self.error.map(|error| {
-                    let reason = if is_success && !elsewhere.has_ended() { or(said, &error) } else { &error };
-                    elsewhere.explained(reason)
+                    let reason =
+                        if is_success && !remote_end.has_ended() { or(said, &error) } else { &error };
+                    remote_end.explained(reason)
                 }),
-                step: elsewhere.next_step(),
+                step: remote_end.next_step(),
                 ..self
             },
             RunOutcome::HardTimeout | RunOutcome::IdleTimeout => {

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_counts_up_is_waited_for_and_one_that_stops_is_passed_over() {
+    fn a_beating_process_keeps_its_turn_and_a_stopped_one_is_skipped() {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
         // Beats of a process at the given seconds, several for several tickets, and whether others still wait for it at
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beat_is_due_at_the_first_look_and_then_seldom() {
+    fn a_beat_is_due_at_the_first_check_and_then_rarely() {
         let mut heartbeat = Heartbeat::default();
         let now = Instant::now();
         assert!(heartbeat.is_due(now));

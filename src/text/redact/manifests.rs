@@ -8,7 +8,7 @@ use memchr::{memchr, memmem, memrchr};
 use super::cursor::{Cursor, Quote};
 use super::rule::{Edit, REDACTED};
 use super::value::judgement::JUDGED;
-use super::value::looks::{Look, look};
+use super::value::shape::{Shape, shape_of};
 
 const RULE: &str = "kubernetes_secret";
 
@@ -53,7 +53,7 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
 /// Returns true if a field of a manifest has a real value.
 fn is_value(value: &str) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
-    !matches!(look(judged), Look::Empty | Look::Placeholder | Look::Reference)
+    !matches!(shape_of(judged), Shape::Empty | Shape::Placeholder | Shape::Reference)
         && !matches!(value, "null" | "~" | "{}" | "[]" | "|" | ">")
 }
 

@@ -52,5 +52,5 @@ pub(crate) use rule::{Edit, REDACTED};
 pub(crate) use scan::Scanner;
 pub(crate) use value::header::{header_kind, is_secret_header};
 pub(crate) use value::judgement::is_secret_string;
-pub(crate) use value::looks::{Look, look};
 pub(crate) use value::name::{NameKind, is_secret_variable, name_kind};
+pub(crate) use value::shape::{Shape, shape_of};

@@ -6,7 +6,7 @@
 use super::literals::Literals;
 use super::rule::Edit;
 use super::value::judgement::JUDGED;
-use super::value::looks::{Look, has_digit, is_made_up, look};
+use super::value::shape::{Shape, has_digit, is_made_up, shape_of};
 
 /// The minimum length of a value, in bytes. A shorter value may be an ordinary word.
 const MIN_BYTES: usize = 16;
@@ -48,6 +48,6 @@ fn is_random(value: &str) -> bool {
     value.len() >= MIN_BYTES
         && !value.contains('\n')
         && has_digit(judged.as_bytes())
-        && look(judged) == Look::Random
+        && shape_of(judged) == Shape::Random
         && !is_made_up(judged.as_bytes())
 }

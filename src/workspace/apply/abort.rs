@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::apply_run::{asides, in_tree, reason};
 use super::error::ApplyError;
-use super::take::{asides, in_tree, reason};
 use crate::workspace::replace::{
-    OnFailure, Place, State, Step, look, make_directory, remove_asides, remove_directory,
+    OnFailure, Place, State, Step, make_directory, probe, remove_asides, remove_directory,
     set_directory_permissions, write_all,
 };
 use crate::workspace::snapshot::{Apply, Change, Contents, Name, Snapshot, SnapshotStore, off_thread, state};
@@ -134,7 +134,7 @@ enum Found {
 fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) -> io::Result<Found> {
     let at = |file: &Option<_>| -> io::Result<bool> {
         let state = state(file.as_ref(), contents)?;
-        Ok(match look(root, &change.path, state)? {
+        Ok(match probe(root, &change.path, state)? {
             Place::Same => true,
             Place::Different => false,
             // A file of the same changes stands in the place of a directory above.

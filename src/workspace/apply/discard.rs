@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::ApplyError;
 use crate::workspace::git::Scope;
 use crate::workspace::private::{PATCH, is_in_use};
-use crate::workspace::snapshot::{Left, Snapshot, SnapshotError, SnapshotStore, off_thread};
+use crate::workspace::snapshot::{Artifacts, Snapshot, SnapshotError, SnapshotStore, off_thread};
 
 /// The changes of a run, in git's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,11 +35,11 @@ impl SnapshotStore {
     ///
     /// If it has no artifacts, or git fails.
     pub async fn difference(&self, id: &str) -> Result<Difference, ApplyError> {
-        let (snapshot, left) = self.left(id).await?;
+        let (snapshot, artifacts) = self.artifacts(id).await?;
         let args = ["diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"];
-        let args = [&args[..], &["--end-of-options", &snapshot.tree, &left.commit]].concat();
+        let args = [&args[..], &["--end-of-options", &snapshot.tree, &artifacts.commit]].concat();
         let text = self.git(&snapshot, &args, Vec::new()).await?;
-        Ok(Difference { branch: left.branch, text, patch: self.directory(id).join(PATCH) })
+        Ok(Difference { branch: artifacts.branch, text, patch: self.directory(id).join(PATCH) })
     }
 
     /// Deletes the branch and the patch of the isolated run `id`, if the branch is unchanged since the run. Unless `is_sure`,
@@ -49,21 +49,21 @@ impl SnapshotStore {
     ///
     /// If there is nothing, if the branch has later commits, or if it is checked out.
     pub async fn discard(&self, id: &str, is_sure: bool) -> Result<Discarded, ApplyError> {
-        self.left(id).await?;
+        self.artifacts(id).await?;
         let _lock = self.lock(id).await?;
-        let (snapshot, left) = self.left(id).await?;
+        let (snapshot, artifacts) = self.artifacts(id).await?;
         let ours = self.directory(id);
         let patch = ours.join(PATCH);
-        let discarded = Discarded { branch: left.branch.clone(), patch: patch.clone() };
-        if let Some(branch) = &left.branch {
-            self.delete_branch(&snapshot, branch, &left.commit, is_sure).await?;
+        let discarded = Discarded { branch: artifacts.branch.clone(), patch: patch.clone() };
+        if let Some(branch) = &artifacts.branch {
+            self.delete_branch(&snapshot, branch, &artifacts.commit, is_sure).await?;
         }
         if !is_sure {
             return Ok(discarded);
         }
         off_thread(move || drop(fs::remove_file(patch))).await;
-        let left = Left { is_discarded: true, ..left };
-        self.keep(&Snapshot { left: Some(left), ..snapshot }).await?;
+        let artifacts = Artifacts { is_discarded: true, ..artifacts };
+        self.keep(&Snapshot { artifacts: Some(artifacts), ..snapshot }).await?;
         Ok(discarded)
     }
 

@@ -10,18 +10,18 @@
 //! | what has a run left, and what was taken over of it | `record` |
 //! | which of it leads out of the tree or into a repository | `flagged` |
 //! | what becomes of a file that both have changed | `merge` |
-//! | apply it, in which order | `take` |
+//! | apply it, in which order | `apply_run` |
 //! | go back to what was before | `abort` |
 //! | look at it, or delete it | `discard` |
 //! | what can go wrong | `error` |
 
 mod abort;
+mod apply_run;
 mod discard;
 mod error;
 mod flagged;
 mod merge;
 mod record;
-mod take;
 
 pub use discard::{Difference, Discarded};
 pub use error::ApplyError;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::error::ApplyError;
-use crate::workspace::snapshot::{Left, Snapshot, SnapshotError, SnapshotStore};
+use crate::workspace::snapshot::{Artifacts, Snapshot, SnapshotError, SnapshotStore};
 
 /// The applied files, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub struct Applied {
 
 impl SnapshotStore {
     /// Returns the artifacts of a run, and the snapshot that it started from.
-    pub(super) async fn left(&self, id: &str) -> Result<(Snapshot, Left), ApplyError> {
+    pub(super) async fn artifacts(&self, id: &str) -> Result<(Snapshot, Artifacts), ApplyError> {
         let snapshot = match self.open(id).await {
             Err(SnapshotError::Unknown { .. }) => return Err(ApplyError::Nothing),
             found => found?,
         };
-        match snapshot.left.clone() {
-            Some(left) if left.is_discarded => Err(ApplyError::Discarded),
-            Some(left) => Ok((snapshot, left)),
+        match snapshot.artifacts.clone() {
+            Some(artifacts) if artifacts.is_discarded => Err(ApplyError::Discarded),
+            Some(artifacts) => Ok((snapshot, artifacts)),
             None if snapshot.is_of_private_tree() => Err(ApplyError::NoBranch),
             None => Err(ApplyError::InPlace { id: id.to_owned() }),
         }

@@ -96,7 +96,7 @@ fn copy_tree(
         if is_hidden(&path) {
             continue;
         }
-        match directory.look(&name).map_err(failed)? {
+        match directory.entry(&name).map_err(failed)? {
             Entry::Directory(inner) => {
                 fs::create_dir(&target).map_err(failed)?;
                 let inner = Rc::new(inner);
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_that_is_put_in_the_place_of_a_directory_leads_nowhere() {
+    fn a_link_in_the_place_of_a_directory_is_not_followed() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let [from, to, elsewhere] = ["from", "to", "elsewhere"].map(|name| root.path().join(name));
         for directory in [&from.join("deep/inner"), &to.join("deep"), &elsewhere.join("inner")] {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_copied_as_it_is_but_what_has_no_content() {
+    fn everything_with_content_is_copied_unchanged() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let [from, to] = ["from", "to"].map(|name| root.path().join(name));
         for directory in [&from.join("modules/bin"), &to] {

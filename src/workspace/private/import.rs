@@ -17,7 +17,7 @@ use crate::agent::canonical;
 use crate::files::{FileError, private};
 use crate::text::{chain, quoted_path};
 use crate::workspace::snapshot::{
-    Call, Change, Left, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
+    Artifacts, Call, Change, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
 
 /// The clock step of a coarse file system. Files saved within one tick of its beginning are imported.
@@ -174,8 +174,9 @@ impl SnapshotStore {
                 chain(&error)
             )),
         }
-        let left = Left { branch: imported.branch.clone(), commit: commit.to_owned(), is_discarded: false };
-        self.keep(&Snapshot { left: Some(left), ..self.open(&tree.snapshot.id).await? }).await?;
+        let artifacts =
+            Artifacts { branch: imported.branch.clone(), commit: commit.to_owned(), is_discarded: false };
+        self.keep(&Snapshot { artifacts: Some(artifacts), ..self.open(&tree.snapshot.id).await? }).await?;
         imported.commit = Some(commit.to_owned());
         Ok(())
     }

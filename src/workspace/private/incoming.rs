@@ -74,7 +74,7 @@ impl References {
 /// deeper than reference directories.
 fn has_other(directory: &Directory, path: &Path, own: &Path) -> bool {
     let Ok(names) = directory.names(MAX_OBJECTS) else { return true };
-    names.iter().any(|name| match directory.look(name) {
+    names.iter().any(|name| match directory.entry(name) {
         Ok(Entry::Directory(inner)) => {
             path.components().count() >= MAX_DEPTH || has_other(&inner, &path.join(name), own)
         }
@@ -195,7 +195,7 @@ fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<
         if !(is_pack || (name.len() == 2 && is_hex(name))) {
             continue;
         }
-        let Entry::Directory(fan) = objects.look(name.as_ref()).map_err(failed)? else { continue };
+        let Entry::Directory(fan) = objects.entry(name.as_ref()).map_err(failed)? else { continue };
         fs::create_dir_all(to.join(name)).map_err(failed)?;
         for file in fan.names(MAX_OBJECTS).map_err(failed)? {
             let Some(file) = file.to_str() else { continue };
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_of_references_that_are_nested_without_end_count_as_other_branches() {
+    fn endlessly_nested_reference_directories_count_as_other_branches() {
         // As Node does when it starts.
         let limit = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");

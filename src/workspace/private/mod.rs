@@ -14,7 +14,7 @@
 //! | what did the child commit, and is it sound | `incoming` |
 //! | take over what it did as a patch and a branch, and remove it | `import`; which branch, `publish` |
 //! | what of a process that has died, what of a run that goes on | `recover` |
-//! | what is sent for one on another machine, and what comes back of it | `there` |
+//! | what is sent for one on another machine, and what comes back of it | `remote` |
 
 mod copy;
 mod create;
@@ -22,7 +22,7 @@ mod import;
 mod incoming;
 mod publish;
 mod recover;
-mod there;
+mod remote;
 
 pub use create::PrivateTree;
 pub use import::Imported;
@@ -30,4 +30,4 @@ pub(in crate::workspace) use import::PATCH;
 pub(in crate::workspace) use publish::is_in_use;
 pub use recover::TreeLock;
 pub(crate) use recover::noted_trees;
-pub use there::{Brought, TreeThere};
+pub use remote::{RemoteChanges, RemoteTree};

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_branch_is_in_use_where_a_work_tree_is_at_it_or_works_on_it() {
+    fn a_branch_is_in_use_if_a_work_tree_has_it_checked_out_or_rebases_it() {
         let scene = tempfile::tempdir().expect("a temporary directory");
         let shared = scene.path().to_owned();
         let dirs =

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_link_is_told_from_a_taken_name() {
+    fn a_refused_link_is_distinguished_from_a_taken_name() {
         for (error, expected) in [
             (Errno::PERM, true),
             (Errno::NOTSUP, true),

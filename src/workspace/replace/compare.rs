@@ -31,7 +31,7 @@ pub(super) fn expect(directory: impl AsFd, name: &OsStr, state: State<'_>) -> Re
 }
 
 /// Compares the file at a path with a state. `None` stands for no file; a directory counts as no file.
-pub(in crate::workspace) fn look(root: &Path, path: &Path, state: Option<State<'_>>) -> io::Result<Place> {
+pub(in crate::workspace) fn probe(root: &Path, path: &Path, state: Option<State<'_>>) -> io::Result<Place> {
     let (directory, name) = match parent(root, path, false) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -23,13 +23,13 @@ mod writer;
 pub(super) use step::{Failure, LINK, OnFailure, Place, State, Step, WriteError};
 #[cfg(not(unix))]
 pub(super) use unsupported::{
-    has_asides, look, make_directory, permissions, remove_asides, remove_directory,
+    has_asides, make_directory, permissions, probe, remove_asides, remove_directory,
     set_directory_permissions, set_permissions, write_all,
 };
 #[cfg(unix)]
 pub(super) use {
     aside::{has_asides, remove_asides},
-    compare::{look, permissions},
+    compare::{permissions, probe},
     directories::{make_directory, remove_directory, set_directory_permissions, set_permissions},
     writer::write_all,
 };

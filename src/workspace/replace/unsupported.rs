@@ -20,7 +20,7 @@ pub(in crate::workspace) fn write_all<'a>(
     steps.into_iter().map(|step| (step.path.to_owned(), unsupported().into())).collect()
 }
 
-pub(in crate::workspace) fn look(_: &Path, _: &Path, _: Option<State<'_>>) -> io::Result<Place> {
+pub(in crate::workspace) fn probe(_: &Path, _: &Path, _: Option<State<'_>>) -> io::Result<Place> {
     Err(unsupported())
 }
 

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_has_what_the_file_was_and_is() {
+    fn a_change_has_the_old_and_the_new_state_of_a_file() {
         let a = "a".repeat(40);
         let b = "b".repeat(40);
         let none = "0".repeat(40);

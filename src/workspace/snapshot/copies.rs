@@ -29,7 +29,7 @@ pub(super) fn copy_files(
             None => source.below(parent),
         };
         let found = opened.and_then(|directory| {
-            let found = directory.look(name);
+            let found = directory.entry(name);
             last = Some((parent.to_owned(), directory));
             found
         });
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_links_are_copied_and_nothing_behind_a_link() {
+    fn files_and_links_are_copied_and_links_are_not_followed() {
         let (_root, from, to) = scene();
         let files =
             paths(&["deep/link", "deep/plain", "deep/program", "elsewhere/plain", "gone", "../from/secret"]);

@@ -10,29 +10,29 @@
 //! | what of a repository has to be known to read its tree | `facts` |
 //! | how are the objects kept that it needs | `objects` |
 //! | which tree do the files make now | `record`, with `copies` |
-//! | what has an isolated run left, and was it applied | `left` |
+//! | what has an isolated run left, and was it applied | `artifacts` |
 //! | what differs between two trees | `change` |
 //! | bring back what a run has changed | `undo`; permissions and directories, `surroundings` |
 //! | what can go wrong | `error` |
 
+mod artifacts;
 mod change;
 mod copies;
 mod error;
 mod facts;
-mod left;
 mod objects;
 mod record;
 mod store;
 mod surroundings;
 mod undo;
 
+pub(super) use artifacts::Name;
+pub use artifacts::{Apply, Artifacts};
 pub use change::{Change, ChangeKind};
 pub(super) use change::{Contents, File, path_of, state};
 pub use error::SnapshotError;
 pub(super) use error::named;
 pub(super) use facts::off_thread;
-pub(super) use left::Name;
-pub use left::{Apply, Left};
 pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
 pub(super) use store::{Call, INDEX_NOW, SHOWN, copy_with_time};

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 #[cfg(not(unix))]
 use std::fs::remove_dir_all as remove_tree;
 
+use super::artifacts::{Apply, Artifacts};
 use super::change::{Change, parse};
 use super::error::{SnapshotError, named};
 use super::facts::{Facts, off_thread};
-use super::left::{Apply, Left};
 use super::record::{ALTERNATES, Recorded, Recorder, SnapshotLimits, alternate};
 use crate::agent::canonical;
 use crate::files::layout::{self, is_run_id};
@@ -68,7 +68,8 @@ pub struct Snapshot {
     pub end: Option<String>,
     /// The artifacts of the run, if it worked in a private tree.
     #[serde(default)]
-    pub left: Option<Left>,
+    #[serde(alias = "left")]
+    pub artifacts: Option<Artifacts>,
     /// The state of an unfinished apply.
     #[serde(default)]
     pub applied: Option<Apply>,
@@ -234,7 +235,7 @@ impl SnapshotStore {
             submodules: Vec::new(),
             left_out: Vec::new(),
             end: None,
-            left: None,
+            artifacts: None,
             applied: None,
             branch: None,
         };

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::artifacts::Name;
 use super::change::Change;
 use super::error::SnapshotError;
 use super::facts::off_thread;
-use super::left::Name;
 use super::store::{INDEX, INDEX_NOW, Snapshot, SnapshotStore};
 use super::undo::Undone;
 use crate::files::{FileError, open, private};

@@ -72,7 +72,7 @@ impl SnapshotStore {
     /// # Errors
     ///
     /// If the note cannot be written.
-    pub async fn note_elsewhere(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    pub async fn note_other_tree(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         self.keep(&Snapshot { end: Some(snapshot.tree.clone()), ..snapshot.clone() }).await
     }
 
@@ -350,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_for_one_batch_goes_into_several_and_what_was_added_first() {
+    fn large_changes_are_split_into_batches_with_added_files_first() {
         let file = |name: &str| Some(File { mode: 0o100_644, object: name.into() });
         let change = |path: &str, old| Change {
             path: path.into(),

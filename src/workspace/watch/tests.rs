@@ -127,7 +127,7 @@ fn a_file_is_flagged_although_its_old_length_and_time_were_set_back() {
 /// Each row: a link that exists, a file that appears, and the flagged paths.
 #[cfg(unix)]
 #[test]
-fn what_a_link_with_a_telling_name_leads_to_is_flagged() {
+fn the_target_of_a_link_with_a_flagged_name_is_flagged() {
     for (place, target, file, expected) in [
         (".husky", "scripts", "scripts/pre-commit", &["scripts/pre-commit"][..]),
         (".vscode", "editor", "editor/tasks.json", &[".vscode/tasks.json"]),
@@ -215,7 +215,7 @@ fn a_hook_that_is_a_link_into_the_tree_flags_its_target() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_with_a_telling_name_is_flagged_when_it_appears() {
+fn a_new_link_with_a_flagged_name_is_flagged() {
     for (place, target) in [(".husky", "scripts"), (".vscode", "editor"), (".pi", "x"), (".envrc", "nowhere")]
     {
         let (_root, root) = tree(&["src/lib.rs", "scripts/", "editor/"]);
@@ -227,7 +227,7 @@ fn a_link_with_a_telling_name_is_flagged_when_it_appears() {
 
 /// Directories that look like a repository are searched like any other: otherwise three names would hide the rest.
 #[test]
-fn a_directory_that_was_made_to_look_like_a_repository_hides_nothing() {
+fn a_directory_that_imitates_a_repository_hides_nothing() {
     let (_root, root) = tree(&["pkg/a"]);
     let before = find(&root);
     for entry in ["pkg/HEAD", "pkg/objects/", "pkg/refs/", "pkg/.envrc", "pkg/deep/.husky/x", "pkg/config"] {

@@ -21,7 +21,7 @@ pub struct Options {
     /// The directory removed last, if it is empty by then.
     pub directory: Option<PathBuf>,
     /// A command, the program first, that is run last if the host has died.
-    pub farewell: Vec<OsString>,
+    pub last_command: Vec<OsString>,
     /// True if the tree gets its own pid namespace, which dies with the warden, and an IPC namespace.
     pub pid_namespace: bool,
     /// The path of the program, then its arguments. Filled in when a child is started.
@@ -83,7 +83,7 @@ const FILE_BYTES: &str = "--file-bytes";
 const SCRATCH: &str = "--scratch";
 const UNLESS_KEPT: &str = "--unless-kept";
 const DIRECTORY: &str = "--directory";
-const FAREWELL: &str = "--farewell";
+const LAST_COMMAND: &str = "--last-command";
 const PID_NAMESPACE: &str = "--pid-namespace";
 const MEMORY: &str = "--memory-bytes";
 const PROCESSES: &str = "--processes";
@@ -124,7 +124,7 @@ impl Options {
         for (name, paths) in paths {
             args.extend(paths.iter().flat_map(|path| [name.into(), path.into()]));
         }
-        args.extend(self.farewell.iter().flat_map(|word| [FAREWELL.into(), word.clone()]));
+        args.extend(self.last_command.iter().flat_map(|word| [LAST_COMMAND.into(), word.clone()]));
         let flags = [
             (READ_ONLY, self.sandbox.is_some()),
             (METADATA, sandbox.metadata),
@@ -158,7 +158,7 @@ impl Options {
                 SCRATCH => options.scratch.push(value()?.into()),
                 UNLESS_KEPT => options.unless_kept.push(value()?.into()),
                 DIRECTORY => options.directory = Some(value()?.into()),
-                FAREWELL => options.farewell.push(value()?),
+                LAST_COMMAND => options.last_command.push(value()?),
                 WRITABLE => sandbox.writable.push(value()?.into()),
                 PROTECTED => sandbox.protected.push(value()?.into()),
                 HIDDEN => sandbox.hidden.push(value()?.into()),
@@ -218,7 +218,7 @@ mod tests {
             scratch: vec!["/tmp/x".into()],
             unless_kept: vec!["/tmp/y".into(), "--directory".into()],
             directory: Some("/tmp/z".into()),
-            farewell: vec!["scancel".into(), "--".into()],
+            last_command: vec!["scancel".into(), "--".into()],
             pid_namespace: true,
             command: vec!["/bin/sh".into(), "--".into(), "--grace-ms".into(), String::new().into()],
         };

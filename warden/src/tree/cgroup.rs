@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_own_group_is_found_below_whatever_is_mounted() {
+    fn the_own_group_is_found_below_any_mount() {
         let line = |root: &str, kind: &str| {
             format!("30 24 0:26 {root} /sys/fs/cgroup rw,nosuid - {kind} cgroup2 rw")
         };

@@ -153,7 +153,7 @@ const ATTACKS_OF_TOOLS: [&str; 15] = [
 ];
 
 #[test]
-fn what_tools_start_cannot_reach_pi() {
+fn programs_started_by_tools_cannot_reach_pi() {
     for user in User::all() {
         let scene = Scene::new(user);
         let outside = Outside::new(&scene).expect("the surroundings");
@@ -215,7 +215,7 @@ fn what_tools_start_cannot_reach_pi() {
 
 /// A mask disappears when its entry is replaced, and a server may start at any time.
 #[test]
-fn what_is_replaced_or_starts_while_a_child_lives_is_out_of_the_reach_of_its_tools() {
+fn tools_cannot_reach_files_and_servers_replaced_or_started_during_the_run() {
     for user in User::all() {
         for name in
             ["hidden file", "single hidden file", "late file", "server in the environment", "own server"]
@@ -335,7 +335,7 @@ fn the_tools_network_can_be_switched_off_and_named_sockets_too() {
 
 /// Programs can do in the tools' sandbox what they need in a child's, except writing pi's files.
 #[test]
-fn what_must_work_works_for_tools() {
+fn honest_operations_work_for_tools() {
     for user in User::all() {
         let mut scene = Scene::new(user);
         let outside = Outside::new(&scene).expect("the surroundings");

@@ -59,7 +59,7 @@ fn nothing_changes_under_landlock_alone() {
 }
 
 #[test]
-fn nothing_changes_by_what_tools_start() {
+fn programs_started_by_tools_change_nothing() {
     for user in User::all() {
         matrix(user, true, By::Tool);
     }
@@ -131,7 +131,7 @@ fn lack(scene: &Scene, attempt: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn what_must_work_works() {
+fn honest_operations_work() {
     for (user, metadata) in User::all().into_iter().flat_map(|user| [(user, true), (user, false)]) {
         let mut scene = Scene::new(user);
         let mut failed = Vec::new();
@@ -222,7 +222,7 @@ const READS: [(&str, bool); 12] = [
 
 /// A program that reads a tree cannot follow its links to hidden files.
 #[test]
-fn an_unreadable_file_is_read_and_listed_by_no_name() {
+fn an_unreadable_file_is_hidden_under_any_name() {
     for user in User::all() {
         let scene = Scene::new(user);
         let fixture = "mkdir -p work secrets/shown secrets/written
@@ -393,7 +393,7 @@ fn say(text: &str) {
 
 /// Servers of the user come and go while a child is started: their sockets lie below `/tmp`, and are masked.
 #[test]
-fn a_child_starts_while_what_is_to_be_masked_goes() {
+fn a_child_starts_while_a_masked_path_disappears() {
     for user in User::all() {
         let scene = Scene::new(user);
         let has_view = probe(&scene).mount_namespace.is_ok();

@@ -211,7 +211,7 @@ fn filling_the_directories_ends_at_their_common_bound() {
 
 /// The scene itself lies below `/tmp`.
 #[test]
-fn what_a_child_has_below_the_directory_stays_what_it_is() {
+fn the_paths_of_a_child_below_the_directory_stay_unchanged() {
     each_able(|user| {
         let scene = Scene::new(user);
         let others = Others::new(&scene);
@@ -236,7 +236,7 @@ fn what_a_child_has_below_the_directory_stays_what_it_is() {
 
 /// Some people have `TMPDIR` or whole projects in memory.
 #[test]
-fn what_a_child_may_write_in_shared_memory_stays_what_it_is() {
+fn writable_shared_memory_stays_unchanged() {
     each_able(|user| {
         let scene = Scene::new(user);
         let place = tempfile::Builder::new().prefix("place-").tempdir_in("/dev/shm").expect("a directory");
@@ -272,7 +272,7 @@ const READS: [&str; 8] = [
 ];
 
 #[test]
-fn what_is_hidden_below_the_directory_stays_hidden() {
+fn hidden_paths_below_the_directory_stay_hidden() {
     each_able(|user| {
         let scene = Scene::new(user);
         let outer = tempfile::Builder::new().prefix("outer-").tempdir_in("/tmp").expect("a directory");

@@ -33,7 +33,7 @@ fn without_a_mount_namespace_a_writer_changes_no_content_outside() {
 
 /// The attacks of a readonly child are also possible here, in any place where the child may write.
 #[test]
-fn what_a_readonly_child_cannot_change_a_writer_cannot_change() {
+fn a_writer_cannot_change_what_a_readonly_child_cannot() {
     for user in User::all() {
         let mut scene = Scene::with_project(user);
         let mut made = 0;
@@ -93,7 +93,7 @@ fn the_attempts_of_a_writer_are_real() {
 }
 
 #[test]
-fn what_must_work_for_a_writer_works() {
+fn honest_operations_of_a_writer_work() {
     for (user, metadata) in User::all().into_iter().flat_map(|user| [(user, true), (user, false)]) {
         let mut scene = Scene::with_project(user);
         let mut failed = Vec::new();

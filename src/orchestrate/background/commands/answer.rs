@@ -75,7 +75,7 @@ pub async fn answer(
         Command::StopAll => stop_everything(service, view.session(), false).await,
         Command::Agents => {
             let (cwd, context) = surroundings(view, host);
-            let capabilities = HostCapabilities::look(&context).await;
+            let capabilities = HostCapabilities::probe(&context).await;
             let list = {
                 let context = Arc::clone(&context);
                 move || {
@@ -281,13 +281,13 @@ async fn find(
     let own = service.runs(Some(view.session().to_owned())).await;
     match resolve(target, &own, &listed, live) {
         Ok(run) => Ok(run.clone()),
-        Err(report) => elsewhere(service, target, &listed).await.ok_or(report),
+        Err(report) => in_other_sessions(service, target, &listed).await.ok_or(report),
     }
 }
 
 /// Finds a run of another conversation, only by its whole id or by its number in the list that was shown: a typing
 /// error must not reach the runs of another project.
-async fn elsewhere(
+async fn in_other_sessions(
     service: &Arc<BackgroundService>,
     target: &Target,
     listed: &[String],

@@ -7,7 +7,7 @@ use super::parse::{RunCommand, Target};
 use crate::orchestrate::background::conversation::view::ConversationScope;
 use crate::orchestrate::writers::tree_for;
 use crate::present::{
-    Report, applied_report, difference_report, discarded_report, refused_report, taken_back_report,
+    Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,
     undone_report,
 };
 use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, snapshot_store};
@@ -59,7 +59,7 @@ pub(super) async fn taken_over(run: &RunRecord, command: RunCommand, context: &A
         RunCommand::Apply { with_flagged } => {
             store.apply(id, with_flagged).await.map(|applied| applied_report(run, &applied))
         }
-        RunCommand::AbortApply => store.abort_apply(id).await.map(|paths| taken_back_report(run, &paths)),
+        RunCommand::AbortApply => store.abort_apply(id).await.map(|paths| apply_undone_report(run, &paths)),
         RunCommand::Discard { is_sure } => {
             store.discard(id, is_sure).await.map(|discarded| discarded_report(run, &discarded, is_sure))
         }
@@ -118,7 +118,7 @@ pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> O
     let snapshot = store.open(&target.0).await.ok()?;
     // Without an end its run may still work, in another process.
     let has_ended =
-        if snapshot.is_of_private_tree() { snapshot.left.is_some() } else { snapshot.end.is_some() };
+        if snapshot.is_of_private_tree() { snapshot.artifacts.is_some() } else { snapshot.end.is_some() };
     has_ended.then(|| RunRecord {
         run_id: snapshot.id,
         agent: UNKNOWN.to_owned(),

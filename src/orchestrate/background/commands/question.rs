@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nothing_fits_gets_the_nearest() {
+    fn an_unknown_name_gets_the_nearest_known_one() {
         let waiting = [asking("1a2b3c4d", "explorer", None)];
         let problem = |line| question_to_answer(line, &waiting).and_then(Result::err).unwrap_or_default();
         assert_eq!(

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_announcements_and_replies_say_what_was_delivered() {
+    fn only_announcements_and_replies_confirm_deliveries() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let path = root.path().join("session.jsonl");
         let lines = [
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_announcement_says_what_is_left_of_its_ids() {
+    fn an_edited_announcement_confirms_its_remaining_ids() {
         let entry = |details: &str| format!(r#"{{"customType":"{ANNOUNCEMENT}","details":{details}}}"#);
         let details =
             [r#"{"deliveryIds":["newer",7,null]}"#, r#"{"deliveryIds":["cut"],"runs":"…"}"#, "null"];

@@ -9,7 +9,7 @@ use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Pause between two looks at whether a message can go out that could not before.
+/// The pause between two checks of a message that could not be sent before.
 pub const LOOK: Duration = Duration::from_millis(250);
 /// No turn is started for so long after a session was opened: its first prompt may be on its way.
 const OPENING: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ const ATTEMPTS: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Report the session's content with [`Dispatcher::contains`].
-    Look,
+    Check,
     /// Give the message to the session, and confirm with [`Dispatcher::sent`]. Without the confirmation the sending ends, and the
     /// rest waits for a better moment.
     Send {
@@ -77,7 +77,7 @@ pub struct Dispatcher {
     is_written: bool,
     /// Every delivery that the session was given.
     known: HashSet<String>,
-    must_look: bool,
+    must_check: bool,
     sending: Option<Sending>,
     /// The sending that goes on when the host has handed over the message of the last step.
     unsent: Option<Sending>,
@@ -140,7 +140,7 @@ impl Dispatcher {
             unwritten: Vec::new(),
             is_written: false,
             known: standing.into_iter().collect(),
-            must_look: false,
+            must_check: false,
             sending: None,
             unsent: None,
         }
@@ -170,7 +170,7 @@ impl Dispatcher {
 
     /// Time has passed. A turn is started only if none is under way (`is_idle`) or being prepared. Without a user there are
     /// better moments.
-    pub fn look(&mut self, is_idle: bool, now: Instant) {
+    pub fn check(&mut self, is_idle: bool, now: Instant) {
         let is_quiet = now.duration_since(self.opened) >= OPENING
             && self.prompted.is_none_or(|prompted| now.duration_since(prompted) >= PREFLIGHT);
         let may_start = self.has_user && is_idle && is_quiet;
@@ -242,10 +242,10 @@ impl Dispatcher {
         self.unwritten.clear();
     }
 
-    /// Answers [`Step::Look`]. `file` is the session's, if it has one: pi writes a new session with its first answer, and
+    /// Answers [`Step::Check`]. `file` is the session's, if it has one: pi writes a new session with its first answer, and
     /// from then on each entry as it comes.
     pub fn contains(&mut self, ids: &HashSet<String>, file: Option<&Path>) {
-        self.must_look = false;
+        self.must_check = false;
         self.is_written = file.is_none_or(Path::exists);
         // However it came there: a call may have waited for it.
         let is_there = |each: &mut Outgoing| each.ids.iter().all(|id| ids.contains(id));
@@ -258,15 +258,15 @@ impl Dispatcher {
     /// Answers [`Step::Send`]: the host has taken the message.
     pub fn sent(&mut self) {
         self.sending = self.unsent.take();
-        self.must_look = true;
+        self.must_check = true;
     }
 
     /// Returns the next step of the host.
     pub fn next(&mut self, now: Instant) -> Option<Step> {
-        if self.must_look && !(self.outgoing.is_empty() && self.unwritten.is_empty()) {
-            return Some(Step::Look);
+        if self.must_check && !(self.outgoing.is_empty() && self.unwritten.is_empty()) {
+            return Some(Step::Check);
         }
-        self.must_look = false;
+        self.must_check = false;
         if let Some(message) = self.arrived.pop_front() {
             return Some(Step::Arrived { message });
         }
@@ -277,7 +277,7 @@ impl Dispatcher {
     }
 
     fn begin(&mut self, sending: Option<Sending>) {
-        self.must_look = true;
+        self.must_check = true;
         (self.sending, self.unsent) = (sending, None);
     }
 

@@ -46,7 +46,7 @@ text_enum! {
 pub struct RunEvent {
     /// The kind of the event.
     pub happened: Happened,
-    /// The run, with those fields alone that [`told`](super::news::told) keeps.
+    /// The run, with those fields alone that [`published_run`](super::news::published_run) keeps.
     pub run: RunRecord,
 }
 

@@ -19,7 +19,7 @@ const MAX_RESULT: usize = 4_000;
 #[derive(Debug, Default)]
 pub(in super::super) struct EventThrottle {
     /// The last event of each active run, with its time.
-    told: HashMap<String, (RunRecord, Instant)>,
+    published: HashMap<String, (RunRecord, Instant)>,
     /// The active runs that have changed since their last event.
     changed: HashMap<String, RunRecord>,
 }
@@ -29,35 +29,35 @@ impl EventThrottle {
     pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
         let mut news = Vec::new();
         for run in &event.started {
-            news.push(RunEvent { happened: Happened::Started, run: told(run) });
-            self.told.insert(run.key.clone(), (told(run), now));
+            news.push(RunEvent { happened: Happened::Started, run: published_run(run) });
+            self.published.insert(run.key.clone(), (published_run(run), now));
         }
         if let Some(runs) = &event.runs {
             let live = runs.iter().filter(|run| run.is_live() && !run.is_foreground);
-            self.changed = live.map(|run| (run.key.clone(), told(run))).collect();
+            self.changed = live.map(|run| (run.key.clone(), published_run(run))).collect();
         }
-        self.changed.retain(|key, run| self.told.get(key).is_none_or(|(told, _)| told != run));
-        let is_due = |key: &String| self.told.get(key).is_none_or(|(_, at)| now >= *at + UPDATE);
+        self.changed.retain(|key, run| self.published.get(key).is_none_or(|(told, _)| told != run));
+        let is_due = |key: &String| self.published.get(key).is_none_or(|(_, at)| now >= *at + UPDATE);
         for (key, run) in self.changed.extract_if(|key, _| is_due(key)).collect::<Vec<_>>() {
             news.push(RunEvent { happened: Happened::Updated, run: run.clone() });
-            self.told.insert(key, (run, now));
+            self.published.insert(key, (run, now));
         }
         for run in &event.ended {
-            self.told.remove(&run.key);
-            news.push(RunEvent { happened: Happened::Ended, run: told(run) });
+            self.published.remove(&run.key);
+            news.push(RunEvent { happened: Happened::Ended, run: published_run(run) });
         }
         news
     }
 
     /// Returns the time of the next event without a further change.
     pub(in super::super) fn next(&self) -> Option<Instant> {
-        self.changed.keys().filter_map(|key| self.told.get(key)).map(|(_, at)| *at + UPDATE).min()
+        self.changed.keys().filter_map(|key| self.published.get(key)).map(|(_, at)| *at + UPDATE).min()
     }
 }
 
 /// Returns a run with the published fields only, bounded. Changes of these fields cause an event.
 #[must_use]
-pub fn told(run: &RunRecord) -> RunRecord {
+pub fn published_run(run: &RunRecord) -> RunRecord {
     let LiveSnapshot { state, position, blocked_by, last_tool, text, usage, .. } = run.progress.clone();
     let text = text.map(|text| {
         let skipped = text.chars().count().saturating_sub(MAX_TEXT);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_life_of_a_run_is_told_an_update_at_most_once_a_second() {
+    fn a_run_has_at_most_one_update_event_a_second() {
         let mut newsroom = EventThrottle::default();
         let start = Instant::now();
         let mut at = |ms, event: BackgroundEvent| {
@@ -137,20 +137,20 @@ mod tests {
     }
 
     #[test]
-    fn a_run_from_before_is_told_as_an_update_and_one_of_a_call_never() {
+    fn a_run_started_earlier_appears_as_an_update_and_a_foreground_run_never() {
         let now = Instant::now();
         let mut newsroom = EventThrottle::default();
         let foreground = RunRecord { is_foreground: true, key: "f".to_owned(), ..working(1) };
         let event =
             BackgroundEvent { runs: Some(vec![working(1), foreground]), ..BackgroundEvent::default() };
         let news = newsroom.take(&event, now);
-        assert_eq!(news, [RunEvent { happened: Happened::Updated, run: told(&working(1)) }]);
+        assert_eq!(news, [RunEvent { happened: Happened::Updated, run: published_run(&working(1)) }]);
         assert_eq!((newsroom.take(&event, now), newsroom.next()), (vec![], None));
         assert_eq!(newsroom.take(&runs(over()), now), [], "it had ended before");
     }
 
     #[test]
-    fn what_is_told_is_bounded() {
+    fn published_runs_are_bounded() {
         let mut run = RunRecord {
             task: "é".repeat(900),
             error: Some("e".repeat(900)),
@@ -159,7 +159,7 @@ mod tests {
             ..over()
         };
         run.progress.text = Some(format!("{}end", "x".repeat(900)));
-        let told = told(&run);
+        let told = published_run(&run);
         let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
         let texts = [Some(told.task.as_str()), told.error.as_deref(), told.result.as_deref()];
         assert_eq!(texts.map(count), [500, 500, 4_000]);

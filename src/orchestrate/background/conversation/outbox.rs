@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_store_that_says_nothing_is_not_waited_for_without_end() {
+    async fn the_wait_for_a_silent_store_is_bounded() {
         let outbox = Outbox::default();
         assert!(outbox.is_settled(Duration::from_secs(1)));
         outbox.expect();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_outbox_gives_everything_back_and_takes_nothing() {
+    fn a_closed_outbox_returns_all_deliveries_and_accepts_none() {
         let outbox = Outbox::with(&["flies".to_owned()]);
         assert!(outbox.take_in(delivery("told")).is_none());
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open").len(), 1);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_delivery_is_announced_only_when_nobody_takes_it() {
+    fn a_reserved_delivery_is_announced_only_if_it_is_not_taken() {
         let outbox = Outbox::default();
         outbox.reserve("k");
         assert!(outbox.take_in(delivery("one")).is_none());

@@ -39,7 +39,7 @@ pub struct ConversationView {
     /// The names and purposes of the agents there were when it was opened, to complete them.
     agents: Mutex<Vec<(String, String)>>,
     has_detached: AtomicBool,
-    /// Runs handed over to a keeper that are not known to have ended. A pi that is about to end waits for them.
+    /// Runs handed over to a host process that are not known to have ended. A pi that is about to end waits for them.
     handed_over: Mutex<HashSet<String>>,
     /// Ids of the deliveries that the conversation contained when it was opened.
     contained: HashSet<String>,
@@ -146,7 +146,7 @@ impl ConversationView {
         self.has_detached.load(Ordering::Relaxed)
     }
 
-    /// Records that a keeper has taken over a run.
+    /// Records that a host process has taken over a run.
     pub(in super::super) fn note_handed_over(&self, key: String) {
         self.has_detached.store(true, Ordering::Relaxed);
         self.handed_over.lock().insert(key);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_run_that_no_host_process_took_over_is_not_expected_again() {
+    fn the_end_of_a_run_without_a_host_process_is_not_expected_again() {
         let view = view();
         view.note_stored(&[kept(Some(RunOutcome::Completed))]);
         assert!(view.outbox.pending().is_none());
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_leaves_closes_all_and_gives_back_what_was_not_delivered() {
+    fn an_exiting_process_closes_all_conversations_and_releases_undelivered_messages() {
         let conversations = Conversations::default();
         let view = view();
         conversations.open(&view);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_in_the_store_is_read_again_by_every_conversation() {
+    fn a_change_in_the_store_reaches_every_conversation() {
         let conversations = Conversations::default();
         let view = view();
         conversations.open(&view);

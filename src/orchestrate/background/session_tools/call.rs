@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_brought_into_their_bounds() {
+    fn limits_are_clamped_to_their_bounds() {
         for (asked, expected) in [(None, 20), (Some(0), 1), (Some(7), 7), (Some(4_000_000_000_u32), 200)] {
             let Ok(SessionCall::List(wanted)) =
                 parsed("sessions_list", json!({ "limit": asked.unwrap_or(20) }))

@@ -104,7 +104,7 @@ async fn begin(
 }
 
 /// Accepts a run that was prepared without asking the user. Otherwise returns the answer: why it was refused, or that a
-/// keeper has it.
+/// host process has it.
 async fn accept(
     service: &Arc<BackgroundService>,
     live: &Arc<LiveRun>,
@@ -148,7 +148,7 @@ async fn accept(
     Ok(ready)
 }
 
-/// Continues with an accepted run after the user has answered. `None`: a keeper has it.
+/// Continues with an accepted run after the user has answered. `None`: a host process has it.
 async fn after_consent(
     service: &Arc<BackgroundService>,
     live: &LiveRun,

@@ -1,5 +1,5 @@
 //! Handles a request for a background run: `plan` decides without storing or starting anything, `accept` hosts the run
-//! or hands it over to a keeper.
+//! or hands it over to a host process.
 
 mod accept;
 mod overrides;

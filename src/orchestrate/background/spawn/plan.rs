@@ -27,7 +27,7 @@ pub(super) struct SpawnPlan {
     pub config: Config,
     pub record: RunRecord,
     pub warnings: Vec<String>,
-    /// Present if the run is to outlive this process and has no keeper yet.
+    /// Present if the run is to outlive this process and has no host process yet.
     pub handoff: Option<Handoff>,
 }
 

@@ -1,4 +1,4 @@
-//! A request for a background run, its receipt, and how a host hands it over to a keeper.
+//! A request for a background run, its receipt, and how a host hands it over to a host process.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const ACCEPTING: Duration = Duration::from_secs(30);
 /// The maximum lead of the times of simultaneous requests over the clock.
 const MAX_LEAD_MS: i64 = 1_000;
 
-/// A request for a background run. A host passes it to a keeper as JSON.
+/// A request for a background run. A host passes it to a host process as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SpawnRequest {
     /// The task of the agent.
@@ -58,12 +58,12 @@ pub struct SpawnRequest {
     /// The way to start a host process for a detached run. Without it, such runs are refused.
     #[serde(skip)]
     pub host_process: Option<Detached>,
-    /// The key of a run that another process hands over to this one, its keeper.
+    /// The key of a run that another process hands over to this one, its host process.
     pub kept: Option<String>,
 }
 
 impl SpawnRequest {
-    /// A request made now, without options and without a keeper.
+    /// A request made now, without options and without a host process.
     #[must_use]
     pub fn new(task: String, cwd: PathBuf, context: Arc<HostContext>) -> Self {
         Self {
@@ -101,14 +101,14 @@ fn ordered_now() -> Arc<CallOrder> {
     Arc::new(CallOrder::now())
 }
 
-/// A run to hand over to a keeper.
+/// A run to hand over to a host process.
 pub(super) struct Handoff {
     pub request: SpawnRequest,
     pub host_process: Detached,
 }
 
 impl Handoff {
-    /// Starts the keeper. Its receipt says whether it has accepted the run.
+    /// Starts the host process. Its receipt says whether it has accepted the run.
     pub(super) async fn hand_over(self, key: &str) -> Receipt {
         let Self { request, host_process } = self;
         let request = SpawnRequest { kept: Some(key.to_owned()), ..request };

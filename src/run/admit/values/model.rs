@@ -97,7 +97,7 @@ impl ModelCheck<'_> {
         } else {
             self.found(asked, source).await?
         };
-        if launcher_of(agent, config).elsewhere().is_none() {
+        if launcher_of(agent, config).remote_name().is_none() {
             let model = found.as_ref().unwrap_or(asked);
             if let Some(why) = self.not_loaded(model).await {
                 return Err(UnusableModel::NotLoaded { model: model.clone(), why, from: source.clone() });
@@ -183,7 +183,7 @@ fn provider_of(model: &str) -> &str {
 
 /// Returns true if an agent's children run a pi other than the hosting one, with its own models and logins.
 pub(crate) fn starts_another_pi(agent: &AgentDefinition, config: &Config) -> bool {
-    config.pi_command.is_some() || launcher_of(agent, config).elsewhere().is_some()
+    config.pi_command.is_some() || launcher_of(agent, config).remote_name().is_some()
 }
 
 /// Returns the hosting pi's answer about a model, if there is one.

@@ -62,7 +62,7 @@ fn is_cancelled(enforcer: &BudgetEnforcer) -> bool {
 }
 
 #[test]
-fn a_child_is_told_once_per_attempt_and_only_between_two_turns() {
+fn a_child_is_warned_once_per_attempt_and_only_between_two_turns() {
     let enforcer = enforcer();
     let few = used(7);
     let many = used(8);
@@ -117,7 +117,7 @@ fn each_turn_of_each_attempt_counts() {
 }
 
 #[test]
-fn optional_work_has_room_below_the_warning_and_while_the_run_goes_on() {
+fn optional_work_fits_below_the_warning_and_during_the_run() {
     let enforcer = enforcer();
     assert!(enforcer.has_room());
     enforcer.record(&used(8));

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_one_line_whatever_it_says() {
+    fn a_command_is_one_line_for_any_text() {
         let said = "first\nsecond\r\u{2028}\"third\"";
         for command in [
             Command::Prompt(said),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_never_a_command() {
+    fn a_prompt_is_never_a_command() {
         let line = |command: Command<'_>| String::from_utf8(line_of(command)).expect("JSON is UTF-8");
         assert!(line(Command::Prompt("/quit now")).contains(r#""message":"\n/quit now""#));
         assert!(line(Command::Steer("/quit now")).contains(r#""message":"\n/quit now""#));

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::quoted::quoted;
 use super::remote_warden::{self, RUN};
 use super::tree;
-use crate::workspace::TreeThere;
+use crate::workspace::RemoteTree;
 
 /// A placeholder for the script's own directory on the remote machine, at the beginning of an argument.
 pub(super) const PLACE: &str = "/dev/null/pi-subagent";
@@ -55,7 +55,7 @@ pub(super) struct Script<'a> {
 /// A private tree on the remote machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Private<'a> {
-    pub tree: &'a TreeThere,
+    pub tree: &'a RemoteTree,
     /// The directory in the tree that pi works in.
     pub inner: &'a str,
     /// The prefix of the script's messages to us.

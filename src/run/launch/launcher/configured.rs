@@ -7,11 +7,11 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::bootstrap::{ENDED, GUARD, PLACE, PROMPT, Private, SESSION, SESSIONS, STARTED, Script, loader};
-use super::contract::{Job, Launch, Launcher, Materials, Payload, WorkThere};
-use super::heard::Heard;
+use super::contract::{Job, Launch, Launcher, Materials, Payload, RemoteWork};
 use super::output_timestamps::OutputTimestamps;
 use super::quoted::quoted;
 use super::remote_exit::{RemoteEnd, RemoteExit};
+use super::remote_output::RemoteOutput;
 use super::remote_warden;
 use crate::config::{self, Quote};
 use crate::process::{Captured, ChildCommand, resolve_program, search_path};
@@ -236,7 +236,7 @@ impl Configured {
 }
 
 impl Launcher for Configured {
-    fn elsewhere(&self) -> Option<&str> {
+    fn remote_name(&self) -> Option<&str> {
         Some(&self.name)
     }
 
@@ -248,7 +248,7 @@ impl Launcher for Configured {
         self.settings.fetch.is_some()
     }
 
-    fn own_words(&self, printed: String) -> String {
+    fn own_output(&self, printed: String) -> String {
         let own = printed.rsplit_once(STARTED).map_or(&*printed, |(_, own)| own).trim_end();
         own.strip_suffix(ENDED).unwrap_or(own).to_owned()
     }
@@ -257,7 +257,7 @@ impl Launcher for Configured {
         Some(STARTED)
     }
 
-    fn fate(&self, printed: &str, has_spoken: bool) -> Option<RemoteEnd> {
+    fn remote_end(&self, printed: &str, has_spoken: bool) -> Option<RemoteEnd> {
         Some(RemoteEnd { launcher: self.name.clone(), exit: RemoteExit::of(printed, has_spoken) })
     }
 
@@ -305,19 +305,19 @@ impl Launcher for Configured {
             argv,
         };
         let mut preamble = script.to_bytes();
-        let heard = payload.tree.map(|WorkThere { tree, .. }| {
+        let remote_output = payload.tree.map(|RemoteWork { tree, .. }| {
             preamble.extend_from_slice(payload.pack);
-            Box::new(Heard::new(format!("{key} "), tree.back.clone(), tree.limit))
+            Box::new(RemoteOutput::new(format!("{key} "), tree.back.clone(), tree.limit))
         });
         let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
         let program = words.next().unwrap_or_default().into();
         let mut guardian = plain.guardian;
         if let (Some(guardian), Some(cancel)) = (&mut guardian, &self.settings.cancel) {
-            guardian.options.farewell = self.words(cancel, job, &[]);
+            guardian.options.last_command = self.words(cancel, job, &[]);
         }
         let env = self.env(&plain.env);
         let command = ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian };
-        Launch { command, preamble: Some(preamble), heard }
+        Launch { command, preamble: Some(preamble), remote_output }
     }
 
     fn cancel(&self, job: Job<'_>, context: &HostContext) -> Option<ChildCommand> {

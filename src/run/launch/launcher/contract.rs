@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use super::heard::Heard;
 use super::remote_exit::RemoteEnd;
+use super::remote_output::RemoteOutput;
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
-use crate::workspace::TreeThere;
+use crate::workspace::RemoteTree;
 
 /// The facts about one child that a launcher uses.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +28,15 @@ pub(in crate::run) struct Payload<'a> {
     /// The whole standard input of a child that takes no commands.
     pub task: Option<&'a str>,
     /// The private tree that a remote child works in.
-    pub tree: Option<&'a WorkThere>,
+    pub tree: Option<&'a RemoteWork>,
     /// The pack from which this tree is created.
     pub pack: &'a [u8],
 }
 
 /// The working directory of a remote child with a private tree.
 #[derive(Debug)]
-pub(in crate::run) struct WorkThere {
-    pub tree: TreeThere,
+pub(in crate::run) struct RemoteWork {
+    pub tree: RemoteTree,
     /// The directory in the tree that corresponds to the run's own.
     pub inner: String,
 }
@@ -56,13 +56,13 @@ pub(in crate::run) struct Launch {
     /// The bytes that precede the child's own input. If set, the input stays open, because the child ends with it.
     pub preamble: Option<Vec<u8>>,
     /// The messages of the launch script, which are separated from the child's output.
-    pub heard: Option<Box<Heard>>,
+    pub remote_output: Option<Box<RemoteOutput>>,
 }
 
 /// A way to start children on one machine.
 pub(in crate::run) trait Launcher: Debug + Send + Sync {
     /// Returns the launcher's name, if its children do not work with the files of this machine.
-    fn elsewhere(&self) -> Option<&str> {
+    fn remote_name(&self) -> Option<&str> {
         None
     }
 
@@ -77,7 +77,7 @@ pub(in crate::run) trait Launcher: Debug + Send + Sync {
     }
 
     /// Returns only the child's own output, without its events and the launcher's output.
-    fn own_words(&self, printed: String) -> String {
+    fn own_output(&self, printed: String) -> String {
         printed
     }
 
@@ -87,7 +87,7 @@ pub(in crate::run) trait Launcher: Debug + Send + Sync {
     }
 
     /// Returns how far its child came, judged by its events and the remaining output.
-    fn fate(&self, _printed: &str, _has_spoken: bool) -> Option<RemoteEnd> {
+    fn remote_end(&self, _printed: &str, _has_spoken: bool) -> Option<RemoteEnd> {
         None
     }
 

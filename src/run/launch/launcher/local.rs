@@ -30,6 +30,6 @@ impl Launcher for Local {
     }
 
     fn command(&self, plain: ChildCommand, _job: Job<'_>, _payload: Payload<'_>) -> Launch {
-        Launch { command: plain, preamble: None, heard: None }
+        Launch { command: plain, preamble: None, remote_output: None }
     }
 }

@@ -1,7 +1,7 @@
 //! Starts children on this machine, or on another one with a launcher of the user's configuration.
 //!
 //! Everything that differs between the two goes through [`Launcher`]. Features that need files of this machine check
-//! [`Launcher::elsewhere`] first: credentials, private directories, sandboxes, changes, snapshots, continued sessions,
+//! [`Launcher::remote_name`] first: credentials, private directories, sandboxes, changes, snapshots, continued sessions,
 //! early boot and spare children.
 //!
 //! A script starts the remote child. It is sent through the child's standard input, and reports the end of the child
@@ -18,7 +18,7 @@
 //! | `quoted` | the quoting of shell words |
 //! | `tree` | the part of the script that creates a private tree and sends the child's work back |
 //! | `remote_warden` | the part of the script that uses the remote machine's warden |
-//! | `heard` | the separation of the script's messages from the child's output |
+//! | `remote_output` | the separation of the script's messages from the child's output |
 //! | `remote_exit` | the stage that a failed child reached |
 //! | `output_timestamps` | the times at which output of a test arrived |
 //! | `helper` | the commands `cancel` and `fetch` of a launcher |
@@ -26,24 +26,24 @@
 mod bootstrap;
 mod configured;
 mod contract;
-mod heard;
 mod helper;
 mod local;
 mod output_timestamps;
 mod quoted;
 mod remote_exit;
 mod remote_limits;
+mod remote_output;
 mod remote_warden;
 mod select;
 mod tree;
 
 pub(crate) use configured::{Configured, LauncherTest, TestAnswer};
-pub(in crate::run) use contract::{Job, Launch, Launcher, Payload, WorkThere};
-pub(in crate::run) use heard::Heard;
+pub(in crate::run) use contract::{Job, Launch, Launcher, Payload, RemoteWork};
 pub(crate) use helper::run_cancel;
 pub(in crate::run) use helper::run_helper;
 pub(crate) use output_timestamps::OutputTimestamps;
 pub(in crate::run) use remote_exit::RemoteEnd;
-pub(crate) use remote_limits::cannot_go_on;
+pub(crate) use remote_limits::cannot_continue;
 pub(in crate::run) use remote_limits::{remote_changes_notice, remote_obstacle};
+pub(in crate::run) use remote_output::RemoteOutput;
 pub(in crate::run) use select::{launcher_of, selected};

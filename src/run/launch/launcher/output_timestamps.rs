@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_count_as_arrived_with_their_last_byte() {
+    fn a_message_counts_as_read_with_its_last_byte() {
         let [first, second] = [Duration::from_millis(3), Duration::from_millis(8)];
         let timestamps = OutputTimestamps { since: Instant::now(), noted: vec![(5, first), (9, second)] };
         for (words, expected) in [("a ma", Some(first)), ("mark", Some(second)), ("none", None)] {

@@ -85,7 +85,7 @@ mod tests {
     use super::RemoteExit;
 
     #[test]
-    fn the_output_shows_how_far_a_child_came() {
+    fn the_output_shows_the_progress_of_a_child() {
         for (printed, has_spoken, expected) in [
             ("", false, RemoteExit::NotStarted),
             ("Welcome\nLast login: never", false, RemoteExit::NotStarted),

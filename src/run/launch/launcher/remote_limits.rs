@@ -31,7 +31,7 @@ pub(in crate::run) fn remote_obstacle(
 }
 
 /// Returns the reason if an agent's run cannot be continued because its children run on another machine. Blocks.
-pub(crate) fn cannot_go_on(
+pub(crate) fn cannot_continue(
     agent: &str,
     cwd: &Path,
     context: &HostContext,
@@ -40,7 +40,7 @@ pub(crate) fn cannot_go_on(
     let catalog = find_agents(cwd, context, config);
     let found = catalog.find(agent).ok()?;
     let launcher = launcher_of(&found, config);
-    Some(refusal(CANNOT_CONTINUE, launcher.elsewhere()?))
+    Some(refusal(CANNOT_CONTINUE, launcher.remote_name()?))
 }
 
 fn refusal(what: &str, launcher: &str) -> String {

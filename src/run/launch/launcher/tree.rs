@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::quoted::quoted;
-use crate::workspace::TreeThere;
+use crate::workspace::RemoteTree;
 
 /// Uses the variables `d`, the script's directory; `t`, the tree; `b`, the commit that the tree is created from; `r`,
 /// the full name of its branch.
@@ -59,7 +59,7 @@ const REFUSED: &str =
 
 /// Creates the tree and changes to the directory in it that corresponds to `inner`. Reads the pack from the standard
 /// input.
-pub(super) fn make(tree: &TreeThere, inner: &str, key: &str) -> String {
+pub(super) fn make(tree: &RemoteTree, inner: &str, key: &str) -> String {
     let name = tree.snapshot.root.file_name().map_or_else(|| "tree".into(), |name| name.to_string_lossy());
     let [config, attributes, ignored] =
         tree.settings.each_ref().map(|text| quoted(&String::from_utf8_lossy(text)));

@@ -2,14 +2,14 @@
 //!
 //! | File | Contents |
 //! |---|---|
-//! | `wish` | the calls that a spare child can serve |
+//! | `request` | the calls that a spare child can serve |
 //! | `inputs` | the files that it reads as it boots, which show whether it is out of date |
 //! | `memory` | the memory that is available for it |
 
 mod inputs;
 mod memory;
-mod wish;
+mod request;
 
 pub(super) use inputs::{BootInputs, Seen};
 pub use memory::Memory;
-pub use wish::SpareWish;
+pub use request::SpareRequest;

@@ -49,8 +49,8 @@ impl Repository {
         self.git(&["commit", "-qm", "all"]);
     }
 
-    async fn look(&self) -> WorkTree {
-        WorkTree::look(self.0.path(), &Self::env(), None).await.expect("a work tree")
+    async fn read(&self) -> WorkTree {
+        WorkTree::read(self.0.path(), &Self::env(), None).await.expect("a work tree")
     }
 }
 
@@ -59,15 +59,15 @@ async fn changed(before: WorkTree) -> Option<Vec<String>> {
 }
 
 #[tokio::test]
-async fn a_change_is_whatever_differs_from_the_state_before() {
+async fn every_difference_from_the_earlier_state_is_a_change() {
     let repository = Repository::new();
     repository.write("dirty.txt", "dirty before");
     repository.write("cleaned.txt", "dirty before");
     repository.write("left.txt", "dirty before, and left as it is");
     fs::create_dir(repository.0.path().join("nested")).expect("a folder");
-    let before = repository.look().await;
+    let before = repository.read().await;
 
-    assert_eq!(changed(repository.look().await).await, Some(vec![]), "nothing has changed");
+    assert_eq!(changed(repository.read().await).await, Some(vec![]), "nothing has changed");
     repository.write("dirty.txt", "dirty, and longer now");
     repository.write("nested/a  name.txt", "added");
     fs::remove_file(repository.0.path().join("cleaned.txt")).expect("removed");
@@ -77,9 +77,9 @@ async fn a_change_is_whatever_differs_from_the_state_before() {
 }
 
 #[tokio::test]
-async fn what_a_run_commits_is_changed_too() {
+async fn committed_files_count_as_changed() {
     let repository = Repository::new();
-    let before = repository.look().await;
+    let before = repository.read().await;
     repository.write("committed.txt", "by the run");
     repository.commit();
     repository.write("kept.txt", "changed after the commit");
@@ -91,7 +91,7 @@ async fn what_a_run_commits_is_changed_too() {
 async fn the_first_commit_of_a_repository_is_changed_too() {
     let empty = Repository(tempfile::tempdir().expect("a temporary directory"));
     empty.git(&["init", "-q"]);
-    let before = empty.look().await;
+    let before = empty.read().await;
     empty.write("first.txt", "by the run");
     empty.commit();
     empty.write("second.txt", "not committed");
@@ -103,7 +103,7 @@ async fn the_first_commit_of_a_repository_is_changed_too() {
 async fn a_long_list_of_changes_is_cut_and_says_how_many_more_there_are() {
     for (number, last) in [(MAX_CHANGES, "f199"), (MAX_CHANGES + 2, "and 2 more")] {
         let repository = Repository::new();
-        let before = repository.look().await;
+        let before = repository.read().await;
         (0..number).for_each(|file| repository.write(&format!("f{file:03}"), ""));
         let changes = changed(before).await.expect("listed");
         assert_eq!(changes.last().map(String::as_str), Some(last));
@@ -121,24 +121,24 @@ async fn a_repository_may_end_in_a_blank() {
     let plain = parent.path().join("mine");
     fs::rename(repository.0.path(), &blank).expect("moved");
     fs::rename(other.0.path(), &plain).expect("moved");
-    let before = WorkTree::look(&blank, &Repository::env(), None).await.expect("a work tree");
+    let before = WorkTree::read(&blank, &Repository::env(), None).await.expect("a work tree");
     fs::write(plain.join("theirs.txt"), "").expect("written");
     fs::write(blank.join("mine.txt"), "").expect("written");
     assert_eq!(changed(before).await, Some(vec!["mine.txt".to_owned()]));
 }
 
 #[tokio::test]
-async fn a_look_writes_nothing_and_needs_a_repository() {
+async fn reading_the_state_writes_nothing_and_needs_a_repository() {
     let repository = Repository::new();
     // Its time makes git refresh the index.
     repository.write("kept.txt", "kept");
     let index = repository.0.path().join(".git/index");
     let before = fs::read(&index).expect("an index");
-    repository.look().await;
+    repository.read().await;
     assert!(fs::read(&index).expect("an index") == before, "git refreshed the index");
 
     let nothing = tempfile::tempdir().expect("a temporary directory");
-    let looked = WorkTree::look(nothing.path(), &Repository::env(), None).await;
+    let looked = WorkTree::read(nothing.path(), &Repository::env(), None).await;
     assert!(matches!(looked, Err(NoAnswer::Failed)));
 }
 
@@ -182,10 +182,10 @@ fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_look_runs_nothing_that_the_repository_names() {
+async fn reading_the_state_runs_no_program_of_the_repository() {
     let repository = Repository::new();
     for (label, cwd) in traps(&repository) {
-        if let Ok(before) = WorkTree::look(&cwd, &Repository::env(), None).await {
+        if let Ok(before) = WorkTree::read(&cwd, &Repository::env(), None).await {
             repository.write("kept.txt", "kEPT");
             assert!(
                 changed(before).await.is_some_and(|paths| paths.contains(&"kept.txt".to_owned())),

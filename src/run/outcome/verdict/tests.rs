@@ -25,7 +25,7 @@ fn report(outcome: Outcome) -> AttemptReport {
         permission_hooks: Vec::new(),
         check: None,
         submits: false,
-        elsewhere: None,
+        remote_end: None,
     }
 }
 
@@ -277,7 +277,7 @@ fn the_last_message_decides_about_a_child_that_exited_by_itself() {
 }
 
 #[test]
-fn a_rejected_prompt_is_a_failure_whatever_the_child_says() {
+fn a_rejected_prompt_is_a_failure_for_any_answer() {
     let refuses = |mut report: AttemptReport| {
         report.protocol_report.prompt_rejected = Some("busy".into());
         report
@@ -355,7 +355,7 @@ fn a_time_limit_names_its_setting() {
 }
 
 #[test]
-fn a_reason_is_cut_behind_its_secrets() {
+fn a_reason_is_truncated_after_its_secrets_are_redacted() {
     let secret = "made-up value of some words 0123456789";
     let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
     for back in 0..secret.len() {

@@ -13,8 +13,8 @@ use crate::text::redact::tables::names::{FOREIGN, TRIGGERS};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::header::{HeaderKind, header_kind};
 use crate::text::redact::value::judgement::{Place, is_expression, is_secret};
-use crate::text::redact::value::looks::{Look, is_marker, look};
 use crate::text::redact::value::name::{NameKind, name_kind};
+use crate::text::redact::value::shape::{Shape, is_marker, shape_of};
 
 const RULE: &str = "assignment";
 
@@ -258,5 +258,5 @@ fn is_call(cursor: &Cursor<'_>, place: Place, found: &Value) -> bool {
     matches!(cursor.byte(found.range.end), Some(b'(' | b'[' | b'{'))
         || content.starts_with(['[', '{', '('])
         || content.contains(['(', '['])
-        || (place == Place::Code && matches!(look(content), Look::Identifier))
+        || (place == Place::Code && matches!(shape_of(content), Shape::Identifier))
 }

@@ -7,7 +7,7 @@ use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, look};
+use crate::text::redact::value::shape::{Shape, has_digit, shape_of};
 
 /// The minimum number of base64 characters. A shorter text may be a word.
 const MIN_BASIC: usize = 12;
@@ -29,15 +29,15 @@ impl Rule for Bearer {
         let nothing = Err(start);
         let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
         let token = cursor.text[start..start + length].trim_end_matches('.');
-        let is_secret = match look(&token[..token.len().min(JUDGED)]) {
-            Look::Random => true,
-            Look::Mixed | Look::Short => has_digit(token.as_bytes()) && token.len() >= 4,
-            Look::Path => token.len() >= 16 && has_digit(token.as_bytes()),
-            Look::WordDigits | Look::Number => token.len() >= 6,
+        let is_secret = match shape_of(&token[..token.len().min(JUDGED)]) {
+            Shape::Random => true,
+            Shape::Mixed | Shape::Short => has_digit(token.as_bytes()) && token.len() >= 4,
+            Shape::Path => token.len() >= 16 && has_digit(token.as_bytes()),
+            Shape::WordDigits | Shape::Number => token.len() >= 6,
             _ => false,
         };
         // `#define TIPC_ENABLE_BEARER 0x4101` is a constant.
-        let is_constant = token.starts_with("0x") && look(token) == Look::Number;
+        let is_constant = token.starts_with("0x") && shape_of(token) == Shape::Number;
         if !is_secret || is_constant || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
             return nothing;
         }

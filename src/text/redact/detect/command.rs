@@ -6,7 +6,7 @@ use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, look};
+use crate::text::redact::value::shape::{Shape, shape_of};
 
 /// Name prefixes of the database and directory programs.
 const MONGO: &[u8] = b"mongo";
@@ -30,12 +30,15 @@ impl Rule for PasswordFlag {
         // Take the whole value, even if it is long. Otherwise a second pass would find another value in the rest.
         let value = cursor.word(start, ends_word);
         let judged = &cursor.text[value.start..cursor.floor_char(value.end.min(value.start + JUDGED))];
-        match look(judged) {
-            Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => {
-                Err(resume)
-            }
+        match shape_of(judged) {
+            Shape::Empty
+            | Shape::Placeholder
+            | Shape::Reference
+            | Shape::Plain
+            | Shape::Path
+            | Shape::Url => Err(resume),
             // A port, or ports.
-            Look::Number if judged.len() < 6 => Err(resume),
+            Shape::Number if judged.len() < 6 => Err(resume),
             _ => Ok(Edit::new(value, REDACTED, "command_password")),
         }
     }

@@ -7,7 +7,7 @@ use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote, StringEnd, line_break, run_before};
 use crate::text::redact::tables::words::{REFERENCE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, look};
+use crate::text::redact::value::shape::{Shape, has_digit, shape_of};
 
 /// A value without its quotes. Its range may end early, after the judged part.
 pub(crate) struct Value {
@@ -305,7 +305,9 @@ fn is_variable(content: &str) -> bool {
     let is_name =
         content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':'));
     let digits = content.bytes().filter(u8::is_ascii_digit).count();
-    !matches!(look(content), Look::Mixed | Look::Random) || digits == 0 || (is_name && digits < MIN_DIGITS)
+    !matches!(shape_of(content), Shape::Mixed | Shape::Random)
+        || digits == 0
+        || (is_name && digits < MIN_DIGITS)
 }
 
 /// Returns the value after `==`. A version after it belongs to a package.

@@ -7,7 +7,7 @@ use memchr::{memchr, memmem, memrchr};
 use crate::text::redact::cursor::{Cursor, run_before};
 use crate::text::redact::rule::{Edit, Found, Rule};
 use crate::text::redact::triggers::Trigger;
-use crate::text::redact::value::looks::has_digit;
+use crate::text::redact::value::shape::has_digit;
 
 const RULE: &str = "private_key";
 const MARKER: &str = "[PRIVATE_KEY_REDACTED]";

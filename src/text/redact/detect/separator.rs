@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::escaped::{escaped_separator, opening};
 pub(crate) use super::tie::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, run_before};
-use crate::text::redact::value::looks::has_digit;
 use crate::text::redact::value::name::{NameKind, name_kind};
+use crate::text::redact::value::shape::has_digit;
 
 /// The minimum length of a word without a digit that is judged in a sentence.
 const MIN_PLAIN: usize = 16;

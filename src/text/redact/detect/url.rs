@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::triggers::Trigger;
-use crate::text::redact::value::looks::{Look, look};
+use crate::text::redact::value::shape::{Shape, shape_of};
 
 const RULE: &str = "url_credentials";
 
@@ -45,12 +45,12 @@ impl Rule for UserInfo {
         let colon = memchr::memchr(b':', &window[..host_at]);
         let secret = colon.map_or(0, |colon| colon + 1)..host_at;
         let value = &cursor.text[start + secret.start..start + secret.end];
-        let is_secret = match look(value) {
-            Look::Empty | Look::Placeholder | Look::Reference => false,
+        let is_secret = match shape_of(value) {
+            Shape::Empty | Shape::Placeholder | Shape::Reference => false,
             // Addresses contain only escaped brackets. `[user[:password]@]host` is a description of the syntax.
             _ if value.contains(['[', ']']) => false,
-            Look::Random | Look::Mixed => true,
-            Look::Plain | Look::Word if is_form(&window[..secret.start.max(1) - 1], value) => false,
+            Shape::Random | Shape::Mixed => true,
+            Shape::Plain | Shape::Word if is_form(&window[..secret.start.max(1) - 1], value) => false,
             _ => colon.is_some(),
         };
         if !is_secret {
@@ -85,9 +85,9 @@ impl Rule for CurlUser {
         let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
         let range = start + colon + 1..end;
         let judged = start + colon + 1..cursor.floor_char(end.min(start + colon + 1 + REACH));
-        match look(&cursor.text[judged.clone()]) {
-            Look::Empty | Look::Placeholder | Look::Reference => nothing,
-            Look::Plain | Look::Word if is_form(&window[..colon], &cursor.text[judged.clone()]) => nothing,
+        match shape_of(&cursor.text[judged.clone()]) {
+            Shape::Empty | Shape::Placeholder | Shape::Reference => nothing,
+            Shape::Plain | Shape::Word if is_form(&window[..colon], &cursor.text[judged.clone()]) => nothing,
             _ => Ok(Edit::new(range, REDACTED, RULE)),
         }
     }

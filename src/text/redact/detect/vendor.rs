@@ -9,7 +9,7 @@ use crate::text::redact::tables::vendor::{Before, Needs, Vendor};
 use crate::text::redact::tables::vendors::{COMMON, vendors};
 use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::judgement::JUDGED;
-use crate::text::redact::value::looks::{Look, has_digit, has_upper, is_blanked, is_monotonous, look};
+use crate::text::redact::value::shape::{Shape, has_digit, has_upper, is_blanked, is_monotonous, shape_of};
 
 /// Returns one rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
@@ -174,7 +174,7 @@ fn is_plausible(row: &Vendor, body: &[u8]) -> bool {
         Needs::Nothing => true,
         Needs::NoWords => {
             let judged = std::str::from_utf8(&body[..body.len().min(JUDGED)]).unwrap_or_default();
-            matches!(look(judged), Look::Random | Look::Mixed)
+            matches!(shape_of(judged), Shape::Random | Shape::Mixed)
         }
         Needs::Variety => !is_monotonous(body),
         Needs::DigitAndCapital => has_digit(body) && has_upper(body),

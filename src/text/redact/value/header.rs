@@ -1,8 +1,8 @@
 //! Judges headers whose whole value is a secret, by their names and the look of their values.
 
 use super::judgement::JUDGED;
-use super::looks::{Look, has_digit, is_made_up, is_marker, is_reference, look};
 use super::name::ends_with;
+use super::shape::{Shape, has_digit, is_made_up, is_marker, is_reference, shape_of};
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::SCHEMES;
 
@@ -44,27 +44,27 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
                     .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'%'));
             is_name
                 && !matches!(
-                    look(value.trim_end_matches(';')),
-                    Look::Empty | Look::Reference | Look::Placeholder
+                    shape_of(value.trim_end_matches(';')),
+                    Shape::Empty | Shape::Reference | Shape::Placeholder
                 )
                 && !judged.contains("${")
         }),
         HeaderKind::Authorization => {
             let Some(second) = words.next() else {
-                return match look(first) {
+                return match shape_of(first) {
                     // A name in code continues after its last sign. A name with a dash and no digit is another header.
-                    Look::Random | Look::Mixed => {
+                    Shape::Random | Shape::Mixed => {
                         !first.contains(['(', '[', '<'])
                             && !first.ends_with([',', ';', '{', '+'])
                             && (has_digit(first.as_bytes()) || !first.contains('-'))
                     }
-                    Look::WordDigits | Look::Short => {
+                    Shape::WordDigits | Shape::Short => {
                         is_alone && first.bytes().any(|byte| byte.is_ascii_digit())
                     }
-                    Look::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
+                    Shape::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
                     // A name with a dash is not a name in code. Without a digit it may be a header in a list:
                     // `["authorization", "content-length"]`.
-                    Look::Identifier => {
+                    Shape::Identifier => {
                         is_alone
                             && first.contains('-')
                             && !first.contains('.')
@@ -88,9 +88,9 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
             {
                 return rest.is_none() && is_marker(second);
             }
-            match look(second) {
-                Look::Placeholder | Look::Reference | Look::Plain => false,
-                Look::Random | Look::Mixed | Look::WordDigits | Look::Short | Look::Number => true,
+            match shape_of(second) {
+                Shape::Placeholder | Shape::Reference | Shape::Plain => false,
+                Shape::Random | Shape::Mixed | Shape::WordDigits | Shape::Short | Shape::Number => true,
                 _ => rest.is_none() || second.contains('='),
             }
         }
@@ -108,9 +108,9 @@ fn is_credential(word: &str, next: Option<&str>) -> bool {
     if is_made_up(word.as_bytes()) || word.contains(['(', '{', '<']) {
         return false;
     }
-    match look(word) {
-        Look::Random => true,
-        Look::Mixed => next.is_none() && has_digit(word.as_bytes()) && word.len() >= 8,
+    match shape_of(word) {
+        Shape::Random => true,
+        Shape::Mixed => next.is_none() && has_digit(word.as_bytes()) && word.len() >= 8,
         _ => false,
     }
 }

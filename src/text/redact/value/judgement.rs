@@ -1,7 +1,7 @@
 //! Judges a value as secret or harmless, by its name, its place and its look.
 
-use super::looks::{Look, has_digit, is_made_up, look, segments};
 use super::name::NameKind;
+use super::shape::{Shape, has_digit, is_made_up, segments, shape_of};
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::LABELS;
 
@@ -41,29 +41,30 @@ pub(crate) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool 
 
 pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
-    let look = look(judged);
+    let shape_of = shape_of(judged);
     let kind = if kind == NameKind::Variable { NameKind::Perhaps } else { kind };
     if is_own_name(name, judged) || (kind != NameKind::Password && is_made_up(judged.as_bytes())) {
         return false;
     }
-    match (kind, look) {
+    match (kind, shape_of) {
         (NameKind::Plain | NameKind::Variable, _)
-        | (_, Look::Empty | Look::Placeholder | Look::Reference | Look::Url | Look::Path | Look::Plain) => {
-            false
-        }
-        (NameKind::Password | NameKind::Secret, Look::Prose | Look::Phrase) => {
-            place == Place::Quoted && (value.len() > JUDGED || look == Look::Phrase)
+        | (
+            _,
+            Shape::Empty | Shape::Placeholder | Shape::Reference | Shape::Url | Shape::Path | Shape::Plain,
+        ) => false,
+        (NameKind::Password | NameKind::Secret, Shape::Prose | Shape::Phrase) => {
+            place == Place::Quoted && (value.len() > JUDGED || shape_of == Shape::Phrase)
         }
         (NameKind::Query, _) => {
             place == Place::Parameter
-                && (look == Look::Random || (look == Look::Mixed && has_digit(judged.as_bytes())))
+                && (shape_of == Shape::Random || (shape_of == Shape::Mixed && has_digit(judged.as_bytes())))
         }
         (NameKind::Perhaps, _)
             if place == Place::Parameter && name.to_ascii_lowercase().ends_with("token") =>
         {
-            !matches!(look, Look::Plain | Look::Number)
+            !matches!(shape_of, Shape::Plain | Shape::Number)
         }
-        (NameKind::Perhaps, Look::Random) => {
+        (NameKind::Perhaps, Shape::Random) => {
             let is_value = has_digit(judged.as_bytes()) || is_unwordy(judged, kind);
             is_token_like(judged)
                 && match place {
@@ -72,14 +73,14 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
                     _ => !is_alphabet(judged),
                 }
         }
-        (NameKind::Secret | NameKind::Perhaps, Look::Mixed | Look::Short) if is_standard(judged) => false,
-        (NameKind::Perhaps, Look::Mixed) if is_numbered(judged) => false,
-        (NameKind::Perhaps, Look::Mixed) => {
+        (NameKind::Secret | NameKind::Perhaps, Shape::Mixed | Shape::Short) if is_standard(judged) => false,
+        (NameKind::Perhaps, Shape::Mixed) if is_numbered(judged) => false,
+        (NameKind::Perhaps, Shape::Mixed) => {
             let least = if place == Place::Setting { 6 } else { 8 };
             judged.len() >= least && has_digit(judged.as_bytes()) && is_token_like(judged)
         }
         (NameKind::Perhaps, _) => false,
-        (_, Look::Random | Look::Mixed) => match place {
+        (_, Shape::Random | Shape::Mixed) => match place {
             Place::Code | Place::Alone => {
                 is_token_like(judged) && (has_digit(judged.as_bytes()) || is_unwordy(judged, kind))
             }
@@ -87,27 +88,27 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             _ => true,
         },
         // An access key of HTML, or the index of a feature.
-        (NameKind::Secret, Look::Word | Look::Short) if judged.len() < MIN_CHOSEN => false,
-        (_, Look::Short) => match place {
+        (NameKind::Secret, Shape::Word | Shape::Short) if judged.len() < MIN_CHOSEN => false,
+        (_, Shape::Short) => match place {
             Place::Quoted => true,
             Place::Setting | Place::Parameter | Place::Alone => {
                 kind == NameKind::Password && !is_operator(judged)
             }
             Place::Code | Place::Argument => false,
         },
-        (_, Look::Number) => {
+        (_, Shape::Number) => {
             kind == NameKind::Password
                 && matches!(place, Place::Quoted | Place::Setting | Place::Parameter | Place::Alone)
                 && judged.bytes().all(|byte| byte.is_ascii_digit())
                 && judged.len() >= 4
         }
-        (_, Look::WordDigits) => match place {
+        (_, Shape::WordDigits) => match place {
             Place::Argument => false,
             Place::Code => kind == NameKind::Password && !is_label(judged),
             Place::Alone => kind == NameKind::Password,
             _ => true,
         },
-        (_, Look::Word) => match place {
+        (_, Shape::Word) => match place {
             Place::Parameter => true,
             Place::Quoted | Place::Setting => !is_label(judged) || is_bare(kind, judged),
             Place::Alone => {
@@ -117,7 +118,7 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             }
             Place::Code | Place::Argument => false,
         },
-        (_, Look::Identifier) => match place {
+        (_, Shape::Identifier) => match place {
             Place::Parameter => true,
             Place::Quoted | Place::Setting => !is_label(judged) && !judged.contains('.'),
             _ => false,
@@ -134,7 +135,8 @@ fn is_own_name(name: &str, value: &str) -> bool {
         && has_word(value);
     let last = |text: &'_ str| text.rsplit(['.', '-']).next().map(str::to_owned);
     let is_long = value.len() >= MIN_NAME;
-    let is_camel = value.bytes().any(|byte| byte.is_ascii_uppercase()) && look(value) == Look::Identifier;
+    let is_camel =
+        value.bytes().any(|byte| byte.is_ascii_uppercase()) && shape_of(value) == Shape::Identifier;
     let is_same = (is_long || is_camel) && last(name) == last(value);
     // A macro that stands for a function: `aes_set_encrypt_key nettle_aes_set_encrypt_key`.
     let is_scoped = name.len() >= MIN_SCOPED
@@ -183,7 +185,7 @@ fn is_spelled_alike(name: &str, value: &str) -> bool {
 /// Returns true if a value is a name with a number or a hash after it: `db-credentials-7f9c6d`.
 fn is_named(value: &str) -> bool {
     let is_word = |part: &str| {
-        part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_lowercase()) && look(part) == Look::Word
+        part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_lowercase()) && shape_of(part) == Shape::Word
     };
     value.contains('-') && value.split(['-', '/', '.']).any(is_word)
 }
@@ -260,7 +262,10 @@ pub(crate) fn is_expression(value: &str, next: Option<u8>) -> bool {
     let has_operator = ["===", "!==", "?.", "??", "||", "&&"].iter().any(|sign| value.contains(sign));
     (continues || has_operator)
         && value.split(is_sign).all(|part| {
-            matches!(look(part), Look::Empty | Look::Word | Look::Plain | Look::Identifier | Look::WordDigits)
+            matches!(
+                shape_of(part),
+                Shape::Empty | Shape::Word | Shape::Plain | Shape::Identifier | Shape::WordDigits
+            )
         })
 }
 

@@ -1,6 +1,6 @@
 //! Classifies the names of values.
 
-use super::looks::segments;
+use super::shape::segments;
 use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::names::{
     HARMLESS_TOKENS, HARMLESS_WORDS, METADATA_WORDS, PASSWORDS, POSSIBLE_KEYS, PUBLIC_KEYS, SECRET_KEYS,

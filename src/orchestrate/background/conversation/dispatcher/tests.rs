@@ -55,7 +55,7 @@ impl Host {
     fn steps(&mut self) {
         while let Some(step) = self.dispatcher.next(self.now) {
             match step {
-                Step::Look => {
+                Step::Check => {
                     let ids = self.session.iter().cloned().collect();
                     self.dispatcher.contains(&ids, self.file.as_deref());
                 }
@@ -74,9 +74,9 @@ impl Host {
         }
     }
 
-    fn look_after(&mut self, passed: Duration, is_idle: bool) {
+    fn check_after(&mut self, passed: Duration, is_idle: bool) {
         self.now += passed;
-        self.dispatcher.look(is_idle, self.now);
+        self.dispatcher.check(is_idle, self.now);
         self.steps();
     }
 
@@ -102,28 +102,28 @@ fn sent(sent: &[(&str, bool)]) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn an_idle_session_gets_a_turn_once_its_first_prompt_did_not_come() {
+fn an_idle_session_gets_a_turn_if_no_first_prompt_arrives() {
     let mut host = Host::new();
     assert!(host.offered("a"));
-    host.look_after(LOOK, true);
+    host.check_after(LOOK, true);
     assert_eq!(host.sent, []);
-    host.look_after(OPENING, true);
+    host.check_after(OPENING, true);
     assert_eq!(host.sent, sent(&[("a", true)]));
     host.assert_once(&["a"]);
 }
 
 #[test]
-fn a_turn_is_started_once_for_several_messages_by_the_last_of_them() {
+fn the_last_of_several_messages_starts_one_turn() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     assert!(host.dispatcher.add(texts(&["b"]), false));
-    host.look_after(OPENING, true);
+    host.check_after(OPENING, true);
     assert_eq!(host.sent, sent(&[("a", false), ("b", true)]));
     host.assert_once(&["a", "b"]);
 
     let mut quiet = Host::new();
     assert!(quiet.dispatcher.add(texts(&["a"]), false));
-    quiet.look_after(OPENING, true);
+    quiet.check_after(OPENING, true);
     assert_eq!(quiet.sent, sent(&[("a", false)]), "nobody wants a turn");
 }
 
@@ -131,19 +131,19 @@ fn a_turn_is_started_once_for_several_messages_by_the_last_of_them() {
 fn a_model_at_work_is_not_interrupted() {
     let mut host = Host::new();
     assert!(host.offered("a"));
-    host.look_after(Duration::from_secs(60), false);
+    host.check_after(Duration::from_secs(60), false);
     assert_eq!(host.sent, []);
     assert!(host.dispatcher.is_waiting());
     assert_eq!(host.dispatcher.waiting(), ["a"]);
 }
 
 #[test]
-fn a_prompt_that_is_typed_meanwhile_comes_after_what_is_held() {
+fn a_prompt_typed_during_a_hold_follows_the_held_messages() {
     let mut host = Host::new();
     host.now += OPENING;
     host.dispatcher.prompted(host.now);
     assert!(host.offered("a"));
-    host.look_after(LOOK, true);
+    host.check_after(LOOK, true);
     assert_eq!(host.sent, [], "a turn now would have the prompt refused");
     host.dispatcher.turn_starts(host.now);
     host.steps();
@@ -152,14 +152,14 @@ fn a_prompt_that_is_typed_meanwhile_comes_after_what_is_held() {
 }
 
 #[test]
-fn a_prompt_that_never_becomes_a_turn_is_not_waited_for_without_end() {
+fn the_wait_for_a_prompt_without_a_turn_is_bounded() {
     let mut host = Host::new();
     host.now += OPENING;
     host.dispatcher.prompted(host.now);
     assert!(host.offered("a"));
-    host.look_after(PREFLIGHT / 2, true);
+    host.check_after(PREFLIGHT / 2, true);
     assert_eq!(host.sent, []);
-    host.look_after(PREFLIGHT / 2, true);
+    host.check_after(PREFLIGHT / 2, true);
     assert_eq!(host.sent, sent(&[("a", true)]));
 
     let mut host = Host::new();
@@ -167,12 +167,12 @@ fn a_prompt_that_never_becomes_a_turn_is_not_waited_for_without_end() {
     host.dispatcher.prompted(host.now);
     host.dispatcher.turn_started();
     assert!(host.offered("a"));
-    host.look_after(LOOK, true);
+    host.check_after(LOOK, true);
     assert_eq!(host.sent, sent(&[("a", true)]), "its turn has begun, and is over already");
 }
 
 #[test]
-fn what_is_held_joins_the_session_where_the_model_would_rest() {
+fn held_messages_join_the_session_when_the_model_would_rest() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     assert!(host.dispatcher.add(texts(&["b"]), false));
@@ -190,7 +190,7 @@ fn what_is_held_joins_the_session_where_the_model_would_rest() {
 }
 
 #[test]
-fn what_another_extension_leaves_out_on_the_way_goes_out_again() {
+fn a_message_dropped_by_another_extension_is_sent_again() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     assert!(host.dispatcher.join(host.now).is_some());
@@ -200,7 +200,7 @@ fn what_another_extension_leaves_out_on_the_way_goes_out_again() {
 }
 
 #[test]
-fn whoever_has_stopped_or_lost_the_model_gets_the_news_and_no_turn() {
+fn a_session_with_a_stopped_or_lost_model_gets_the_message_without_a_turn() {
     for (label, is_aborted, is_cut_off, starts) in
         [("aborted", true, false, false), ("an error", false, true, false), ("done", false, false, true)]
     {
@@ -214,11 +214,11 @@ fn whoever_has_stopped_or_lost_the_model_gets_the_news_and_no_turn() {
 }
 
 #[test]
-fn a_message_that_an_aborted_turn_has_swallowed_is_sent_again() {
+fn a_message_lost_in_an_aborted_turn_is_sent_again() {
     let mut host = Host::new();
     host.fates.push_back(Fate::Lost);
     assert!(host.offered("a"));
-    host.look_after(OPENING, true);
+    host.check_after(OPENING, true);
     host.dispatcher.turn_started();
     host.dispatcher.answered(true);
     host.settled(true);
@@ -231,25 +231,25 @@ fn a_message_that_arrives_late_is_not_sent_again() {
     let mut host = Host::new();
     host.fates.push_back(Fate::Lost);
     assert!(host.offered("a"));
-    host.look_after(OPENING, true);
+    host.check_after(OPENING, true);
     // Its turn has put it there; the settling and a late look come after that.
     host.session.push("a".to_owned());
     host.settled(false);
-    host.look_after(REFUSED * 2, true);
+    host.check_after(REFUSED * 2, true);
     assert_eq!(host.sent.len(), 1);
     host.assert_once(&["a"]);
 }
 
 #[test]
-fn a_message_without_a_turn_is_refused_after_a_while_and_left_after_three_attempts() {
+fn a_message_without_a_turn_is_dropped_after_three_attempts() {
     let mut host = Host::new();
     host.fates.extend([Fate::Lost; 4]);
     assert!(host.offered("a"));
-    host.look_after(OPENING, true);
-    host.look_after(REFUSED, true);
+    host.check_after(OPENING, true);
+    host.check_after(REFUSED, true);
     assert_eq!(host.sent.len(), 1, "its turn may still start");
     for _ in 0..6 {
-        host.look_after(REFUSED + LOOK, true);
+        host.check_after(REFUSED + LOOK, true);
     }
     assert_eq!(host.sent, sent(&[("a", true), ("a", true), ("a", false)]), "the last one asks for little");
     assert!(!host.dispatcher.is_waiting(), "it is the next opening's");
@@ -257,7 +257,7 @@ fn a_message_without_a_turn_is_refused_after_a_while_and_left_after_three_attemp
 }
 
 #[test]
-fn a_host_that_throws_keeps_what_is_left_and_gets_all_of_it_later_once() {
+fn a_host_that_throws_gets_the_remaining_messages_once_later() {
     let mut host = Host::new();
     host.fates.push_back(Fate::Thrown);
     for id in ["a", "b", "c"] {
@@ -274,13 +274,13 @@ fn a_host_that_throws_keeps_what_is_left_and_gets_all_of_it_later_once() {
 }
 
 #[test]
-fn a_look_that_fails_sends_nothing() {
+fn a_failed_check_sends_nothing() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     host.dispatcher.settled(false);
-    assert_eq!(host.dispatcher.next(host.now), Some(Step::Look));
+    assert_eq!(host.dispatcher.next(host.now), Some(Step::Check));
     // The host throws before it can report the session's content.
-    host.look_after(LOOK, false);
+    host.check_after(LOOK, false);
     assert_eq!(host.sent, []);
     host.settled(false);
     host.assert_once(&["a"]);
@@ -318,7 +318,7 @@ fn a_pi_killed_between_sending_and_arrival_sends_again_and_one_killed_after_does
 }
 
 #[test]
-fn a_reload_goes_on_where_the_session_is() {
+fn a_reload_continues_at_the_state_of_the_session() {
     let mut host = Host::new();
     host.fates.push_back(Fate::Lost);
     assert!(host.offered("a"));
@@ -338,12 +338,12 @@ fn a_reload_goes_on_where_the_session_is() {
 }
 
 #[test]
-fn what_another_way_has_brought_into_the_session_is_confirmed_and_not_sent() {
+fn a_message_already_in_the_session_is_confirmed_and_not_sent() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     // Another pi on this session, or a reply that a tool has waited for.
     host.session.push("a".to_owned());
-    host.look_after(OPENING, true);
+    host.check_after(OPENING, true);
     assert_eq!(host.sent, []);
     host.assert_once(&["a"]);
 }
@@ -358,15 +358,15 @@ fn a_message_counts_once_the_session_has_a_file() {
     assert_eq!((host.arrived.as_slice(), host.confirmed.len()), (texts(&["a"]).as_slice(), 0));
     assert!(host.dispatcher.is_waiting(), "pi has not written the session yet");
     std::fs::write(file, "").expect("it is written");
-    host.look_after(LOOK, false);
+    host.check_after(LOOK, false);
     host.assert_once(&["a"]);
 }
 
 #[test]
-fn without_a_user_the_model_goes_on_with_everything_and_no_turn_starts_by_itself() {
+fn without_a_user_the_model_gets_all_messages_and_no_turn_starts_by_itself() {
     let mut host = Host::opened(false, &[]);
     assert!(host.dispatcher.add(texts(&["a"]), false));
-    host.look_after(OPENING * 10, true);
+    host.check_after(OPENING * 10, true);
     assert_eq!(host.sent, [], "pi would end in the middle of it");
     let joining = host.dispatcher.join(host.now).expect("one is held");
     assert!(joining.continues);
@@ -379,12 +379,12 @@ fn without_a_user_the_model_goes_on_with_everything_and_no_turn_starts_by_itself
 }
 
 #[test]
-fn a_turn_that_begins_while_a_message_is_handed_over_sends_the_rest_itself() {
+fn a_turn_that_begins_during_a_delivery_sends_the_remaining_messages() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     assert!(host.offered("b"));
     host.dispatcher.settled(false);
-    assert_eq!(host.dispatcher.next(host.now), Some(Step::Look));
+    assert_eq!(host.dispatcher.next(host.now), Some(Step::Check));
     host.dispatcher.contains(&HashSet::new(), None);
     let Some(Step::Send { message, .. }) = host.dispatcher.next(host.now) else { panic!("one goes out") };
     host.session.push(message);

@@ -5,7 +5,7 @@ use crate::text::redact::tables::words::{ABBREVIATIONS, FILE_ENDINGS, LOOKUPS, P
 
 /// The look of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Shape {
     Empty,
     /// A marker of ours, a mask such as `****`, or `<your-api-key>`.
     Placeholder,
@@ -37,62 +37,62 @@ pub(crate) enum Look {
 /// The length from which a mixture that is not an identifier counts as random.
 const RANDOM_LENGTH: usize = 16;
 
-pub(crate) fn look(value: &str) -> Look {
+pub(crate) fn shape_of(value: &str) -> Shape {
     let value = value.trim();
     if value.is_empty() {
-        Look::Empty
+        Shape::Empty
     } else if is_mask(value) {
-        Look::Placeholder
+        Shape::Placeholder
     } else if is_reference(value) {
-        Look::Reference
+        Shape::Reference
     } else if is_plain(value) {
-        Look::Plain
+        Shape::Plain
     } else if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        if value.split_ascii_whitespace().all(is_version) { Look::Number } else { phrase_look(value) }
+        if value.split_ascii_whitespace().all(is_version) { Shape::Number } else { phrase_shape(value) }
     } else if value.contains("://") {
-        Look::Url
+        Shape::Url
     } else if is_number(value.as_bytes()) || is_version(value) {
-        Look::Number
+        Shape::Number
     } else if is_path(value) {
-        Look::Path
+        Shape::Path
     } else {
-        word_look(value)
+        word_shape(value)
     }
 }
 
 /// Returns the look of several words.
-fn phrase_look(value: &str) -> Look {
+fn phrase_shape(value: &str) -> Shape {
     let mut words = value.split_ascii_whitespace();
     if has_prose_word(value) || value.ends_with(['.', '!', ':', '?']) || words.clone().any(is_reference) {
-        return Look::Prose;
+        return Shape::Prose;
     }
     if !value.bytes().any(|byte| byte.is_ascii_lowercase())
         && value.bytes().any(|byte| byte.is_ascii_uppercase())
     {
-        return Look::Prose; // A title: `RSA PRIVATE KEY`.
+        return Shape::Prose; // A title: `RSA PRIVATE KEY`.
     }
     let first_is_capital = value.starts_with(|first: char| first.is_ascii_uppercase());
     if first_is_capital && words.all(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())) {
-        return Look::Prose;
+        return Shape::Prose;
     }
-    Look::Phrase
+    Shape::Phrase
 }
 
 /// Returns the look of one word without blanks.
-fn word_look(value: &str) -> Look {
+fn word_shape(value: &str) -> Shape {
     let bytes = value.as_bytes();
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let is_name =
         bytes.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'));
     if is_one_of(value, PLACEHOLDERS) {
-        return Look::Placeholder;
+        return Shape::Placeholder;
     }
     if letters == bytes.len() && one_case(bytes) {
         return match bytes.len() {
-            0..=3 => Look::Word,
-            length if is_pronounceable(bytes) && length < 28 => Look::Word,
-            4..=9 => Look::Mixed,
-            _ => Look::Random,
+            0..=3 => Shape::Word,
+            length if is_pronounceable(bytes) && length < 28 => Shape::Word,
+            4..=9 => Shape::Mixed,
+            _ => Shape::Random,
         };
     }
     if is_name {
@@ -109,20 +109,20 @@ fn word_look(value: &str) -> Look {
         if wordy && worded_letters >= 3 * count.min(worded_letters) && worded_letters > 0 {
             let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
             return match (placeholder, count) {
-                (true, _) => Look::Placeholder,
-                (false, 1) if digits > 0 => Look::WordDigits,
-                _ => Look::Identifier,
+                (true, _) => Shape::Placeholder,
+                (false, 1) if digits > 0 => Shape::WordDigits,
+                _ => Shape::Identifier,
             };
         }
         if placeholder && bytes.len() < 40 && wordy {
-            return Look::Placeholder;
+            return Shape::Placeholder;
         }
     }
     match bytes.len() {
-        0..=5 => Look::Short,
-        length if length < RANDOM_LENGTH => Look::Mixed,
-        _ if is_name || has_digit(bytes) => Look::Random,
-        _ => Look::Mixed,
+        0..=5 => Shape::Short,
+        length if length < RANDOM_LENGTH => Shape::Mixed,
+        _ if is_name || has_digit(bytes) => Shape::Random,
+        _ => Shape::Mixed,
     }
 }
 
@@ -368,50 +368,50 @@ fn is_path(value: &str) -> bool {
     (is_rooted || is_file || value.contains('/'))
         && !base64_only
         && segments.all(|segment| {
-            !matches!(word_look(segment), Look::Random | Look::Mixed)
+            !matches!(word_shape(segment), Shape::Random | Shape::Mixed)
                 || ((is_rooted || is_file) && segment.len() < 12)
         })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, look};
+    use super::{Shape, shape_of};
 
     #[test]
     fn distinguishes_values_from_placeholders() {
         for (value, expected) in [
-            ("", Look::Empty),
-            ("[REDACTED]", Look::Placeholder),
-            ("[GITHUB_TOKEN_REDACTED],", Look::Placeholder),
-            ("<your-api-key>", Look::Placeholder),
-            ("your-api-key-here", Look::Placeholder),
-            ("YOUR_API_KEY", Look::Placeholder),
-            ("************", Look::Placeholder),
-            ("$TOKEN", Look::Reference),
-            ("${API_KEY}", Look::Reference),
-            ("{{ secrets.token }}", Look::Reference),
-            ("process.env.API_KEY", Look::Reference),
-            ("%PASSWORD%", Look::Reference),
-            ("string", Look::Plain),
-            ("null", Look::Plain),
-            ("swordfish", Look::Word),
-            ("hunter2", Look::WordDigits),
-            ("lexer.nextToken", Look::Identifier),
-            ("linux-node-20", Look::Identifier),
-            ("user_id1", Look::Identifier),
-            ("4096", Look::Number),
-            ("/etc/ssl/private/server.key", Look::Path),
-            ("https://example.com/oauth/token", Look::Url),
-            ("must be at least 8 characters", Look::Prose),
-            ("correct horse battery staple", Look::Phrase),
-            ("P@ssw0rd", Look::Mixed),
-            ("abc123", Look::Mixed),
-            ("a8f5f167f44f4964e6c998dee827110c", Look::Random),
-            ("wJalrXUtnFEMI/K7MDENG+bPxRfiCYzzzzzz", Look::Random),
-            ("Zq7Kx2Lm9Vb4Tn8Rw3Yp", Look::Random),
-            ("qwhzkxvbnmtrplkj", Look::Random),
+            ("", Shape::Empty),
+            ("[REDACTED]", Shape::Placeholder),
+            ("[GITHUB_TOKEN_REDACTED],", Shape::Placeholder),
+            ("<your-api-key>", Shape::Placeholder),
+            ("your-api-key-here", Shape::Placeholder),
+            ("YOUR_API_KEY", Shape::Placeholder),
+            ("************", Shape::Placeholder),
+            ("$TOKEN", Shape::Reference),
+            ("${API_KEY}", Shape::Reference),
+            ("{{ secrets.token }}", Shape::Reference),
+            ("process.env.API_KEY", Shape::Reference),
+            ("%PASSWORD%", Shape::Reference),
+            ("string", Shape::Plain),
+            ("null", Shape::Plain),
+            ("swordfish", Shape::Word),
+            ("hunter2", Shape::WordDigits),
+            ("lexer.nextToken", Shape::Identifier),
+            ("linux-node-20", Shape::Identifier),
+            ("user_id1", Shape::Identifier),
+            ("4096", Shape::Number),
+            ("/etc/ssl/private/server.key", Shape::Path),
+            ("https://example.com/oauth/token", Shape::Url),
+            ("must be at least 8 characters", Shape::Prose),
+            ("correct horse battery staple", Shape::Phrase),
+            ("P@ssw0rd", Shape::Mixed),
+            ("abc123", Shape::Mixed),
+            ("a8f5f167f44f4964e6c998dee827110c", Shape::Random),
+            ("wJalrXUtnFEMI/K7MDENG+bPxRfiCYzzzzzz", Shape::Random),
+            ("Zq7Kx2Lm9Vb4Tn8Rw3Yp", Shape::Random),
+            ("qwhzkxvbnmtrplkj", Shape::Random),
         ] {
-            assert_eq!(look(value), expected, "{value}");
+            assert_eq!(shape_of(value), expected, "{value}");
         }
     }
 }

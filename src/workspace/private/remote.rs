@@ -24,7 +24,7 @@ const SUBMODULE: u32 = 0o160_000;
 
 /// The content of a private tree on a remote machine.
 #[derive(Clone, Debug)]
-pub struct TreeThere {
+pub struct RemoteTree {
     /// The snapshot that it is made from.
     pub snapshot: Snapshot,
     /// The commit that the child starts from.
@@ -50,7 +50,7 @@ pub struct TreeThere {
 
 /// The data that returned with the pack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Brought {
+pub struct RemoteChanges {
     /// The commit with the files as they were left, on top of the base.
     pub files: String,
     /// The commit of the child's branch, if it has one.
@@ -67,7 +67,7 @@ impl SnapshotStore {
     /// # Errors
     ///
     /// If git fails, or the pack exceeds the limit for git's output or takes longer than one git call may.
-    pub async fn tree_there(&self, snapshot: &Snapshot, place: &Path) -> Result<TreeThere, SnapshotError> {
+    pub async fn remote_tree(&self, snapshot: &Snapshot, place: &Path) -> Result<RemoteTree, SnapshotError> {
         let base = self.base_commit(snapshot).await?;
         let commit = self.git_text(snapshot, &["cat-file", "commit", &base]).await?;
         let is_shallow =
@@ -84,7 +84,7 @@ impl SnapshotStore {
             let read = |name: &str| fs::read(from.join(name)).map_err(FileError::at(&from.join(name)));
             Ok::<_, FileError>([read("config")?, read("info/attributes")?, read(SHOWN)?])
         });
-        Ok(TreeThere {
+        Ok(RemoteTree {
             snapshot: snapshot.clone(),
             base,
             branch: branch_of(&snapshot.id),
@@ -99,28 +99,32 @@ impl SnapshotStore {
         })
     }
 
-    /// Imports the work in a remote private tree. `brought` is `None` if nothing has changed there, and an error gives the reason
+    /// Imports the work in a remote private tree. `remote_changes` is `None` if nothing has changed there, and an error gives the reason
     /// if nothing is known about it.
-    pub async fn import_there(&self, tree: &TreeThere, brought: Result<Option<Brought>, String>) -> Imported {
+    pub async fn import_remote(
+        &self,
+        tree: &RemoteTree,
+        remote_changes: Result<Option<RemoteChanges>, String>,
+    ) -> Imported {
         let mut imported = Imported::default();
-        let (brought, is_doubtful) = match brought {
-            Ok(Some(brought)) => {
-                let taken = self.import_brought(tree, &brought, &mut imported).await;
+        let (remote_changes, is_doubtful) = match remote_changes {
+            Ok(Some(remote_changes)) => {
+                let taken = self.import_remote_commits(tree, &remote_changes, &mut imported).await;
                 let is_doubtful = taken.unwrap_or_else(|error| {
                     let why = chain(&error);
                     imported.notices.push(format!("the child's changes could not be imported: {why}"));
                     true
                 });
-                (brought, is_doubtful)
+                (remote_changes, is_doubtful)
             }
-            Ok(None) => (Brought::default(), false),
+            Ok(None) => (RemoteChanges::default(), false),
             Err(why) => {
                 imported.notices.push(why);
-                (Brought::default(), false)
+                (RemoteChanges::default(), false)
             }
         };
         if is_doubtful {
-            match self.keep_bundle(tree, &brought).await {
+            match self.keep_bundle(tree, &remote_changes).await {
                 Ok(kept) => imported.kept = Some(kept),
                 Err(error) => imported.notices.push(format!("it could not be kept: {}", chain(&error))),
             }
@@ -131,29 +135,29 @@ impl SnapshotStore {
     }
 
     /// Returns whether something in the pack was not taken over.
-    async fn import_brought(
+    async fn import_remote_commits(
         &self,
-        tree: &TreeThere,
-        brought: &Brought,
+        tree: &RemoteTree,
+        remote_changes: &RemoteChanges,
         imported: &mut Imported,
     ) -> Result<bool, SnapshotError> {
         let snapshot = &tree.snapshot;
         let here = tree.here();
         let pack = Source::Pack(&tree.back);
-        if brought.has_others {
+        if remote_changes.has_others {
             imported.notices.push("the child has made other branches, which were not imported".into());
         }
         // Few; it is cut when it is sanitized.
-        if !brought.notes.trim().is_empty() {
-            let notes = quoted_within(&brought.notes, usize::MAX);
+        if !remote_changes.notes.trim().is_empty() {
+            let notes = quoted_within(&remote_changes.notes, usize::MAX);
             imported.notices.push(format!("not everything in the remote tree was imported: {notes}"));
         }
         let mut is_doubtful = false;
         let mut files = snapshot.tree.clone();
-        if brought.files != tree.base {
-            match self.take_commits(&here, &brought.files, pack).await {
+        if remote_changes.files != tree.base {
+            match self.take_commits(&here, &remote_changes.files, pack).await {
                 Ok(()) => {
-                    let named = format!("{}^{{tree}}", brought.files);
+                    let named = format!("{}^{{tree}}", remote_changes.files);
                     let taken = self.git_text(snapshot, &["rev-parse", &named]).await?;
                     files = self.without_repositories(snapshot, taken, imported).await?;
                 }
@@ -163,7 +167,7 @@ impl SnapshotStore {
                 }
             }
         }
-        let tip = if let Some(tip) = &brought.tip {
+        let tip = if let Some(tip) = &remote_changes.tip {
             self.tip(&here, tip.clone(), pack, imported).await?
         } else {
             imported
@@ -171,7 +175,7 @@ impl SnapshotStore {
                 .push("the child's commits were not imported: its branch no longer exists".into());
             tree.base.clone()
         };
-        let is_taken = brought.tip.as_ref().is_none_or(|known| *known == tip);
+        let is_taken = remote_changes.tip.as_ref().is_none_or(|known| *known == tip);
         if is_doubtful && is_taken && tip != tree.base {
             // Without the files, its last commit is the most that is known.
             files = self.git_text(snapshot, &["rev-parse", &format!("{tip}^{{tree}}")]).await?;
@@ -217,10 +221,14 @@ impl SnapshotStore {
     }
 
     /// Keeps the pack as a bundle, which `git fetch` reads. Returns its path.
-    async fn keep_bundle(&self, tree: &TreeThere, brought: &Brought) -> Result<PathBuf, SnapshotError> {
+    async fn keep_bundle(
+        &self,
+        tree: &RemoteTree,
+        remote_changes: &RemoteChanges,
+    ) -> Result<PathBuf, SnapshotError> {
         let mut here = tree.here();
         let back = tree.back.clone();
-        let header = tree.header(brought);
+        let header = tree.header(remote_changes);
         let place = tree.place.clone();
         let kept = off_thread(move || {
             here.directory = new_directory(&place, &here.snapshot.id)?;
@@ -237,7 +245,7 @@ impl SnapshotStore {
     }
 }
 
-impl TreeThere {
+impl RemoteTree {
     /// As a tree of this machine, of which nothing lies here.
     fn here(&self) -> PrivateTree {
         PrivateTree {
@@ -251,7 +259,7 @@ impl TreeThere {
     }
 
     /// Returns the bytes before the pack in a bundle.
-    fn header(&self, Brought { files, tip, .. }: &Brought) -> String {
+    fn header(&self, RemoteChanges { files, tip, .. }: &RemoteChanges) -> String {
         let form = if self.snapshot.is_sha256 {
             "# v3 git bundle\n@object-format=sha256"
         } else {

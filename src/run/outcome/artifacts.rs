@@ -18,14 +18,14 @@ const CHECK_YOURSELF: &str = "Check the rest yourself, including the files that 
 /// Returns the artifacts of a run in words. Empty without a check and without changes. The texts of the result are sanitized.
 pub(crate) fn changes_summary(single: &SingleResult) -> String {
     let check = single.check.as_ref().map(CheckReport::text);
-    [check, files_words(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    [check, files_summary(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the same without the check: the changes in the tree, or on a waiting branch.
-pub(crate) fn files_words(single: &SingleResult) -> Option<String> {
+pub(crate) fn files_summary(single: &SingleResult) -> Option<String> {
     let paths = single.changes.as_deref().filter(|paths| !paths.is_empty());
     let changed = paths.map(|paths| format!("Files changed: {}", listed(paths, MAX_CHANGES)));
-    let left = single.isolation.as_ref().map(tree_words);
+    let left = single.isolation.as_ref().map(tree_summary);
     let flagged = &single.flagged;
     let flagged = (!flagged.is_empty()).then(|| format!("{FLAGGED}{}", listed(flagged, MAX_FLAGGED)));
     let gap = single.flagged_gap.as_deref().map(|why| format!("{INCOMPLETE}{why}. {CHECK_YOURSELF}"));
@@ -44,7 +44,7 @@ fn listed(paths: &[String], most: usize) -> String {
 }
 
 /// Returns true if a run has artifacts that must be reported even if its child announces nothing.
-pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
+pub(crate) fn must_be_delivered(single: &SingleResult) -> bool {
     let waits = single
         .isolation
         .as_ref()
@@ -53,7 +53,7 @@ pub(crate) fn has_to_be_told(single: &SingleResult) -> bool {
 }
 
 /// Returns the text about the artifacts of an isolated run, which are not in the caller's tree.
-fn tree_words(left: &IsolationReport) -> String {
+fn tree_summary(left: &IsolationReport) -> String {
     let mut words = match (&left.branch, &left.patch) {
         (Some(branch), patch) => {
             let patch = patch

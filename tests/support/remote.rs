@@ -33,7 +33,7 @@ pub(crate) fn places() -> Vec<Place> {
     }
 }
 
-pub(crate) fn elsewhere() -> Vec<Place> {
+pub(crate) fn remote_places() -> Vec<Place> {
     places().into_iter().filter(|place| *place != Place::Here).collect()
 }
 

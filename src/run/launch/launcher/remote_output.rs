@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::files::private;
-use crate::workspace::Brought;
+use crate::workspace::RemoteChanges;
 
 /// The maximum length of a message, in bytes.
 const MAX_LINE: usize = 4 * 1024;
@@ -15,7 +15,7 @@ const MAX_NOTES: u64 = 4 * 1024;
 
 /// The messages of a remote script.
 #[derive(Debug)]
-pub(in crate::run) struct Heard {
+pub(in crate::run) struct RemoteOutput {
     /// The prefix of each message. The child does not know it.
     key: String,
     /// The current line, if it may be a message; `None` inside a line of the child's output.
@@ -25,7 +25,7 @@ pub(in crate::run) struct Heard {
     /// The path to which the received pack is written.
     pack: PathBuf,
     limit: u64,
-    brought: Option<Result<Option<Brought>, String>>,
+    remote_changes: Option<Result<Option<RemoteChanges>, String>>,
     directory: Option<String>,
     is_gone: bool,
 }
@@ -38,16 +38,16 @@ enum Receiving {
         remaining: u64,
         notes: Vec<u8>,
         pack: u64,
-        brought: Brought,
+        remote_changes: RemoteChanges,
     },
     Pack {
         remaining: u64,
         file: Option<File>,
-        brought: Brought,
+        remote_changes: RemoteChanges,
     },
 }
 
-impl Heard {
+impl RemoteOutput {
     pub(super) fn new(key: String, pack: PathBuf, limit: u64) -> Self {
         Self {
             key,
@@ -55,7 +55,7 @@ impl Heard {
             receiving: Receiving::Lines,
             pack,
             limit,
-            brought: None,
+            remote_changes: None,
             directory: None,
             is_gone: false,
         }
@@ -83,20 +83,20 @@ impl Heard {
     }
 
     /// Returns true while a pack is being received.
-    pub(in crate::run) fn is_taking(&self) -> bool {
+    pub(in crate::run) fn is_receiving(&self) -> bool {
         !matches!(self.receiving, Receiving::Lines)
     }
 
     /// Returns the received changes, or `None` in it if nothing was changed. The error explains why the changes are
     /// unknown. The second value is the remote directory that may still exist.
-    pub(in crate::run) fn into_brought(self) -> (Result<Option<Brought>, String>, Option<String>) {
+    pub(in crate::run) fn into_changes(self) -> (Result<Option<RemoteChanges>, String>, Option<String>) {
         let directory = self.directory.filter(|_| !self.is_gone);
-        let brought = self.brought.unwrap_or_else(|| match &directory {
+        let remote_changes = self.remote_changes.unwrap_or_else(|| match &directory {
             // No child was started.
             None => Ok(None),
             Some(_) => Err("the child's changes were not received: the connection ended first".to_owned()),
         });
-        (brought, directory)
+        (remote_changes, directory)
     }
 
     fn read_line<'a>(&mut self, rest: &'a [u8], output: &mut Vec<u8>) -> &'a [u8] {
@@ -129,33 +129,37 @@ impl Heard {
         match word {
             "at" => self.directory = Some(rest.to_owned()),
             "gone" => self.is_gone = true,
-            "same" => self.brought = Some(Ok(None)),
+            "same" => self.remote_changes = Some(Ok(None)),
             "lost" => {
-                self.brought = Some(Err(format!("the child's changes could not be sent back: {rest}")));
+                self.remote_changes =
+                    Some(Err(format!("the child's changes could not be sent back: {rest}")));
             }
             "back" => {
                 let words: Vec<&str> = rest.split(' ').collect();
-                let brought = match words[..] {
+                let remote_changes = match words[..] {
                     [files, tip, others, notes, pack]
                         if is_object(files) && (tip == "-" || is_object(tip)) =>
                     {
                         let tip = Some(tip.to_owned()).filter(|tip| tip != "-");
-                        let brought = Brought {
+                        let remote_changes = RemoteChanges {
                             files: files.to_owned(),
                             tip,
                             has_others: others != "0",
                             notes: String::new(),
                         };
-                        notes.parse().ok().zip(pack.parse().ok()).map(|bytes| (brought, bytes))
+                        notes.parse().ok().zip(pack.parse().ok()).map(|bytes| (remote_changes, bytes))
                     }
                     _ => None,
                 };
-                match brought {
-                    Some((brought, (remaining, pack))) if remaining <= MAX_NOTES && pack <= self.limit => {
-                        self.receiving = Receiving::Notes { remaining, notes: Vec::new(), pack, brought };
+                match remote_changes {
+                    Some((remote_changes, (remaining, pack)))
+                        if remaining <= MAX_NOTES && pack <= self.limit =>
+                    {
+                        self.receiving =
+                            Receiving::Notes { remaining, notes: Vec::new(), pack, remote_changes };
                     }
                     _ => {
-                        self.brought =
+                        self.remote_changes =
                             Some(Err("the child's changes were received in an unknown format".into()));
                     }
                 }
@@ -167,27 +171,27 @@ impl Heard {
     fn receive<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
         let (rest, receiving) = match std::mem::take(&mut self.receiving) {
             Receiving::Lines => (rest, Receiving::Lines),
-            Receiving::Notes { mut remaining, mut notes, pack, mut brought } => {
+            Receiving::Notes { mut remaining, mut notes, pack, mut remote_changes } => {
                 let part = first(rest, &mut remaining);
                 notes.extend_from_slice(part);
                 let rest = &rest[part.len()..];
                 if remaining > 0 {
-                    (rest, Receiving::Notes { remaining, notes, pack, brought })
+                    (rest, Receiving::Notes { remaining, notes, pack, remote_changes })
                 } else {
-                    brought.notes = String::from_utf8_lossy(&notes).into_owned();
+                    remote_changes.notes = String::from_utf8_lossy(&notes).into_owned();
                     let file = private::options().write(true).create(true).truncate(true).open(&self.pack);
-                    (rest, Receiving::Pack { remaining: pack, file: file.ok(), brought })
+                    (rest, Receiving::Pack { remaining: pack, file: file.ok(), remote_changes })
                 }
             }
-            Receiving::Pack { mut remaining, mut file, brought } => {
+            Receiving::Pack { mut remaining, mut file, remote_changes } => {
                 let part = first(rest, &mut remaining);
                 // After a failed write, the pack is incomplete, so the file is dropped.
                 file = file.filter(|mut file| file.write_all(part).is_ok());
                 if remaining > 0 {
-                    (&rest[part.len()..], Receiving::Pack { remaining, file, brought })
+                    (&rest[part.len()..], Receiving::Pack { remaining, file, remote_changes })
                 } else {
-                    self.brought = Some(match file {
-                        Some(_) => Ok(Some(brought)),
+                    self.remote_changes = Some(match file {
+                        Some(_) => Ok(Some(remote_changes)),
                         None => {
                             Err("the child's changes were received, but could not be written on this machine"
                                 .into())
@@ -228,22 +232,25 @@ mod tests {
             "banner\nkey at /tmp/x\n{{\"a\":1}}\nkeyless\n\nkey back {files} {tip} 1 4 6\nnoteP\nCK\n!{{\"b\":2}}\nkey gone\nend"
         );
         for size in 1..stream.len() {
-            let mut heard = Heard::new("key ".into(), pack.clone(), 6);
-            let others: Vec<u8> =
-                stream.as_bytes().chunks(size).flat_map(|chunk| heard.push(chunk).into_owned()).collect();
+            let mut remote_output = RemoteOutput::new("key ".into(), pack.clone(), 6);
+            let others: Vec<u8> = stream
+                .as_bytes()
+                .chunks(size)
+                .flat_map(|chunk| remote_output.push(chunk).into_owned())
+                .collect();
             assert_eq!(
                 String::from_utf8_lossy(&others),
                 "banner\n{\"a\":1}\nkeyless\n\n{\"b\":2}\nend",
                 "{size}"
             );
-            assert!(!heard.is_taking());
-            let expected = Brought {
+            assert!(!remote_output.is_receiving());
+            let expected = RemoteChanges {
                 files: files.clone(),
                 tip: Some(tip.clone()),
                 has_others: true,
                 notes: "note".into(),
             };
-            assert_eq!(heard.into_brought(), (Ok(Some(expected)), None), "{size}");
+            assert_eq!(remote_output.into_changes(), (Ok(Some(expected)), None), "{size}");
             assert_eq!(std::fs::read(&pack).expect("a pack"), b"P\nCK\n!");
         }
     }
@@ -260,13 +267,16 @@ mod tests {
             (format!("key at /tmp/x\nkey back {name} - 0 0 6\nPACK"), "the connection ended"),
             ("key at /tmp/x\n".to_owned(), "the connection ended"),
         ] {
-            let mut heard = Heard::new("key ".into(), place.path().join("pack"), 6);
-            heard.push(line.as_bytes());
-            let (brought, directory) = heard.into_brought();
-            assert!(brought.as_ref().is_err_and(|why| why.contains(expected)), "{line}: {brought:?}");
+            let mut remote_output = RemoteOutput::new("key ".into(), place.path().join("pack"), 6);
+            remote_output.push(line.as_bytes());
+            let (remote_changes, directory) = remote_output.into_changes();
+            assert!(
+                remote_changes.as_ref().is_err_and(|why| why.contains(expected)),
+                "{line}: {remote_changes:?}"
+            );
             assert_eq!(directory.is_some(), line.contains(" at "), "{line}");
         }
-        let never_started = Heard::new("key ".into(), place.path().join("pack"), 6);
-        assert_eq!(never_started.into_brought(), (Ok(None), None));
+        let never_started = RemoteOutput::new("key ".into(), place.path().join("pack"), 6);
+        assert_eq!(never_started.into_changes(), (Ok(None), None));
     }
 }

@@ -9,7 +9,7 @@ use super::change::path_of;
 /// The artifacts of an isolated run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Left {
+pub struct Artifacts {
     /// Its branch, if one could be made.
     pub branch: Option<String>,
     /// The commit with its changes, which the branch was made for.

@@ -11,14 +11,14 @@ const NO_TASK: &str = "not known yet";
 /// The part of a call that decides which child can serve it. If two wishes are equal, the second call may still need
 /// another child, because a file that the wish refers to has changed. Then the spare child is useless.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpareWish {
+pub struct SpareRequest {
     agent_dir: PathBuf,
     agent: String,
     cwd: PathBuf,
     overrides: RunOverrides,
 }
 
-impl SpareWish {
+impl SpareRequest {
     /// Returns true if both count towards the same limit.
     #[must_use]
     pub fn is_of_same_host(&self, other: &Self) -> bool {
@@ -30,14 +30,14 @@ impl AdmittedRun {
     /// Returns the description of a spare child for this run. `None` if the run cannot use one: spare children are
     /// off, the run continues another one, it runs on another machine, or no call waits for it.
     #[must_use]
-    pub fn spare_wish(&self) -> Option<SpareWish> {
+    pub fn spare_request(&self) -> Option<SpareRequest> {
         let spec = &self.spec;
         let resolved = &self.resolved;
         let may_have_one = resolved.config.spare.count > 0
             && spec.overrides.resumes.is_none()
             && !resolved.announces
-            && resolved.launcher.elsewhere().is_none();
-        may_have_one.then(|| SpareWish {
+            && resolved.launcher.remote_name().is_none();
+        may_have_one.then(|| SpareRequest {
             agent_dir: spec.context.agent_dir.clone(),
             agent: resolved.agent.name.clone(),
             cwd: spec.cwd.clone(),
@@ -49,7 +49,7 @@ impl AdmittedRun {
     /// Returns a run with the same plan and no task, for a spare child. `None` if this run cannot use one.
     #[must_use]
     pub fn successor(&self) -> Option<Self> {
-        self.spare_wish()?;
+        self.spare_request()?;
         let mut next = self.clone();
         next.builder.run_id = SharedRunId::new(RunId::random());
         next.builder.diagnostics.clear();

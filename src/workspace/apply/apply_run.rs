@@ -41,9 +41,9 @@ impl SnapshotStore {
     ///
     /// If nothing was applied; only [`ApplyError::HalfWritten`] leaves something to be undone.
     pub async fn apply(&self, id: &str, with_flagged: bool) -> Result<Applied, ApplyError> {
-        self.left(id).await?;
+        self.artifacts(id).await?;
         let _lock = self.lock(id).await?;
-        let (snapshot, left) = self.left(id).await?;
+        let (snapshot, artifacts) = self.artifacts(id).await?;
         match &snapshot.applied {
             Some(Apply { is_complete: true, .. }) => {
                 return Err(ApplyError::AppliedAlready { id: id.to_owned() });
@@ -51,7 +51,8 @@ impl SnapshotStore {
             Some(_) => return Err(ApplyError::Interrupted { id: id.to_owned() }),
             None => {}
         }
-        let theirs = self.git_text(&snapshot, &["rev-parse", &format!("{}^{{tree}}", left.commit)]).await?;
+        let theirs =
+            self.git_text(&snapshot, &["rev-parse", &format!("{}^{{tree}}", artifacts.commit)]).await?;
         let by_run = self.changes(&snapshot, &snapshot.tree, &theirs).await?;
         let paths: Vec<PathBuf> =
             by_run.iter().map(|change| &change.path).filter(|path| is_unsafe(path)).cloned().collect();
@@ -59,7 +60,7 @@ impl SnapshotStore {
             return Err(ApplyError::Unsafe { paths });
         }
         let before = self.tree_of_now(&snapshot).await?;
-        let label = left.branch.unwrap_or_else(|| format!("run {id}"));
+        let label = artifacts.branch.unwrap_or_else(|| format!("run {id}"));
         let merged = self.merge(&snapshot, &label, by_run, &before).await?;
         let root = snapshot.root.clone();
         let Merged { files, conflicts, .. } = off_thread(move || without_blocked(&root, merged)).await;

@@ -59,7 +59,7 @@ fn signal(pid: u32, signal: Signal) {
 }
 
 #[test]
-fn the_child_has_input_output_and_exit_code_of_its_own() {
+fn the_child_has_its_own_input_output_and_exit_code() {
     let mut held = held(&[], "cat; exit 7");
     held.stdin.take().expect("a pipe").write_all(b"hello").expect("it reads");
     let mut output = String::new();
@@ -74,7 +74,7 @@ fn a_signal_that_ends_the_child_ends_the_warden() {
 }
 
 #[test]
-fn what_the_child_leaves_is_gone_when_the_warden_is() {
+fn the_processes_left_by_a_child_end_before_the_warden() {
     let mut held = held(&[], &format!("{STUBBORN} read -r _; exit 0"));
     let left = lines(&mut held, 1);
     drop(held.stdin.take());
@@ -83,7 +83,7 @@ fn what_the_child_leaves_is_gone_when_the_warden_is() {
 }
 
 #[test]
-fn a_request_to_exit_reaches_the_tree_and_is_over_when_that_is_gone() {
+fn a_request_to_exit_reaches_the_tree_and_waits_for_its_end() {
     let mut held = held(&[], &format!("trap 'exit 3' TERM; {STUBBORN} echo $$; while :; do sleep 0.1; done"));
     let pids = lines(&mut held, 2);
     signal(held.id(), Signal::TERM);
@@ -94,7 +94,7 @@ fn a_request_to_exit_reaches_the_tree_and_is_over_when_that_is_gone() {
 }
 
 #[test]
-fn the_tree_does_not_outlive_what_holds_it() {
+fn the_tree_does_not_outlive_its_warden() {
     let mut held = held(&[], &format!("{STUBBORN} read -r _"));
     let left = lines(&mut held, 1);
     signal(held.id(), Signal::KILL);
@@ -113,7 +113,7 @@ fn the_tree_does_not_outlive_the_script_that_started_it() {
 }
 
 #[test]
-fn what_cannot_be_started_is_named() {
+fn a_program_that_cannot_be_started_is_named() {
     let held = Command::new(WARDEN).args(["--hold", "--", "/no/such/program"]).output().expect("it starts");
     let said = String::from_utf8_lossy(&held.stderr);
     assert_eq!(
