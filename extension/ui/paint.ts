@@ -92,17 +92,17 @@ function line({ lead, cells, parts, behind }: Of<"line">, columns: Columns, pen:
 }
 
 function drawnCells(cells: readonly Cell[], widths: readonly number[], pen: Pen): { text: string; width: number }[] {
-	return cells.flatMap(({ span, from = 0, isRight, apart }, index) => {
+	return cells.flatMap(({ span, from = 0, isRight, sharedPrefix }, index) => {
 		const width = widths[index] ?? 0;
 		if (pen.width < from || width <= 0) return [];
-		const own = apart && apart.shared >= width - 1 ? toldApart(span.text, apart.end, width) : span.text;
+		const own = sharedPrefix && sharedPrefix.shared >= width - 1 ? distinguished(span.text, sharedPrefix.end, width) : span.text;
 		const text = isRight ? own.padStart(width) : own;
 		return [{ text: styledSpan({ ...span, text: cell(text, width) }, pen), width }];
 	});
 }
 
 /** Shortens a text but keeps its end, which distinguishes it from other texts. */
-function toldApart(text: string, end: string, width: number): string {
+function distinguished(text: string, end: string, width: number): string {
 	if (widthOf(text) <= width) return text;
 	const room = width - widthOf(end);
 	return room < MIN_COLUMNS ? end : text.slice(0, room) + end;

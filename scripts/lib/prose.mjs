@@ -46,12 +46,12 @@ const phrases = [
 /** @type {Rule[]} */
 const rules = phrases.map(([pattern, instead]) => ({ pattern, instead }));
 
-/** The target is 3 in 100 for each group. A group above it has its current figure, which may only be lowered. @type {Group[]} */
+/** The target is 3 in 100 for each group. The limits are lower, so that a change fails before it is reached. @type {Group[]} */
 const groups = [
-	{ name: "docs", files: /\.md$/, read: markdown, maxInHundred: 3.5 },
-	{ name: "Rust comments", files: /^(?:src|warden|tests|benchmark|fuzz)\/.*\.rs$/, read: comments, maxInHundred: 19 },
-	{ name: "TypeScript comments", files: /\.(?:ts|mjs|cjs)$/, read: comments, maxInHundred: 17 },
-	{ name: "test names", files: /^(?:tests\/.*\.rs|__test__\/.*\.spec\.ts)$/, read: testNames, maxInHundred: 3 },
+	{ name: "docs", files: /\.md$/, read: markdown, maxInHundred: 2 },
+	{ name: "Rust comments", files: /^(?:src|warden|tests|benchmark|fuzz)\/.*\.rs$/, read: comments, maxInHundred: 2 },
+	{ name: "TypeScript comments", files: /\.(?:ts|mjs|cjs)$/, read: comments, maxInHundred: 2 },
+	{ name: "test names", files: /^(?:(?:src|warden|tests)\/.*\.rs|__test__\/.*\.spec\.ts)$/, read: testNames, maxInHundred: 2 },
 ];
 
 /** Generated files, whose sources are checked. */

@@ -93,7 +93,7 @@ pub struct Cell {
     pub is_growing: Option<bool>,
     /// The difference from the other cells of its column.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub apart: Option<SharedPrefix>,
+    pub shared_prefix: Option<SharedPrefix>,
 }
 
 /// The difference of a text from others with the same beginning.
@@ -152,9 +152,9 @@ object_into_js! { |span: present::Span| Span { text, color, is_bold, is_path, ac
 
 object_into_js! { |part: present::Part| Part { spans, rank, fewest, below, from, until } }
 
-object_into_js! { |cell: present::Cell| Cell { span, most, share, from, is_right, is_growing, apart } }
+object_into_js! { |cell: present::Cell| Cell { span, most, share, from, is_right, is_growing, shared_prefix } }
 
-object_into_js! { |apart: present::SharedPrefix| SharedPrefix { shared, end } }
+object_into_js! { |shared_prefix: present::SharedPrefix| SharedPrefix { shared, end } }
 
 impl IntoJs<Fit> for present::Fit {
     fn into_js(self) -> Fit {

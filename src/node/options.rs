@@ -183,7 +183,7 @@ call_options! {
         #[doc = " the agent's own `timeoutMs`."]
         #[doc = " @default 0"]
         pub run_timeout_seconds: Option<f64>,
-        #[doc = " When the transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once the result was"]
+        #[doc = " The archiving of the transcript: `keep` after `archiveAfterMinutes`, `delete` once the result was"]
         #[doc = " delivered."]
         #[doc = " @default \"keep\""]
         pub cleanup: Option<String>,

@@ -74,10 +74,10 @@ pub struct DeliveryDispatcher(Dispatcher);
 
 #[napi]
 impl DeliveryDispatcher {
-    /// For a session that contains the deliveries `standing`. `hasUser`: a user decides when the model works.
+    /// For a session that contains the deliveries `delivered`. `hasUser`: a user decides when the model works.
     #[napi(constructor, catch_unwind)]
-    pub fn new(has_user: bool, standing: Vec<String>) -> Self {
-        Self(Dispatcher::new(has_user, standing, Instant::now()))
+    pub fn new(has_user: bool, delivered: Vec<String>) -> Self {
+        Self(Dispatcher::new(has_user, delivered, Instant::now()))
     }
 
     /// Takes a message. False: the session was given all of it before.

@@ -124,7 +124,7 @@ pub struct Cell {
     /// Its text still grows and must not move the others.
     pub is_growing: bool,
     /// The difference from the other cells of its column.
-    pub apart: Option<SharedPrefix>,
+    pub shared_prefix: Option<SharedPrefix>,
 }
 
 /// The fit of a row to a width.

@@ -47,7 +47,7 @@ impl Column {
 /// The common widths of these runs' columns.
 pub(super) struct Columns {
     /// The difference of each name from the others.
-    apart: Vec<Option<SharedPrefix>>,
+    shared_prefix: Vec<Option<SharedPrefix>>,
     has_tokens: bool,
     has_costs: bool,
 }
@@ -57,7 +57,7 @@ impl Columns {
     pub(super) fn of(runs: &[ShownRun], is_numbered: bool) -> Self {
         let names: Vec<_> = runs.iter().map(ShownRun::name).collect();
         Self {
-            apart: distinguished(&names),
+            shared_prefix: distinguished(&names),
             has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
             has_costs: is_numbered && runs.iter().any(|run| run.usage().cost.total > 0.0),
         }
@@ -77,7 +77,10 @@ impl Columns {
     pub(super) fn line(&self, index: usize, run: &ShownRun, is_unread: bool, now_ms: i64) -> Row {
         let mark = run.mark(now_ms);
         let lead = vec![Span { text: format!("{} ", mark.text), ..mark }];
-        let name = Cell { apart: self.apart[index].clone(), ..NAME.cell(Span::new("accent", run.name())) };
+        let name = Cell {
+            shared_prefix: self.shared_prefix[index].clone(),
+            ..NAME.cell(Span::new("accent", run.name()))
+        };
         let cells = vec![
             name,
             AGENT.cell(Span::new("muted", run.agent())),
@@ -108,7 +111,7 @@ fn distinguished(names: &[String]) -> Vec<Option<SharedPrefix>> {
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    let apart = |name: &str| {
+    let shared_prefix = |name: &str| {
         let index = sorted.binary_search(&name).ok()?;
         let neighbours = [index.checked_sub(1).map(|before| sorted[before]), sorted.get(index + 1).copied()];
         let shared = neighbours.into_iter().flatten().map(|other| shared_bytes(name, other)).max()?;
@@ -123,7 +126,7 @@ fn distinguished(names: &[String]) -> Vec<Option<SharedPrefix>> {
             end: format!("…{}", &name[word..]),
         })
     };
-    names.iter().map(|name| apart(name)).collect()
+    names.iter().map(|name| shared_prefix(name)).collect()
 }
 
 /// The length of what two texts begin with, in whole characters.
@@ -140,10 +143,10 @@ mod tests {
     fn names_with_a_common_prefix_are_cut_to_their_difference() {
         let names =
             ["Look in src/store/mod.rs", "Look in src/store/map.rs", "Look", "Tést"].map(str::to_owned);
-        let apart = distinguished(&names)
+        let shared_prefix = distinguished(&names)
             .into_iter()
-            .map(|apart| apart.map(|SharedPrefix { shared, end }| (shared, end)));
+            .map(|shared_prefix| shared_prefix.map(|SharedPrefix { shared, end }| (shared, end)));
         let end = |end: &str| Some((19, end.to_owned()));
-        assert_eq!(apart.collect::<Vec<_>>(), [end("…mod.rs"), end("…map.rs"), None, None]);
+        assert_eq!(shared_prefix.collect::<Vec<_>>(), [end("…mod.rs"), end("…map.rs"), None, None]);
     }
 }

@@ -127,9 +127,9 @@ impl Outgoing {
 }
 
 impl Dispatcher {
-    /// For a session that contains the deliveries `standing`.
+    /// For a session that contains the deliveries `delivered`.
     #[must_use]
-    pub fn new(has_user: bool, standing: Vec<String>, now: Instant) -> Self {
+    pub fn new(has_user: bool, delivered: Vec<String>, now: Instant) -> Self {
         Self {
             has_user,
             opened: now,
@@ -139,7 +139,7 @@ impl Dispatcher {
             arrived: VecDeque::new(),
             unwritten: Vec::new(),
             is_written: false,
-            known: standing.into_iter().collect(),
+            known: delivered.into_iter().collect(),
             must_check: false,
             sending: None,
             unsent: None,
