@@ -201,7 +201,7 @@ fn a_mistake_is_explained_with_its_place_and_the_expected_form() {
 fn invalid_or_deeply_nested_json_is_refused() {
     for json in ["", "{", &format!("{{\"tasks\":{}", "[".repeat(100_000))] {
         let misuse = prepare_json(Tool::Parallel, json).expect_err("a mistake").to_string();
-        assert!(misuse.starts_with("The arguments are not JSON that can be read ("), "{misuse}");
+        assert!(misuse.starts_with("The arguments are not valid JSON ("), "{misuse}");
     }
     let deep = format!("{}1{}", "[".repeat(1_000), "]".repeat(1_000));
     assert!(refused("subagent_parallel", json!({ "tasks": deep })).contains("is text that is not JSON"));

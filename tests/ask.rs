@@ -136,6 +136,6 @@ async fn a_child_that_reads_no_answers_has_no_ask_tool_and_its_result_says_so() 
     let result = run(&scene, &User::default()).await;
     assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read\n"));
     let notices = &result.details.results[0].diagnostics;
-    let expected = "`ask` was dropped: a child with `protocol: \"json\"` cannot ask";
+    let expected = "`ask` was dropped: a child with `protocol: \"json\"` cannot ask questions";
     assert!(notices.iter().any(|notice| notice.contains(expected)), "{notices:?}");
 }

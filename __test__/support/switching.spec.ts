@@ -148,7 +148,7 @@ describe("the page about switching", () => {
 		const none = ["memory: user", "background: true", "color: red", "initialPrompt: x", "effort: high"];
 		for (const field of [...none, "omitClaudeMd: true", "mcpServers: [github]"]) {
 			const { agent, messages } = await effect(field);
-			assert.match(messages.join("\n"), /is not a field of an agent and is ignored/, field);
+			assert.match(messages.join("\n"), /is not an agent field and is ignored/, field);
 			assert.deepEqual(agent.settings, bare.agent.settings, field);
 		}
 		assert.match((await effect("isolation: worktree")).agent.settings.join("\n"), /isolation private/);

@@ -37,7 +37,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 const FOREIGN: Code = (Severity::Warning, "AGENT_FILE_FOREIGN");
 const DIRECTORY_MISSING: Code = (Severity::Warning, "AGENT_DIRECTORY_MISSING");
-const DIRECTORY_MISSING_MESSAGE: &str = "does not exist; `agentDirs` names it";
+const DIRECTORY_MISSING_MESSAGE: &str = "does not exist; create it, or remove it from `agentDirs`";
 const DIRECTORY_TOO_LARGE: Code = (Severity::Warning, "AGENT_DIRECTORY_TOO_LARGE");
 
 /// The agents that come with this package, in listing order. They are compiled in, so no directory can replace them.

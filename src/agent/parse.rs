@@ -235,7 +235,7 @@ impl Reader<'_> {
         // Notes and documents have fields such as `title` and `tags`.
         let is_field = |field: &Field| own_field(&field.name).is_some() || is_restricting(&field.name);
         if !document.fields.iter().any(is_field) {
-            let message = "the frontmatter has no field of an agent, so this file is not an agent".to_owned();
+            let message = "the frontmatter has no agent fields, so this file is not an agent".to_owned();
             self.report(NO_AGENT, document.start, message);
             return None;
         }
@@ -262,7 +262,7 @@ impl Reader<'_> {
             }
         }
         for (name, at) in &document.doubtful {
-            let why = "is inside another text, so it may be meant as a field";
+            let why = "is inside a multi-line text but looks like a field";
             self.unclear(&mut agent, name, *at, why);
         }
         if agent.name.is_empty() && !self.diagnostics.iter().any(|found| found.code == NAME_MISSING.1) {
@@ -287,8 +287,7 @@ impl Reader<'_> {
         match restriction_of(&field.name, &field.value) {
             None => {
                 let hint = suggestion(nearest(&field.name, FIELDS.map(|(name, _)| name)));
-                let message =
-                    format!("{} is not a field of an agent and is ignored{hint}", quoted(&field.name));
+                let message = format!("{} is not an agent field and is ignored{hint}", quoted(&field.name));
                 self.report(FIELD_IGNORED, field.key_at, message);
             }
             Some(Restriction::Readonly) => self.make_readonly(field, agent),
@@ -359,7 +358,7 @@ impl Reader<'_> {
             Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => self.wrong(
                 field,
                 NAME_MISSING,
-                &format!("{expected}, in quotes when it reads as another type"),
+                &format!("{expected}, in quotes if YAML reads it as another type"),
             ),
             _ => self.wrong(field, NAME_MISSING, &expected),
         }
@@ -372,7 +371,7 @@ impl Reader<'_> {
         let name = valid_name(stem.strip_suffix(".agent").unwrap_or(&stem));
         if name.is_none() {
             let message = format!(
-                "`name` is missing, and the name of the file is none for an agent; expected a field such as \
+                "`name` is missing, and the file name is not a valid agent name; expected a field such as \
                  `name: my-agent`, with {NAME_RULE}"
             );
             self.report(NAME_MISSING, start, message);

@@ -200,7 +200,7 @@ pub enum DropReason {
     #[error("the settings of this agent (`agents`) leave it out")]
     NotInSettings,
     /// The agent may ask, but its child cannot receive answers.
-    #[error("a child with `protocol: \"json\"` cannot ask")]
+    #[error("a child with `protocol: \"json\"` cannot ask questions")]
     NoAnswers,
     /// The tool delegates, and a child must not delegate.
     #[error("a child never delegates")]

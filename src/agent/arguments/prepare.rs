@@ -49,9 +49,7 @@ impl fmt::Display for Misuse {
 pub fn prepare_json(tool: Tool, json: &str) -> Result<Value, Misuse> {
     match serde_json::from_str(json) {
         Ok(given) => prepare_arguments(tool, given),
-        Err(error) => {
-            Err(Misuse::of(tool, vec![format!("The arguments are not JSON that can be read ({error})")]))
-        }
+        Err(error) => Err(Misuse::of(tool, vec![format!("The arguments are not valid JSON ({error})")])),
     }
 }
 

@@ -410,7 +410,7 @@ fn similar_field(key: &str) -> Option<&'static str> {
 fn nearly(key: &str) -> Option<Restriction> {
     let meant = similar_field(key)?;
     let meant = if meant == "disallowedtools" { "disallowedTools" } else { meant };
-    Some(Restriction::Unclear { why: format!("is not a field of an agent; did you mean `{meant}`?") })
+    Some(Restriction::Unclear { why: format!("is not an agent field; did you mean `{meant}`?") })
 }
 
 /// Returns the restriction of a field in a mapping, or in a list of mappings.
