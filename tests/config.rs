@@ -243,8 +243,8 @@ fn a_mistake_in_a_preference_is_only_reported() {
 fn a_key_that_was_removed_is_reported_with_what_replaces_it_and_refuses_nothing() {
     let file = r#"{ "subagents": { "recordings": "~/recordings", "graceMs": 7 } }"#;
     let scene = Scene::new().user(file);
-    let expected = "Warning CONFIG_KEY_REMOVED /agent/subagents.json:1:18: `recordings` has no effect: runs are not recorded any \
-                    more; `PI_SUBAGENT_LOG=debug` in the environment of pi writes a log\n";
+    let expected = "Warning CONFIG_KEY_REMOVED /agent/subagents.json:1:18: `recordings` has no effect: runs are no longer \
+                    recorded; set `PI_SUBAGENT_LOG=debug` in pi's environment to write a log\n";
     assert_eq!(scene.told(), expected);
     assert_eq!(scene.load().config.grace, Duration::from_millis(7));
 }
@@ -559,12 +559,12 @@ fn a_project_only_tightens_the_settings_of_agents() {
         );
     insta::assert_snapshot!(scene.told(), @r#"
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:2:3: `agents.explorer.model` is ignored: a project file may not set it, only the user's own may
-    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:3:12: `agents.explorer.tools` is cut: a project file may only take entries away; ["bash"] is not among ["read","grep"]
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:3:12: `agents.explorer.tools` is reduced: a project file may only remove entries; ["bash"] is not among ["read","grep"]
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:4:16: `agents.explorer.timeoutMs` is `1000` and is ignored: a project file may only make it stricter than `900`
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:6:15: `agents.explorer.maxTurns` is `0` and is ignored: a project file may only make it stricter than `5`
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:8:13: `agents.explorer.skills` is `true` and is ignored: a project file may only make it stricter than `["a","b"]`
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:11:22: `agents.*.enabled` is `true` and is ignored: a project file may only set it to `false`
-    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:11:38: `agents.*.skills` is cut: a project file may only take entries away; ["c"] is not among ["a","b"]
+    Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:11:38: `agents.*.skills` is reduced: a project file may only remove entries; ["c"] is not among ["a","b"]
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:12:1: `agentDirs` is ignored: a project file may not set it, only the user's own may
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:12:24: `projectAgentDirs` is ignored: a project file may not set it, only the user's own may
     "#);

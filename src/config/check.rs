@@ -189,7 +189,7 @@ impl Checker<'_> {
             return self.mistake(*name_at, what);
         }
         if name == LOCAL {
-            let what = format!("holds {}; that name stands for this machine", quoted(name));
+            let what = format!("holds {}; that name is reserved for this machine", quoted(name));
             return self.mistake(*name_at, what);
         }
         Checker { path: &format!("{}.{name}", self.path) }.launcher(value)

@@ -60,7 +60,7 @@ pub(super) struct Reader<'a> {
 /// Keys that earlier versions had, and what to use instead.
 const REMOVED: [(&str, &str); 1] = [(
     "recordings",
-    "runs are not recorded any more; `PI_SUBAGENT_LOG=debug` in the environment of pi writes a log",
+    "runs are no longer recorded; set `PI_SUBAGENT_LOG=debug` in pi's environment to write a log",
 )];
 
 /// The end of a message about a setting that restricts.
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         if known.iter().all(|known| known != name) && !self.values.is_broken_launcher(name) {
             let meant = suggestion(nearest(name, known.iter().map(String::as_str)));
             let message =
-                format!("`{LAUNCHER}` is {}, which `{LAUNCHERS}` does not have{meant}", quoted(name));
+                format!("`{LAUNCHER}` is {}, which `{LAUNCHERS}` does not define{meant}", quoted(name));
             self.report(VALUE_INVALID, at, message);
         }
     }
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
         match tighten(key, current, checked) {
             Tightened::Whole(taken) => Some(taken),
             Tightened::Partly(taken, why) => {
-                self.report(PROJECT_REFUSED, value.at, format!("{} is cut: {why}", quoted(path)));
+                self.report(PROJECT_REFUSED, value.at, format!("{} is reduced: {why}", quoted(path)));
                 Some(taken)
             }
             Tightened::Refused(why) => {

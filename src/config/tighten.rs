@@ -88,7 +88,7 @@ fn intersection(current: &Value, wanted: Value) -> Tightened {
         return Tightened::Whole(Value::Array(kept));
     }
     let why = format!(
-        "a project file may only take entries away; {} is not among {}",
+        "a project file may only remove entries; {} is not among {}",
         Value::Array(outside),
         Value::Array(current)
     );
