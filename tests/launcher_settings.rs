@@ -174,7 +174,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
     let file = scene.path("agent/subagents.json");
     fs::write(&file, text).expect("a configuration");
     let expected = format!(
-        "{}:2:15: `launcher` is `clusted`, which `launchers` does not have; did you mean `cluster`?",
+        "{}:2:15: `launcher` is `clusted`, which `launchers` does not define; did you mean `cluster`?",
         file.display()
     );
     let checks = checks(&scene, User::default()).await;
@@ -330,7 +330,12 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
             SOUND,
             json!({}),
             Status::Ok,
-            &["`far`: pi 1.6.0 with our guard in", "connecting takes ", ", and starting pi there ", "git "][..],
+            &[
+                "`far`: pi 1.6.0 with our guard in",
+                "connecting takes ",
+                ", starting pi takes ",
+                "remote git ",
+            ][..],
         ),
         (
             "no launcher",
@@ -413,7 +418,7 @@ async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_eac
         words.into_iter().chain(own.as_array().expect("a list").iter().cloned()).collect();
     let check = launcher_check(&scene).await;
     assert_eq!(check.status, Status::Ok, "{check:?}");
-    assert!(check.message.contains("no `git` there, so no `isolation: private`"), "{check:?}");
+    assert!(check.message.contains("no remote `git`, so `isolation: private` is unavailable"), "{check:?}");
     launcher_check(&scene).await;
     let launches = read(&scene, "far/launches");
     let ids: Vec<&str> =

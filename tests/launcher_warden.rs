@@ -155,8 +155,8 @@ async fn doctor_reports_whether_remote_trees_are_contained() {
     let script = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
         hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     for (package, expected) in [
-        (Package::Current, "a child's processes there end with it"),
-        (Package::None, "a child's processes there may outlive it"),
+        (Package::Current, "a child's remote processes end with it"),
+        (Package::None, "a child's remote processes may outlive it"),
     ] {
         let scene = far(script, package, &json!({}));
         let context = Arc::clone(&scene.spec.context);

@@ -132,7 +132,10 @@ describe("a spare child", () => {
 			return (await doctor(place)).checks.find(({ area }) => area === "spare children");
 		};
 		const found = await about(sceneOf(t));
-		assert.match(found?.message ?? "", /^up to 1 wait after a run, 60 s each, and take up to 128 MiB of memory each/);
+		assert.match(
+			found?.message ?? "",
+			/^up to 1 are kept after a run, for 60 s each, with up to 128 MiB of memory each/,
+		);
 		assert.equal(await about(sceneOf(t, { config: { spare: { count: 0 } } })), undefined);
 	});
 });

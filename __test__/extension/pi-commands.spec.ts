@@ -68,10 +68,7 @@ for (const version of piVersions) {
 				({ method, message }) => method === "notify" && message?.startsWith("Sub-agents:"),
 			);
 			assert.match(told?.message ?? "", /✓ addon +pi-subagent-native \d/);
-			assert.match(
-				told?.message ?? "",
-				new RegExp(`✓ child command +pi ${version} \\(the pi that hosts us\\): .*cli\\.js`),
-			);
+			assert.match(told?.message ?? "", new RegExp(`✓ child command +pi ${version} \\(the hosting pi\\): .*cli\\.js`));
 			await rpc.close();
 		});
 

@@ -32,12 +32,12 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let found = disk_use(&[&all[..], &snapshots].concat());
     let about = if found.is_complete { "" } else { "more than " };
     let count = match (all.len(), snapshots.len()) {
-        (1, 0) => "1 directory of runs takes".to_owned(),
-        (count, 0) => format!("{count} directories of runs take"),
+        (1, 0) => "1 run directory takes".to_owned(),
+        (count, 0) => format!("{count} run directories take"),
         (count, trees) => {
             let directories = if count == 1 { "directory" } else { "directories" };
             let trees = figures::counted(trees, "snapshot");
-            format!("{count} {directories} of runs and {trees} of their trees take")
+            format!("{count} run {directories} and {trees} of their trees take")
         }
     };
     let orphaned = match unknown {
@@ -45,7 +45,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
         unknown => format!("; not in the store: {unknown} in `{}`", homeless.display()),
     };
     let quota = match config.quota_bytes {
-        0 => "; `quotaBytes` is 0, which is no limit".to_owned(),
+        0 => "; there is no limit (`quotaBytes` is 0)".to_owned(),
         quota => format!(" of `quotaBytes`, {}", figures::bytes(quota)),
     };
     let message = format!("{count} up {about}{}{quota}{orphaned}", figures::bytes(found.bytes));
@@ -111,13 +111,13 @@ fn writable(directory: &Path) -> Check {
     };
     let probe = existing.join(format!(".subagent-probe-{}", uuid::Uuid::new_v4().simple()));
     match fs::File::create_new(&probe).and_then(|_| fs::remove_file(&probe)) {
-        Ok(()) => Check::new(AREA, Status::Ok, format!("`{}` can be written", directory.display())),
+        Ok(()) => Check::new(AREA, Status::Ok, format!("`{}` is writable", directory.display())),
         Err(error) => Check::new(
             AREA,
             Status::Error,
-            format!("`{}` cannot be written: {}", existing.display(), chain(&error)),
+            format!("`{}` is not writable: {}", existing.display(), chain(&error)),
         )
-        .hint("a child needs a directory for its prompt and its session"),
+        .hint("each child stores its prompt and its session there: make the directory writable"),
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
         fs::write(&probe, "0123456789").expect("a file");
         let all = 5 * disk_use(&[home.path().to_owned()]).bytes;
         let check = disk(&context, &config);
-        assert_eq!(check.message, "0 directories of runs take up 0 B of `quotaBytes`, 40 B");
+        assert_eq!(check.message, "0 run directories take up 0 B of `quotaBytes`, 40 B");
         assert!(!agent_dir.exists(), "a check creates nothing");
         let run = |path: &str| {
             let path = home.path().join(path);
@@ -201,7 +201,7 @@ mod tests {
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning);
         let expected = format!(
-            "5 directories of runs take up {} of `quotaBytes`, 40 B; not in the store: 1 in `{}`",
+            "5 run directories take up {} of `quotaBytes`, 40 B; not in the store: 1 in `{}`",
             figures::bytes(all),
             agent_dir.join("subagents/runs").display()
         );
@@ -213,7 +213,7 @@ mod tests {
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning, "{}", check.message);
         let expected = format!(
-            "5 directories of runs and 1 snapshot of their trees take up {} of",
+            "5 run directories and 1 snapshot of their trees take up {} of",
             figures::bytes(all / 5 * 6)
         );
         assert!(check.message.starts_with(&expected), "{}", check.message);
@@ -224,7 +224,7 @@ mod tests {
         assert!(
             check
                 .message
-                .contains(&format!("take up {}; `quotaBytes` is 0, which is no limit", figures::bytes(all)))
+                .contains(&format!("take up {}; there is no limit (`quotaBytes` is 0)", figures::bytes(all)))
         );
     }
 }

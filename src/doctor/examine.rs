@@ -82,7 +82,7 @@ async fn examine(
             }
             if loaded.config.max_depth > 1 {
                 let message = format!(
-                    "`maxDepth` is {}: children of pi never delegate, so more than 1 changes nothing there",
+                    "`maxDepth` is {}: children of pi never delegate, so values above 1 have no effect",
                     loaded.config.max_depth
                 );
                 checks.push(Check::new("configuration", Status::Info, message));
@@ -174,7 +174,7 @@ fn left_alone(config: &Config) -> Option<Check> {
     let values = Some(allowed.value_count()).filter(|count| *count > 0);
     let mut parts: Vec<String> = values.map(|count| counted(count, "exact value")).into_iter().collect();
     parts.extend(allowed.rules().iter().map(|rule| format!("what `{rule}` finds")));
-    let message = format!("`sanitize.allow` leaves alone: {}", parts.join(", "));
+    let message = format!("`sanitize.allow` exempts from redaction: {}", parts.join(", "));
     (!parts.is_empty()).then(|| Check::new("sanitizer", Status::Info, message))
 }
 
@@ -278,7 +278,7 @@ fn spares(config: &Config) -> Option<Check> {
     let most = Some(count).filter(|count| *count > 0)?;
     let memory = Memory::measure();
     let message = format!(
-        "up to {most} wait after a run, {} s each, and take up to {} of memory each",
+        "up to {most} are kept after a run, for {} s each, with up to {} of memory each",
         idle.as_secs_f64(),
         figures::bytes(Memory::PER_CHILD)
     );
@@ -287,8 +287,7 @@ fn spares(config: &Config) -> Option<Check> {
     }
     let available = figures::bytes(memory.available.unwrap_or_default());
     let needed = figures::bytes(Memory::REQUIRED);
-    let message =
-        format!("{message}; none is booted now, with {available} available of the {needed} for one");
+    let message = format!("{message}; none is booted now: one needs {needed}, and {available} are available");
     Some(Check::new(AREA, Status::Warning, message))
 }
 
@@ -330,7 +329,7 @@ async fn child_command(
     let printed = PiVersion::line_of(stdout.lines().chain(said.stderr.lines()));
     let origin = match pi.origin {
         Origin::Configured => "configured",
-        Origin::Host => "the pi that hosts us",
+        Origin::Host => "the hosting pi",
         Origin::Path => "from PATH",
     };
     let message = format!("pi {printed} ({origin}): {}", pi.display());
@@ -387,7 +386,7 @@ mod tests {
         let config =
             r#"{"subagents": {"sanitize": {"allow": ["example-key-0001", "rule:jwt", "other-key-0002"]}}}"#;
         fs::write(agent_dir.join("subagents.json"), config).expect("written");
-        let expected = "`sanitize.allow` leaves alone: 2 exact values, what `jwt` finds";
+        let expected = "`sanitize.allow` exempts from redaction: 2 exact values, what `jwt` finds";
         assert_eq!(said().await, [(Status::Info, expected.to_owned())]);
     }
 

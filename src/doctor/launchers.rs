@@ -25,7 +25,7 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
     if let Some(name) = config.launcher.as_ref().filter(|name| *name != crate::config::LOCAL)
         && !config.launchers.contains_key(name)
     {
-        let message = format!("`launcher` is `{name}`, which `launchers` does not have: no agent can run");
+        let message = format!("`launcher` is `{name}`, which `launchers` does not define: no agent can run");
         checks.push(Check::new(AREA, Status::Error, message));
     }
     let tests: Vec<_> = (config.launchers.iter())
@@ -55,7 +55,8 @@ async fn test(
     match launcher.missing(context) {
         Some(("command", program)) => {
             return error(format!(
-                "its program `{program}` was not found; `command` begins with a name in PATH or an absolute path"
+                "its program `{program}` was not found; start `command` with a program in PATH or an \
+                 absolute path"
             ));
         }
         Some((field, program)) => {
@@ -89,7 +90,7 @@ async fn test(
     };
     match Configured::parse_answer(&said, &timestamps) {
         None => error(format!("no child was started: {}", why())).hint(
-            "it must start `{argv}` with its standard input; if it passes the words to a shell, set \
+            "it must start `{argv}` with its standard input; if it passes the arguments to a shell, set \
              \"quote\": \"sh\"",
         ),
         Some(TestAnswer { cwd, version, has_guard: false, .. }) => {
@@ -99,33 +100,33 @@ async fn test(
                 }
                 None => error(format!("pi did not start in `{cwd}`: {}", why())),
             };
-            refused.hint("set `piCommand` of the launcher to the path of pi there")
+            refused.hint("set the launcher's `piCommand` to the path of pi on that machine")
         }
         Some(TestAnswer { cwd, version, git, reached, started, has_warden, .. }) => {
             let git = git.map_or_else(
-                || "no `git` there, so no `isolation: private`".to_owned(),
-                |git| format!("git {git} there"),
+                || "no remote `git`, so `isolation: private` is unavailable".to_owned(),
+                |git| format!("remote git {git}"),
             );
             let held = if has_warden {
                 "end with it"
             } else {
                 "may outlive it, because no working warden of \
-                an npm installation was found there"
+                an npm installation was found on that machine"
             };
             let reached = shown(reached);
             let started = shown(started);
             let message = format!(
-                "`{name}`: pi {version} with our guard in `{cwd}`; connecting takes {reached}, and starting \
-                 pi there {started}; {git}; a child's processes there {held}{left}"
+                "`{name}`: pi {version} with our guard in `{cwd}`; connecting takes {reached}, starting pi \
+                 takes {started}; {git}; a child's remote processes {held}{left}"
             );
             match PiVersion::parse(&version) {
                 _ if !has_ended => Check::new(AREA, Status::Warning, message).hint(format!(
-                    "pi there did not leave within {} s although its input had ended",
+                    "the remote pi did not exit within {} s after its input had ended",
                     limit.as_secs()
                 )),
                 Some(found) if found < PiVersion::OLDEST => {
                     Check::new(AREA, Status::Warning, message).hint(format!(
-                        "older than {}, the oldest version that is tested; update pi there",
+                        "older than {}, the oldest version that is tested; update pi on that machine",
                         PiVersion::OLDEST
                     ))
                 }
