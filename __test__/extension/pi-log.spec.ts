@@ -69,7 +69,10 @@ for (const version of piVersions) {
 			await onStage({ version, env: { PI_SUBAGENT_LOG: "info,quue=debug" } }, async (stage) => {
 				const { code, stderr } = await runPrint(stage.world, request);
 				assert.equal(code, 0);
-				assert.match(stderr, /`PI_SUBAGENT_LOG=info,quue=debug`: `quue` is no part that logs; did you mean `queue`\?/);
+				assert.match(
+					stderr,
+					/`PI_SUBAGENT_LOG=info,quue=debug`: `quue` is not a component that logs; did you mean `queue`\?/,
+				);
 				assert.deepEqual(logs(stage), []);
 			});
 		});

@@ -56,7 +56,7 @@ fn known_part(name: &str) -> Result<&str, String> {
     if PARTS.contains(&name) {
         return Ok(name);
     }
-    Err(unknown(name, "part that logs", "parts", &PARTS))
+    Err(unknown(name, "component that logs", "components", &PARTS))
 }
 
 fn known_level(name: &str) -> Result<LevelFilter, String> {
@@ -69,7 +69,7 @@ fn known_level(name: &str) -> Result<LevelFilter, String> {
 fn unknown(name: &str, kind: &str, plural: &str, known: &[&str]) -> String {
     let meant = suggestion(nearest(name, known.iter().copied()));
     let end = if meant.is_empty() { "." } else { "" };
-    format!("{} is no {kind}{meant}{end} The {plural} are {}", quoted(name), known.join(", "))
+    format!("{} is not a {kind}{meant}{end} The {plural} are {}", quoted(name), known.join(", "))
 }
 
 #[cfg(test)]
@@ -111,13 +111,14 @@ mod tests {
         for (filter, expected) in [
             (
                 "debgu",
-                "`debgu` is no level; did you mean `debug`? The levels are off, error, warn, info, debug, trace",
+                "`debgu` is not a level; did you mean `debug`? The levels are off, error, warn, info, debug, trace",
             ),
-            ("1", "`1` is no level. The levels are off, error, warn, info, debug, trace"),
-            ("info,queue=loud", "`loud` is no level. The levels are off, error, warn, info, debug, trace"),
+            ("1", "`1` is not a level. The levels are off, error, warn, info, debug, trace"),
+            ("info,queue=loud", "`loud` is not a level. The levels are off, error, warn, info, debug, trace"),
             (
                 "quue=debug",
-                "`quue` is no part that logs; did you mean `queue`? The parts are config, agent, run, sandbox, queue, \
+                "`quue` is not a component that logs; did you mean `queue`? The components are config, agent, run, \
+                 sandbox, queue, \
                  child, warden, early, budget, question, tree, delivery",
             ),
         ] {
