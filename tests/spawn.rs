@@ -72,10 +72,10 @@ async fn each_cause_is_named_with_its_stage_and_the_system_error() {
     executable: program `` is in no directory of PATH (entity not found)
     executable: program `[programs]/not-executable` may not be executed by this user (Permission denied (os error 13))
     exec: program `[programs]/orphaned-script` needs an interpreter that does not exist (No such file or directory (os error 2))
-    exec: program `[programs]/garbage` has no format that this system can execute (Exec format error (os error 8))
+    exec: program `[programs]/garbage` has a format that this system cannot execute (Exec format error (os error 8))
     exec: program `[scratch]/half-written` is open for writing (Text file busy (os error 26))
-    exec: program `/bin/sh` cannot take arguments and an environment of this size (Argument list too long (os error 7))
-    exec: program `/bin/sh` cannot take an argument or a variable with a NUL in it (nul byte found in provided data)
+    exec: program `/bin/sh` cannot start: its arguments and environment are too large (Argument list too long (os error 7))
+    exec: program `/bin/sh` cannot start: an argument or a variable contains a NUL byte (nul byte found in provided data)
     ");
 }
 

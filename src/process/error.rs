@@ -79,14 +79,14 @@ impl SpawnError {
     /// Classifies an error of starting `path`, which is an existing file that may be executed.
     pub(super) fn from_exec(path: &Path, source: io::Error) -> Self {
         let problem = match source.kind() {
-            _ if super::platform::is_too_many_files(&source) => "cannot start while so many files are open",
-            _ if super::platform::is_exec_format(&source) => "has no format that this system can execute",
+            _ if super::platform::is_too_many_files(&source) => "cannot start: too many files are open",
+            _ if super::platform::is_exec_format(&source) => "has a format that this system cannot execute",
             io::ErrorKind::NotFound => "needs an interpreter that does not exist",
             io::ErrorKind::PermissionDenied => return Self::not_executable(path, source),
             io::ErrorKind::ExecutableFileBusy => "is open for writing",
-            io::ErrorKind::WouldBlock => "cannot start while so many processes and threads run",
-            io::ErrorKind::ArgumentListTooLong => "cannot take arguments and an environment of this size",
-            io::ErrorKind::InvalidInput => "cannot take an argument or a variable with a NUL in it",
+            io::ErrorKind::WouldBlock => "cannot start: too many processes and threads are running",
+            io::ErrorKind::ArgumentListTooLong => "cannot start: its arguments and environment are too large",
+            io::ErrorKind::InvalidInput => "cannot start: an argument or a variable contains a NUL byte",
             _ => "cannot be started",
         };
         Self::new(SpawnStage::Exec, problem, path, source)
@@ -134,12 +134,12 @@ mod tests {
         exec: program `/opt/pi` needs an interpreter that does not exist
         executable: program `/opt/pi` may not be executed by this user
         executable: program `/opt/pi` may not be executed by this user
-        exec: program `/opt/pi` has no format that this system can execute
+        exec: program `/opt/pi` has a format that this system cannot execute
         exec: program `/opt/pi` is open for writing
-        exec: program `/opt/pi` cannot start while so many files are open
-        exec: program `/opt/pi` cannot start while so many files are open
-        exec: program `/opt/pi` cannot start while so many processes and threads run
-        exec: program `/opt/pi` cannot take arguments and an environment of this size
+        exec: program `/opt/pi` cannot start: too many files are open
+        exec: program `/opt/pi` cannot start: too many files are open
+        exec: program `/opt/pi` cannot start: too many processes and threads are running
+        exec: program `/opt/pi` cannot start: its arguments and environment are too large
         exec: program `/opt/pi` cannot be started
         ");
     }

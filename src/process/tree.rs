@@ -80,7 +80,7 @@ impl ProcessTree {
         spawn("subagent-child", move || guard(&command, sender, turn))
             .map_err(|source| SpawnError::from_exec(&program, source))?;
         started.await.unwrap_or_else(|_| {
-            let source = io::Error::other("the thread that was to start it has panicked");
+            let source = io::Error::other("the thread that should start it panicked");
             Err(SpawnError::from_exec(&program, source))
         })
     }

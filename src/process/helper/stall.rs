@@ -26,7 +26,7 @@ impl Watched {
     pub(super) async fn stop_when_stalled(self, limit: Option<Duration>, stop: &Cancel) -> Infallible {
         if let Some(limit) = limit {
             self.stalled(limit).await;
-            let why = format!("it has waited for {} ms and did nothing", limit.as_millis());
+            let why = format!("it did nothing for {} ms", limit.as_millis());
             stop.cancel(CancelReason::Stuck(why));
         }
         std::future::pending().await

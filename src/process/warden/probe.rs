@@ -51,7 +51,10 @@ pub enum ProbeError {
         said: String,
     },
     /// It belongs to another version of this package.
-    #[error("`{}` is the warden of version {found}, and this is {}; install the package again", path.display(), env!("CARGO_PKG_VERSION"))]
+    #[error(
+        "`{}` is the warden of version {found}, but the addon has version {}; install the package again",
+        path.display(), env!("CARGO_PKG_VERSION")
+    )]
     Version {
         /// The program that was run.
         path: PathBuf,
