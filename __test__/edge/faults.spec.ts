@@ -127,12 +127,12 @@ const faults = {
 		"with 255": { scenario: ["deaf", { exit: 255 }], is: failed(255), error: /^the child gave no reason$/ },
 	},
 	silent: {
-		"from the first moment": { scenario: "silent", config: quick, is: silent, error: /^no sign of life for 3000 ms/ },
+		"from the first moment": { scenario: "silent", config: quick, is: silent, error: /^no activity for 3000 ms/ },
 		"after half an answer": {
 			scenario: "stalls",
 			config: quick,
 			is: silent,
-			error: /^no sign of life for 3000 ms \(`idleTimeoutMs`\)$/,
+			error: /^no activity for 3000 ms \(`idleTimeoutMs`\)$/,
 			partial: "so far",
 		},
 		"but for noise": {
@@ -146,7 +146,7 @@ const faults = {
 			scenario: [{ stream: "so far" }, { call: "bash", takesMs: 60_000 }],
 			config: { ...quick, toolTimeoutMs: 1500 },
 			is: silent,
-			error: /^no sign of life for 1500 ms while a tool ran \(`toolTimeoutMs`\)$/,
+			error: /^no activity for 1500 ms while a tool ran \(`toolTimeoutMs`\)$/,
 			partial: "so far",
 		},
 	},

@@ -245,7 +245,7 @@ describe("a question", () => {
 		assert.deepEqual(shape(result), silent);
 		assert.equal(
 			single(result).error,
-			`no sign of life for ${toolTimeoutMs} ms while a question waited for its answer (\`toolTimeoutMs\`)`,
+			`no activity for ${toolTimeoutMs} ms while a question waited for its answer (\`toolTimeoutMs\`)`,
 		);
 	});
 });

@@ -25,7 +25,7 @@ pub struct RunPlace<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The path is not where the runs of this conversation have their directories, or is not a directory.
-    #[error("`{0}` is not the directory of a run, and is left alone")]
+    #[error("`{0}` is not a run directory, so it was left unchanged")]
     Foreign(PathBuf),
     /// The directory cannot be read or changed.
     #[error(transparent)]

@@ -76,7 +76,7 @@ impl Directory {
                 Entry::Directory(inner) => Ok(inner),
                 _ => Err(io::ErrorKind::NotADirectory.into()),
             },
-            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no path below the directory")),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a path below the directory")),
         })
     }
 

@@ -76,7 +76,7 @@ fn tree_summary(left: &IsolationReport) -> String {
                 Path::new(patch).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
             format!(
                 "[It worked in a private tree: its changes ({}, +{} -{}) are not in your tree yet. They are on \
-                 no branch, and as a patch in {}. The user applies them with `/subagents apply {id}`.]",
+                 no branch, only in the patch {}. The user applies them with `/subagents apply {id}`.]",
                 counted(left.files, "file"),
                 left.insertions,
                 left.deletions,

@@ -178,7 +178,9 @@ impl Verdict {
     /// Returns the next step for a model that reads of a failure.
     pub(in crate::run) fn next_step(&self) -> Option<&'static str> {
         if self.is_provider_error() {
-            return Some("the provider failed and not the task; try again later, or do without");
+            return Some(
+                "the provider failed, not the task; try again later, or continue without this result",
+            );
         }
         self.step.or_else(|| self.outcome.next_step())
     }
@@ -264,7 +266,7 @@ impl Verdict {
                     Some(Busy::Compaction) => (" while pi compacted the context", "toolTimeoutMs"),
                     None => ("", "idleTimeoutMs"),
                 };
-                let error = format!("no sign of life for {} ms{during} (`{setting}`)", limit.as_millis());
+                let error = format!("no activity for {} ms{during} (`{setting}`)", limit.as_millis());
                 Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
             }
             Outcome::OverLimit(over) => {

@@ -83,7 +83,7 @@ mkdir -p "$t" "$d/none" && ours init -q --template={format} && mkdir -p "$d/git/
 	printf '%s\n' "$d/git/objects" >"$t/.git/objects/info/alternates" &&
 	take {bytes} "$d/pack" && ours index-pack --stdin <"$d/pack" >/dev/null && rm "$d/pack" &&
 	ours read-tree -u --reset $b || {REFUSED}
-w='names in it become one file there'
+w='some of its names become the same file there'
 [ -z "$(ours diff-files --name-only)" ] || {REFUSED}
 w='the tree cannot be written'
 cp -p "$d/git/index" "$t/.git/index" && mkdir -p "$t/.git/$r" && rmdir "$t/.git/$r" && echo $b >"$t/.git/$r" &&

@@ -171,15 +171,11 @@ fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
             answered(hard()),
             (HardTimeout, 124, Some("hard limit reached: 2500 ms (`timeoutMs`)")),
         ),
-        (
-            "silence",
-            stopped_in(None),
-            (IdleTimeout, 124, Some("no sign of life for 1500 ms (`idleTimeoutMs`)")),
-        ),
+        ("silence", stopped_in(None), (IdleTimeout, 124, Some("no activity for 1500 ms (`idleTimeoutMs`)"))),
         (
             "silence of a tool",
             stopped_in(Some(Busy::Tool)),
-            (IdleTimeout, 124, Some("no sign of life for 1500 ms while a tool ran (`toolTimeoutMs`)")),
+            (IdleTimeout, 124, Some("no activity for 1500 ms while a tool ran (`toolTimeoutMs`)")),
         ),
         (
             "silence of a person",
@@ -187,7 +183,7 @@ fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
             (
                 IdleTimeout,
                 124,
-                Some("no sign of life for 1500 ms while a question waited for its answer (`toolTimeoutMs`)"),
+                Some("no activity for 1500 ms while a question waited for its answer (`toolTimeoutMs`)"),
             ),
         ),
         (
