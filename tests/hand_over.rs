@@ -446,7 +446,7 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
     fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db")).expect("in its place");
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
     let over = without_store.hand_over.request().await.expect_err("nothing waits");
-    assert!(over.contains("has ended"), "{over}");
+    assert!(over.contains("has already ended"), "{over}");
 }
 
 /// Foreground runs take none of the 32 slots of background runs until their calls are moved.
@@ -468,7 +468,8 @@ async fn only_background_runs_count_towards_their_limit() {
     let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
     assert_eq!(
         why.expect_err("there is room for one"),
-        "no more than 32 background runs may wait or run: 32 for each of the 1 slots of `subagents.maxConcurrent`"
+        "the limit of 32 queued and running background runs is reached (32 for each of the 1 slots of \
+         `subagents.maxConcurrent`): wait until one ends, or stop one"
     );
     assert!(matches!(spawned().await, Receipt::Accepted { .. }));
     assert!(matches!(spawned().await, Receipt::Forbidden(_)));
@@ -486,7 +487,7 @@ async fn only_background_runs_count_towards_their_limit() {
     }
     let line = format!("resume {run_id}");
     let said = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
-    assert!(said.is_error && said.plain().contains("no more than 32"), "{}", said.plain());
+    assert!(said.is_error && said.plain().contains("the limit of 32"), "{}", said.plain());
     scene.open_gate("first");
     close_conversation(&scene.service, &view).await;
 }

@@ -499,7 +499,7 @@ async fn a_run_is_stopped_once() {
     assert_eq!(stopped.value["status"], "stopped");
     let again = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
     assert!(
-        again.is_error && again.value["error"].as_str().is_some_and(|why| why.contains("has ended already"))
+        again.is_error && again.value["error"].as_str().is_some_and(|why| why.contains("has already ended"))
     );
 }
 

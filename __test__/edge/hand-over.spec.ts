@@ -64,7 +64,7 @@ describe("moving a call to the background", () => {
 		await inTime(call.result(), "the result");
 		const [late] = await call.background();
 		assert.deepEqual([late?.status, late?.runId], ["forbidden", undefined]);
-		assert.match(late?.error ?? "", /has ended already/);
+		assert.match(late?.error ?? "", /has already ended/);
 		const { sessionId: _sessionId, ...homeless } = here.options;
 		const other = startRun({ ...homeless, agent: "explorer", task: "look" });
 		const [refused] = await inTime(other.background(), "the refusal");

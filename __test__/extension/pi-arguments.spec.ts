@@ -107,7 +107,7 @@ for (const version of piVersions) {
 				const { isError, text } = await used(tool, of({ ...task, model: "scripted-thinkr", thinking: "hard" }));
 				assert.equal(isError, false, text);
 				assert.match(text, /`model` was skipped: .*did you mean `scripted-thinker`\?; the default is used/);
-				assert.match(text, /`thinking` was skipped: `hard` is none of off, .*; the default is used/);
+				assert.match(text, /`thinking` was skipped: `hard` is not one of off, .*; the default is used/);
 				assert.equal(childRequests(from)[0]?.model, "scripted-model");
 			});
 		}

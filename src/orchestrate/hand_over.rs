@@ -8,7 +8,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::run::RunRecord;
 
 /// The answer for a call that has stopped waiting.
-const OVER: &str = "the call has ended already";
+const OVER: &str = "the call has already ended";
 
 /// The runs that go on, or why the call waits on.
 pub type HandOverAnswer = Result<Vec<RunRecord>, String>;

@@ -108,7 +108,8 @@ pub(super) fn known_thinking(
     if !asked.trim().is_empty() {
         let asked = line(sanitizer, asked, LEVEL_CHARS);
         let known = THINKING_LEVELS.join(", ");
-        warnings.push(format!("`thinking` was skipped: `{asked}` is none of {known}; the default is used"));
+        warnings
+            .push(format!("`thinking` was skipped: `{asked}` is not one of {known}; the default is used"));
     }
     None
 }

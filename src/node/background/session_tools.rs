@@ -105,7 +105,7 @@ impl BackgroundSession {
         host: Option<HostCallbacks>,
     ) -> napi::Result<SessionToolCall> {
         let call = parse_call(&tool, params)
-            .ok_or_else(|| napi::Error::from_reason(format!("`{tool}` is no session tool")))?;
+            .ok_or_else(|| napi::Error::from_reason(format!("`{tool}` is not a session tool")))?;
         let opened = self.opened();
         let cancel = Cancel::new();
         let (finish, answer) = watch::channel(None);

@@ -243,7 +243,7 @@ fn limit(name: &str, value: Option<f64>, default: usize) -> napi::Result<usize> 
         None => Ok(default),
         Some(value) if value >= 0.0 => Ok(value as usize),
         Some(value) => {
-            let reason = format!("`{name}` is {value}; it must be a number from 0 on");
+            let reason = format!("`{name}` is {value}; it must be 0 or more");
             Err(napi::Error::new(napi::Status::InvalidArg, reason))
         }
     }

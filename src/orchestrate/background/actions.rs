@@ -40,7 +40,7 @@ const AFTER_RESTART: &str =
 /// If the run cannot be ended; the text gives the reason.
 pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<ActionOutcome, String> {
     if !run.is_live() {
-        return Err("it has ended already".to_owned());
+        return Err("it has already ended".to_owned());
     }
     let has_ended = if let Some(live) = service.registry.get(&run.key) {
         live.end(EndReason::Stopped);
@@ -103,8 +103,8 @@ pub async fn hand_over(
             .iter()
             .filter_map(|live| live.hand_over().cloned())
             .collect(),
-        Some(run) if !run.is_live() => return Err("it has ended already".to_owned()),
-        Some(run) if !run.is_foreground => return Err("it is in the background already".to_owned()),
+        Some(run) if !run.is_live() => return Err("it has already ended".to_owned()),
+        Some(run) if !run.is_foreground => return Err("it is already in the background".to_owned()),
         Some(run) => {
             let live = service.registry.get(&run.key);
             live.as_ref().and_then(|live| live.hand_over().cloned()).into_iter().collect()
@@ -237,7 +237,7 @@ pub async fn resume(
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
     service.registry.host(&live, most(&config)).map_err(|why| match why {
-        NotHosted::UnderWay => "it is under way".to_owned(),
+        NotHosted::UnderWay => "it has not ended yet".to_owned(),
         NotHosted::TooMany => too_many(&config),
     })?;
     let record = live.record();
@@ -267,7 +267,7 @@ pub(super) async fn restart(
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, String> {
     if !run.can_restart() {
-        return Err("it was not interrupted, or was resumed after a restart twice".to_owned());
+        return Err("it was not interrupted, or was already resumed twice after a restart".to_owned());
     }
     tracing::info!(target: "run", run = %run.run_id, restarts = run.restarts, "an interrupted run is resumed");
     let run = RunRecord { restarts: run.restarts + 1, ..run.clone() };
@@ -283,7 +283,7 @@ fn try_quota(
     let live = service.registry.get(&run.key);
     let waits = live.is_some_and(|live| live.record().progress.state == RunState::AwaitingQuota);
     match message {
-        _ if !waits => Err("it is under way".to_owned()),
+        _ if !waits => Err("it has not ended yet".to_owned()),
         Some(_) => Err("it waits for its provider's quota; send the message once it runs".to_owned()),
         None => {
             let providers = Queue::shared().try_quotas();

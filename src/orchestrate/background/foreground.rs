@@ -35,7 +35,7 @@ use crate::transcript::session_id;
 const TASK_BYTES: usize = 4 * 1024;
 
 /// The reason why an ended run is not moved.
-pub(in crate::orchestrate) const OVER: &str = "it has ended already";
+pub(in crate::orchestrate) const OVER: &str = "it has already ended";
 const ENDING: &str = "it is ending";
 const NO_STORE: &str =
     "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";

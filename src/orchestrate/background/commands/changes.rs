@@ -31,7 +31,7 @@ const NO_SNAPSHOT: &str = "it could not write, has changed nothing, or worked ou
 pub(super) async fn taken_over(run: &RunRecord, command: RunCommand, context: &Arc<HostContext>) -> Report {
     let done = match command {
         RunCommand::Apply { .. } => "applied",
-        RunCommand::AbortApply => "taken back",
+        RunCommand::AbortApply => "undone",
         RunCommand::Discard { .. } => "discarded",
         RunCommand::Undo => "undone",
         _ => "shown",

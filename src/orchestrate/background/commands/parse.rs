@@ -130,7 +130,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
                 None => false,
                 Some("all") => true,
                 Some(word) => {
-                    let why = format!("`list` takes nothing but `all`, not {}", quoted(word));
+                    let why = format!("`list` accepts only `all`, not {}", quoted(word));
                     return Err(misuse("list", why));
                 }
             };
@@ -164,7 +164,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             Ok(Command::On(target, RunCommand::Resume { message: words.rest() }))
         }
         // The extension opens a question before it asks here; others have none to open.
-        "answer" => Err(misuse("answer", "a question is answered in the terminal that it is asked in")),
+        "answer" => Err(misuse("answer", "answer the question in the terminal that shows it")),
         "agents" => words.end("agents", Command::Agents),
         "doctor" => words.end("doctor", Command::Doctor),
         "help" | "--help" | "-h" => Err(usage_report()),
@@ -281,10 +281,10 @@ impl Words<'_> {
             None => Ok(command),
             Some(word) => {
                 let label = match command {
-                    Command::On(..) => "; a label with blanks stands in quotes",
+                    Command::On(..) => "; put a label with spaces in quotes",
                     _ => "",
                 };
-                let why = format!("{} is one word too many{label}", quoted(&word));
+                let why = format!("unexpected argument {}{label}", quoted(&word));
                 Err(misuse(name, why))
             }
         }
@@ -327,12 +327,12 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand(
         "run",
         " [--wait] <agent> <task>",
-        "starts an agent in the background; its result arrives as a message; --wait shows it work",
+        "starts an agent in the background; its result arrives as a message; --wait shows its progress",
     ),
     subcommand(
         "background",
         " [id|#]",
-        "continues without the call that waits for it; its result arrives as a message",
+        "moves a run to the background: its call returns, and its result arrives as a message",
     ),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
     subcommand(
@@ -349,11 +349,11 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand(
         "discard",
         " [--yes] <id|#>",
-        "deletes the branch and the patch of an isolated run; without --yes only names them",
+        "deletes the branch and the patch of an isolated run; without --yes only lists them",
     ),
     subcommand("answer", " [#|run]", "opens a pending question, by default the oldest"),
     subcommand("agents", "", "the agents, their tools and their problems"),
-    subcommand("doctor", "", "checks if sub-agents can run here, and names the fixes"),
+    subcommand("doctor", "", "checks if sub-agents can run here, and suggests fixes"),
 ];
 
 /// Subcommands, and the words that other programs have for them.
@@ -381,7 +381,7 @@ fn same_as(word: &str) -> Option<&'static str> {
 }
 
 /// The forms that name a run.
-const FORMS: &str = "a run is named by its number in the list, the beginning of its id, its label (in quotes when it has blanks), its \
+const FORMS: &str = "name a run by its number in the list, the start of its id, its label (in quotes if it has spaces), its \
      session key, or `last`";
 
 /// The usage.
@@ -400,7 +400,7 @@ fn unknown_subcommand(name: &str) -> Report {
     let hint = suggestion(same_as(name).or_else(|| nearest(name, names())));
     let all = names().collect::<Vec<_>>().join(", ");
     Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
-        .with(ReportLine::below(format!("{all}; `/subagents help` says what each does")))
+        .with(ReportLine::below(format!("{all}; `/subagents help` describes them")))
 }
 
 /// An error: the arguments of a subcommand are missing or too many.

@@ -161,8 +161,8 @@ pub(in super::super) fn most(config: &Config) -> usize {
 pub(in super::super) fn too_many(config: &Config) -> String {
     let most = most(config);
     format!(
-        "no more than {most} background runs may wait or run: {RUNS_PER_SLOT} for each of the {} slots of \
-         `subagents.maxConcurrent`",
+        "the limit of {most} queued and running background runs is reached ({RUNS_PER_SLOT} for each of the {} \
+         slots of `subagents.maxConcurrent`): wait until one ends, or stop one",
         config.max_concurrent
     )
 }
