@@ -82,7 +82,8 @@ impl DeliveryBody {
             task: String::new(),
             result: None,
             notes: vec![
-                "its stored end was written by another release, which this one cannot read".to_owned(),
+                "its stored result was written by another release, and this release cannot read it"
+                    .to_owned(),
             ],
             partial: None,
             left: None,

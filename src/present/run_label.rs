@@ -50,11 +50,11 @@ pub(crate) fn state(run: &RunRecord) -> String {
     words(run).word
 }
 
-/// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
+/// `running 5m12s`, `queued, position 3`, `done after 5m12s, 1h02m ago`.
 pub(super) fn standing(run: &RunRecord, clock: &Clock) -> String {
     let place = match (&run.progress.blocked_by, run.progress.position) {
         (Some(writer), _) => Some(format!(", blocked by {writer}, which writes here")),
-        (None, position) => position.map(|place| format!(", place {place}")),
+        (None, position) => position.map(|place| format!(", position {place}")),
     };
     let place = place.filter(|_| run.is_queued());
     let before = if run.is_live() { " " } else { " after " };

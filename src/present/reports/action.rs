@@ -26,7 +26,7 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
     let name = name(run);
     let (mark, text) = match done {
         ActionOutcome::Stopped => (Mark::Ok, format!("stopped {name} and everything it had started")),
-        ActionOutcome::Stopping => (Mark::Warning, format!("{name} was asked to end and has not ended yet")),
+        ActionOutcome::Stopping => (Mark::Warning, format!("asked {name} to stop; it has not ended yet")),
         ActionOutcome::Steered => (Mark::Ok, format!("sent to {name}, which reads it before its next turn")),
         ActionOutcome::Answered => (Mark::Ok, format!("answered the question of {name}, which continues")),
         ActionOutcome::PassedOn => {
@@ -61,7 +61,7 @@ pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
         let text = format!("reverted the changes of {name}: {}", listed(restored));
         report.lines.push(ReportLine::new(Mark::Ok, "", text));
     } else if changed_since.is_empty() && failed.is_empty() {
-        let text = format!("{name} has no changes here that are not reverted already");
+        let text = format!("{name} has no changes left to revert here");
         report.lines.push(ReportLine::new(Mark::Info, "", text));
     }
     if !changed_since.is_empty() {
@@ -217,7 +217,7 @@ fn named(runs: &[RunRecord]) -> String {
 /// Reports that there is nothing to stop.
 #[must_use]
 pub fn already_finished(run: &RunRecord, clock: &Clock) -> Report {
-    let text = format!("{} has finished already: {}", name(run), standing(run, clock));
+    let text = format!("{} has already ended: {}", name(run), standing(run, clock));
     let resume = format!("`/subagents resume {}` continues it", run.run_id);
     let report = Report::error(text);
     if run.archived_ms.is_some() { report } else { report.with(ReportLine::below(resume)) }

@@ -127,7 +127,7 @@ pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -
     if is_done {
         return Report::sentence(Mark::Ok, format!("deleted {left}"));
     }
-    let text = format!("this deletes {left}, the only changes left of {}", name(run));
+    let text = format!("this deletes {left}, the only remaining copy of the changes of {}", name(run));
     let sure = format!("`/subagents discard {id} --yes` does it");
     Report::sentence(Mark::Warning, text).with(ReportLine::new(Mark::Info, "", sure))
 }

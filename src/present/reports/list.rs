@@ -41,7 +41,7 @@ pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -
 fn counts(runs: &[RunRecord]) -> String {
     let ended = runs.iter().filter(|run| !run.is_live()).count();
     let queued = runs.iter().filter(|run| run.is_queued()).count();
-    let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "finished")];
+    let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "ended")];
     let counts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)

@@ -106,7 +106,7 @@ pub fn panel_keys() -> Vec<PanelKey> {
         key(A::Info, &["i"], "all details of the run"),
         key(A::Diff, &["d"], "the changes of an isolated run"),
         key(A::All, &["a"], "the runs of all sessions, or only of this one"),
-        key(A::Again, &["u"], "ask for a report again"),
+        key(A::Again, &["u"], "refresh the report"),
         key(A::Keys, &["?"], "these keys"),
         bound("tui.select.cancel", key(A::Back, &["escape", "q", "ctrl+c"], "back; from the list, close")),
         key(A::Left, &["left"], "back"),
@@ -122,7 +122,7 @@ pub fn empty_run_list(is_all: bool, is_complete: bool, problem: Option<&str>) ->
         return said("error", &format!("The runs cannot be listed: {}", folded(problem))).into();
     }
     if !is_complete {
-        return said("dim", "Looking for runs …").into();
+        return said("dim", "Loading runs …").into();
     }
     if is_all {
         return said("toolOutput", "There are no background runs in any session.").into();
@@ -157,7 +157,7 @@ mod tests {
             words(empty_run_list(true, false, Some("the store\nis locked")))
                 .contains("listed: the store is locked")
         );
-        assert!(words(empty_run_list(false, false, None)).contains("Looking for runs"));
+        assert!(words(empty_run_list(false, false, None)).contains("Loading runs"));
         assert!(words(empty_run_list(true, true, None)).contains("in any session"));
         assert!(words(empty_run_list(false, true, None)).contains("sessions_spawn"));
     }
