@@ -73,7 +73,7 @@ function start(pi: ExtensionAPI): void {
 	// Without a terminal of its own, pi exits at once on Ctrl+C. A child in its own process group does not receive that
 	// signal.
 	const interrupted = () => {
-		const end = (close: () => unknown) => contained("ending what runs", close);
+		const end = (close: () => unknown) => contained("stopping the running sub-agents", close);
 		const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
 		dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
 	};

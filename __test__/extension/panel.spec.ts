@@ -233,9 +233,9 @@ describe("keys with an effect", () => {
 		assert.deepEqual(background.commands, [`stop ${run.key}`]);
 		assert.equal(panel.foot, `done: stop ${run.key}`);
 
-		background.answer = () => report("`loader` has ended already", true);
+		background.answer = () => report("`loader` has already ended", true);
 		await panel.press("s", "s");
-		assert.equal(panel.foot, "`loader` has ended already");
+		assert.equal(panel.foot, "`loader` has already ended");
 		background.answer = () => Promise.reject(new Error("the addon is gone"));
 		await panel.press("s", "s");
 		assert.equal(panel.foot, "stop failed: the addon is gone");
@@ -244,7 +244,7 @@ describe("keys with an effect", () => {
 
 		background.now(over(run));
 		await panel.press("s");
-		assert.equal(panel.foot, "“loader” has ended already");
+		assert.equal(panel.foot, "“loader” has already ended");
 		await panel.press("r");
 		assert.equal(background.commands.at(-1), `resume ${run.key}`);
 	});

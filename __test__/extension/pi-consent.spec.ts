@@ -111,7 +111,7 @@ for (const version of piVersions) {
 			const shown = top.replace(/ *│\n│ */g, " ");
 			assert.ok(shown.includes("check: API_KEY=abcd1234efgh5678ijkl;./x.sh npm test<U+2800 x2>; ./y.sh"), top);
 			await tui.press("Down", "Enter");
-			await tui.waitFor("Read it to its end first: pageDown or end");
+			await tui.waitFor("Scroll to the end first: pageDown or end");
 			assert.equal(children(), before);
 			await tui.press("PageDown");
 			await tui.waitFor(/│ lines 1\d to/);

@@ -512,7 +512,7 @@ describe("questions in pi's terminal", () => {
 				await soon();
 				assert.match(terminal.overlay, /lines 1 to 1\d of \d\d · pageUp\/pageDown\/end/);
 				terminal.press(KEYS.down, KEYS.enter, KEYS.enter);
-				assert.match(terminal.overlay, /Read it to its end first: pageDown or end/);
+				assert.match(terminal.overlay, /Scroll to the end first: pageDown or end/);
 				assert.equal(await sofar(answer), "waits", way);
 				terminal.press(KEYS.up);
 				terminal.press(...keys);
@@ -537,7 +537,7 @@ describe("questions in pi's terminal", () => {
 		questions.open("answer");
 		await soon();
 		terminal.press(..."yes", KEYS.enter);
-		assert.match(terminal.overlay, /Read it to its end first/);
+		assert.match(terminal.overlay, /Scroll to the end first/);
 		assert.equal(await sofar(answer), "waits");
 		terminal.press(...Array<string>(10).fill(KEYS.pageDown));
 		terminal.press("!", KEYS.enter);

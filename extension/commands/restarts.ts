@@ -29,7 +29,7 @@ export function registerRestarts(pi: ExtensionAPI, session: Session) {
 			const keys = offered;
 			offered = [];
 			if (keys.length > 0) await resume(keys, context);
-			else context.ui.notify("No interrupted run waits to be resumed", "info");
+			else context.ui.notify("There is no interrupted run to resume", "info");
 		},
 	});
 

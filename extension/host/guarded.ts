@@ -36,7 +36,7 @@ const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = 
 	registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
 	setWidget: (make) => renderer("the widget", make),
 	custom: (make) => screen(make),
-	onTerminalInput: (listener) => harmless("a listener to the keyboard", listener),
+	onTerminalInput: (listener) => harmless("a keyboard listener", listener),
 };
 
 /** Wraps `pi`, once per load. */

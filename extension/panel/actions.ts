@@ -54,9 +54,9 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			if (canAnswer(run)) answer?.(run.runId);
 		},
 		stop: (run, name) => {
-			const question = `again stops ${name} and everything it started, any other key leaves it`;
+			const question = `press again to stop ${name} and everything it started; any other key cancels`;
 			if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
-			else foot.say(`${name} has ended already`, "warning");
+			else foot.say(`${name} has already ended`, "warning");
 		},
 		background: (run) => act(run, "background"),
 		resume: (run, name) =>

@@ -36,7 +36,7 @@ export function reportView(host: PanelHost, first: Page, ask?: () => Promise<Pag
 		},
 		hints: (): Hint[] => [
 			...(isLong ? [["down", "scroll"] as const] : []),
-			...(ask ? [["again", "look again"] as const] : []),
+			...(ask ? [["again", "refresh"] as const] : []),
 		],
 		press(action) {
 			const by = scrolled(action, height);

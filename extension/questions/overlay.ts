@@ -186,7 +186,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		const take = name("tui.select.confirm");
 		const no = name("tui.select.cancel");
 		if (isHurried && !isRead) {
-			return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} · ${no} declines`);
+			return warning(`Scroll to the end first: ${name("tui.select.pageDown")} or ${keyName("end")} · ${no} declines`);
 		}
 		if (input) return dim(`${take} sends it · ${no} gives no answer`);
 		const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` · ${BROKEN} no blank here` : "";
