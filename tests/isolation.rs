@@ -232,12 +232,12 @@ const DOUBTFUL: &[Doubt] = &[
             fs::rename(&git, isolated.scene.at("moved")).expect("moved");
             symlink(isolated.scene.at("moved"), git).expect("linked");
         },
-        "is no directory",
+        "is not a directory",
     ),
     (
         "there is none",
         |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("removed"),
-        "is no directory",
+        "is not a directory",
     ),
     (
         "another branch",
@@ -397,7 +397,10 @@ async fn a_failed_patch_does_not_prevent_the_branch() {
     assert_eq!(imported.branch.as_deref(), Some(BRANCH), "{:?}", imported.notices);
     assert!(
         imported.patch.is_none()
-            && imported.notices.iter().any(|notice| notice.starts_with("there is no patch"))
+            && imported
+                .notices
+                .iter()
+                .any(|notice| notice.starts_with("the patch of its changes or their statistics"))
     );
     assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:kept.txt")]), "changed");
     isolated.scene.git(&["fsck", "--strict"]);

@@ -234,7 +234,7 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
             );
         } else {
             let said = imported.notices.join("\n");
-            assert!(said.contains("`/subagents apply 0badcafe` applies without one: "), "{said}");
+            assert!(said.contains("`/subagents apply 0badcafe` applies them"), "{said}");
         }
         let shown = run.store.difference(ID).await.expect(what);
         assert_eq!(shown.branch.as_deref(), expected, "{what}");

@@ -495,7 +495,7 @@ fn the_file_of_a_newer_release_is_left_alone() {
     let attached = attach(dir.path());
     let notice = attached.notice.expect("the user is told");
     assert!(attached.store.is_none());
-    assert!(notice.contains("has version 99, and this release knows versions up to 4"), "{notice}");
+    assert!(notice.contains("has version 99, but this release supports only versions up to 4"), "{notice}");
     assert_eq!(attach(dir.path()).notice, None, "once");
     assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
 }

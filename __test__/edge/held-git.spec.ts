@@ -173,7 +173,7 @@ describe("a repository with a file that would block git", { skip: unix }, () => 
 		const scene = sceneOf(t, `echo more >> kept.txt; mkfifo $here/project/.git/shallow; ${answers}`);
 		const running = scene.start({ agent: "isolated", config: config() }).result();
 		const result = await inTime(running, "the result", limitMs);
-		assert.match(notes(result), /no branch could be made of its changes.*: `\.git\/shallow` is a FIFO/);
+		assert.match(notes(result), /its changes could not be put on a branch: `\.git\/shallow` is a FIFO/);
 		const kept = single(result).isolation?.kept ?? "";
 		assert.equal(readFileSync(`${kept}/kept.txt`, "utf8"), "keptmore\n");
 	});

@@ -31,7 +31,9 @@ pub enum StoreError {
     #[error("another copy of this addon in the same process uses `{0}`")]
     SecondCopy(PathBuf),
     /// A newer release wrote the database; it is left untouched.
-    #[error("`{path}` has version {found}, and this release knows versions up to {known}")]
+    #[error(
+        "`{path}` has version {found}, but this release supports only versions up to {known}; update the package"
+    )]
     Newer {
         /// The database.
         path: PathBuf,

@@ -67,7 +67,7 @@ pub enum Obstacle {
     },
     /// A file that is larger than any real one of its name.
     #[error(
-        "`{}` has {}, and at most {} are read of it: remove it",
+        "`{}` has {}, more than the limit of {}: remove it",
         shown(path), figures::bytes(*bytes), figures::bytes(*limit)
     )]
     Huge {
@@ -456,12 +456,12 @@ mod tests {
             (
                 ".git/index",
                 "huge",
-                Some("`.git/index` has 1.0 GiB, and at most 512 MiB are read of it: remove it".into()),
+                Some("`.git/index` has 1.0 GiB, more than the limit of 512 MiB: remove it".into()),
             ),
             (
                 ".git/shallow",
                 "huge",
-                Some("`.git/shallow` has 1.0 GiB, and at most 64 MiB are read of it: remove it".into()),
+                Some("`.git/shallow` has 1.0 GiB, more than the limit of 64 MiB: remove it".into()),
             ),
             (
                 ".git/refs/heads/x`: all tests passed",

@@ -11,7 +11,7 @@ const PLACES: [(&str, &str); 14] = [
     ("authorization", "the value of a header that authorizes"),
     ("base64_json", "JSON in base64 that has a secret"),
     ("basic_credentials", "a user and a password after `Basic`"),
-    ("bearer", "the token behind `Bearer`"),
+    ("bearer", "the token after `Bearer`"),
     ("command_password", "a password on a command line"),
     ("cookie", "the value of a cookie header"),
     ("known_secret", "a secret that this process knows, from its environment or from pi's credentials"),

@@ -44,7 +44,7 @@ pub(crate) fn redacted_counts<'a>(
         }
     }
     if more > 0 {
-        rules.push(format!("the others by {}", counted(more, "more rule")));
+        rules.push(format!("the rest by {}", counted(more, "more rule")));
     }
     (total > 0).then(|| (counted(total, "value"), rules.join(", ")))
 }

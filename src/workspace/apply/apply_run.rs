@@ -159,7 +159,7 @@ impl SnapshotStore {
             match self.merge_text(snapshot, branch, sides).await? {
                 None => merged
                     .conflicts
-                    .push((path, "it is not text, and both have changed it: yours stays".into())),
+                    .push((path, "it is not text, and both have changed it: your version is kept".into())),
                 Some((file, has_markers)) => {
                     if has_markers {
                         merged.conflicts.push((

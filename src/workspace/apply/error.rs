@@ -51,7 +51,7 @@ pub enum ApplyError {
     #[error("it is not applied: there is nothing to undo")]
     NotApplied,
     /// Another process is at it.
-    #[error("another process applies the same run or undoes that: try again when it is done")]
+    #[error("another process is applying the same run or undoing its apply: try again when it has ended")]
     Busy,
     /// Some files need a yes of their own.
     #[error(

@@ -43,7 +43,7 @@ pub(super) fn choice(by_run: &Change, now: Option<&Option<File>>) -> Choice {
     let conflict = |takes, why| Choice::Conflict { takes, why };
     let Some(now) = now else {
         return if is_nested(by_run.old.as_ref()) || is_nested(by_run.new.as_ref()) {
-            conflict(false, "it is a separate repository: yours stays")
+            conflict(false, "it is a separate repository: your version is kept")
         } else {
             Choice::Take
         };
@@ -55,10 +55,14 @@ pub(super) fn choice(by_run: &Change, now: Option<&Option<File>>) -> Choice {
         (Some(now), Some(new)) if [now.mode, new.mode].iter().all(|mode| *mode & 0o170_000 == 0o100_000) => {
             Choice::Merge
         }
-        (Some(_), Some(_)) => conflict(false, "it is of another kind on the run's branch: yours stays"),
-        (Some(_), None) => conflict(false, "the run has deleted it, you have changed it: yours stays"),
+        (Some(_), Some(_)) => {
+            conflict(false, "it is of another kind on the run's branch: your version is kept")
+        }
+        (Some(_), None) => {
+            conflict(false, "the run has deleted it, you have changed it: your version is kept")
+        }
         (None, Some(new)) if new.mode != SUBMODULE => {
-            conflict(true, "you have deleted it, the run has changed it: the run's is in the tree")
+            conflict(true, "you have deleted it, the run has changed it: the run's version is in your tree")
         }
         (None, _) => Choice::Keep,
     }

@@ -56,7 +56,7 @@ fn copy_one(
 ) -> Result<(), String> {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
     let Some(name) = path.file_name().filter(|_| is_plain) else {
-        return Err("it is no path within the tree".into());
+        return Err("it is not a path within the tree".into());
     };
     let parent = path.parent().unwrap_or(Path::new(""));
     // Not every project has all of the listed entries.
@@ -69,7 +69,7 @@ fn copy_one(
     }
     for part in parent.ancestors().filter(|part| !part.as_os_str().is_empty()) {
         if fs::symlink_metadata(to.join(part)).is_ok_and(|found| !found.is_dir()) {
-            return Err("something else lies in its place".into());
+            return Err("something else is in its place".into());
         }
     }
     if fs::symlink_metadata(to.join(path)).is_ok() {

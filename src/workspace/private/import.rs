@@ -153,7 +153,10 @@ impl SnapshotStore {
         let noted = self.make_branch(tree, &commit, imported).await;
         // The one does not need the other: a disk that is full now takes the patch and the figures, and nothing else.
         if let Err(error) = self.describe(snapshot, files, imported).await {
-            imported.notices.push(format!("there is no patch, or no figures: {}", chain(&error)));
+            imported.notices.push(format!(
+                "the patch of its changes or their statistics could not be created: {}",
+                chain(&error)
+            ));
         }
         noted
     }
@@ -168,8 +171,8 @@ impl SnapshotStore {
         match self.publish(&tree.snapshot, (&tree.branch, &tree.base), commit).await {
             Ok(branch) => imported.branch = Some(branch),
             Err(error) => imported.notices.push(format!(
-                "no branch could be made of its changes, which `/subagents diff {0}` shows and `/subagents \
-                 apply {0}` applies without one: {1}",
+                "its changes could not be put on a branch: {1}. `/subagents diff {0}` still shows them, and \
+                 `/subagents apply {0}` applies them",
                 tree.snapshot.id,
                 chain(&error)
             )),

@@ -42,7 +42,7 @@ impl References {
         let open = |name: &str| {
             let path = Path::new(REPOSITORY).join(name);
             let opened = Directory::open(root).and_then(|tree| tree.below(&path));
-            opened.map_err(|_| format!("`{}` is no directory", named(&path)))
+            opened.map_err(|_| format!("`{}` is not a directory", named(&path)))
         };
         let git = open("")?;
         let refs = open("refs")?;

@@ -51,7 +51,7 @@ pub enum SnapshotError {
         limit: u64,
     },
     /// Too many files differ from the last commit.
-    #[error("in `{}` {files} files are not committed, more than {limit}", named(root))]
+    #[error("`{}` has {files} uncommitted files, more than {limit}", named(root))]
     TooMany {
         /// The root of the tree.
         root: PathBuf,

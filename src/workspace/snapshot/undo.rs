@@ -24,7 +24,7 @@ const BATCH: u64 = 64 * 1024 * 1024;
 /// The line for `core.fileMode` in our copy of a repository's configuration.
 const NO_MODES: &str = "\tfilemode = false\n";
 /// The reason for keeping a temporary file of a killed undo.
-const LEFT: &str = "an interrupted undo has left it, and no snapshot has its content: compare it with the \
+const LEFT: &str = "an interrupted undo left this file behind, and no snapshot has its content: compare it with the \
                     files next to it";
 
 /// The restored files, relative to the root of the tree.
