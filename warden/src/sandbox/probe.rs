@@ -55,7 +55,7 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
         Some(libc::EPERM | libc::EACCES) => "user and mount namespaces are not allowed here".into(),
         Some(libc::ENOSPC) => "user namespaces are switched off (`user.max_user_namespaces`)".into(),
         Some(libc::ENOSYS) => "this kernel cannot make a tree of mounts read-only (Linux 5.12)".into(),
-        _ => format!("everything cannot be made read-only: {error}"),
+        _ => format!("the file system cannot be made read-only: {error}"),
     })
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
     };
     shown(in_a_fork(attempt), |error| match error.raw_os_error() {
         Some(libc::ENODEV) => "this kernel has no overlay file system".into(),
-        Some(libc::EINVAL) => "something is mounted below `/tmp`, or no overlay can lie over it".into(),
+        Some(libc::EINVAL) => "something is mounted below `/tmp`, or an overlay cannot cover it".into(),
         Some(libc::ELOOP) => "`/tmp` or `/dev/shm` is missing or a link".into(),
         _ => format!("none can be mounted there: {error}"),
     })

@@ -100,10 +100,10 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
 
 /// Probes if a tree can get a control group here; returns its directory.
 pub(crate) fn cgroup() -> Result<String, String> {
-    let group = Cgroup::create().map_err(|error| format!("no control group can be made: {error}"))?;
+    let group = Cgroup::create().map_err(|error| format!("a control group cannot be created: {error}"))?;
     // Making one is not enough: Docker's default filter, for one, leaves out the call that forks into it.
     in_a_fork_by(|| group.fork(), || Ok(()))
-        .map_err(|error| format!("no control group can be entered: {error}"))?;
+        .map_err(|error| format!("a control group cannot be entered: {error}"))?;
     Ok(group.path().parent().unwrap_or(Path::new("/")).display().to_string())
 }
 

@@ -75,5 +75,5 @@ fn show_own_processes() -> io::Result<()> {
 /// Probes in a fork if a child could get a pid namespace.
 pub(crate) fn pid_namespace() -> io::Result<Result<(), String>> {
     let tried = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
-    shown(tried, |error| format!("a pid namespace is refused: {error}"))
+    shown(tried, |error| format!("the kernel refused a pid namespace: {error}"))
 }
