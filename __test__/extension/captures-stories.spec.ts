@@ -31,7 +31,7 @@ describe("a screen of a story", () => {
 		[" ✓ subagent chain · 2 steps · 11s      ", " ✓ subagent chain · 2 steps · 4.9s     "],
 		[" ⚠ history · explorer · 13s · interrupted  ", " ⚠ history · explorer · 8.1s · interrupted "],
 		[" ✓ history · explorer · 0.9s  ", " ✓ history · explorer · 9.4s  "],
-		["   1 done · 1 running · 12s · 2 turns ", "   1 done · 1 running · 4s · 2 turns  "],
+		["   1 completed · 1 running · 12s · 2 turns ", "   1 completed · 1 running · 4s · 2 turns  "],
 		["  Two places change. · 3s ago", "  Two places change.         "],
 		[" resumed 0123abcd (explorer)", " resumed a1b2c3d1 (explorer)"],
 	];

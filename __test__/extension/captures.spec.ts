@@ -99,7 +99,7 @@ describe("a value that differs each time", () => {
 		["   ✓ explorer   17s  x", "   ✓ explorer  1.8s  x"],
 		[" ✓ subagent parallel · 4 tasks · 12s  ", " ✓ subagent parallel · 4 tasks · 5.9s "],
 		["   ○ explorer  rate limit, 47s left", "   ○ explorer  rate limit, 12s left"],
-		["   1 done · 8s · $0.012", "   1 done · 4s · $0.012"],
+		["   1 completed · 8s · $0.012", "   1 completed · 4s · $0.012"],
 		[
 			"   session ~/.pi/sessions/2027-12-31T23-59-58-123Z_demo/9f8e7d6c/session.jsonl",
 			"   session ~/.pi/sessions/2026-01-01T09-00-00-000Z_demo/a1b2c3d1/session.jsonl",
@@ -120,19 +120,19 @@ describe("a value that differs each time", () => {
 	});
 
 	it("is not replaced if a clock takes another column", () => {
-		for (const text of ["   ● explorer  17s  x", " ● subagent explorer · 1m02s", "   1 done · 10s"]) {
+		for (const text of ["   ● explorer  17s  x", " ● subagent explorer · 1m02s", "   1 completed · 10s"]) {
 			assert.ok(isLate(settled(readScreen(text))), text);
 		}
 		for (const [was] of replaced) assert.ok(!isLate(settled(readScreen(was))), was);
 	});
 
 	it("gives the whole at least the time of its parts", () => {
-		const screen = " ● subagent chain · step 2 of 3\n   1 ✓ a  7.2s  x\n → 2 ● b    6s  y\n   1 done · 9s";
+		const screen = " ● subagent chain · step 2 of 3\n   1 ✓ a  7.2s  x\n → 2 ● b    6s  y\n   1 completed · 9s";
 		assert.deepEqual(settled(readScreen(screen)).map(rowText), [
 			" ● subagent chain · step 2 of 3",
 			"   1 ✓ a  2.4s  x",
 			" → 2 ● b    4s  y",
-			"   1 done · 8s",
+			"   1 completed · 8s",
 		]);
 		const [over = ""] = settled(readScreen(" ✓ subagent parallel · 4 tasks · 1.3s")).map(rowText);
 		assert.match(over, /· 5\.9s$/);

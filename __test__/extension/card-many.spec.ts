@@ -87,7 +87,7 @@ describe("the card of tasks under way", () => {
 			"  ◐ researcher      1s  read what the standard says  starting",
 			"  ↻ explorer       12s  find the tests               retrying, attempt 2 · $ cargo test --workspace -… · 3 turns · $0.02",
 			"  ○ implementer         plan the change              queued #1",
-			"  1 done · 1 failed · 3 running · 1 queued · 0s · 12 turns · ↑49.6k ↓3.7k R161k · $0.09 · fake/big",
+			"  1 completed · 1 failed · 3 running · 1 queued · 0s · 12 turns · ↑49.6k ↓3.7k R161k · $0.09 · fake/big",
 		]);
 	});
 
@@ -250,8 +250,8 @@ describe("the card of tasks under way", () => {
 		assert.equal(lines.filter((line) => /^ {2}●/.test(line)).length, 4);
 		assert.equal(lines.filter((line) => /^ {2}✗/.test(line)).length, 1);
 		assert.deepEqual(lines.slice(-2), [
-			"  … 7 more done, 47 more queued",
-			"  7 done · 1 failed · 4 running · 52 queued · 0s",
+			"  … 7 more completed, 47 more queued",
+			"  7 completed · 1 failed · 4 running · 52 queued · 0s",
 		]);
 	});
 });
@@ -264,8 +264,8 @@ describe("the card of a running chain", () => {
 			"  1 ✓ explorer  0.9s  Yes.",
 			"→ 2 ● reviewer   12s  $ cargo test --workspace --locked · 3 turns · $0.02",
 			"  3 ○ tester          waiting · run the tests",
-			"  1 done · 1 running · 1 waiting · 0s · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
-			"  fake/big",
+			"  1 completed · 1 running · 1 waiting · 0s · 3 turns · ↑12.4k ↓932 R40.2k",
+			"  $0.02 · fake/big",
 		]);
 	});
 });
@@ -328,11 +328,11 @@ describe("the card of ended tasks", () => {
 		];
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results, error: failure });
 		assert.deepEqual(card.lines(100), [
-			"⚠ subagent parallel · 2 of 3 done",
+			"⚠ subagent parallel · 2 of 3 completed",
 			"  ✓ explorer  3.2s  find the loader         Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  ✗ reviewer  3.2s  review the last commit  timed out (silent) · no output for 180 s · $0.02",
 			"  ✓ tester    3.2s  run the tests           Answer 3. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
-			"  2 done · 1 failed · 9 turns · ↑37.2k ↓2.8k R121k · $0.07 · fake/big · ctrl+o to expand",
+			"  2 completed · 1 failed · 9 turns · ↑37.2k ↓2.8k R121k · $0.07 · fake/big · ctrl+o to expand",
 		]);
 	});
 
@@ -382,7 +382,7 @@ describe("the card of ended tasks", () => {
 			"  1 ✓ explorer  3.2s  Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  2 ✗ reviewer  3.2s  failed · it broke · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  3 – tester          skipped · not started: step 2 failed",
-			"  1 done · 1 failed · 1 skipped · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05",
+			"  1 completed · 1 failed · 1 skipped · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05",
 			"  fake/big · ctrl+o to expand",
 		]);
 	});
@@ -394,7 +394,7 @@ describe("the card of ended tasks", () => {
 		];
 		const error = { code: "SUBAGENT_FAILED", message: "x" } as const;
 		const lines = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results: stopped, error }, "", true).lines();
-		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 done");
+		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 completed");
 		assert.match(lines[1] ?? "", /⚠ explorer {2}3\.2s {2}over budget · `budget\.maxTurns` rea/);
 		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · cancelled by user/);
 		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 stopped · 6 turns/);
@@ -416,7 +416,7 @@ describe("the card of ended tasks", () => {
 		];
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results: failed }, "", true);
 		assert.deepEqual(card.lines(60), [
-			"⚠ subagent parallel · 0 of 3 done",
+			"⚠ subagent parallel · 0 of 3 completed",
 			"  ✗ explorer  3.2s  failed · 3 turns · $0.02",
 			"      the provider said: no no no no no no no no no no no no",
 			"      no no no no no no no no no no no no no no no no no no…",
@@ -440,7 +440,7 @@ describe("the card of ended tasks", () => {
 		});
 		card.expanded = true;
 		assert.deepEqual(card.lines(), [
-			"⚠ subagent parallel · 1 of 2 done",
+			"⚠ subagent parallel · 1 of 2 completed",
 			"  ✓ explorer  3.2s",
 			"    find the loader",
 			"    read src/a.rs:1-40",
@@ -466,7 +466,7 @@ describe("the card of ended tasks", () => {
 			"    3 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big",
 			"    attempts 2",
 			"",
-			"  1 done · 1 failed · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05 · fake/big",
+			"  1 completed · 1 failed · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05 · fake/big",
 		]);
 	});
 

@@ -62,7 +62,7 @@ describe("the list", () => {
 		);
 		await panel.press("j");
 		assert.deepEqual(panel.lines().slice(0, 12), [
-			" Sub-agents · 1 running · 1 queued · 1 done · 1 failed · ↑12.4k ↓932 · $0.02",
+			" Sub-agents · 1 running · 1 queued · 1 completed · 1 failed · ↑12.4k ↓932 · $0.02",
 			` ${"─".repeat(98)}`,
 			"     # run               agent       time  doing                                      tokens",
 			"   ○ 1 say what it does  reviewer      0s  queued #2",
@@ -387,7 +387,7 @@ describe("a transcript", () => {
 		await panel.press("j", KEYS.enter);
 		assert.match(panel.text, /The transcript was archived .*\n\n +It was fine\./);
 		await panel.press(KEYS.escape, "k", KEYS.enter);
-		assert.match(panel.text, /no file\n\n +✓ done/);
+		assert.match(panel.text, /no file\n\n +✓ completed/);
 		background.read = () => [];
 		await panel.press(KEYS.escape, KEYS.enter);
 		assert.match(panel.text, /No text\./);

@@ -93,12 +93,12 @@ for (const version of piVersions) {
 				await tui.waitFor("That is all.");
 				await card(
 					tui,
-					/^⚠ subagent parallel · 3 of 4 done · \d+(\.\d)?s$/,
+					/^⚠ subagent parallel · 3 of 4 completed · \d+(\.\d)?s$/,
 					/^ {2}✓ explorer .* It is here\. · 2 turns /,
 					/^ {2}✗ reviewer .* {2}refuse +failed · the model's provider .*no credit is left`$/,
 					/^ {2}✓ tester/,
 					/^ {2}✓ implementer/,
-					/^ {2}3 done · 1 failed · \d turns /,
+					/^ {2}3 completed · 1 failed · \d turns /,
 				);
 				await tui.close();
 			});
@@ -122,7 +122,7 @@ for (const version of piVersions) {
 					/^ {2}1 ✓ explorer +\S+s {2}begin +The beginning\. · 1 turn/,
 					/^→ 2 ● reviewer +\d+s {2}stay after \{previous\} +I stay/,
 					/^ {2}3 ○ tester +never +waiting$/,
-					/^ {2}1 done · 1 running · 1 waiting · \d+s/,
+					/^ {2}1 completed · 1 running · 1 waiting · \d+s/,
 				);
 				await tui.press("Escape");
 				const over = [
@@ -130,7 +130,7 @@ for (const version of piVersions) {
 					/^ {2}1 ✓ explorer .* The beginning\./,
 					/^ {2}2 ⚠ reviewer .* stopped · cancelled by user/,
 					/^ {2}3 ⚠ tester +never +stopped before it started/,
-					/^ {2}1 done · 2 stopped · /,
+					/^ {2}1 completed · 2 stopped · /,
 				];
 				await card(tui, ...over);
 				await tui.press("C-d");

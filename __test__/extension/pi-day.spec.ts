@@ -143,7 +143,7 @@ describe("a day with background runs", () => {
 
 	test("the panel and the line above the editor show the current states", () => {
 		assert.match(seen("spawned"), /^ ● tests +explorer +\d+s .*\n ● config +explorer +\d+s .*\n─/m);
-		assert.match(seen("panel"), /^ Sub-agents · 2 running · 3 done · /);
+		assert.match(seen("panel"), /^ Sub-agents · 2 running · 3 completed · /);
 		const rows = /● 1 history [\s\S]*⚠ 2 dead code [\s\S]*▸ ● 5 tests [\s\S]*✓ 6 config /;
 		assert.match(seen("panel"), rows);
 		assert.match(seen("transcript"), /❯ Find out which tests are missing\.\n {3}→ ls test\n {5}main\.test\.ts\n/);

@@ -90,11 +90,11 @@ for (const version of piVersions) {
 				await tui.resize(100, 30);
 				await tui.waitFor(/❯ walk through it/);
 				done.open();
-				await tui.waitFor(/I am done\.\n\n ✓ done · [\d.]+s\n/);
+				await tui.waitFor(/I am done\.\n\n ✓ completed · [\d.]+s\n/);
 				await tui.press("i");
 				await tui.waitFor(/^ Run \w{8}.*walker[\s\S]*agent:explorer:subagent:/);
 				await tui.press("Escape");
-				await tui.waitFor("✓ done");
+				await tui.waitFor("✓ completed");
 				await tui.press("Escape");
 				await tui.waitFor(/▸ ✓ \d walker .*I am done/);
 

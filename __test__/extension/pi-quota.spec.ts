@@ -43,7 +43,7 @@ for (const version of piVersions) {
 			await tui.type("/subagents resume last");
 			await tui.press("Enter");
 			const done = await tui.waitFor(/All is done\./);
-			assert.match(done, /8 done/);
+			assert.match(done, /8 completed/);
 			assert.match(done, /tries its provider's quota now/);
 			await tui.close();
 		});

@@ -154,7 +154,7 @@ export const panelScenes: readonly Scene[] = [
 				await screen.sees(/Who calls it\?[\s\S]*src\/config\.ts reads/);
 				await screen.take("panel-transcript");
 				play.rest.open();
-				await screen.sees(/✓ done/);
+				await screen.sees(/✓ completed/);
 				await screen.take("panel-ended");
 				await screen.press("?");
 				await screen.sees(/^ Keys/);

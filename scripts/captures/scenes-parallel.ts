@@ -126,7 +126,7 @@ export const parallelScenes: readonly Scene[] = [
 				[tests]: turns({ says: "I look.", calls: [list("test")] }, { says: "", after: new Promise(() => {}) }),
 			},
 			async drive(screen) {
-				await screen.sees(/ls \.[\s\S]*ls test[\s\S]*1 done · 2 running/);
+				await screen.sees(/ls \.[\s\S]*ls test[\s\S]*1 completed · 2 running/);
 				await screen.sees(twoSilent);
 				await screen.press("Escape");
 				await screen.sees(/⚠ subagent parallel/);

@@ -5,7 +5,7 @@ use crate::run::RunState;
 
 /// A word, its colour, and the states that it counts.
 const COUNTED: [(&str, Color, &[&str]); 12] = [
-    ("done", "muted", &["completed"]),
+    ("completed", "muted", &["completed"]),
     ("in the background", "muted", &["background"]),
     ("failed", "error", &["failed", "idle_timeout", "hard_timeout", "killed"]),
     ("interrupted", "warning", &["interrupted"]),
@@ -29,7 +29,7 @@ pub(crate) fn has_ended(state: &str) -> bool {
     !is_active(state) && !matches!(state, "planned" | "waiting" | "queued" | "awaiting_quota")
 }
 
-/// `2 done`, `1 failed`; `more` as in `2 more done`.
+/// `2 completed`, `1 failed`; `more` as in `2 more completed`.
 pub(crate) fn counts(states: &[&str], more: &str) -> Vec<Span> {
     let counted = COUNTED.iter().map(|(word, color, counted)| {
         let count = states.iter().filter(|state| counted.contains(state)).count();

@@ -50,7 +50,7 @@ pub(crate) fn state(run: &RunRecord) -> String {
     words(run).word
 }
 
-/// `running 5m12s`, `queued, position 3`, `done after 5m12s, 1h02m ago`.
+/// `running 5m12s`, `queued, position 3`, `completed after 5m12s, 1h02m ago`.
 pub(super) fn standing(run: &RunRecord, clock: &Clock) -> String {
     let place = match (&run.progress.blocked_by, run.progress.position) {
         (Some(writer), _) => Some(format!(", blocked by {writer}, which writes here")),

@@ -97,7 +97,7 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
         },
         Some(TaskState::Ended(outcome)) => match (outcome, signal) {
             (RunOutcome::Completed, _) if stop_reason.as_deref() == Some("length") => {
-                noted(Mark::Warning, "done", "cut at the output limit".to_owned())
+                noted(Mark::Warning, "completed", "cut at the output limit".to_owned())
             }
             (RunOutcome::Completed, _) => plain(Mark::Ok, outcome_word(outcome)),
             (_, Some(signal)) => {
@@ -136,7 +136,7 @@ fn retry_text(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice,
 /// The word for an outcome.
 pub(super) fn outcome_word(outcome: RunOutcome) -> &'static str {
     match outcome {
-        RunOutcome::Completed => "done",
+        RunOutcome::Completed => "completed",
         RunOutcome::Failed => "failed",
         RunOutcome::Aborted => "stopped",
         RunOutcome::IdleTimeout => "timed out (silent)",
@@ -243,11 +243,11 @@ mod tests {
                 "retrying",
                 Some("retrying, attempt 2"),
             ),
-            (of("completed"), Mark::Ok, "done", None),
+            (of("completed"), Mark::Ok, "completed", None),
             (
                 RunStatus { stop_reason: Some("length".into()), ..of("completed") },
                 Mark::Warning,
-                "done",
+                "completed",
                 Some("cut at the output limit"),
             ),
             (of("failed"), Mark::Error, "failed", Some("failed")),

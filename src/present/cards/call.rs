@@ -245,7 +245,7 @@ impl<'a> Card<'a> {
         }
         if self.call.mode != Mode::Chain {
             let is_short = self.has_ended() && done < count;
-            return if is_short { format!("{done} of {count} done") } else { counted(count, "task") };
+            return if is_short { format!("{done} of {count} completed") } else { counted(count, "task") };
         }
         match views.iter().position(|view| !view.is_completed()) {
             Some(at) if views[at].continues() => format!("step {} of {count}", at + 1),

@@ -141,7 +141,7 @@ fn outcome(run: &ShownRun, now_ms: i64) -> Drawing {
     }
     let mark = run.mark(now_ms);
     let note = run.note(now_ms);
-    let words = format!("{} {}", mark.text, if note.is_empty() { "done" } else { &note });
+    let words = format!("{} {}", mark.text, if note.is_empty() { "completed" } else { &note });
     let line = Row::line([Span { text: words, ..mark }, Span::new("muted", run.elapsed(now_ms))]);
     let error = run.failure().map(|error| Row::text(run.color(now_ms), error).indented(INDENT));
     [Row::blank(), line].into_iter().chain(error).collect()
