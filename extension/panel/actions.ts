@@ -54,7 +54,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 			if (canAnswer(run)) answer?.(run.runId);
 		},
 		stop: (run, name) => {
-			const question = `press again to stop ${name} and everything it started; any other key cancels`;
+			const question = `again stops ${name} and everything it started; any other key cancels`;
 			if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
 			else foot.say(`${name} has already ended`, "warning");
 		},
