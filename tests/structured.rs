@@ -186,7 +186,7 @@ async fn an_invalid_schema_is_refused_before_the_start() {
         (json!({}), "it is empty"),
         (
             json!({ "type": "array", "items": { "$ref": "#/$defs/gone" } }),
-            "`$ref` at `#/items` is `#/$defs/gone`, but the schema has no part there",
+            "`$ref` at `#/items` is `#/$defs/gone`, but the schema has no such part",
         ),
         (
             json!({ "$ref": "https://example.com/report.json" }),

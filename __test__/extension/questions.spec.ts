@@ -600,7 +600,7 @@ describe("questions in pi's terminal", () => {
 				ends,
 				terminal.overlay,
 			);
-			const hint = terminal.overlay.replace(/[\s│]+/g, " ").includes("↩ no blank here");
+			const hint = terminal.overlay.replace(/[\s│]+/g, " ").includes("↩ no space here");
 			assert.equal(
 				hint,
 				ends.some((end) => end === "↩"),

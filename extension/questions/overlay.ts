@@ -188,10 +188,10 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 		if (isHurried && !isRead) {
 			return warning(`Scroll to the end first: ${name("tui.select.pageDown")} or ${keyName("end")} · ${no} declines`);
 		}
-		if (input) return dim(`${take} sends it · ${no} gives no answer`);
-		const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` · ${BROKEN} no blank here` : "";
+		if (input) return dim(`${take} sends · ${no} declines`);
+		const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` · ${BROKEN} no space here` : "";
 		const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-		return dim(`${move} chooses · ${take} takes it · ${no} declines · other keys go to the editor${broken}`);
+		return dim(`${move} moves · ${take} selects · ${no} declines · other keys go to the editor${broken}`);
 	}
 
 	const isNew = () => !byHand && (shownAt === undefined || performance.now() - shownAt < GUARD_MS);

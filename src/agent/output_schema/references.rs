@@ -152,7 +152,7 @@ fn rewritten(
 
 /// Returns the pointer to the target of a reference.
 fn target_of(reference: &str, base: &str, root: &Value, named: &[Named]) -> Result<String, &'static str> {
-    let dangling = "but the schema has no part there";
+    let dangling = "but the schema has no such part";
     let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let resource = if document.is_empty() {
         base

@@ -72,7 +72,7 @@ pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
         Some(libc::ENODEV) => "this kernel has no overlay file system".into(),
         Some(libc::EINVAL) => "something is mounted below `/tmp`, or an overlay cannot cover it".into(),
         Some(libc::ELOOP) => "`/tmp` or `/dev/shm` is missing or a link".into(),
-        _ => format!("none can be mounted there: {error}"),
+        _ => format!("they cannot be mounted: {error}"),
     })
 }
 

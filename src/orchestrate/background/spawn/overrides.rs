@@ -23,7 +23,7 @@ pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, String> {
             Ok(Timeout::After(Duration::from_secs_f64(seconds)))
         }
         Some(seconds) => Err(format!(
-            "`runTimeoutSeconds` is {seconds}; expected a number from 0, which is no limit, to {MAX_SECONDS}"
+            "`runTimeoutSeconds` is {seconds}; expected a number from 0 (no limit) to {MAX_SECONDS}"
         )),
     }
 }

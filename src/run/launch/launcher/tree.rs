@@ -103,5 +103,5 @@ trap 'rm -rf "$d" 2>/dev/null || { chmod -R u+rwx "$d"; rm -rf "$d"; } 2>/dev/nu
 
 /// Sends the work back after the child has ended.
 pub(super) const BACK: &str = r#"echo
-(back) || printf '\n%s lost git failed there, or they are more than `snapshot.maxBytes` allows\n' "$k"
+(back) || printf '\n%s lost git failed on that machine, or they are more than `snapshot.maxBytes` allows\n' "$k"
 "#;
