@@ -336,7 +336,7 @@ async fn agents_of_further_directories_load_and_project_agents_need_consent() {
     assert_eq!(names, ["mine user", "own user", "local project", "theirs project"]);
     let told: Vec<String> = found.diagnostics.iter().map(ToString::to_string).collect();
     assert!(
-        told.iter().any(|told| told.contains("gone") && told.contains("`agentDirs` names it")),
+        told.iter().any(|told| told.contains("gone") && told.contains("remove it from `agentDirs`")),
         "{told:?}"
     );
     // pi's own directory has precedence.

@@ -46,7 +46,7 @@ for (const version of piVersions) {
 			assert.equal(code, 0);
 			assert.match(
 				stdout,
-				/✗ there is no subcommand `agent`; did you mean `agents`\?\n +list, info, .*; `\/subagents help` says what each does/,
+				/✗ there is no subcommand `agent`; did you mean `agents`\?\n +list, info, .*; `\/subagents help` describes them/,
 			);
 		});
 
