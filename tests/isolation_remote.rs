@@ -148,7 +148,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     ] {
         let imported = remote.import(&objects, files, tip).await;
         assert!(
-            imported.notices[0].starts_with("the files that the child left"),
+            imported.notices[0].starts_with("the child's files were not imported"),
             "{label}: {:?}",
             imported.notices
         );
