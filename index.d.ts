@@ -33,17 +33,16 @@ export declare class BackgroundSession {
    */
   runs(all?: boolean | undefined | null): Promise<RunRecord[]>
   /**
-   * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
-   * `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake. `host`
-   * answers the questions of a run that is resumed;
-   * `pi` is what is known of pi by now, for `agents`, `doctor` and `run`.
+   * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
+   * `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake.
+   * `host` answers the questions of a resumed run. `pi` is the current state of pi, for `agents`, `doctor` and `run`.
    */
   command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>
   /**
-   * Continues a run that has ended, in the session of its child; `message` is its next prompt, and a run under way reads
-   * it before its next turn. `run` is named by its session key, its id or the beginning of it, its label, or the id of
-   * its child's session; runs that a call has waited for are continued too. Resolves with a receipt as `spawnSession`
-   * does; the result comes through `openBackground`. `host` answers the questions of the run.
+   * Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads it before
+   * its next turn. `run` is the session key, the id or its beginning, the label, or the id of the child's session; runs that a
+   * call has waited for are continued too. Resolves with a receipt as `spawnSession` does; the result comes through
+   * `openBackground`. `host` answers the questions of the run.
    *
    * @example
    * ```ts
@@ -61,7 +60,7 @@ export declare class BackgroundSession {
    * this at most twice. Resolves with the report. `host` answers the questions of the runs.
    */
   restartRuns(keys: Array<string>, host?: HostCallbacks | undefined | null): Promise<CommandReport>
-  /** At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory. */
+  /** Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
   /**
    * The newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no such run, or
@@ -69,8 +68,8 @@ export declare class BackgroundSession {
    */
   transcript(key: string, options?: TranscriptOptions | undefined | null): Promise<Transcript>
   /**
-   * Answers `/stop`: ends every run of the conversation, those that a call waits for and those in other processes too.
-   * `turn`: the turn under way is ended as well, by the caller. Resolves with the report, after at most 10 seconds.
+   * Answers `/stop`: ends every run of the conversation, including foreground runs and runs in other processes. `turn`: the
+   * caller also ends the current turn. Resolves with the report, after at most 10 seconds.
    */
   stopAll(turn?: boolean | undefined | null): Promise<CommandReport>
   /**
@@ -85,8 +84,8 @@ export declare class BackgroundSession {
    */
   settled(timeoutMs?: number | undefined | null): Promise<void>
   /**
-   * As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`): once for
-   * what was asked since the last time. After an answer, wait again. Without a question resolves with false.
+   * As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`), once for all
+   * questions since the last time. After an answer, wait again. Without a question resolves with false.
    *
    * @example
    * ```ts
@@ -110,15 +109,15 @@ export declare class BackgroundSession {
   close(): Promise<void>
   /**
    * Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
-   * `sessions_stop`. `params` are those of the tool as `describeTools` describes them. `host` answers the questions of a
-   * run that goes on. Throws for another tool.
+   * `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. Throws
+   * for another tool.
    */
   useTool(tool: string, params: object, host?: HostCallbacks | undefined | null): SessionToolCall
 }
 
 /**
- * The card of a call of a tool: it remembers what has been told, and is drawn at any time. Details and arguments come as
- * JSON; what is not ours is drawn as its text.
+ * The card of a call of a tool: it remembers all updates, and is drawn at any time. Details and arguments come as JSON. Foreign
+ * data is drawn as its text.
  *
  * @example
  * ```ts
@@ -143,7 +142,7 @@ export declare class CallCard {
   finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
   /** Draws who works on what. */
   head(extent: CardExtent): Array<Row>
-  /** Draws how it goes, or what came of it. */
+  /** Draws its progress, or its result. */
   body(extent: CardExtent): Array<Row>
   /** True while its clock ticks. */
   get isRunning(): boolean
@@ -152,8 +151,8 @@ export declare class CallCard {
 }
 
 /**
- * Decides when the messages of `openBackground` go into a session, so that each stands in it once: a host such as pi drops
- * or refuses a message at some moments and says nothing. Report what has happened, then take steps until there is none.
+ * Decides when the messages of `openBackground` go into a session, so that each is in it once: a host such as pi drops or
+ * refuses a message at some moments without saying so. Report each event, then take steps until there is none.
  *
  * @example
  * ```ts
@@ -164,7 +163,7 @@ export declare class CallCard {
  * dispatcher.add(["delivery-2"], true);
  * dispatcher.settled(false);
  * for (let step = dispatcher.next(); step; step = dispatcher.next()) {
- * 	if (step.step === "look") dispatcher.contains(session);
+ * 	if (step.step === "check") dispatcher.contains(session);
  * 	if (step.step !== "send") continue;
  * 	session.push(step.message ?? "");
  * 	dispatcher.sent();
@@ -173,16 +172,16 @@ export declare class CallCard {
  * ```
  */
 export declare class DeliveryDispatcher {
-  /** For a session that contains the deliveries `standing`. `hasUser`: somebody decides when the model works. */
-  constructor(hasUser: boolean, standing: Array<string>)
+  /** For a session that contains the deliveries `delivered`. `hasUser`: a user decides when the model works. */
+  constructor(hasUser: boolean, delivered: Array<string>)
   /** Takes a message. False: the session was given all of it before. */
   add(deliveryIds: Array<string>, triggerTurn: boolean): boolean
   /** The messages that wait or are on their way, each by the first of its `deliveryIds`. */
   waiting(): Array<string>
-  /** When to call `look`, in milliseconds from now; absent when nothing is left to do. */
-  lookAfterMs(): number | null
+  /** The time of the next call of `check`, in milliseconds from now. Absent if there is nothing left to do. */
+  checkAfterMs(): number | null
   /** Time has passed. `isIdle`: no turn is under way. */
-  look(isIdle: boolean): void
+  check(isIdle: boolean): void
   /** A prompt has come, and its turn is being prepared. */
   prompted(): void
   /** The turn of a prompt is about to start. */
@@ -193,19 +192,19 @@ export declare class DeliveryDispatcher {
   answered(stopReason?: string | undefined | null): void
   /** The session may contain more than before. */
   sessionGrew(): void
-  /** The model would come to rest: what joins the session now. Take steps first. */
+  /** The model is about to stop: returns the messages that join the session now. Take steps first. */
   join(): JoiningMessages | null
-  /** The model has come to rest; somebody has aborted it, or it is done. */
+  /** The model has stopped, because of an abort or because it is done. */
   settled(aborted: boolean): void
   /** The host would end now, unless the model goes on. */
   drain(): void
-  /** The session is gone. */
+  /** The session has been closed. */
   forget(): void
-  /** Answers `look`: the deliveries in the session, and its file, if it has one. */
+  /** Answers `check`: the deliveries in the session, and its file, if it has one. */
   contains(deliveryIds: Array<string>, file?: string | undefined | null): void
   /** Answers `send`: the session has taken the message. */
   sent(): void
-  /** What to do next; absent when that is nothing. */
+  /** Returns the next step. Absent if there is none. */
   next(): DeliveryStep | null
 }
 
@@ -232,8 +231,8 @@ export declare class EarlyCall {
 }
 
 /**
- * The calls of a host's model while they arrive: decides for which of them children are booted, and ends those that
- * nobody will use. Feed it with the events of pi.
+ * The calls of a host's model while they arrive: decides which children are booted, and ends the unused ones. Feed it with the
+ * events of pi.
  *
  * @example
  * ```ts
@@ -254,18 +253,15 @@ export declare class EarlyCalls {
   constructor()
   /** Takes a piece. The call is returned when `boot` should be called for it. */
   take(piece: CallPiece): ArrivingCall | null
-  /**
-   * Boots children for the call that `take` has returned last, with what has arrived of it and what follows; see
-   * `bootEarly`.
-   */
+  /** Boots children for the call that `take` has returned last, with its pieces so far and all later ones; see `bootEarly`. */
   boot(options: EarlyOptions): void
-  /** A message of the model is complete. Of one that ended with `error`, `aborted` or `length`, no call is executed. */
+  /** A message of the model is complete. If it ended with `error`, `aborted` or `length`, none of its calls is executed. */
   messageEnded(stopReason?: string | undefined | null): void
   /** A call is over: executed, refused or invalid. */
   finished(callId: string): void
   /** No call that has arrived will be executed any more. */
   clear(): void
-  /** The same. Resolves when the children are gone that no run has claimed. */
+  /** Does the same for a closing host. Resolves when all unclaimed children are gone. */
   close(): Promise<void>
 }
 
@@ -291,20 +287,20 @@ export declare class RunHandle {
    */
   get runId(): string
   /**
-   * Resolves with the result, whatever a user or a child did; calling it again gives the same. Rejects only for a
-   * bug in the addon.
+   * Resolves with the result, for every action of a user or a child. Calling it again gives the same result. Rejects only for
+   * a bug in the addon.
    */
   result(): Promise<ToolResult>
   /** Ends the call; its result has the outcome `aborted` and names `reason`. Does nothing once the call has ended. */
   abort(reason?: string | undefined | null): void
   /**
-   * Hands the call over: its runs that have not ended go on in the background of the conversation, with all they have,
-   * and `result` resolves at once, with the outcome `background` for each of them. Resolves with a receipt for each, once
-   * they are stored; a chain goes on as one run. The results of the runs come through `openBackground`. A call that
-   * waits on gives one receipt that says why. After that, `abort` does nothing.
+   * Moves the call to the background: its runs that have not ended continue there with all they have, and `result` resolves at
+   * once, with the outcome `background` for each of them. Resolves with a receipt for each, once they are stored; a chain
+   * continues as one run. The results of the runs come through `openBackground`. If the call cannot be moved, the single
+   * receipt gives the reason. After that, `abort` does nothing.
    */
   background(): Promise<SpawnReceipt[]>
-  /** Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone. */
+  /** Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they are gone. */
   close(): Promise<void>
   /**
    * Sends a message to every working child of the call, which reads it before its next turn. False when no child
@@ -330,7 +326,7 @@ export declare class RunHandle {
 export declare class SessionToolCall {
   /** Resolves with the answer. Failures are in it. */
   result(): Promise<SessionToolAnswer>
-  /** Ends the wait for a reply. What was sent stays sent, and its result arrives as a message. */
+  /** Ends the wait for a reply. A sent message stays sent, and its result arrives as a message. */
   abort(): void
 }
 
@@ -369,15 +365,15 @@ export interface AgentInfo {
   /** The thinking level the definition asks for; absent: inherited. */
   thinking?: string
   /**
-   * Whether a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command
-   * for that.
+   * True if a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command for
+   * that.
    */
   canWrite: boolean
-  /** Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not. */
+  /** The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none. */
   writes?: "tree" | "anywhere"
-  /** What a run would have in the end, and who said so, in words for people: `model haiku (agents.explorer)`. */
+  /** A run's effective settings with their sources, in words for people: `model haiku (agents.explorer)`. */
   settings: Array<string>
-  /** What the agent asks for and this pi does not have, in words for people. */
+  /** The requests of the agent that this pi lacks, in words for people. */
   notices: Array<string>
 }
 
@@ -390,8 +386,8 @@ export interface Announcement {
   /** True: people see it. */
   display: boolean
   /**
-   * What the session keeps beside it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the beginnings of
-   * their results.
+   * The details that the session keeps next to it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the
+   * beginnings of their results.
    */
   details: Record<string, unknown>
 }
@@ -434,10 +430,7 @@ export interface BackgroundEvent {
    * `partial` and `notes` are absent.
    */
   runs?: Array<RunRecord>
-  /**
-   * What other extensions are to hear of runs, oldest first; none of those that had ended before the conversation was
-   * opened.
-   */
+  /** The events of runs for other extensions, oldest first. Runs that ended before the conversation was opened have none. */
   news?: Array<RunEvent>
   /** Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
@@ -461,9 +454,9 @@ export interface BackgroundOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -482,8 +475,8 @@ export interface BackgroundOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -495,8 +488,8 @@ export interface BackgroundOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -534,10 +527,10 @@ export interface BackgroundOptions {
 }
 
 /**
- * Boots the children of a call while its arguments still arrive: those whose agent needs no one's consent, while the
- * queue has a free slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain`
- * claims it by `callId`; a child that nobody claims within 30 seconds of the last `push` is ended without a trace. The
- * configuration key `earlyBoot` switches this off.
+ * Boots the children of a call while its arguments still arrive: of agents that need no consent, while the queue has a free
+ * slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain` claims it by `callId`. A
+ * child that is not claimed within 30 seconds of the last `push` is ended without a trace. The configuration key `earlyBoot`
+ * switches this off.
  *
  * @example
  * ```ts
@@ -584,7 +577,7 @@ export interface CallPiece {
   json?: string
 }
 
-/** How much of a card is wanted. */
+/** The requested size of a card. */
 export interface CardExtent {
   /** All of it. */
   isExpanded: boolean
@@ -596,7 +589,7 @@ export interface CardExtent {
 
 /** A column: as wide as the longest text at this place in all lines of a drawing. */
 export interface Cell {
-  /** What it says. */
+  /** The content. */
   span: Span
   /** Columns at most. */
   most: number
@@ -608,8 +601,8 @@ export interface Cell {
   isRight?: boolean
   /** Its text still grows and must not move the others. */
   isGrowing?: boolean
-  /** How it is told apart from the others of its column. */
-  apart?: SharedPrefix
+  /** The difference from the other cells of its column. */
+  sharedPrefix?: SharedPrefix
 }
 
 /** Several tasks one after the other, and the pi that asks. */
@@ -630,9 +623,9 @@ export interface ChainOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -651,8 +644,8 @@ export interface ChainOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -664,8 +657,8 @@ export interface ChainOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -702,17 +695,17 @@ export interface ChainOptions {
   hostScript?: string
 }
 
-/** How the check of a run's work ended: the command that its agent names. */
+/** The result of the check of a run's work: the command that its agent names. */
 export interface CheckReport {
   /** The command, on one line. */
   command: string
-  /** Whether it ended with exit code 0. A run whose check did not has failed. */
+  /** True if it ended with exit code 0. A run whose check failed has failed. */
   passed: boolean
-  /** How it ended, such as `exit code 1`. */
+  /** Its outcome, such as `exit code 1`. */
   ended: string
-  /** How many times it ran, from 1. */
+  /** The number of its runs, from 1. */
   runs: number
-  /** The end of what it printed the last time; at most 2 KiB. */
+  /** The end of its last output; at most 2 KiB. */
   output: string
 }
 
@@ -720,7 +713,7 @@ export interface CheckReport {
 export interface Choice {
   /** Its words, on one line. */
   label: string
-  /** What to answer; absent where a text is to be written. */
+  /** The answer. Absent if a text must be written. */
   answer?: Answer
 }
 
@@ -728,7 +721,7 @@ export interface Choice {
 export interface ChosenQuestion {
   /** Its id; absent when there is none. */
   id?: number
-  /** Why there is none. */
+  /** The reason why there is none. */
   problem?: string
 }
 
@@ -744,7 +737,7 @@ export interface CollectedOutput {
   error?: string
   /** The newest 64 KiB of assistant text that did not become the answer. */
   partialOutput?: string
-  /** Why the last assistant message ended, such as `stop` or `length`. */
+  /** The reason why the last assistant message ended, such as `stop` or `length`. */
   stopReason?: string
   /** The model of the first assistant message, `provider/id`. */
   model?: string
@@ -754,7 +747,7 @@ export interface CollectedOutput {
   displayItems: Array<DisplayItem>
   /** Bytes left out of the middle of `output`; 0 when it is whole. */
   omittedBytes: number
-  /** How much was read. */
+  /** The amount that was read. */
   counts: StreamCounts
   /** The end of the lines that are no JSON; at most 8 KiB. */
   noise: string
@@ -774,8 +767,8 @@ export interface CollectedOutput {
 export declare function collectOutput(jsonl: string | Uint8Array): Promise<CollectedOutput>
 
 /**
- * Collects the event stream of `pi --mode json` from a file, whatever its size in at most 3 MiB of memory. Rejects
- * when the file cannot be read.
+ * Collects the event stream of `pi --mode json` from a file of any size, in at most 3 MiB of memory. Rejects if the file cannot
+ * be read.
  *
  * @example
  * ```ts
@@ -812,15 +805,15 @@ export interface Completion {
   value: string
   /** Its name in the list of completions. */
   label: string
-  /** What it does, or which run it names. */
+  /** The effect of the command, or the named run. */
   description: string
 }
 
 /** A configuration file. */
 export interface ConfigSource {
-  /** A project file may only tighten what the user's file allows. */
+  /** A project file may only tighten the user's settings. */
   origin: "user" | "project"
-  /** Where the file is, or would be. */
+  /** The path of the file, also if it does not exist. */
   path: string
   /** False when there is no such file, which is no mistake. */
   present: boolean
@@ -843,21 +836,21 @@ export interface ConfirmRequest {
   /** The question in a few words. */
   title: string
   /**
-   * What the agent is, what a yes allows, what has changed since the last yes, and all of its file. A yes counts for all
-   * of it, so let the person see it to its end.
+   * The agent's tools, the meaning of a yes, the changes since the last yes, and the whole file. A yes applies to all of it,
+   * so let the person see it to its end.
    */
   message: string
-  /** Who asks: `sub-agent`. */
+  /** The asker: `sub-agent`. */
   heading: string
   /** The question on one line. */
   sentence: string
   /** A no and a yes, in this order: the first one changes nothing. */
   choices: Array<Choice>
-  /** How long the answer is waited for, in milliseconds; ten minutes. */
+  /** The time limit of the answer, in milliseconds; ten minutes. */
   timeoutMs: number
 }
 
-/** How full the context of a child is, as its pi shows it. */
+/** The context use of a child, as its pi shows it. */
 export interface ContextUse {
   /** Tokens in the context; absent after a compaction, until the model has answered. */
   tokens?: number
@@ -878,8 +871,8 @@ export interface DeliveredEvent {
 }
 
 /**
- * The ids of the deliveries that entries of a session contain, given as a list in JSON: those of messages that announce, and
- * of replies that a tool has waited for. Entries that cannot hold any may be left out.
+ * Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages with results, and of replies
+ * to a waiting tool. Entries without deliveries may be omitted.
  *
  * @example
  * ```ts
@@ -905,11 +898,11 @@ export interface DeliveryMessage {
   /** The runs, with their results; empty where runs ask. */
   runs: Array<RunRecord>
   /**
-   * What runs ask the conversation whose agents say `ask: parent`; a message has results or questions. `continueRun`
-   * and the tool `sessions_send` answer.
+   * The questions to the conversation of runs whose agents say `ask: parent`. A message has results or questions.
+   * `continueRun` and the tool `sessions_send` answer.
    */
   questions: Array<RunQuestion>
-  /** What other extensions are to hear once the message is in the conversation, as `subagent:delivered`. */
+  /** The event for other extensions once the message is in the conversation, `subagent:delivered`. */
   news: DeliveredEvent
   /**
    * The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
@@ -924,13 +917,13 @@ export interface DeliveryMessage {
   restart?: Restart
 }
 
-/** What a host does next, as a `DeliveryDispatcher` says. */
+/** A host's next step, according to a `DeliveryDispatcher`. */
 export interface DeliveryStep {
   /**
-   * `look`: call `contains`. `send`: hand the message to the session and call `sent`; without that, what is left waits.
-   * `arrived`: the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
+   * `check`: call `contains`. `send`: give the message to the session and call `sent`; without that, the rest waits. `arrived`:
+   * the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
    */
-  step: "look" | "send" | "arrived" | "confirm"
+  step: "check" | "send" | "arrived" | "confirm"
   /** The first of the message's `deliveryIds`; of `send` and `arrived`. */
   message?: string
   /** True when the message starts a turn; of `send`. */
@@ -973,8 +966,8 @@ export interface Diagnostic {
 }
 
 /**
- * Lists the agents of a directory and the tools a child of each would get. Reads agent files, and asks the warden what
- * this machine can enforce.
+ * Lists the agents of a directory and the tools of each one's child. Reads agent files, and asks the warden what this machine
+ * can enforce.
  *
  * @example
  * ```ts
@@ -987,7 +980,7 @@ export interface Diagnostic {
  */
 export declare function discoverAgents(options: SurfaceOptions): Promise<AgentCatalog>
 
-/** What a child said or did. */
+/** A text or tool call of a child. */
 export type DisplayItem =
   | { type: 'text'; /** Sanitized, at most 4 KiB: a longer text is cut in the middle. */
   text: string }
@@ -1012,17 +1005,17 @@ export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
 
 /** One check and its finding. */
 export interface DoctorCheck {
-  /** What was checked, in a word or two. */
+  /** The checked subject, in a word or two. */
   area: string
   /** `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it. */
   status: "ok" | "info" | "warning" | "error"
   /** The finding. Sanitized, at most 4 KiB. */
   message: string
-  /** What to do about it. Sanitized, at most 4 KiB. */
+  /** The fix. Sanitized, at most 4 KiB. */
   hint?: string
 }
 
-/** What stands in the way of a delegation. */
+/** The obstacles to a delegation. */
 export interface DoctorReport {
   /** True when no check has the status `error`. */
   ok: boolean
@@ -1063,9 +1056,9 @@ export interface EarlyOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -1084,8 +1077,8 @@ export interface EarlyOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -1097,8 +1090,8 @@ export interface EarlyOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -1136,8 +1129,8 @@ export interface EarlyOptions {
 }
 
 /**
- * Draws what stands in the place of the panel's list while there are no runs. `isAll`: of all sessions; `isComplete`: the
- * store has answered; `problem`: why it has not.
+ * Draws the panel's text without runs. `isAll`: of all sessions; `isComplete`: the store has answered; `problem`: the reason why
+ * it has not.
  *
  * @example
  * ```ts
@@ -1149,10 +1142,10 @@ export interface EarlyOptions {
 export declare function emptyRunList(isAll: boolean, isComplete: boolean, problem?: string | undefined | null): Array<Row>
 
 /**
- * Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
- * exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Every conversation is closed, as by
- * `BackgroundSession.close`: the results wait until it is opened again. Resolves when their children are gone,
- * after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
+ * Ends every background run of this process that is not detached (`background.onExit`), because the process is about to exit.
+ * Their outcome is `interrupted`; their partial answers are kept. Every conversation is closed, as by `BackgroundSession.close`:
+ * the results wait until it is opened again. Resolves when their children have ended, after at most 20 seconds per agent
+ * directory, with a sentence for the user if any run was ended.
  *
  * @example
  * ```ts
@@ -1164,8 +1157,8 @@ export declare function emptyRunList(isAll: boolean, isComplete: boolean, proble
 export declare function endBackground(): Promise<string | undefined>
 
 /**
- * Ends the children that wait for the next call (`spare.count`). Resolves when they are gone, without a trace. The end of
- * the JavaScript thread ends them as well.
+ * Ends the children that wait for the next call (`spare.count`). Resolves when all of their processes and files are gone. The
+ * end of the JavaScript thread ends them as well.
  *
  * @example
  * ```ts
@@ -1193,7 +1186,7 @@ export declare function endSpares(): Promise<void>
  */
 export declare function entryDrawing(entry: string): Array<Row>
 
-/** What a person's screen shows of a report. */
+/** A report for a person's screen. */
 export interface ExactReport {
   /** The lines below the title. */
   lines: Array<ReportLine>
@@ -1201,7 +1194,7 @@ export interface ExactReport {
   text: string
 }
 
-/** How a row fits a width. */
+/** The fit of a row to a width. */
 export type Fit =
   | { kind: 'line'; lead: Array<Span>; cells: Array<Cell>; parts: Array<Part>; behind: Array<Cell> }
   | { kind: 'parts'; parts: Array<Array<Span>>; most?: number }
@@ -1210,8 +1203,8 @@ export type Fit =
   | { kind: 'paths'; lead: Array<Span>; paths: Array<string> }
 
 /**
- * How a call asks its host. Each callback may be missing; none keeps the process alive. One that throws or rejects has
- * not answered.
+ * A call's requests to its host. Each callback may be missing, and none keeps the process alive. A callback that throws or
+ * rejects has not answered.
  *
  * @example
  * ```ts
@@ -1255,12 +1248,12 @@ export interface HostExtension {
   package?: string
 }
 
-/** What pi says about a model that was asked for. */
+/** pi's answer about a requested model. */
 export interface HostModel {
   /** `provider/id`; absent when no model or several are meant. */
   model?: string
   /**
-   * Whether pi has a login for its provider.
+   * True if pi has a login for its provider.
    * @default false
    */
   hasLogin?: boolean
@@ -1309,7 +1302,7 @@ export interface HostTool {
 }
 
 /**
- * Explains what would be redacted in a text: by which rule, what that finds, how often and where.
+ * Explains the redactions in a text: the rule, its findings, their number and their positions.
  *
  * @example
  * ```ts
@@ -1321,13 +1314,13 @@ export interface HostTool {
  */
 export declare function inspectOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<Redaction[]>
 
-/** What a run has left that worked in a private tree. */
+/** The artifacts of a run that worked in a private tree. */
 export interface IsolationReport {
   /** The branch with all that it did; absent when it changed nothing, or nothing could be taken over. */
   branch?: string
   /** The file with the same as a patch. */
   patch?: string
-  /** How many commits the child has made itself. */
+  /** The number of commits that the child has made itself. */
   commits: number
   /** Files that differ from the tree that it began with. */
   files: number
@@ -1339,7 +1332,7 @@ export interface IsolationReport {
   kept?: string
 }
 
-/** Messages that join the session where its model would come to rest. */
+/** Messages that join the session before its model would stop. */
 export interface JoiningMessages {
   /** The first of the `deliveryIds` of each message, oldest first. */
   messages: Array<string>
@@ -1374,7 +1367,7 @@ export declare function listSpawnable(options: SpawnableOptions): Promise<Spawna
  */
 export declare function loadConfig(options: SurfaceOptions): Promise<LoadedConfig>
 
-/** The configuration in force in a directory. */
+/** The effective configuration in a directory. */
 export interface LoadedConfig {
   /** The object under `subagents`, every key present, defaults filled in. 0 stands for "no limit" as in the files. */
   values: Record<string, unknown>
@@ -1410,15 +1403,15 @@ export declare function markStyles(): Array<MarkStyle>
 
 /** A model that a run asks for. */
 export interface ModelRequest {
-  /** As it was asked for: `provider/id`, an id, or a part of a name, without a thinking level. */
+  /** The requested name: `provider/id`, an id, or a part of a name, without a thinking level. */
   model: string
 }
 
 /**
- * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
- * at a time and at most five a second; the next one waits for a promise it returns. When it throws or its promise
- * rejects, the deliveries of that event are offered again; after six failures in a row the conversation is closed.
- * Opening a conversation that is open in this process replaces the earlier one.
+ * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event at a time
+ * and at most five a second. The next event waits for a returned promise. If `onEvent` throws or its promise rejects, the
+ * deliveries of that event are offered again. After six failures in a row the conversation is closed. Opening a conversation
+ * that is open in this process replaces the earlier one.
  *
  * @example
  * ```ts
@@ -1438,7 +1431,7 @@ export interface ModelRequest {
  */
 export declare function openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession
 
-/** How much of a text is kept. The limit that is reached first counts, and the marker counts within it. */
+/** The kept amount of a text. The limit that is reached first counts, and the marker counts within it. */
 export interface OutputLimits {
   /**
    * Bytes of UTF-8, from 0; `Infinity` is no limit.
@@ -1450,19 +1443,19 @@ export interface OutputLimits {
    * @default 2000
    */
   maxLines?: number
-  /** Where the whole text can be found; the marker says so. */
+  /** The place of the full text, for the marker. */
   fullText?: string
 }
 
 /** The keys of an action of the panel. */
 export interface PanelKey {
-  /** What they do. */
+  /** The action. */
   action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "again" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
   own: Array<string>
-  /** What they do, in words. */
+  /** The action in words. */
   description: string
 }
 
@@ -1496,9 +1489,9 @@ export interface ParallelOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -1517,8 +1510,8 @@ export interface ParallelOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -1530,8 +1523,8 @@ export interface ParallelOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -1572,7 +1565,7 @@ export interface ParallelOptions {
 export interface Part {
   /** A part without text is left out with its separator. */
   spans: Array<Span>
-  /** Where there is no room for all parts, the highest rank goes first; 0 stays. */
+  /** Without room for all parts, the highest rank is dropped first; 0 stays. */
   rank: number
   /** It may be cut to so many columns before another part goes. */
   fewest?: number
@@ -1598,7 +1591,7 @@ export interface PiCost {
   total: number
 }
 
-/** What a run spent, in the shape of pi's own messages, for the totals of the parent session. */
+/** The usage of a run, in the shape of pi's own messages, for the totals of the parent session. */
 export interface PiUsage {
   /** Tokens the model read. */
   input: number
@@ -1638,7 +1631,7 @@ export interface PreparedArguments {
   problem?: string
 }
 
-/** A run as other extensions are told of it; the fields mean what they do in `RunRecord`. */
+/** A run as published to other extensions. The fields have the same meaning as in `RunRecord`. */
 export interface PublishedRun {
   runId: string
   sessionKey: string
@@ -1659,7 +1652,7 @@ export interface PublishedRun {
   endedMs?: number
   usage: RunUsage
   lastTool?: string
-  /** The last 500 characters of what it is writing. */
+  /** The last 500 characters of the text that it is writing. */
   text?: string
   transcript?: string
   /** The first 4000 characters of its result; only when that has been delivered. */
@@ -1697,22 +1690,21 @@ export interface Question {
   placeholder?: string
   /** The initial text of the field; as long as the title. Returned unchanged, it is the child's own text. */
   prefill?: string
-  /** Who asks: `cleanup (explorer) asks`. */
+  /** The asker: `cleanup (explorer) asks`. */
   heading: string
   /** The question on one line, with who asks it. */
   sentence: string
   /** The ways to answer, for people. The first one changes nothing. */
   choices: Array<Choice>
   /**
-   * How long the answer is waited for, in milliseconds: as long as the child does, and ten minutes at most. Without
-   * one the dialog is cancelled.
+   * The time limit of the answer, in milliseconds: as long as the child waits, and at most ten minutes. Without an answer the
+   * dialog is cancelled.
    */
   timeoutMs: number
 }
 
 /**
- * The question that a line after `/subagents` is about, of those that wait, the oldest first. Nothing for a line that is
- * another command.
+ * Returns the question that a line after `/subagents` refers to, oldest first. `null` if the line is another command.
  *
  * @example
  * ```ts
@@ -1724,7 +1716,7 @@ export interface Question {
  */
 export declare function questionToAnswer(line: string, waiting: Array<WaitingQuestion>): ChosenQuestion | null
 
-/** How many different values one rule replaced. It never holds a value. */
+/** The number of different values that one rule replaced. It never holds a value. */
 export interface RedactedValues {
   /** The rule's name, which `sanitize.allow` takes as `rule:NAME`. */
   rule: string
@@ -1736,11 +1728,11 @@ export interface RedactedValues {
 export interface Redaction {
   /** The rule's name. */
   rule: string
-  /** What the rule finds, in plain words. */
+  /** The findings of the rule, in plain words. */
   what: string
-  /** How often it fired. */
+  /** The number of findings. */
   count: number
-  /** Where, in bytes of the input as UTF-8. */
+  /** The positions, in bytes of the input as UTF-8. */
   ranges: Array<ByteRange>
 }
 
@@ -1748,7 +1740,7 @@ export interface Redaction {
 export interface RefreshRequest {
   /** The provider, as pi names it. */
   provider: string
-  /** How long the token has to be good, in milliseconds. The answer is waited for 50 seconds at most. */
+  /** The required lifetime of the token, in milliseconds. The answer is awaited for at most 50 seconds. */
   validForMs: number
 }
 
@@ -1771,7 +1763,7 @@ export interface ReportLine {
   mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** Its first column; absent: none. */
   name?: string
-  /** What it says. */
+  /** The text. */
   text: string
   /**
    * Levels below the lines before it.
@@ -1780,11 +1772,11 @@ export interface ReportLine {
   indent?: number
 }
 
-/** What all processes of a child used together. */
+/** The resources of all processes of a child together. */
 export interface Resources {
   /**
-   * The most resident memory at once, in bytes, sampled every 250 ms; never less than that of the largest process.
-   * Pages that processes share count for each of them.
+   * The peak of resident memory, in bytes, sampled every 250 ms; never less than the largest process's. Pages that processes
+   * share count for each of them.
    */
   peakRssBytes: number
   /** Processor time in milliseconds. */
@@ -1807,9 +1799,9 @@ export interface RetryNotice {
   attempt: number
   /** The most repetitions; absent when it is not known. */
   maxAttempts?: number
-  /** When it begins, in milliseconds since 1970. */
+  /** The time of its begin, in milliseconds since 1970. */
   atMs: number
-  /** What the provider said, on one line. */
+  /** The provider's message, on one line. */
   error?: string
 }
 
@@ -1817,7 +1809,7 @@ export interface RetryNotice {
 export interface Row {
   /** Columns that it is moved to the right. */
   indent: number
-  /** What it says, and how that fits a width. */
+  /** The content, and its fit to a width. */
   fit: Fit
 }
 
@@ -1827,13 +1819,13 @@ export interface RunDetails {
   kind?: "subagent-run"
   /** The version of their shape: 1. */
   version?: number
-  /** `management`: refused because of `maxDepth`, whatever it asked for. */
+  /** `management`: refused because of `maxDepth`, for any kind of call. */
   mode: "single" | "parallel" | "chain" | "management"
   /** Eight hexadecimal characters; absent when the call was refused. */
   runId?: string
   /** One entry per run, in the order of the tasks; empty for refusals and in updates. */
   results: Array<SingleResult>
-  /** Why the call did not simply succeed. A truncated success has one as well. */
+  /** The reason why the call did not simply succeed. A truncated success has one as well. */
   error?: CallError
   /** Only in updates of one run, never in a result. */
   streaming?: Streaming
@@ -1855,19 +1847,19 @@ export declare function runDrawing(run: string, now?: number | undefined | null)
 
 /** A run, as the panel shows it. */
 export interface RunDrawing {
-  /** What people call it. */
+  /** Its name for people. */
   name: string
   /** The head of its transcript. */
   head: Array<Row>
-  /** What it asks, in one line; nothing where it asks nothing. */
+  /** Its question, on one line. Empty without a question. */
   question: Array<Row>
-  /** What was asked of it, and its newest call. */
+  /** Its task, and its newest call. */
   task: Array<Row>
-  /** What it is saying or has come to. */
+  /** Its newest text, or its result. */
   latest: Array<Row>
-  /** What it has spent. */
+  /** Its usage. */
   usage: Array<Row>
-  /** How it has ended; nothing while it works. */
+  /** Its outcome. Empty while it works. */
   outcome: Array<Row>
   /** All that it is saying. */
   current: Array<Row>
@@ -1877,7 +1869,7 @@ export interface RunDrawing {
 export interface RunEvent {
   /** The name of the event. */
   happened: "subagent:started" | "subagent:update" | "subagent:ended"
-  /** What it carries. */
+  /** The run of the event. */
   run: PublishedRun
 }
 
@@ -1897,7 +1889,7 @@ export declare function runList(runs: string, unread: Array<string>, chosen?: st
 
 /** The panel's list of runs. */
 export interface RunList {
-  /** How many runs are in which state, and what they have spent. */
+  /** The numbers of runs by state, and their usage. */
   head: Array<Span>
   /** The names of the columns, then a line for each run. */
   lines: Array<Row>
@@ -1943,9 +1935,9 @@ export interface RunOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -1964,8 +1956,8 @@ export interface RunOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -1977,8 +1969,8 @@ export interface RunOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -2031,7 +2023,7 @@ export interface RunQuestion {
   question: string
   /** The answers that it names; empty for one in other words. */
   options: Array<string>
-  /** When it goes on without an answer, in milliseconds since 1970. */
+  /** The time at which it continues without an answer, in milliseconds since 1970. */
   endsMs: number
 }
 
@@ -2057,7 +2049,7 @@ export interface RunRecord {
   thinking?: string
   /** The directory the child works in. */
   cwd: string
-  /** When its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered. */
+  /** The time at which its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered. */
   cleanup: "keep" | "delete"
   /** True when the run goes on after its pi has ended. */
   isDetached: boolean
@@ -2070,32 +2062,32 @@ export interface RunRecord {
   position?: number
   /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
   blockedBy?: string
-  /** What its child asks, on one line, while it waits for the answer. */
+  /** The question of its child, on one line, while it waits for the answer. */
   pendingQuestion?: string
-  /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
+  /** The status in the announcement. Absent before the end; `unknown`: its host ended first. */
   status?: "success" | "error" | "timeout" | "unknown"
-  /** How it ended; absent before the end. */
+  /** The outcome. Absent before the end. */
   outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** Why it failed. */
+  /** The reason of the failure. */
   error?: string
-  /** When it was accepted. */
+  /** The time at which it was accepted. */
   createdMs: number
-  /** When it got its turn. */
+  /** The time at which it got its slot. */
   startedMs?: number
-  /** When it ended. */
+  /** The time of its end. */
   endedMs?: number
   /**
-   * How long it had run when it was last resumed, in milliseconds; 0 for one that was not. `startedMs` is when its last
-   * part got its turn.
+   * The runtime before the last resumption, in milliseconds; 0 for a run that was not resumed. `startedMs` is then the start
+   * of its last part.
    */
   previousRunMs: number
-  /** When its transcript will be archived. */
+  /** The time at which its transcript will be archived. */
   archiveAtMs?: number
-  /** When its transcript was archived. */
+  /** The time at which its transcript was archived. */
   archivedMs?: number
-  /** What it has spent, earlier resumptions included. */
+  /** Its usage, including earlier resumptions. */
   usage: RunUsage
-  /** How full its context is; absent before its first turn has ended. */
+  /** The context use of its child. Absent before the end of its first turn. */
   context?: ContextUse
   /** The run's directory; absent before its child starts. */
   directory?: string
@@ -2114,9 +2106,9 @@ export interface RunRecord {
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */
   tools: Array<string>
-  /** How the child is held to reading, in words, or that it is not. */
+  /** The sandbox that enforces readonly, in words, or its absence. */
   sandbox?: string
-  /** How surely everything the child started is ended; as in `SingleResult`. */
+  /** The certainty that all processes of the child have ended, as in `SingleResult`. */
   supervision?: string
   /** The child's process id, while it runs. */
   pid?: number
@@ -2128,11 +2120,11 @@ export interface RunRecord {
   processes?: number
   /** The newest tool call on one line. */
   lastTool?: string
-  /** What is about to be tried again. */
+  /** The pending retry. */
   retry?: RetryNotice
   /** The newest text, unless a tool was called since; at most 2 KiB. */
   text?: string
-  /** How often it was resumed, from 0. */
+  /** The number of resumptions, from 0. */
   timesResumed: number
   /** True when its child works in a tree of its own, which `diff` shows once it has ended. */
   isIsolated: boolean
@@ -2142,14 +2134,14 @@ export interface RunRecord {
   isForeground: boolean
 }
 
-/** What is known of a run's state. */
+/** The state of a run. */
 export interface RunStatus {
   /**
    * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
    * shown as it is.
    */
   state: string
-  /** What it asks, and waits for. */
+  /** The question for which it waits. */
   pendingQuestion?: string
   /** The place in the queue, from 1. */
   position?: number
@@ -2159,9 +2151,9 @@ export interface RunStatus {
   blockedBy?: string
   /** The attempt, from 1; after the end, how many there were. */
   attempt?: number
-  /** What is about to be tried again. */
+  /** The pending retry. */
   retry?: RetryNotice
-  /** Why the model stopped. */
+  /** The reason why the model stopped. */
   stopReason?: string
   /** The signal that ended the child. */
   signal?: string
@@ -2172,7 +2164,7 @@ export interface RunStatus {
   nowMs?: number
 }
 
-/** What a run spent, summed over its assistant messages. */
+/** The usage of a run, summed over its assistant messages. */
 export interface RunUsage {
   /** Tokens the model read. */
   input: number
@@ -2189,8 +2181,8 @@ export interface RunUsage {
 }
 
 /**
- * Draws the widget above the editor in at most `most` lines and one: the runs at work, and those that have ended and wait to
- * be read, both given as JSON.
+ * Draws the widget above the editor in at most `most` lines and one: the active runs, and the ended runs whose results are
+ * unread, both given as JSON.
  *
  * @example
  * ```ts
@@ -2201,22 +2193,22 @@ export interface RunUsage {
  */
 export declare function runWidget(live: string, unread: string, most: number, now?: number | undefined | null): Array<Row>
 
-/** Whether the kernel held a child to reading, or to its tree. */
+/** The enforcement of a child's readonly mode, or of its write access to its tree. */
 export interface SandboxReport {
   /**
-   * True when the kernel held it to reading, or one that may write to its tree; false when only the choice of tools did, and for
-   * one that may write everywhere (`allowWrite: "all"`).
+   * True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did, and for a
+   * child that may write everywhere (`allowWrite: "all"`).
    */
   enforced: boolean
-  /** The mechanisms in force, such as `landlock`. */
+  /** The active mechanisms, such as `landlock`. */
   mechanism: Array<string>
-  /** `off`: what the child's shell starts is kept from the network; pi itself and its other tools are not. */
+  /** `off`: programs of the child's shell have no network. pi itself and its other tools do. */
   network: "on" | "off"
-  /** Why it was not held, or what stays open. */
+  /** The reason why it was not enforced, or the remaining gaps. */
   reason?: string
 }
 
-/** What a sanitizer knows beside its rules. */
+/** The knowledge of a sanitizer next to its rules. */
 export interface SanitizeOptions {
   /**
    * Exact secret values.
@@ -2231,11 +2223,11 @@ export interface SanitizeOptions {
    */
   homes?: Array<string>
   /**
-   * Which home directories are shown as `~`: the user's own, but not in code; everybody's, in code too; none.
+   * The home directories that are shown as `~`: the user's own, but not in code; all users', in code too; none.
    * @default "own"
    */
   homePaths?: "own" | "all" | "off"
-  /** Exact values to leave alone, and rules, as `rule:NAME`. What names no rule rejects. */
+  /** Exact values to keep, and rules, as `rule:NAME`. An entry that names no rule rejects. */
   allow?: Array<string>
 }
 
@@ -2274,9 +2266,9 @@ export interface SessionKey {
 
 /** The answer to a call of a session tool, as pi takes the result of a tool. */
 export interface SessionToolAnswer {
-  /** What the model reads: a JSON object. Of a call that failed its `status` is `error`, and `error` says why. */
+  /** The answer for the model: a JSON object. A failed call has the `status` `error`, and the reason in `error`. */
   content: Array<TextContent>
-  /** What the session keeps beside it. */
+  /** The details that the session keeps next to it. */
   details: SessionToolDetails
   /**
    * True when the call failed.
@@ -2285,7 +2277,7 @@ export interface SessionToolAnswer {
   isError?: boolean
 }
 
-/** What a session keeps of the answer of a session tool. */
+/** The details of a session tool's answer in a session. */
 export interface SessionToolDetails {
   /** `subagent-session`. */
   kind: string
@@ -2308,19 +2300,19 @@ export interface ShadowedAgent {
   source: "builtin" | "user" | "project"
   /** The file that defines it; absent for builtins. */
   path?: string
-  /** The source of the one that takes effect. */
+  /** The source of the effective definition. */
   by: "builtin" | "user" | "project"
 }
 
-/** How a text that begins like another one is told apart from it. */
+/** The difference of a text from others with the same beginning. */
 export interface SharedPrefix {
   /** In so many characters they are alike. */
   shared: number
-  /** What is shown of it where there is no room for more than these. */
+  /** The part that is shown without room for the whole text. */
   end: string
 }
 
-/** What one agent did with one task. Every string is sanitized. */
+/** The result of one agent for one task. Every string is sanitized. */
 export interface SingleResult {
   /** The agent's name. */
   agent: string
@@ -2333,11 +2325,11 @@ export interface SingleResult {
   runId?: string
   /** 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n. */
   exitCode: number
-  /** What all attempts spent; zeros when no child reported any. */
+  /** The usage of all attempts. Zeros if no child reported any. */
   usage: RunUsage
   /** The child's context use after its last turn; absent in JSON mode and if the child did not report it. */
   context?: ContextUse
-  /** Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0. */
+  /** The reason of the failure, at most 16 KiB. Present exactly if `exitCode` is not 0. */
   error?: string
   /**
    * The child's session file, after success and after failure. Absent when `persistSession` is false or no child
@@ -2345,34 +2337,34 @@ export interface SingleResult {
    */
   sessionFile?: string
   /**
-   * The text of the last complete assistant message, or the beginning of one that an early end cut off. At most 64
-   * KiB: a longer one is cut in the middle.
+   * The text of the last complete assistant message, or the beginning of a message that an early end cut off. At most 64 KiB:
+   * a longer text is cut in the middle.
    */
   output?: string
   /** The newest texts and tool calls, oldest first; at most 64, and 48 KiB of JSON. */
   displayItems?: Array<DisplayItem>
   /**
-   * How the run ended. `killed`: its processes used more than `limits` allows; `skipped`: another run kept it from
-   * starting; `interrupted`: its host ended.
+   * The outcome of the run. `killed`: its processes used more than `limits` allows; `skipped`: another run prevented its
+   * start; `interrupted`: its host ended.
    */
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** How many children were started: 0 when none was, otherwise 1 to `retry.maxAttempts`. */
+  /** The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`. */
   attempts: number
   /** Milliseconds from the run's turn to its result; 0 when it never got one. */
   durationMs: number
   /** The model that answered, `provider/id`. */
   model?: string
-  /** Why the last assistant message ended. `length` is a success whose text says that it was cut. */
+  /** The reason why the last assistant message ended. `length` is a success whose text says that it was cut. */
   stopReason?: string
   /** The signal that ended the child when the addon did not send it, such as `SIGKILL`. */
   signal?: string
   /** `runtime`: the limit of the whole run; `idle`: the limit on silence. Absent unless one of them ended the run. */
   timeoutReason?: "runtime" | "idle"
-  /** How the child was held to reading; absent when the run was refused before that was decided. */
+  /** The enforcement of the child's sandbox. Absent if the run was refused before that decision. */
   sandbox?: SandboxReport
-  /** How surely everything the child started was ended, surest first; absent when no child was started. */
+  /** The certainty that all processes of the child have ended, surest first. Absent if no child was started. */
   supervision?: "warden+pid-ns" | "warden+cgroup" | "warden" | "process-group" | "process"
-  /** What the child's processes used together; absent without a warden. */
+  /** The resources of the child's processes together. Absent without a warden. */
   resources?: Resources
   /**
    * The file with the sanitized text; absent unless `content` was truncated. Of an answer of more than 1 MiB the middle is
@@ -2380,13 +2372,13 @@ export interface SingleResult {
    */
   fullOutputFile?: string
   /**
-   * What the child has submitted, where its agent or the call has an `outputSchema`: sanitized, and of that shape as far
-   * as pi's check of it goes. Absent when it has more than 64 KiB as JSON; `structuredFile` names it then.
+   * The value that the child has submitted, if its agent or the call has an `outputSchema`: sanitized, and valid as far as pi
+   * checks it. Absent if it has more than 64 KiB as JSON; then `structuredFile` names it.
    */
   structured?: unknown
   /** The file with all of it as JSON; absent when the text holds it. */
   structuredFile?: string
-  /** How the check of its work ended; absent where the agent has none, or the run ended before it. */
+  /** The result of the check of its work. Absent if the agent has none, or the run ended before it. */
   check?: CheckReport
   /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
@@ -2395,21 +2387,21 @@ export interface SingleResult {
    */
   changes?: Array<string>
   /**
-   * The files that the run created or changed and that run code later without being asked, or tell agents what to do: `.pi`,
-   * hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, also those that git ignores; at most 50,
-   * then one entry `and n more`. Absent when there are none.
+   * The files that the run created or changed and that run code later without being asked, or give instructions to agents:
+   * `.pi`, hooks, `.mcp.json`, tasks of editors. Sorted, relative to the root of its tree, including files that git ignores;
+   * at most 50, then one entry `and n more`. Absent if there are none.
    */
   flagged?: Array<string>
   /**
-   * Why `flagged` may lack files, in at most 1,200 characters: the search stopped at a limit, or could not read a directory.
-   * Absent when all of the tree was searched.
+   * The reason why `flagged` may lack files, in at most 1,200 characters: the search stopped at a limit, or could not read a
+   * directory. Absent if the whole tree was searched.
    */
   flaggedGap?: string
-  /** What it has left, if its agent has `isolation: private`; nothing of it is in the caller's tree. */
+  /** The artifacts of a run with `isolation: private`. They are not in the caller's tree. */
   isolation?: IsolationReport
   /**
-   * How many secrets were replaced in the texts of this result, by rule, the most frequent first; absent when there
-   * were none. A value counts once, wherever it stood.
+   * The number of secrets replaced in the texts of this result, by rule, the most frequent first. Absent if there were none.
+   * Each value counts once.
    */
   redacted?: Array<RedactedValues>
   /** Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each. */
@@ -2435,27 +2427,27 @@ export interface SpawnableAgent {
   id: string
   /** One line of at most 200 characters. */
   description: string
-  /** Where it is defined. */
+  /** The source of its definition. */
   source: "builtin" | "user" | "project"
   /** True when the definition allows only reading. */
   readonly: boolean
-  /** Whether its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that. */
+  /** True if its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that. */
   canWrite: boolean
-  /** Where: in its tree, where the kernel keeps it, or wherever the user can. Absent when it could not. */
+  /** The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none. */
   writes?: "tree" | "anywhere"
   /** The model it would get, as it is named; absent when unknown. */
   model?: string
-  /** Who named that model, for people: `agents.NAME`, the agent file, the session. Absent without `model`. */
+  /** The source of the model, for people: `agents.NAME`, the agent file, the session. Absent without `model`. */
   modelFrom?: string
   /** The thinking level it would get; absent when unknown. */
   thinking?: string
-  /** Whom it may ask while it works: the user, or the conversation that started it. Absent for one that asks nobody. */
+  /** The addressee of its questions: the user, or the conversation that started it. Absent if it asks no one. */
   asks?: "user" | "parent"
 }
 
 /** The agents that may run in the background with this configuration on this machine. */
 export interface SpawnableAgents {
-  /** `subagent-agents`: what this is, in a session. */
+  /** `subagent-agents`: the kind of these details in a session. */
   kind: string
   /** The version of its shape: 1. */
   version: number
@@ -2474,9 +2466,9 @@ export interface SpawnableOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -2495,8 +2487,8 @@ export interface SpawnableOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -2508,8 +2500,8 @@ export interface SpawnableOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -2574,7 +2566,7 @@ export interface SpawnOptions {
    */
   runTimeoutSeconds?: number
   /**
-   * When the transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once the result was
+   * The archiving of the transcript: `keep` after `archiveAfterMinutes`, `delete` once the result was
    * delivered.
    * @default "keep"
    */
@@ -2590,9 +2582,9 @@ export interface SpawnOptions {
    * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
    */
   agentDir?: string
-  /** The session file of the conversation; the sessions of children are kept beside it. */
+  /** The session file of the conversation. The sessions of children are kept next to it. */
   parentSessionFile?: string
-  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
+  /** The id of the conversation. Its cost is counted under this id, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
    * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
@@ -2611,8 +2603,8 @@ export interface SpawnOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension. A call is refused whose child would not know its
-   * model.
+   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
+   * its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -2624,8 +2616,8 @@ export interface SpawnOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Those that watch tool calls are
-   * loaded by every child that may write. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
+   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -2664,7 +2656,7 @@ export interface SpawnOptions {
 
 /** The answer to a request for a background run. */
 export interface SpawnReceipt {
-  /** `subagent-receipt`: what this is, in a session. */
+  /** `subagent-receipt`: the kind of these details in a session. */
   kind: string
   /** The version of its shape: 1. */
   version: number
@@ -2678,7 +2670,7 @@ export interface SpawnReceipt {
   note?: string
   /** Options that were skipped, such as an unknown model. */
   warnings?: Array<string>
-  /** Why there is no run. */
+  /** The reason why there is no run. */
   error?: string
 }
 
@@ -2783,17 +2775,17 @@ export declare function startRun(options: RunOptions, onUpdate?: (update: ToolRe
  */
 export declare function stateLabel(standing: RunStatus): StateLabel
 
-/** How a state is shown. */
+/** The label of a state. */
 export interface StateLabel {
   /** The name of its mark; `markStyles` has the sign. */
   mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** The state in a word or two. */
   word: string
-  /** What to show beside the mark; absent for a run that simply runs or has simply done its work. */
+  /** The text next to the mark. Absent for a run that simply runs or has simply completed. */
   note?: string
 }
 
-/** How much of a stream was read. */
+/** The read amount of a stream. */
 export interface StreamCounts {
   /** Bytes. */
   bytes: number
@@ -2820,7 +2812,7 @@ export interface Streaming {
   rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
   blockedBy?: string
-  /** What of its changes cannot be undone; absent unless it writes in place. */
+  /** The changes that cannot be undone. Absent unless it writes in place. */
   undoNote?: string
   /** From 1. */
   attempt: number
@@ -2836,7 +2828,7 @@ export interface Streaming {
   elapsedMs: number
   /** Milliseconds since the child's last event. */
   sinceEventMs: number
-  /** What is about to be tried again. */
+  /** The pending retry. */
   retry?: RetryNotice
   /** The model that answers, `provider/id`; absent before its first message. */
   model?: string
@@ -2903,7 +2895,7 @@ export interface SurfaceOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * Those of them that pi does not know without an extension.
+   * The extension providers that pi does not know without an extension.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -2913,7 +2905,7 @@ export interface SurfaceOptions {
 
 /** A name of this package that the hosting pi gives to something else. */
 export interface TakenName {
-  /** What it names. */
+  /** The kind of the name. */
   kind: "tool" | "prompt" | "command"
   /** The name, without a slash. */
   name: string
@@ -2977,7 +2969,7 @@ export interface TaskProgress {
   rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
   blockedBy?: string
-  /** What of its changes cannot be undone; absent unless it writes in place. */
+  /** The changes that cannot be undone. Absent unless it writes in place. */
   undoNote?: string
   /** From 1. */
   attempt: number
@@ -2985,7 +2977,7 @@ export interface TaskProgress {
   elapsedMs: number
   /** Milliseconds since the child's last event. */
   sinceEventMs: number
-  /** What is about to be tried again. */
+  /** The pending retry. */
   retry?: RetryNotice
   /** Spent so far, earlier attempts included. */
   usage: RunUsage
@@ -2995,7 +2987,7 @@ export interface TaskProgress {
   turnCount: number
   /** The model that answers, `provider/id`; absent before its first message. */
   model?: string
-  /** Why the task failed; absent before its end. */
+  /** The reason of the failure. Absent before its end. */
   error?: string
   /**
    * The newest text of the child; the tasks of a call share 24 KiB. Absent when neither this nor `displayItems` has
@@ -3017,15 +3009,15 @@ export interface TextContent {
   text: string
 }
 
-/** What a tool does to the world. */
+/** The effects of a tool. */
 export interface ToolAnnotations {
   /** True when it changes nothing. */
   readOnlyHint: boolean
 }
 
 /**
- * Writes a tool call on one line of at most 300 characters, as pi writes those of its own tools: `$ cargo test`,
- * `read src/main.rs:1-10`. The arguments must be sanitized.
+ * Writes a tool call on one line of at most 300 characters, as pi writes calls of its own tools: `$ cargo test`, `read
+ * src/main.rs:1-10`. The arguments must be sanitized.
  *
  * @example
  * ```ts
@@ -3048,7 +3040,7 @@ export interface ToolResult {
    * @default false
    */
   isError?: boolean
-  /** What the children spent, in pi's own shape; absent when no child was started. */
+  /** The usage of the children, in pi's own shape. Absent if no child was started. */
   usage?: PiUsage
   /** Everything that is not text. */
   details: RunDetails
@@ -3060,7 +3052,7 @@ export interface ToolSurface {
   name: string
   /** The name that people read. */
   label: string
-  /** For the model: what the tool does and, in `subagent`, which agents there are. */
+  /** For the model: the purpose of the tool and, in `subagent`, the list of agents. */
   description: string
   /** One line for the list of tools in the system prompt. Absent: the description is enough. */
   promptSnippet?: string
@@ -3068,13 +3060,13 @@ export interface ToolSurface {
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
-  /** Who calls it, as pi takes it since 1.x. */
+  /** The callers of the tool, in the form of pi since 1.x. */
   exposure: "model-only"
-  /** What it does to the world, as pi takes it since 1.x. Absent: whatever its agents do. */
+  /** The effects of the tool, in the form of pi since 1.x. Absent: the effects of its agents. */
   annotations?: ToolAnnotations
 }
 
-/** What a host registers so that its model can delegate. */
+/** The tools that a host registers so that its model can delegate. */
 export interface ToolSurfaces {
   /** False when `enabled` is false: register nothing. */
   register: boolean
@@ -3106,7 +3098,7 @@ export interface Transcript {
 
 /** A message, a tool call or its result. */
 export interface TranscriptEntry {
-  /** Who spoke, or what happened. */
+  /** The speaker, or the kind of event. */
   role: "user" | "assistant" | "toolCall" | "toolResult"
   /** The words; of a tool call one line. Sanitized, at most 16 KiB. */
   text: string
@@ -3119,15 +3111,15 @@ export interface TranscriptEntry {
   isError?: boolean
 }
 
-/** How much of a conversation to read. */
+/** The part of a conversation to read. */
 export interface TranscriptOptions {
   /**
-   * How many of the newest entries to read: 1 to 2000; others are brought into these bounds.
+   * The number of the newest entries to read: 1 to 2000. Other numbers are clamped.
    * @default 40
    */
   entries?: number
   /**
-   * Whether tool calls and their results count as entries.
+   * True if tool calls and their results count as entries.
    * @default false
    */
   tools?: boolean
@@ -3191,7 +3183,7 @@ export declare function truncateOutput(text: string, limits?: OutputLimits | und
 export declare function truncateTail(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>
 
 /**
- * What runs have used together, in words.
+ * The usage of runs together, in words.
  *
  * @example
  * ```ts
@@ -3204,7 +3196,7 @@ export declare function truncateTail(text: string, limits?: OutputLimits | undef
  */
 export declare function usageText(usages: Array<RunUsage>): UsageText
 
-/** What was used, in words; a part is absent where there is nothing to say. */
+/** The usage in words. A part is absent if it is zero. */
 export interface UsageText {
   /** `3 turns`. */
   turns?: string

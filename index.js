@@ -728,7 +728,7 @@ function missingAddon(process, isMusl, platforms, failures, clone) {
 	/** @type {Record<string, string>} */
 	const abis = { linux: isMusl ? "-musl" : "-gnu", win32: "-msvc" };
 	const name = `${system}${abis[process.platform] ?? ""}`;
-	// What lies there and does not load, for instance because it wants a newer system.
+	// The files that exist and do not load, for instance because they need a newer system.
 	const broken = failures.find((failure) => failure?.code !== "MODULE_NOT_FOUND");
 	const isSupported = platforms.includes(name);
 	let reason = `its package pi-subagent-native-${name} is not installed`;

@@ -72,7 +72,7 @@ impl Run {
         let record = self.store.directory(ID).join("snapshot.json");
         let text = fs::read_to_string(&record).expect("readable");
         let mut kept: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        kept["left"]["commit"] = commit.into();
+        kept["artifacts"]["commit"] = commit.into();
         fs::write(record, kept.to_string()).expect("written");
     }
 

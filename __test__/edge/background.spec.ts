@@ -758,10 +758,7 @@ describe("the end of a host", () => {
 		for (const [how, error] of [
 			["end", /^Note: pi ended (?:during the run|before the run started)$/gm],
 			// The addon has three seconds to save the state. The rest is found later.
-			[
-				"exit",
-				/^Note: (?:pi|its process) ended (?:during the run|before the run started)\b/gm,
-			],
+			["exit", /^Note: (?:pi|its process) ended (?:during the run|before the run started)\b/gm],
 		] as const) {
 			const there = Elsewhere.open(scene);
 			const { runId } = await there.started();

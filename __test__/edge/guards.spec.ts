@@ -103,10 +103,7 @@ describe("a machine without free descriptors during the probe", LINUX, () => {
 		const env = short(scene, 7);
 		const failed = await scene.run({ env, config: { sandbox: "auto" } });
 		assert.deepEqual(shape(failed), ["SUBAGENT_FAILED", 1, "failed", true], textOf(failed));
-		assert.match(
-			single(failed).error ?? "",
-			/^warden: this machine cannot be probed now: .*`ulimit -n`/,
-		);
+		assert.match(single(failed).error ?? "", /^warden: this machine cannot be probed now: .*`ulimit -n`/);
 		assert.equal(scene.wasStarted, false);
 		const result = await scene.run({ env, config: { sandbox: "auto" } });
 		assert.deepEqual([single(result).outcome, single(result).sandbox?.enforced], ["completed", allows("landlock")]);

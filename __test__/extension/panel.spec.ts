@@ -346,7 +346,7 @@ describe("a transcript", () => {
 		await passing(1_000);
 		assert.deepEqual(panel.lines().slice(2, -2), read);
 		await panel.press(KEYS.pageDown, KEYS.pageDown);
-		assert.match(panel.text, /RunEvent\./);
+		assert.match(panel.text, /News\./);
 		assert.match(panel.foot, /up scroll/);
 	});
 

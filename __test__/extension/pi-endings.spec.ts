@@ -143,7 +143,8 @@ for (const version of piVersions) {
 				await tui.waitFor(/[●◐] hostProcess .* I wait\./);
 				await quit(tui);
 				const left = await leftBy(tui);
-				const line = /1 background run continues without pi: (\w{8}) \(explorer "keeper"\)\. .*`(\/subagents list all)`/;
+				const line =
+					/1 background run continues without pi: (\w{8}) \(explorer "keeper"\)\. .*`(\/subagents list all)`/;
 				const [whole, id = "", list = ""] = line.exec(left) ?? [];
 				assert.ok(whole, left);
 				assert.doesNotMatch(left, /ended with pi/, "the run that was resumed has ended by itself");

@@ -32,7 +32,10 @@ for (const version of piVersions) {
 			assert.equal(heard.isError, false, textOf(heard));
 			assert.match(textOf(heard), /I was told\./);
 			// A scripted model is faster than the message: it may continue for a turn or two.
-			assert.match(String(detailsOf(heard).results[0]?.diagnostics), /repeated `read README\.md` \d+ times.* got a warning/);
+			assert.match(
+				String(detailsOf(heard).results[0]?.diagnostics),
+				/repeated `read README\.md` \d+ times.* got a warning/,
+			);
 
 			await rpc.prompt(delegate({ agent: "explorer", task: "stuck" }));
 			const ended = lastEnd(rpc.log);

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 bce41d2af5462502. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 c747688baa316e89. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -80,7 +80,7 @@ var require_child_guard = __commonJS({
       if (!policy.ownShell || tool !== "bash") return void 0;
       const source = pi.getAllTools().find(({ name }) => name === tool)?.sourceInfo.source;
       if (source === "builtin") return void 0;
-      return "Tool `bash` is blocked: an extension provides it, and the sandbox holds only pi's own shell.";
+      return "Tool `bash` is blocked: an extension provides it, and the sandbox covers only pi's own shell.";
     }
     function register(pi, tool, execute) {
       pi.registerTool(
@@ -158,7 +158,7 @@ var require_child_guard = __commonJS({
       const length = () => {
         const size = fs.statSync(__filename, { throwIfNoEntry: false })?.size;
         if (size !== void 0) return size;
-        console.error(`the turn cannot begin: \`${__filename}\` is gone`);
+        console.error(`the turn cannot begin: \`${__filename}\` no longer exists`);
         process.exit(1);
       };
       const before = length();
@@ -6399,8 +6399,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bce41d2af5462502"}.`)) return void 0;
-  const [version] = "0.1.0 bce41d2af5462502".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 c747688baa316e89"}.`)) return void 0;
+  const [version] = "0.1.0 c747688baa316e89".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6562,7 +6562,7 @@ function openDeliveries({ pi, context, background, native, arrived }) {
       for (let next = dispatcher.next(); next; next = dispatcher.next()) {
         const { step, triggerTurn = false, deliveryIds = [] } = next;
         const message = messages.get(next.message ?? "");
-        if (step === "look") dispatcher.contains(idsInSession(), context.sessionManager.getSessionFile());
+        if (step === "check") dispatcher.contains(idsInSession(), context.sessionManager.getSessionFile());
         if (step === "confirm") background.session?.delivered(deliveryIds).catch(() => void 0);
         if (step === "arrived" && message) arrived(message);
         if (step === "send" && message) {
@@ -6578,7 +6578,7 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     const waiting = dispatcher.waiting();
     for (const id of messages.keys()) if (!waiting.includes(id)) messages.delete(id);
     background.setUndelivered([...messages.values()].flatMap(({ runs }) => runs));
-    const checkAfterMs = dispatcher.lookAfterMs();
+    const checkAfterMs = dispatcher.checkAfterMs();
     if (checkAfterMs !== null && checkAfterMs !== void 0) {
       timer ??= guardedInterval("delivering results", check, checkAfterMs);
       return;
@@ -6588,7 +6588,7 @@ function openDeliveries({ pi, context, background, native, arrived }) {
   }
   function check() {
     whileOpen(() => {
-      dispatcher.look(context.isIdle());
+      dispatcher.check(context.isIdle());
       advance();
     });
   }
@@ -7047,15 +7047,15 @@ function line({ lead, cells, parts, behind }, columns, pen) {
   return withBelow(parts, room, whole, pen);
 }
 function drawnCells(cells, widths, pen) {
-  return cells.flatMap(({ span, from = 0, isRight, apart }, index) => {
+  return cells.flatMap(({ span, from = 0, isRight, sharedPrefix }, index) => {
     const width = widths[index] ?? 0;
     if (pen.width < from || width <= 0) return [];
-    const own = apart && apart.shared >= width - 1 ? toldApart(span.text, apart.end, width) : span.text;
+    const own = sharedPrefix && sharedPrefix.shared >= width - 1 ? distinguished(span.text, sharedPrefix.end, width) : span.text;
     const text2 = isRight ? own.padStart(width) : own;
     return [{ text: styledSpan({ ...span, text: cell(text2, width) }, pen), width }];
   });
 }
-function toldApart(text2, end, width) {
+function distinguished(text2, end, width) {
   if (widthOf(text2) <= width) return text2;
   const room = width - widthOf(end);
   return room < MIN_COLUMNS ? end : text2.slice(0, room) + end;
@@ -7590,7 +7590,16 @@ function rule(name, pen) {
   const title = clip(` ${name} `, pen.width - 6);
   return pen.clip(line2(2) + pen.fg("muted", title) + line2(pen.width - widthOf(title) - 2));
 }
-var NOTHING = { name: "", head: [], question: [], task: [], latest: [], usage: [], outcome: [], current: [] };
+var NOTHING = {
+  name: "",
+  head: [],
+  question: [],
+  task: [],
+  latest: [],
+  usage: [],
+  outcome: [],
+  current: []
+};
 function drawingOf(run) {
   return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
 }
@@ -7617,7 +7626,7 @@ function reportView(host, first, ask, startsAtEnd = false) {
     },
     hints: () => [
       ...isLong ? [["down", "scroll"]] : [],
-      ...ask ? [["again", "look again"]] : []
+      ...ask ? [["again", "refresh"]] : []
     ],
     press(action) {
       const by = scrolled(action, height);
@@ -7663,9 +7672,9 @@ function runActions(host, callbacks, answer2) {
       if (canAnswer(run)) answer2?.(run.runId);
     },
     stop: (run, name) => {
-      const question = `again stops ${name} and everything it started, any other key leaves it`;
+      const question = `again stops ${name} and everything it started; any other key cancels`;
       if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
-      else foot.say(`${name} has ended already`, "warning");
+      else foot.say(`${name} has already ended`, "warning");
     },
     background: (run) => act(run, "background"),
     resume: (run, name) => isLive(run) ? foot.say(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
@@ -7772,14 +7781,18 @@ function panelFoot(keys, changed) {
   };
 }
 function hintLine(hints, keys, pen) {
-  const widths = hints.map(([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP2.length);
+  const widths = hints.map(
+    ([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP2.length
+  );
   const fitting2 = hints.length - 2;
   let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP2.length);
   const shown = hints.filter((_2, index) => {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
   });
-  const written2 = shown.map(([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`));
+  const written2 = shown.map(
+    ([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`)
+  );
   return pen.clip(written2.join(GAP2));
 }
 function pasteOf(text2) {
@@ -8554,12 +8567,12 @@ function questionOverlay(options) {
     const take = name("tui.select.confirm");
     const no = name("tui.select.cancel");
     if (isHurried && !isRead) {
-      return warning(`Read it to its end first: ${name("tui.select.pageDown")} or ${keyName("end")} \xB7 ${no} declines`);
+      return warning(`Scroll to the end first: ${name("tui.select.pageDown")} or ${keyName("end")} \xB7 ${no} declines`);
     }
-    if (input) return dim(`${take} sends it \xB7 ${no} gives no answer`);
-    const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` \xB7 ${BROKEN} no blank here` : "";
+    if (input) return dim(`${take} sends \xB7 ${no} declines`);
+    const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` \xB7 ${BROKEN} no space here` : "";
     const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-    return dim(`${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor${broken}`);
+    return dim(`${move} moves \xB7 ${take} selects \xB7 ${no} declines \xB7 other keys go to the editor${broken}`);
   }
   const isNew = () => !byHand && (shownAt === void 0 || performance.now() - shownAt < GUARD_MS);
   if (asked.method === "input" && byHand) write();
@@ -8793,7 +8806,7 @@ function registerRestarts(pi, session2) {
       const keys = offered;
       offered = [];
       if (keys.length > 0) await resume(keys, context);
-      else context.ui.notify("No interrupted run waits to be resumed", "info");
+      else context.ui.notify("There is no interrupted run to resume", "info");
     }
   });
   return ({ mode, keys }, context) => {
@@ -8832,7 +8845,7 @@ var GUARDS = {
   registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
   setWidget: (make) => renderer("the widget", make),
   custom: (make) => screen(make),
-  onTerminalInput: (listener) => harmless("a listener to the keyboard", listener)
+  onTerminalInput: (listener) => harmless("a keyboard listener", listener)
 };
 function guarded(pi) {
   showFailuresIn(void 0, true);
@@ -9083,12 +9096,12 @@ var Questions = class {
     return {
       confirm: async ({ path: _path, ...request }) => {
         const answer2 = await this.ask(session2, { ...request, ...of, method: "consent" });
-        if (answer2?.confirmed === void 0) throw new Error("nobody has answered");
+        if (answer2?.confirmed === void 0) throw new Error("no one has answered");
         return answer2.confirmed;
       },
       ask: async (question) => {
         const answer2 = await this.ask(session2, { ...question, ...of });
-        if (!answer2 && question.forConversation) throw new Error("nobody has answered");
+        if (!answer2 && question.forConversation) throw new Error("no one has answered");
         return answer2 ?? {};
       },
       withdraw: (id) => {
@@ -9396,7 +9409,7 @@ function start(pi) {
   const handleInterrupted = registerRestarts(pi, session2);
   let dying;
   const interrupted = () => {
-    const end = (close) => contained("ending what runs", close);
+    const end = (close) => contained("stopping the running sub-agents", close);
     const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
     dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
   };
