@@ -1466,7 +1466,7 @@ export interface PanelKey {
  * ```ts
  * import { panelKeys } from "pi-subagent-native";
  *
- * for (const { action, own, does } of panelKeys()) console.log(action, own.join(" "), does);
+ * for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
  * ```
  */
 export declare function panelKeys(): Array<PanelKey>

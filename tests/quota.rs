@@ -49,7 +49,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// The tests of one program share its queue, so each has a provider of its own.
+    /// The tests of one program share its queue, so each has a provider of its own. It is unknown if the name is empty.
     fn new(provider: &'static str, error: &str, config: Value) -> Self {
         let root = stage(CHILD);
         fs::write(root.path().join("gone"), error).expect("written");
@@ -60,7 +60,9 @@ impl Scene {
     fn context(&self) -> Arc<HostContext> {
         let host = Host { session_id: Some(SESSION.into()), ..Host::default() };
         let mut config = self.config.clone();
-        config["model"] = format!("{}/m1", self.provider).into();
+        if !self.provider.is_empty() {
+            config["model"] = format!("{}/m1", self.provider).into();
+        }
         Arc::new(HostContext { host, ..stage::context(self.root.path(), config) })
     }
 
@@ -179,6 +181,18 @@ async fn a_run_that_waits_for_a_quota_has_no_slot_and_can_be_stopped() {
     let result = ended(parked).await;
     assert_eq!(outcomes(&result), [RunOutcome::Aborted]);
     assert_eq!((scene.starts().len(), waiting.len()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_with_an_unknown_provider_waits_for_its_own_quota() {
+    let scene = Scene::new("", NO_TIME, json!({}));
+    let call = scene.tasks(1, call::call(person()));
+    let waiting = scene.waiting(1).await;
+    assert_eq!(scene.starts().len(), 1, "a wait starts no child");
+    scene.restore_quota();
+    scene.try_quota(&waiting[0]).await;
+    assert_eq!(outcomes(&ended(call).await), [RunOutcome::Completed]);
+    assert_eq!(scene.starts().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

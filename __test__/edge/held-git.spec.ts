@@ -305,7 +305,7 @@ describe("git after a child", { skip: unix }, () => {
 		running.abort("enough");
 		const result = await inTime(running.result(), "the result", patienceMs / 2);
 		assert.equal(single(result).output, "Done.");
-		const [, branch = ""] = /once its branch `(subagent\/[0-9a-f]{8})` is there/.exec(notes(result)) ?? [];
+		const [, branch = ""] = /once its branch `(subagent\/[0-9a-f]{8})` exists/.exec(notes(result)) ?? [];
 		scene.open();
 		await until(() => git(scene, "branch", "--list", branch).includes(branch), "the branch");
 		assert.equal(git(scene, "show", `${branch}:kept.txt`), "keptmore\n");

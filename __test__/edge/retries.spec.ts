@@ -244,7 +244,8 @@ describe("the hard limit", () => {
 			{ retry: "429: Rate limit reached. Please try again in 90s.", of: 1, usage },
 			{ fail: "429: Rate limit reached. Please try again in 90s.", usage },
 		];
-		const result = await sceneOf(t, limited, { timeoutMs: 30_000 }).run();
+		const config = { timeoutMs: 30_000, quota: { headlessMaxWaitMs: 60_000 } };
+		const result = await sceneOf(t, limited, config).run();
 		assert.deepEqual([shape(result), single(result).attempts], [failed, 1]);
 	});
 

@@ -147,7 +147,7 @@ settled`;
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const expected = ["sub/.pi", ".envrc", "ignored/.husky/pre-push", ".vscode/tasks.json", "sub/.pi/settings.json"];
 		assert.deepEqual(single(result).flagged, expected);
-		assert.match(textOf(result), /Check these first, .*: `sub\/\.pi`, `\.envrc`, /);
+		assert.match(textOf(result), /Check these first: .*: `sub\/\.pi`, `\.envrc`, /);
 		const again = await scene.run({
 			config: { sandbox: "auto", allowWrite: true },
 			piCommand: scene.pi("no.sh", "begin; said Done.; settled"),
@@ -180,7 +180,7 @@ settled`;
 		const result = await scene.run({ config: { sandbox: "auto", allowWrite: true } });
 		const { flagged = [] } = single(result);
 		assert.deepEqual([flagged[0], flagged.length, flagged.at(-1)], ["z/.envrc", 51, "and 11 more"]);
-		assert.match(textOf(result), /Check these first, .*: `z\/\.envrc`, .*, and 11 more/);
+		assert.match(textOf(result), /Check these first: .*: `z\/\.envrc`, .*, and 11 more/);
 	});
 
 	it("has a result that says so if a directory cannot be searched", async (t) => {

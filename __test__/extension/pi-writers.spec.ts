@@ -159,7 +159,7 @@ for (const version of piVersions) {
 			assert.equal(readFileSync(join(stage.world.cwd, "out/checks"), "utf8"), "built\nbuilt\n");
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.flagged, [".pi", ".envrc", ".pi/extensions/later.ts"]);
-			assert.match(textOf(lastEnd(log)), /Check these first, .*: `\.pi`, `\.envrc`, /);
+			assert.match(textOf(lastEnd(log)), /Check these first: .*: `\.pi`, `\.envrc`, /);
 			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
 			assert.match(
 				stdout,

@@ -86,7 +86,7 @@ pub struct PanelKey {
 /// ```ts
 /// import { panelKeys } from "pi-subagent-native";
 ///
-/// for (const { action, own, does } of panelKeys()) console.log(action, own.join(" "), does);
+/// for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
 /// ```
 #[napi(catch_unwind)]
 pub fn panel_keys() -> Vec<PanelKey> {

@@ -105,8 +105,12 @@ pub(super) struct Gate {
 
 impl Gate {
     pub(super) async fn new(ready: &AdmittedRun, permit: Permit, max_wait: MaxWait) -> Self {
+        let request = request(ready, permit.group()).await;
+        // A run whose provider is unknown shares its wait with no other run.
+        let own = || format!("the provider of {}", ready.id().get());
+        let provider = Some(request.provider.unwrap_or_else(own));
         // The first permit keeps the write lock.
-        let request = Request { writes: None, ..request(ready, permit.group()).await };
+        let request = Request { writes: None, provider, ..request };
         Self { request, max_wait, permits: Mutex::new(vec![permit]) }
     }
 }
