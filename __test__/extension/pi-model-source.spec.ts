@@ -131,7 +131,7 @@ for (const version of piVersions) {
 				const { log } = await runJson(stage.world, request, { args });
 				const end = lastEnd(log);
 				assert.deepEqual([end.isError, detailsOf(end).error?.code], [true, "INVALID_INPUT"]);
-				assert.match(textOf(end), /model `corp\/corp-model` comes from an extension.*corp\.ts` is gone/);
+				assert.match(textOf(end), /model `corp\/corp-model` comes from an extension.*corp\.ts` no longer exists/);
 				assert.equal(stage.childRequests().filter(({ userText }) => userText === "say hello").length, 0);
 			});
 		});

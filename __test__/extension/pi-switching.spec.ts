@@ -204,7 +204,7 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 			assert.ok(child, "the child has asked its model");
 			assert.match(child.systemText, /The camera is called porch\./);
 			assert.deepEqual([child.model, child.toolNames], ["scripted-thinker", ["read"]]);
-			assert.match(await rpc.told("/subagents list"), /research "look" · done/);
+			assert.match(await rpc.told("/subagents list"), /research "look" · completed/);
 			// An agent's limit counts in the background, the key for all runs does not.
 			stage.configure({ timeoutMs: 60_000, agents: { "*": { timeoutMs: 1_500 } } });
 			await rpc.prompt(spawn({ task: "hang now", agentId: "research" }));

@@ -163,7 +163,7 @@ for (const version of piVersions) {
 			const { stdout } = await runPrint(stage.world, `/subagents undo ${run.runId}`);
 			assert.match(
 				stdout,
-				/reverted the changes of .* had changed: `\.envrc`, `\.pi\/extensions\/later\.ts`, `out\/app`, `out\/checks`, `out\/mended`, `src\/new\.rs`/,
+				/reverted the changes of [^\n]*: `\.envrc`, `\.pi\/extensions\/later\.ts`, `out\/app`, `out\/checks`, `out\/mended`, `src\/new\.rs`/,
 			);
 			for (const made of ["src", "out", ".pi", ".envrc"]) assert.ok(!existsSync(join(stage.world.cwd, made)), made);
 		});

@@ -80,7 +80,7 @@ for (const version of piVersions) {
 			assert.equal(day.read("README.md"), "tidied\n");
 			stage.world.write("notes.txt", "mine again\n");
 			const undone = await rpc.told("/subagents undo last");
-			assert.match(undone, /reverted the changes of .* had changed: `README\.md`, `added\.txt`/);
+			assert.match(undone, /reverted the changes of [^\n]*: `README\.md`, `added\.txt`/);
 			assert.match(undone, /notes\.txt/);
 			const left = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
 			assert.deepEqual(left, [readme, false, "mine again\n"]);

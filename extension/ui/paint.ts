@@ -95,7 +95,8 @@ function drawnCells(cells: readonly Cell[], widths: readonly number[], pen: Pen)
 	return cells.flatMap(({ span, from = 0, isRight, sharedPrefix }, index) => {
 		const width = widths[index] ?? 0;
 		if (pen.width < from || width <= 0) return [];
-		const own = sharedPrefix && sharedPrefix.shared >= width - 1 ? distinguished(span.text, sharedPrefix.end, width) : span.text;
+		const own =
+			sharedPrefix && sharedPrefix.shared >= width - 1 ? distinguished(span.text, sharedPrefix.end, width) : span.text;
 		const text = isRight ? own.padStart(width) : own;
 		return [{ text: styledSpan({ ...span, text: cell(text, width) }, pen), width }];
 	});

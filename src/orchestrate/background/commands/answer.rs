@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::changes::{abort_last, by_snapshot, taken_over};
+use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
 use crate::archive::transcript_now;
@@ -163,7 +163,7 @@ async fn answer_on(
         | RunCommand::Apply { .. }
         | RunCommand::AbortApply
         | RunCommand::Discard { .. }
-        | RunCommand::Undo => return taken_over(run, command, &view.scope.context).await,
+        | RunCommand::Undo => return carry_out_change(run, command, &view.scope.context).await,
     };
     match outcome {
         Ok(outcome) => action_report(run, outcome),

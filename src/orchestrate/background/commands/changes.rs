@@ -28,12 +28,15 @@ const NO_SNAPSHOT: &str = "it could not write, has changed nothing, or worked ou
 
 /// Shows, applies, aborts, undoes or discards the changes of a run. The person decides on the report, so it is not redacted on
 /// their screen.
-pub(super) async fn taken_over(run: &RunRecord, command: RunCommand, context: &Arc<HostContext>) -> Report {
+pub(super) async fn carry_out_change(
+    run: &RunRecord,
+    command: RunCommand,
+    context: &Arc<HostContext>,
+) -> Report {
     let done = match command {
         RunCommand::Apply { .. } => "applied",
-        RunCommand::AbortApply => "undone",
+        RunCommand::AbortApply | RunCommand::Undo => "undone",
         RunCommand::Discard { .. } => "discarded",
-        RunCommand::Undo => "undone",
         _ => "shown",
     };
     if run.is_live() {
@@ -105,7 +108,7 @@ pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -
         }
     }
     match last {
-        Some((_, run)) => taken_over(run, RunCommand::AbortApply, context).await,
+        Some((_, run)) => carry_out_change(run, RunCommand::AbortApply, context).await,
         None => Report::error(NOT_APPLIED),
     }
 }
