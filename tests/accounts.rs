@@ -20,19 +20,19 @@ fn ask_for(sessions: std::ops::Range<usize>) {
 fn a_session_is_forgotten_after_64_others_and_not_before() {
     account_of("idle", || 1.0);
     ask_for(0..63);
-    assert_eq!(known("idle"), 1.0, "after 63 others");
+    assert_eq!(known("idle"), 1.0, "the session is kept after 63 others");
     // Each request makes its session the newest.
     ask_for(100..163);
-    assert_eq!(known("idle"), 1.0, "after 63 more");
+    assert_eq!(known("idle"), 1.0, "the session is kept after 63 more");
     ask_for(200..264);
-    assert_eq!(known("idle"), 2.0, "after 64");
+    assert_eq!(known("idle"), 2.0, "the session is forgotten after 64 others");
 
     let used = account_of("in use", || 1.0);
     ask_for(300..500);
-    assert_eq!(known("in use"), 1.0, "somebody holds it");
+    assert_eq!(known("in use"), 1.0, "a session in use is kept");
     drop(used);
     ask_for(500..563);
-    assert_eq!(known("in use"), 1.0, "it is the newest again");
+    assert_eq!(known("in use"), 1.0, "a released session counts as the newest");
     ask_for(600..664);
-    assert_eq!(known("in use"), 2.0, "nobody holds it any more");
+    assert_eq!(known("in use"), 2.0, "an unused session is forgotten");
 }

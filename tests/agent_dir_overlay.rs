@@ -19,11 +19,12 @@ struct Scene {
 
 impl Scene {
     fn new(main: &str, own: &str) -> Self {
-        let scene = Self { root: tempfile::tempdir().expect("a temporary directory") };
-        fs::create_dir_all(scene.own().parent().expect("a directory")).expect("made");
-        fs::write(scene.main(), main).expect("written");
-        fs::write(scene.own(), own).expect("written");
-        fs::set_permissions(scene.own(), fs::Permissions::from_mode(0o600)).expect("set");
+        let scene = Self { root: tempfile::tempdir().expect("a temporary directory is created") };
+        fs::create_dir_all(scene.own().parent().expect("the path has a parent"))
+            .expect("the directory is created");
+        fs::write(scene.main(), main).expect("the file is written");
+        fs::write(scene.own(), own).expect("the file is written");
+        fs::set_permissions(scene.own(), fs::Permissions::from_mode(0o600)).expect("the permissions are set");
         scene
     }
 
@@ -38,16 +39,16 @@ impl Scene {
     fn create(&self) -> PrivateAgentDir {
         let real = self.root.path().join("real");
         let at = self.root.path().join("private");
-        let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
-        private.lay_over(&self.own()).expect("written");
+        let mut private = PrivateAgentDir::create(&real, &at).expect("the private directory is created");
+        private.lay_over(&self.own()).expect("the overlay is written");
         private
     }
 }
 
 fn auth(private: &PrivateAgentDir) -> Value {
     let path = private.path().join("auth.json");
-    assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
-    serde_json::from_slice(&fs::read(path).expect("readable")).expect("JSON")
+    assert_eq!(fs::metadata(&path).expect("the file exists").permissions().mode() & 0o777, 0o600);
+    serde_json::from_slice(&fs::read(path).expect("the file is readable")).expect("the bytes are valid JSON")
 }
 
 fn reasons(private: &PrivateAgentDir) -> Vec<String> {
@@ -59,8 +60,8 @@ fn login(name: &str, expires: u64) -> Value {
 }
 
 fn in_an_hour() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    u64::try_from((since + Duration::from_secs(3600)).as_millis()).expect("in range")
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("the time is after 1970");
+    u64::try_from((since + Duration::from_secs(3600)).as_millis()).expect("the number fits")
 }
 
 #[test]
@@ -73,10 +74,10 @@ fn credentials_of_an_agent_replace_the_users_for_the_same_provider() {
     assert_eq!(auth(&private), json!({"a": main["a"], "b": own["b"], "c": own["c"]}));
     assert_eq!(reasons(&private), Vec::<String>::new());
     assert!(has_entry(&scene.own(), "b") && !has_entry(&scene.own(), "a"));
-    assert!(!private.path().join("subagents").exists(), "the files of other agents are not there");
+    assert!(!private.path().join("subagents").exists(), "the copy has no files of other agents");
     drop(private);
-    fs::remove_file(scene.main()).expect("removed");
-    assert_eq!(auth(&scene.create()), own, "nothing to lie over");
+    fs::remove_file(scene.main()).expect("the file is removed");
+    assert_eq!(auth(&scene.create()), own, "without an overlay the copy keeps the login");
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn a_credentials_file_that_is_invalid_or_open_to_others_is_reported_and_not_used
         ),
     ] {
         let scene = Scene::new(&main.to_string(), text);
-        fs::set_permissions(scene.own(), fs::Permissions::from_mode(mode)).expect("set");
+        fs::set_permissions(scene.own(), fs::Permissions::from_mode(mode)).expect("the permissions are set");
         let private = scene.create();
         assert_eq!(auth(&private), main, "{label}");
         assert_eq!(reasons(&private), [expected], "{label}");
@@ -121,12 +122,12 @@ fn a_credentials_file_that_is_invalid_or_open_to_others_is_reported_and_not_used
         assert!(!has_entry(&scene.own(), "a"), "{label}");
     }
     let scene = Scene::new(&main.to_string(), &good);
-    fs::remove_file(scene.own()).expect("removed");
-    fs::create_dir(scene.own()).expect("made");
+    fs::remove_file(scene.own()).expect("the file is removed");
+    fs::create_dir(scene.own()).expect("the directory is created");
     assert_eq!(reasons(&scene.create()), ["it is not a regular file"]);
-    fs::remove_dir(scene.own()).expect("removed");
-    symlink("nowhere", scene.own()).expect("linked");
-    assert_eq!(reasons(&scene.create()).len(), 1, "a link to nothing");
+    fs::remove_dir(scene.own()).expect("the directory is removed");
+    symlink("nowhere", scene.own()).expect("the link is created");
+    assert_eq!(reasons(&scene.create()).len(), 1, "a dangling link is reported");
 }
 
 #[test]
@@ -136,23 +137,30 @@ fn a_refreshed_token_is_written_to_the_file_that_it_came_from() {
     let scene = Scene::new(&main, &own);
     let private = scene.create();
     let fresh = json!({"a": login("new-a", in_an_hour()), "b": login("new-b", in_an_hour())});
-    fs::write(private.path().join("auth.json"), fresh.to_string()).expect("written");
+    fs::write(private.path().join("auth.json"), fresh.to_string()).expect("the file is written");
     let read = |path: PathBuf| -> Value {
-        serde_json::from_slice(&fs::read(path).expect("readable")).expect("JSON")
+        serde_json::from_slice(&fs::read(path).expect("the file is readable"))
+            .expect("the bytes are valid JSON")
     };
-    assert_eq!(private.give_back("b", PATIENCE).expect("written"), GiveBack::Returned);
-    assert_eq!(fs::read_to_string(scene.main()).expect("readable"), main, "not the user's own");
+    assert_eq!(private.give_back("b", PATIENCE).expect("the give-back has a result"), GiveBack::Returned);
+    assert_eq!(
+        fs::read_to_string(scene.main()).expect("the file is readable"),
+        main,
+        "the user's own file is unchanged"
+    );
     assert_eq!(read(scene.own()), json!({"b": fresh["b"]}));
-    assert_eq!(fs::metadata(scene.own()).expect("there").permissions().mode() & 0o777, 0o600);
-    assert_eq!(private.give_back("a", PATIENCE).expect("written"), GiveBack::Returned);
+    assert_eq!(fs::metadata(scene.own()).expect("the file exists").permissions().mode() & 0o777, 0o600);
+    assert_eq!(private.give_back("a", PATIENCE).expect("the give-back has a result"), GiveBack::Returned);
     assert_eq!(read(scene.main()), json!({"a": fresh["a"], "b": login("main-b", 1_000_000)}));
     assert_eq!(
-        private.give_back("b", PATIENCE).expect("read"),
+        private.give_back("b", PATIENCE).expect("the give-back has a result"),
         GiveBack::Refused(Refused::Overtaken),
-        "once is enough"
+        "a token is given back only once"
     );
-    let left: Vec<_> = fs::read_dir(scene.own().parent().expect("a directory")).expect("readable").collect();
-    assert_eq!(left.len(), 1, "no lock is left: {left:?}");
+    let left: Vec<_> = fs::read_dir(scene.own().parent().expect("the path has a parent"))
+        .expect("the directory is readable")
+        .collect();
+    assert_eq!(left.len(), 1, "no lock remains: {left:?}");
 }
 
 #[test]
@@ -162,16 +170,16 @@ fn keys_of_a_session_replace_the_users_logins_and_an_agents_own_replace_them() {
     let scene = Scene::new(&main.to_string(), &own.to_string());
     let real = scene.root.path().join("real");
     let at = scene.root.path().join("keyed");
-    let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
+    let mut private = PrivateAgentDir::create(&real, &at).expect("the private directory is created");
     // Texts that pi would read as a command or a variable in a file.
     let keys = [("a", "!key-$HOME"), ("b", "session-b"), ("c", "plain")];
-    private.add_keys(keys.into_iter()).expect("written");
-    private.lay_over(&scene.own()).expect("written");
+    private.add_keys(keys.into_iter()).expect("the keys are written");
+    private.lay_over(&scene.own()).expect("the overlay is written");
     let key = |key: &str| json!({"type": "api_key", "key": key});
     assert_eq!(auth(&private), json!({"a": key("$!key-$$HOME"), "b": own["b"], "c": key("plain")}));
     assert_eq!(
-        private.give_back("a", PATIENCE).expect("nothing is written"),
+        private.give_back("a", PATIENCE).expect("the give-back has a result"),
         GiveBack::Refused(Refused::NotLoggedIn)
     );
-    assert_eq!(fs::read_to_string(scene.main()).expect("readable"), main.to_string());
+    assert_eq!(fs::read_to_string(scene.main()).expect("the file is readable"), main.to_string());
 }

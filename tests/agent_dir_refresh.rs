@@ -31,13 +31,13 @@ impl Pi {
 }
 
 fn entry(left: Duration) -> Value {
-    let expires = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970") + left;
-    let expires = u64::try_from(expires.as_millis()).expect("in range");
+    let expires = SystemTime::now().duration_since(UNIX_EPOCH).expect("the time is after 1970") + left;
+    let expires = u64::try_from(expires.as_millis()).expect("the number fits");
     json!({"type": "oauth", "access": "a", "refresh": "r", "expires": expires})
 }
 
 fn write(real: &std::path::Path, entry: &Value) {
-    fs::write(real.join("auth.json"), json!({"p": entry}).to_string()).expect("written");
+    fs::write(real.join("auth.json"), json!({"p": entry}).to_string()).expect("the file is written");
 }
 
 struct Scene {
@@ -47,7 +47,7 @@ struct Scene {
 
 impl Scene {
     fn new(entry: &Value, life: Option<Duration>) -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         write(root.path(), entry);
         let pi = Pi { real: root.path().to_owned(), life, asked: AtomicUsize::new(0) };
         Self { _root: root, pi }
@@ -69,7 +69,7 @@ impl Scene {
 fn a_token_that_expires_during_the_run_needs_a_refresh() {
     let without = |name: &str| {
         let mut entry = entry(MINUTE);
-        entry.as_object_mut().expect("an object").remove(name);
+        entry.as_object_mut().expect("the value is an object").remove(name);
         entry
     };
     let rows = [

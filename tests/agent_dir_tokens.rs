@@ -23,9 +23,9 @@ struct Scene {
 
 impl Scene {
     fn with(auth: &str) -> Self {
-        let scene = Self { root: tempfile::tempdir().expect("a temporary directory") };
-        fs::create_dir(scene.root.path().join("real")).expect("made");
-        fs::write(scene.auth(), auth).expect("written");
+        let scene = Self { root: tempfile::tempdir().expect("a temporary directory is created") };
+        fs::create_dir(scene.root.path().join("real")).expect("the directory is created");
+        fs::write(scene.auth(), auth).expect("the file is written");
         scene
     }
 
@@ -43,17 +43,17 @@ impl Scene {
 
     fn create(&self) -> PrivateAgentDir {
         PrivateAgentDir::create(&self.root.path().join("real"), &self.root.path().join("private"))
-            .expect("a private directory")
+            .expect("the private directory is created")
     }
 
     fn text(&self) -> String {
-        fs::read_to_string(self.auth()).expect("readable")
+        fs::read_to_string(self.auth()).expect("the file is readable")
     }
 }
 
 fn millis(ahead: Duration) -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    u64::try_from((since + ahead).as_millis()).expect("in range")
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("the time is after 1970");
+    u64::try_from((since + ahead).as_millis()).expect("the number fits")
 }
 
 fn in_an_hour() -> u64 {
@@ -81,7 +81,7 @@ fn refreshed() -> Value {
 }
 
 fn write_child(private: &PrivateAgentDir, auth: &Value) {
-    fs::write(private.path().join("auth.json"), auth.to_string()).expect("written");
+    fs::write(private.path().join("auth.json"), auth.to_string()).expect("the file is written");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn giving_back_a_refreshed_token_changes_no_other_byte() {
         "extra": "changed", "key": "!evil", "env": {"X": "y"},
     }, "new": {"type": "api_key", "key": "!evil"}});
     write_child(&private, &child);
-    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", PATIENCE).expect("the give-back has a result"), GiveBack::Returned);
     let after = before
         .replace("old-refresh", "new-refresh")
         .replace("old-access", "new-access")
@@ -114,8 +114,8 @@ fn only_the_token_of_the_used_provider_is_given_back() {
     let scene = Scene::with(&json!({"p": entry(), "q": entry()}).to_string());
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed(), "q": refreshed()}));
-    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
-    let after: Value = serde_json::from_str(&scene.text()).expect("JSON");
+    assert_eq!(private.give_back("p", PATIENCE).expect("the give-back has a result"), GiveBack::Returned);
+    let after: Value = serde_json::from_str(&scene.text()).expect("the text is valid JSON");
     assert_eq!(after["q"], entry());
 }
 
@@ -123,9 +123,9 @@ fn only_the_token_of_the_used_provider_is_given_back() {
 fn an_unchanged_token_is_not_written() {
     let scene = Scene::new();
     let private = scene.create();
-    let before = fs::metadata(scene.auth()).expect("there");
-    assert_eq!(private.give_back("p", PATIENCE).expect("read"), GiveBack::Unchanged);
-    let after = fs::metadata(scene.auth()).expect("there");
+    let before = fs::metadata(scene.auth()).expect("the file exists");
+    assert_eq!(private.give_back("p", PATIENCE).expect("the give-back has a result"), GiveBack::Unchanged);
+    let after = fs::metadata(scene.auth()).expect("the file exists");
     assert_eq!((after.ino(), after.mtime_nsec()), (before.ino(), before.mtime_nsec()));
 }
 
@@ -196,7 +196,11 @@ fn an_entry_that_is_not_a_refreshed_token_is_refused() {
         let scene = Scene::new();
         let private = scene.create();
         write_child(&private, &child);
-        assert_eq!(private.give_back("p", PATIENCE).expect("decided"), expected, "{label}");
+        assert_eq!(
+            private.give_back("p", PATIENCE).expect("the give-back has a result"),
+            expected,
+            "{label}"
+        );
         assert_eq!(scene.text(), host().to_string(), "{label}");
     }
 }
@@ -215,7 +219,11 @@ fn a_token_is_accepted_only_if_the_copied_token_was_due() {
         let private = scene.create();
         let new = json!({"p": with(refreshed(), json!({"expires": minutes(120)}))});
         write_child(&private, &new);
-        assert_eq!(private.give_back("p", PATIENCE).expect("decided"), expected, "{label}");
+        assert_eq!(
+            private.give_back("p", PATIENCE).expect("the give-back has a result"),
+            expected,
+            "{label}"
+        );
         let stored = if expected == GiveBack::Returned { new } else { auth };
         assert_eq!(scene.text(), stored.to_string(), "{label}");
     }
@@ -231,7 +239,7 @@ fn a_provider_without_a_login_gets_no_token() {
         let scene = Scene::with(&auth.to_string());
         let private = scene.create();
         write_child(&private, &json!({"p": refreshed()}));
-        let given = private.give_back("p", PATIENCE).expect("decided");
+        let given = private.give_back("p", PATIENCE).expect("the give-back has a result");
         assert_eq!(given, GiveBack::Refused(Refused::NotLoggedIn), "{label}");
         assert_eq!(scene.text(), auth.to_string(), "{label}");
     }
@@ -248,8 +256,8 @@ fn a_token_never_overwrites_a_change_by_the_user() {
         let scene = Scene::new();
         let private = scene.create();
         write_child(&private, &json!({"p": refreshed()}));
-        fs::write(scene.auth(), now.to_string()).expect("written");
-        let given = private.give_back("p", PATIENCE).expect("decided");
+        fs::write(scene.auth(), now.to_string()).expect("the file is written");
+        let given = private.give_back("p", PATIENCE).expect("the give-back has a result");
         assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
         assert_eq!(scene.text(), now.to_string(), "{label}");
     }
@@ -261,16 +269,19 @@ fn a_token_never_overwrites_a_change_by_the_user() {
         let scene = Scene::new();
         let private = scene.create();
         write_child(&private, &json!({"p": refreshed()}));
-        fs::write(scene.auth(), &now).expect("written");
-        let given = private.give_back("p", PATIENCE).expect("decided");
+        fs::write(scene.auth(), &now).expect("the file is written");
+        let given = private.give_back("p", PATIENCE).expect("the give-back has a result");
         assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
         assert_eq!(scene.text(), now, "{label}");
     }
     let scene = Scene::new();
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
-    fs::remove_file(scene.auth()).expect("removed");
-    assert_eq!(private.give_back("p", PATIENCE).expect("decided"), GiveBack::Refused(Refused::Overtaken));
+    fs::remove_file(scene.auth()).expect("the file is removed");
+    assert_eq!(
+        private.give_back("p", PATIENCE).expect("the give-back has a result"),
+        GiveBack::Refused(Refused::Overtaken)
+    );
     assert!(!scene.auth().exists());
 }
 
@@ -284,23 +295,23 @@ fn a_hostile_file_is_refused_without_hanging() {
         ("nothing", &|_| ()),
         ("a FIFO", &|path| {
             rustix::fs::mknodat(CWD, path, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-                .expect("a FIFO");
+                .expect("the FIFO is created");
         }),
-        ("a link to other credentials", &|path| symlink(secret.auth(), path).expect("linked")),
-        ("a directory", &|path| fs::create_dir(path).expect("made")),
-        ("a device", &|path| symlink("/dev/zero", path).expect("linked")),
+        ("a link to other credentials", &|path| symlink(secret.auth(), path).expect("the link is created")),
+        ("a directory", &|path| fs::create_dir(path).expect("the directory is created")),
+        ("a device", &|path| symlink("/dev/zero", path).expect("the link is created")),
         ("a terabyte", &|path| {
-            fs::File::create(path).and_then(|file| file.set_len(1 << 40)).expect("made");
+            fs::File::create(path).and_then(|file| file.set_len(1 << 40)).expect("the file is created");
         }),
-        ("a million levels", &|path| fs::write(path, "[".repeat(1_000_000)).expect("written")),
+        ("a million levels", &|path| fs::write(path, "[".repeat(1_000_000)).expect("the file is written")),
     ];
     for (label, plant) in rows {
         let scene = Scene::new();
         let private = scene.create();
         let path = private.path().join("auth.json");
-        fs::remove_file(&path).expect("removed");
+        fs::remove_file(&path).expect("the file is removed");
         plant(&path);
-        let given = private.give_back("p", PATIENCE).expect("decided");
+        let given = private.give_back("p", PATIENCE).expect("the give-back has a result");
         assert_eq!(given, GiveBack::Refused(Refused::Unreadable), "{label}");
         assert_eq!(scene.text(), host().to_string(), "{label}");
     }
@@ -311,43 +322,43 @@ fn a_directory_in_place_of_the_private_one_is_not_read() {
     let scene = Scene::new();
     let private = scene.create();
     let moved = scene.root.path().join("moved");
-    fs::rename(private.path(), &moved).expect("moved");
-    fs::create_dir(private.path()).expect("made");
+    fs::rename(private.path(), &moved).expect("the rename succeeds");
+    fs::create_dir(private.path()).expect("the directory is created");
     write_child(&private, &json!({"p": refreshed()}));
-    assert_eq!(private.give_back("p", PATIENCE).expect("decided"), GiveBack::Unchanged);
+    assert_eq!(private.give_back("p", PATIENCE).expect("the give-back has a result"), GiveBack::Unchanged);
 }
 
 #[test]
 fn giving_back_keeps_links_owner_and_mode() {
     let scene = Scene::new();
     let dotfiles = scene.root.path().join("dotfiles.json");
-    fs::rename(scene.auth(), &dotfiles).expect("moved");
-    symlink(&dotfiles, scene.auth()).expect("linked");
+    fs::rename(scene.auth(), &dotfiles).expect("the rename succeeds");
+    symlink(&dotfiles, scene.auth()).expect("the link is created");
     // Only root can do this. For others a file of their own stays their own.
     let _ = chown(&dotfiles, Some(4711), Some(4712));
-    fs::set_permissions(&dotfiles, fs::Permissions::from_mode(0o640)).expect("changed");
-    let before = fs::metadata(&dotfiles).expect("there");
+    fs::set_permissions(&dotfiles, fs::Permissions::from_mode(0o640)).expect("the permissions are set");
+    let before = fs::metadata(&dotfiles).expect("the file exists");
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
-    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
-    assert_eq!(fs::read_link(scene.auth()).expect("a link"), dotfiles);
-    let after = fs::metadata(&dotfiles).expect("there");
+    assert_eq!(private.give_back("p", PATIENCE).expect("the give-back has a result"), GiveBack::Returned);
+    assert_eq!(fs::read_link(scene.auth()).expect("the link is readable"), dotfiles);
+    let after = fs::metadata(&dotfiles).expect("the file exists");
     let owner_and_mode = |found: &fs::Metadata| (found.uid(), found.gid(), found.mode());
     assert_eq!(owner_and_mode(&after), owner_and_mode(&before));
-    assert!(fs::read_to_string(&dotfiles).expect("readable").contains("new-access"));
+    assert!(fs::read_to_string(&dotfiles).expect("the file is readable").contains("new-access"));
 }
 
 #[test]
 fn giving_back_keeps_hard_links() {
     let scene = Scene::new();
     let other = scene.root.path().join("other.json");
-    fs::hard_link(scene.auth(), &other).expect("linked");
+    fs::hard_link(scene.auth(), &other).expect("the hard link is created");
     let private = scene.create();
     // Shorter than the old text, so that a rest of the old text could remain.
     write_child(&private, &json!({"p": with(refreshed(), json!({"access": "a", "refresh": "r"}))}));
-    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
-    assert_eq!(fs::read_to_string(&other).expect("readable"), scene.text());
-    let after: Value = serde_json::from_str(&scene.text()).expect("JSON");
+    assert_eq!(private.give_back("p", PATIENCE).expect("the give-back has a result"), GiveBack::Returned);
+    assert_eq!(fs::read_to_string(&other).expect("the file is readable"), scene.text());
+    let after: Value = serde_json::from_str(&scene.text()).expect("the text is valid JSON");
     assert_eq!(after["p"]["access"], "a");
 }
 
@@ -356,29 +367,32 @@ fn a_live_lock_is_awaited_and_never_stolen() {
     let scene = Scene::new();
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
-    fs::create_dir(scene.lock()).expect("made");
-    let error = private.give_back("p", SHORT).expect_err("it is held");
+    fs::create_dir(scene.lock()).expect("the directory is created");
+    let error = private.give_back("p", SHORT).expect_err("the lock is held");
     assert!(matches!(error, GiveBackError::Lock(LockError::Busy { .. })), "{error}");
     assert!(scene.lock().exists());
     assert_eq!(scene.text(), host().to_string());
     // pi sets a time ahead of the clock to learn the resolution of the file system.
     age(&scene, Duration::from_secs(25));
-    private.give_back("p", SHORT).expect_err("still held");
+    private.give_back("p", SHORT).expect_err("the lock is still held");
 
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| private.give_back("p", PATIENCE));
         // A test can only observe that a waiting thread does not end.
         std::thread::sleep(SHORT);
-        assert!(!waiting.is_finished(), "it is still held");
-        fs::remove_dir(scene.lock()).expect("released");
-        assert_eq!(waiting.join().expect("no panic").expect("written"), GiveBack::Returned);
+        assert!(!waiting.is_finished(), "give_back waits while the lock is held");
+        fs::remove_dir(scene.lock()).expect("the directory is removed");
+        assert_eq!(
+            waiting.join().expect("the task does not panic").expect("the token is given back"),
+            GiveBack::Returned
+        );
     });
 }
 
 /// Sets the time of the lock back.
 fn age(scene: &Scene, by: Duration) {
-    let directory = fs::File::open(scene.lock()).expect("opened");
-    directory.set_modified(SystemTime::now() - by).expect("set");
+    let directory = fs::File::open(scene.lock()).expect("the file is opened");
+    directory.set_modified(SystemTime::now() - by).expect("the time is set");
 }
 
 #[test]
@@ -386,19 +400,19 @@ fn the_lock_of_a_dead_holder_is_taken_over() {
     let scene = Scene::new();
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
-    fs::create_dir(scene.lock()).expect("made");
+    fs::create_dir(scene.lock()).expect("the directory is created");
     age(&scene, Duration::from_secs(31));
-    assert_eq!(private.give_back("p", SHORT).expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", SHORT).expect("the give-back has a result"), GiveBack::Returned);
     assert!(!scene.lock().exists());
 }
 
 #[test]
 fn a_replaced_lock_is_not_removed() {
     let scene = Scene::new();
-    let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("free");
+    let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("the lock is acquired");
     assert!(lock.is_ours());
-    fs::remove_dir(scene.lock()).expect("removed");
-    fs::create_dir(scene.lock()).expect("somebody else's");
+    fs::remove_dir(scene.lock()).expect("the directory is removed");
+    fs::create_dir(scene.lock()).expect("another process takes the lock");
     assert!(!lock.is_ours());
     drop(lock);
     assert!(scene.lock().exists());
@@ -408,17 +422,17 @@ fn a_replaced_lock_is_not_removed() {
 fn a_linked_file_is_locked_at_both_names_or_not_at_all() {
     let scene = Scene::new();
     let dotfiles = scene.root.path().join("dotfiles.json");
-    fs::rename(scene.auth(), &dotfiles).expect("moved");
-    symlink(&dotfiles, scene.auth()).expect("linked");
+    fs::rename(scene.auth(), &dotfiles).expect("the rename succeeds");
+    symlink(&dotfiles, scene.auth()).expect("the link is created");
     let target = scene.root.path().join("dotfiles.json.lock");
-    let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("free");
+    let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("the lock is acquired");
     assert!(target.exists() && scene.lock().exists());
     drop(lock);
     assert!(!target.exists() && !scene.lock().exists());
     for held in [&target, &scene.lock()] {
-        fs::create_dir(held).expect("made");
-        AuthLock::acquire(&scene.auth(), SHORT).expect_err("one is held");
-        fs::remove_dir(held).expect("still there");
+        fs::create_dir(held).expect("the directory is created");
+        AuthLock::acquire(&scene.auth(), SHORT).expect_err("the lock is held");
+        fs::remove_dir(held).expect("the directory is removed");
         assert!(!target.exists() && !scene.lock().exists());
     }
 }

@@ -35,8 +35,8 @@ fn scene(settings: &Value) -> Scene {
 
 fn write(scene: &Scene, name: &str, text: &str) {
     let path = scene.path(name);
-    fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
-    fs::write(path, text).expect("written");
+    fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+    fs::write(path, text).expect("the file is written");
 }
 
 fn project(scene: &Scene, settings: &Value) {
@@ -62,7 +62,7 @@ async fn listing(scene: &Scene) -> Listing {
 /// Returns the values of an agent in words.
 async fn values(scene: &Scene, name: &str) -> String {
     let listing = listing(scene).await;
-    let listed = listing.agents.iter().find(|listed| listed.agent.name == name).expect("it is listed");
+    let listed = listing.agents.iter().find(|listed| listed.agent.name == name).expect("the agent is listed");
     listed.values.all().join("\n")
 }
 
@@ -162,7 +162,7 @@ async fn a_list_of_agents_begins_with_the_reason_why_none_can_be_called() {
         }
     }
     let broken = scene(&json!({}));
-    fs::write(broken.path("agent/subagents.json"), "{ oops").expect("written");
+    fs::write(broken.path("agent/subagents.json"), "{ oops").expect("the file is written");
     let report = pi_subagent_native::present::agents_report(&listing(&broken).await).plain();
     assert!(first_row(&report).contains("delegation is off until"), "{report}");
 }
@@ -224,7 +224,7 @@ async fn settings_of_an_agent_that_does_not_exist_name_the_nearest() {
     context(&mut scene).config = None;
     let told: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    let near = told.iter().find(|told| told.contains("explorr")).expect("it is named");
+    let near = told.iter().find(|told| told.contains("explorr")).expect("the setting is reported");
     assert!(near.contains("subagents.json:1:") && near.ends_with("did you mean `explorer`?"), "{near}");
     assert!(values(&scene, "explorer").await.contains("maxTurns 2 (`agents.Explore`)"));
 }
@@ -262,7 +262,8 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
         let mut listing = listing(scene).await;
         let config = CallSettings::read(&scene.spec.cwd, &scene.spec.context).config();
         listing.check_models(&config, &scene.spec.context, &models(model.clone())).await;
-        let own = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
+        let own =
+            listing.agents.iter().find(|listed| listed.agent.name == "own").expect("the agent is listed");
         let problem = own.plan.as_ref().err().map(ToString::to_string);
         let context = Arc::clone(&scene.spec.context);
         let user = Arc::new(models(model));
@@ -362,8 +363,9 @@ said 'Done.'; settled"#;
     write(&scene, "agent/TOOLS.md", "Mine: be quick.");
     write(&scene, "project/TOOLS.md", &format!("Theirs: use just.\u{1b}[31m{}", "x".repeat(20_000)));
     write(&scene, "outside.md", "Not for children.");
-    fs::create_dir_all(scene.path("project/sub")).expect("a directory");
-    std::os::unix::fs::symlink(scene.path("outside.md"), scene.path("project/sub/TOOLS.md")).expect("a link");
+    fs::create_dir_all(scene.path("project/sub")).expect("the directory is created");
+    std::os::unix::fs::symlink(scene.path("outside.md"), scene.path("project/sub/TOOLS.md"))
+        .expect("the link is created");
     scene.spec.agent = "own".into();
     scene.spec.cwd = scene.path("project/sub");
     let (_, result) = run(&scene, &User::default()).await;
@@ -371,10 +373,10 @@ said 'Done.'; settled"#;
         result.text.lines().last(),
         Some("[It tried to change files (write) and could not: `allowWrite` is off.]")
     );
-    let prompt = fs::read_to_string(scene.path("prompt")).expect("the child's prompt");
+    let prompt = fs::read_to_string(scene.path("prompt")).expect("the child wrote its prompt");
     assert!(prompt.contains("You cannot change files in this run"), "{prompt}");
-    let [mine, theirs] =
-        ["Mine: be quick.", "Theirs: use just."].map(|text| prompt.find(text).expect("it is there"));
+    let [mine, theirs] = ["Mine: be quick.", "Theirs: use just."]
+        .map(|text| prompt.find(text).expect("the prompt contains the text"));
     assert!(
         mine < theirs && prompt.contains("The rest of the file is omitted") && !prompt.contains('\u{1b}'),
         "{prompt}"
@@ -382,7 +384,13 @@ said 'Done.'; settled"#;
     assert!(!prompt.contains("Not for children") && prompt.len() < 18_000);
     let listed = listing(&scene).await;
     let of = |name: &str| {
-        listed.agents.iter().find(|listed| listed.agent.name == name).expect("listed").writes.is_some()
+        listed
+            .agents
+            .iter()
+            .find(|listed| listed.agent.name == name)
+            .expect("the agent is listed")
+            .writes
+            .is_some()
     };
     assert!(!of("own"));
     let report = format!("{:?}", pi_subagent_native::present::agents_report(&listed));
@@ -394,7 +402,7 @@ said 'Done.'; settled"#;
     write(&plain, "project/TOOLS.md", "Theirs.");
     plain.spec.agent = "own".into();
     let (_, result) = run(&plain, &User::default()).await;
-    let prompt = fs::read_to_string(plain.path("prompt")).expect("the child's prompt");
+    let prompt = fs::read_to_string(plain.path("prompt")).expect("the child wrote its prompt");
     assert!(!prompt.contains("Theirs") && !prompt.contains("You cannot change"), "{prompt}");
     assert!(!result.text.contains("tried"), "{}", result.text);
 }
@@ -410,12 +418,12 @@ async fn question(settings: &Value, lines: &str) -> String {
     scene.spec.agent = "theirs".into();
     let asked = std::sync::Mutex::new(String::new());
     let confirms = |request: pi_subagent_native::run::ConfirmRequest| {
-        *asked.lock().expect("whole") = request.message.into_string();
+        *asked.lock().expect("the lock is not poisoned") = request.message.into_string();
         false
     };
     let (_, result) = run(&scene, &User { confirms: Some(Box::new(confirms)), ..User::default() }).await;
     assert!(result.is_error, "{}", result.text);
-    asked.into_inner().expect("whole")
+    asked.into_inner().expect("the lock is not poisoned")
 }
 
 #[tokio::test]
@@ -466,10 +474,12 @@ async fn an_agent_with_only_read_tools_is_not_listed_as_a_writer() {
         let listing = listing(&scene).await;
         let report = pi_subagent_native::present::agents_report(&listing).plain();
         for (name, traits) in ["own", "writer"].into_iter().zip(expected) {
-            let line = report.lines().find(|line| line.contains(&format!(" {name} "))).expect("it is listed");
+            let line =
+                report.lines().find(|line| line.contains(&format!(" {name} "))).expect("the agent is listed");
             assert!(line.contains(&format!("(user, {traits}")), "{line}");
         }
-        let own = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
+        let own =
+            listing.agents.iter().find(|listed| listed.agent.name == "own").expect("the agent is listed");
         assert_eq!(own.writes, None);
     }
 }
@@ -483,7 +493,7 @@ async fn missing_tools_of_builtin_agents_are_reported_once() {
     context(&mut scene).host.tools = Some(tools.into_iter().map(tool).collect());
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
     let dropped: Vec<_> = report.lines().filter(|line| line.contains("lsp: ")).collect();
-    assert_eq!(dropped.len(), 1, "the agent of the user's was written to run here: {report}");
+    assert_eq!(dropped.len(), 1, "only the user's own agent shows the missing tool: {report}");
     let user = Arc::new(User::default());
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
     let lacks: Vec<_> = checks.iter().filter(|check| check.message.contains("`lsp`")).collect();
@@ -539,15 +549,16 @@ async fn an_agent_restricted_by_its_file_cannot_write_and_unknown_restrictions_a
     ] {
         write(&scene, "agent/agents/own.md", &format!("---\nname: own\ndescription: d\n{field}\n---\nBe."));
         let listing = listing(&scene).await;
-        let listed = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
-        let tools = &listed.plan.as_ref().expect("it can run").tools;
+        let listed =
+            listing.agents.iter().find(|listed| listed.agent.name == "own").expect("the agent is listed");
+        let tools = &listed.plan.as_ref().expect("the agent can run").tools;
         assert!(listed.writes.is_none(), "{field}: {tools:?}");
         assert!(
             !tools.contains(&"write".to_owned()) && !tools.contains(&"edit".to_owned()),
             "{field}: {tools:?}"
         );
         let notices = notices(&scene).await;
-        let name = field.split(':').next().expect("a name");
+        let name = field.split(':').next().expect("the field has a name");
         let said = notices.iter().any(|notice| notice.contains("own.md:4:1") && notice.contains(name));
         assert_eq!(said, is_said, "{field}: {notices:?}");
     }
@@ -589,8 +600,9 @@ async fn tool_names_of_other_harnesses_are_understood() {
     let scene = scene(&json!({ "allowWrite": true, "tools": { "allow": ["Read", "Bash"] } }));
     write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\n---\nBe.");
     let listing = listing(&scene).await;
-    let listed = listing.agents.iter().find(|listed| listed.agent.name == "own").expect("it is listed");
-    assert_eq!(listed.plan.as_ref().expect("it can run").tools, ["read", "bash"]);
+    let listed =
+        listing.agents.iter().find(|listed| listed.agent.name == "own").expect("the agent is listed");
+    assert_eq!(listed.plan.as_ref().expect("the agent can run").tools, ["read", "bash"]);
 }
 
 #[tokio::test]
@@ -628,7 +640,7 @@ async fn a_default_agent_that_is_not_allowed_is_not_mentioned() {
         assert!(expected.is_none_or(|name| agents.iter().any(|agent| agent.id == name)), "{settings}");
         let call = CallSettings::read(&scene.spec.cwd, &context);
         let surface = describe(&scene.spec.cwd, &context, &call, &capabilities).surface;
-        let spawn = surface.tools.iter().find(|tool| tool.name == "sessions_spawn").expect("the tool");
+        let spawn = surface.tools.iter().find(|tool| tool.name == "sessions_spawn").expect("the tool exists");
         let said = spawn.parameters["properties"]["agentId"]["description"].as_str().unwrap_or_default();
         assert_eq!(said, expected.map(|name| format!("Default: {name}")).unwrap_or_default(), "{settings}");
     }

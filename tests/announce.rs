@@ -53,7 +53,7 @@ impl Scene {
     /// The commands that the child has read.
     fn heard(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.path("heard")).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        text.lines().map(|line| serde_json::from_str(line).expect("the text is valid JSON")).collect()
     }
 
     async fn until_heard(&self, count: usize) {
@@ -165,7 +165,7 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
         });
     }
     while let Some(run) = runs.join_next().await {
-        run.expect("each keeps its result");
+        run.expect("every run keeps its result");
     }
 }
 
@@ -191,10 +191,10 @@ async fn messages_reach_a_working_child_and_no_announcing_child() {
     let control = Control::default();
     let steer = async {
         scene.until_heard(1).await;
-        assert!(control.steering.steer("and mind the gap"), "it works");
+        assert!(control.steering.steer("and mind the gap"), "a working child accepts a message");
         scene.until_heard(3).await;
-        assert!(!control.steering.steer("and the step"), "its answer would pass for the announcement");
-        fs::write(scene.path("go"), "").expect("written");
+        assert!(!control.steering.steer("and the step"), "an announcing child accepts no message");
+        fs::write(scene.path("go"), "").expect("the file is written");
     };
     let (result, ()) = tokio::join!(scene.run_controlled(&control), steer);
     is_the_answer("steered", &result);
@@ -307,7 +307,7 @@ works"#;
     let prompt = |config: Value, then: &'static str| async move {
         let scene = told(&format!("{SHOWS}; {then}"), config);
         scene.run().await;
-        fs::read_to_string(scene.path("prompt")).expect("the child has kept it")
+        fs::read_to_string(scene.path("prompt")).expect("the child wrote its prompt")
     };
     let told = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;
     assert!(

@@ -40,16 +40,19 @@ impl Run {
     }
 
     async fn with(scene: Scene, store: SnapshotStore) -> Self {
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        store.note_other_tree(&snapshot).await.expect("written");
-        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        store.note_other_tree(&snapshot).await.expect("the other tree is recorded");
+        let tree = store
+            .private_tree(&snapshot, &scene.at("agent/trees"), &[])
+            .await
+            .expect("the private tree is created");
         Self { scene, store, tree }
     }
 
     fn write(&self, name: &str, text: &str) {
         let path = self.tree.root.join(name);
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-        fs::write(path, text).expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     async fn end(&self) {
@@ -70,10 +73,10 @@ impl Run {
         let tree = self.pipe(&["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], entries);
         let commit = self.pipe(&["commit-tree", &tree, "-m", "forged"], b"");
         let record = self.store.directory(ID).join("snapshot.json");
-        let text = fs::read_to_string(&record).expect("readable");
-        let mut kept: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let text = fs::read_to_string(&record).expect("the file is readable");
+        let mut kept: serde_json::Value = serde_json::from_str(&text).expect("the text is valid JSON");
         kept["artifacts"]["commit"] = commit.into();
-        fs::write(record, kept.to_string()).expect("written");
+        fs::write(record, kept.to_string()).expect("the file is written");
     }
 
     fn pipe(&self, args: &[&str], input: &[u8]) -> String {
@@ -88,10 +91,10 @@ impl Run {
             .stdout(std::process::Stdio::piped())
             .spawn()
             .expect("git runs");
-        child.stdin.take().expect("a pipe").write_all(input).expect("written");
-        let done = child.wait_with_output().expect("it ends");
+        child.stdin.take().expect("the input is a pipe").write_all(input).expect("the input is written");
+        let done = child.wait_with_output().expect("the process ends");
         assert!(done.status.success(), "{args:?}");
-        String::from_utf8(done.stdout).expect("text").trim().to_owned()
+        String::from_utf8(done.stdout).expect("the output is UTF-8").trim().to_owned()
     }
 
     /// An entry of a tree.
@@ -101,14 +104,14 @@ impl Run {
     }
 
     fn entry_of(mode: &str, name: &str, object: &str) -> Vec<u8> {
-        let byte = |at| u8::from_str_radix(&object[at..at + 2], 16).expect("hexadecimal");
+        let byte = |at| u8::from_str_radix(&object[at..at + 2], 16).expect("the digits are hexadecimal");
         let object: Vec<u8> = (0..object.len()).step_by(2).map(byte).collect();
         [format!("{mode} {name}\0").as_bytes(), &object].concat()
     }
 }
 
 async fn roomy(scene: &Scene) -> SnapshotStore {
-    let git = Git::find(&scene.env(), None).await.expect("a git");
+    let git = Git::find(&scene.env(), None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 64 << 20, files: 4 * MANY };
     SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits)
 }
@@ -118,29 +121,32 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(directory) = waiting.pop() {
-        for entry in fs::read_dir(&directory).expect("readable").flatten() {
+        for entry in fs::read_dir(&directory).expect("the directory is readable").flatten() {
             let path = entry.path();
             if path == root.join(".git") {
                 continue;
             }
-            let known = fs::symlink_metadata(&path).expect("there");
+            let known = fs::symlink_metadata(&path).expect("the file exists");
             let content = if known.is_symlink() {
-                fs::read_link(&path).expect("a link").into_os_string().into_vec()
+                fs::read_link(&path).expect("the link is readable").into_os_string().into_vec()
             } else if known.is_dir() {
                 waiting.push(path.clone());
                 Vec::new()
             } else {
-                fs::read(&path).expect("readable")
+                fs::read(&path).expect("the file is readable")
             };
             let mode = known.permissions().mode();
-            found.insert(path.strip_prefix(root).expect("below").to_owned(), (mode, content));
+            found.insert(
+                path.strip_prefix(root).expect("the path is below the root").to_owned(),
+                (mode, content),
+            );
         }
     }
     found
 }
 
 fn files_in(directory: &Path) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(directory).expect("readable").flatten();
+    let entries = fs::read_dir(directory).expect("the directory is readable").flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
@@ -149,7 +155,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
 }
 
 fn chmod(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
 }
 
 /// A tree with many files that could be lost.
@@ -159,7 +165,7 @@ fn furnished() -> Scene {
         scene.write(name, &format!("{name}\none\ntwo\nthree\n"));
     }
     scene.write(".gitignore", "*.log\n");
-    symlink("kept.txt", scene.root().join("link")).expect("linked");
+    symlink("kept.txt", scene.root().join("link")).expect("the link is created");
     chmod(&scene.root().join("script.sh"), 0o755);
     scene.commit();
     let root = scene.root();
@@ -171,7 +177,7 @@ fn furnished() -> Scene {
     chmod(&root.join("gone.txt"), 0o640);
     chmod(&root.join("kept.txt"), 0o600);
     chmod(&root.join("dir/deep"), 0o700);
-    fs::create_dir(root.join("empty")).expect("made");
+    fs::create_dir(root.join("empty")).expect("the directory is created");
     scene
 }
 
@@ -180,18 +186,18 @@ fn change_all(run: &Run) {
     let root = &run.tree.root;
     run.write("kept.txt", "not committed\none\nTWO\nthree\n");
     run.write("untracked.txt", "the run's\n");
-    fs::remove_file(root.join("gone.txt")).expect("removed");
-    fs::remove_dir_all(root.join("dir")).expect("removed");
+    fs::remove_file(root.join("gone.txt")).expect("the file is removed");
+    fs::remove_dir_all(root.join("dir")).expect("the directory is removed");
     run.write("dir", "a file where a directory was\n");
-    fs::remove_file(root.join("plain")).expect("removed");
+    fs::remove_file(root.join("plain")).expect("the file is removed");
     run.write("plain/below.txt", "a directory where a file was\n");
-    fs::remove_file(root.join("link")).expect("removed");
-    symlink("untracked.txt", root.join("link")).expect("linked");
+    fs::remove_file(root.join("link")).expect("the file is removed");
+    symlink("untracked.txt", root.join("link")).expect("the link is created");
     chmod(&root.join("script.sh"), 0o644);
     run.write("new/deep/file", "new\r\nwith line ends\r\n");
     run.write("empty/file", "new\n");
     run.write("binary", "\0\u{1}binary");
-    fs::write(root.join(OsStr::from_bytes(b"new\nline \xff.txt")), "odd\n").expect("written");
+    fs::write(root.join(OsStr::from_bytes(b"new\nline \xff.txt")), "odd\n").expect("the file is written");
 }
 
 #[tokio::test]
@@ -205,9 +211,9 @@ async fn every_kind_of_change_is_applied_and_undone_exactly() {
         run.end().await;
         let root = run.scene.root();
         let before = everything(&root);
-        let index = fs::read(root.join(".git/index")).expect("an index");
+        let index = fs::read(root.join(".git/index")).expect("the file is readable");
 
-        let applied = run.apply().await.expect("applied");
+        let applied = run.apply().await.expect("the apply succeeds");
         assert_eq!(applied.conflicts, [], "sandboxed: {sandboxed}");
         let after = everything(&root);
         for (path, (mode, content)) in &wanted {
@@ -215,15 +221,22 @@ async fn every_kind_of_change_is_applied_and_undone_exactly() {
             assert_eq!((found & 0o170_100, text), (mode & 0o170_100, content), "{path:?}");
         }
         let more: Vec<_> = after.keys().filter(|path| !wanted.contains_key(*path)).collect();
-        assert_eq!(more, [Path::new("x.log")], "only what git ignores is there besides");
-        assert_eq!(after[Path::new("kept.txt")].0 & 0o7777, 0o600, "permissions of a private file stay");
-        assert_eq!(fs::read(root.join(".git/index")).expect("an index"), index, "the index is left alone");
+        assert_eq!(more, [Path::new("x.log")], "only ignored files remain next to the expected ones");
+        assert_eq!(after[Path::new("kept.txt")].0 & 0o7777, 0o600, "a private file keeps its permissions");
+        assert_eq!(
+            fs::read(root.join(".git/index")).expect("the file is readable"),
+            index,
+            "the index is unchanged"
+        );
 
-        assert!(matches!(run.apply().await, Err(ApplyError::AppliedAlready { .. })), "only once");
-        run.store.abort_apply(ID).await.expect("taken back");
+        assert!(
+            matches!(run.apply().await, Err(ApplyError::AppliedAlready { .. })),
+            "a second apply is refused"
+        );
+        run.store.abort_apply(ID).await.expect("the apply is aborted");
         assert_eq!(everything(&root), before);
         assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
-        run.apply().await.expect("again");
+        run.apply().await.expect("a second apply succeeds after the abort");
         assert_eq!(everything(&root), after);
     }
 }
@@ -246,10 +259,10 @@ async fn concurrent_changes_are_merged_or_kept_and_named() {
     run.scene.write("binary", "\0\u{1}mine");
     run.scene.write("here", "mine\n");
     run.scene.write("dir/mine.txt", "mine\n");
-    fs::remove_file(root.join("script.sh")).expect("removed");
+    fs::remove_file(root.join("script.sh")).expect("the file is removed");
     let before = everything(&root);
 
-    let applied = run.apply().await.expect("applied");
+    let applied = run.apply().await.expect("the apply succeeds");
     let named: Vec<_> = applied.conflicts.iter().map(|(path, _)| path.clone()).collect();
     let expected = [
         ".gitignore",
@@ -276,8 +289,12 @@ async fn concurrent_changes_are_merged_or_kept_and_named() {
     ] {
         assert_eq!(run.text(name), text);
     }
-    assert_eq!(run.text("script.sh"), "script.sh\none\ntwo\nthree\n", "deleted here, changed by the run");
-    run.store.abort_apply(ID).await.expect("taken back");
+    assert_eq!(
+        run.text("script.sh"),
+        "script.sh\none\ntwo\nthree\n",
+        "the run's version of a locally deleted file is kept"
+    );
+    run.store.abort_apply(ID).await.expect("the apply is aborted");
     assert_eq!(everything(&root), before);
 }
 
@@ -286,14 +303,14 @@ async fn changes_after_an_apply_are_named_and_prevent_its_undo() {
     let run = Run::of(furnished()).await;
     change_all(&run);
     run.end().await;
-    run.apply().await.expect("applied");
+    run.apply().await.expect("the apply succeeds");
     run.scene.write("kept.txt", "mine\n");
     run.scene.write("gone.txt", "mine\n");
     // A file that is already in its old state is no reason to refuse.
-    fs::remove_file(run.scene.root().join("new/deep/file")).expect("removed");
+    fs::remove_file(run.scene.root().join("new/deep/file")).expect("the file is removed");
     let now = everything(&run.scene.root());
     let Err(ApplyError::ChangedSince { paths: named }) = run.store.abort_apply(ID).await else {
-        panic!("it is refused")
+        panic!("the apply was not refused")
     };
     assert_eq!(named, paths(&["gone.txt", "kept.txt"]));
     assert_eq!(everything(&run.scene.root()), now);
@@ -307,15 +324,17 @@ async fn files_that_run_code_later_and_links_out_of_the_tree_need_a_yes() {
     {
         run.write(name, "the run's");
     }
-    symlink("/etc", run.tree.root.join("out")).expect("linked");
-    symlink("plain.txt", run.tree.root.join("within")).expect("linked");
+    symlink("/etc", run.tree.root.join("out")).expect("the link is created");
+    symlink("plain.txt", run.tree.root.join("within")).expect("the link is created");
     run.end().await;
     let before = everything(&run.scene.root());
-    let Err(ApplyError::Flagged { paths: named, .. }) = run.apply().await else { panic!("it is refused") };
+    let Err(ApplyError::Flagged { paths: named, .. }) = run.apply().await else {
+        panic!("the apply was not refused")
+    };
     let expected = ["out", "sub/.mcp.json", ".pi/extensions/x.ts", ".husky/pre-commit", ".vscode/tasks.json"];
     assert_eq!(named, paths(&expected));
     assert_eq!(everything(&run.scene.root()), before, "nothing was written");
-    run.store.apply(ID, true).await.expect("applied");
+    run.store.apply(ID, true).await.expect("the apply succeeds");
     assert_eq!(run.text(".pi/extensions/x.ts"), "the run's");
 }
 
@@ -326,7 +345,7 @@ async fn paths_out_of_the_tree_or_into_the_repository_are_refused() {
     run.write("new.txt", "new");
     run.end().await;
     let before = everything(run.scene.0.path());
-    let config = fs::read(run.scene.root().join(".git/config")).expect("readable");
+    let config = fs::read(run.scene.root().join(".git/config")).expect("the file is readable");
     for name in ["..", ".git", ".GIT"] {
         let inner = run.entry("100644", "config", "[core]\n\thooksPath = x\n");
         let inner = run.pipe(&["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], &inner);
@@ -338,7 +357,7 @@ async fn paths_out_of_the_tree_or_into_the_repository_are_refused() {
     run.forge(&entry);
     let refused = run.apply().await;
     assert!(matches!(refused, Err(ApplyError::Unsafe { .. })), "{refused:?}");
-    assert_eq!(fs::read(run.scene.root().join(".git/config")).expect("readable"), config);
+    assert_eq!(fs::read(run.scene.root().join(".git/config")).expect("the file is readable"), config);
     let now = everything(run.scene.0.path());
     let differs = |name: &str| before.get(Path::new(name)) != now.get(Path::new(name));
     assert!(!now.contains_key(Path::new("beside")) && !differs("project/kept.txt"));
@@ -352,15 +371,15 @@ async fn nothing_is_written_through_a_link() {
     run.end().await;
     let root = run.scene.root();
     let outside = run.scene.at("outside");
-    fs::create_dir(&outside).expect("made");
-    fs::write(outside.join("inner.txt"), "outside").expect("written");
-    fs::rename(root.join("dir"), root.join("moved")).expect("moved");
-    symlink(&outside, root.join("dir")).expect("linked");
-    let applied = run.apply().await.expect("it says what is in the way");
+    fs::create_dir(&outside).expect("the directory is created");
+    fs::write(outside.join("inner.txt"), "outside").expect("the file is written");
+    fs::rename(root.join("dir"), root.join("moved")).expect("the rename succeeds");
+    symlink(&outside, root.join("dir")).expect("the link is created");
+    let applied = run.apply().await.expect("the apply reports the conflicts");
     assert_eq!(applied.written, paths(&[]));
     assert_eq!(applied.conflicts.len(), 2, "{applied:?}");
-    assert_eq!(fs::read_to_string(outside.join("inner.txt")).expect("there"), "outside");
-    assert_eq!(fs::read_dir(&outside).expect("readable").count(), 1);
+    assert_eq!(fs::read_to_string(outside.join("inner.txt")).expect("the file is readable"), "outside");
+    assert_eq!(fs::read_dir(&outside).expect("the directory is readable").count(), 1);
 }
 
 /// The repository's own configuration, attributes and hooks come from a hostile project.
@@ -393,13 +412,13 @@ async fn no_filter_driver_or_hook_of_the_repository_runs() {
     run.end().await;
     run.scene.write("kept.txt", "mine\none\ntwo\nthree\n");
     run.scene.write(".gitattributes", "*.txt merge=union filter=x diff=x\n");
-    let shown = run.store.difference(ID).await.expect("a difference");
+    let shown = run.store.difference(ID).await.expect("the diff is available");
     assert!(String::from_utf8_lossy(&shown.text).contains("\n+TWO\n"));
-    run.store.apply(ID, true).await.expect("applied");
+    run.store.apply(ID, true).await.expect("the apply succeeds");
     assert!(run.text("kept.txt").contains("<<<<<<< yours\nmine\n"), "{}", run.text("kept.txt"));
-    run.store.abort_apply(ID).await.expect("taken back");
+    run.store.abort_apply(ID).await.expect("the apply is aborted");
     assert_eq!(run.text("kept.txt"), "mine\none\ntwo\nthree\n");
-    run.store.discard(ID, true).await.expect("discarded");
+    run.store.discard(ID, true).await.expect("the changes are discarded");
     assert!(!ran.exists(), "a program of the repository ran");
 }
 
@@ -414,29 +433,30 @@ async fn an_apply_changes_nothing_while_a_program_has_one_of_the_files_open_for_
     // The last replaced file, and a removed file.
     for name in ["untracked.txt", "gone.txt"] {
         let path = root.join(name);
-        let mut opened = fs::File::options().append(true).open(&path).expect("it can be opened");
-        let refused = run.apply().await.expect_err("it is refused").to_string();
+        let mut opened = fs::File::options().append(true).open(&path).expect("the file is opened");
+        let refused = run.apply().await.expect_err("the apply is refused").to_string();
         let expected = format!(
             "`{name}` could not be written: a program has it open for writing: close it there and try again. Nothing has changed"
         );
         assert!(refused.starts_with(&expected), "{refused}");
         assert_eq!(everything(&root), before);
-        opened.write_all(b"a line of the log\n").expect("written");
-        let text = fs::read_to_string(&path).expect("readable");
+        opened.write_all(b"a line of the log\n").expect("the bytes are written");
+        let text = fs::read_to_string(&path).expect("the file is readable");
         assert!(text.ends_with("a line of the log\n"), "{text}");
-        fs::write(&path, &before[Path::new(name)].1).expect("written");
+        fs::write(&path, &before[Path::new(name)].1).expect("the file is written");
     }
-    run.apply().await.expect("applied");
+    run.apply().await.expect("the apply succeeds");
 
     let applied = everything(&root);
-    let mut opened = fs::File::options().append(true).open(root.join("kept.txt")).expect("it can be opened");
+    let mut opened =
+        fs::File::options().append(true).open(root.join("kept.txt")).expect("the file is opened");
     let refused = run.store.abort_apply(ID).await;
     assert!(matches!(refused, Err(ApplyError::HalfWritten { .. })), "{refused:?}");
-    opened.write_all(b"a line of the log\n").expect("written");
+    opened.write_all(b"a line of the log\n").expect("the bytes are written");
     assert!(run.text("kept.txt").ends_with("a line of the log\n"));
     drop(opened);
-    fs::write(root.join("kept.txt"), &applied[Path::new("kept.txt")].1).expect("written");
-    run.store.abort_apply(ID).await.expect("taken back");
+    fs::write(root.join("kept.txt"), &applied[Path::new("kept.txt")].1).expect("the file is written");
+    run.store.abort_apply(ID).await.expect("the apply is aborted");
     assert_eq!(everything(&root), before);
 }
 
@@ -449,9 +469,9 @@ async fn changes_are_applied_and_undone_if_git_does_not_trust_file_modes() {
     let run = Run::of(scene).await;
     run.write("kept.txt", "the run's");
     run.end().await;
-    assert_eq!(run.apply().await.expect("applied").written, paths(&["kept.txt"]));
+    assert_eq!(run.apply().await.expect("the apply succeeds").written, paths(&["kept.txt"]));
     assert_eq!(run.text("kept.txt"), "the run's");
-    run.store.abort_apply(ID).await.expect("taken back");
+    run.store.abort_apply(ID).await.expect("the apply is aborted");
     assert_eq!(run.text("kept.txt"), "kept");
 }
 
@@ -477,7 +497,7 @@ async fn no_save_is_lost_during_an_apply_or_its_undo() {
     let run = Run::of(scene).await;
     for name in &all {
         if name.starts_with("removed") {
-            fs::remove_file(run.tree.root.join(name)).expect("removed");
+            fs::remove_file(run.tree.root.join(name)).expect("the file is removed");
         } else {
             run.write(name, "of the run\n");
         }
@@ -504,15 +524,15 @@ async fn no_save_is_lost_during_an_apply_or_its_undo() {
         assert!(kept.iter().all(|name| told.contains(&format!("`{name}`"))), "{kept:?}: {told}");
         let kept: Vec<_> = kept.iter().map(|name| root.join(name)).collect();
         saver.check(&kept);
-        assert!(!files_in(&root).any(|name| name.starts_with(".pi-subagent")), "nothing of ours is left");
+        assert!(!files_in(&root).any(|name| name.starts_with(".pi-subagent")), "no temporary file remains");
         for path in kept {
-            fs::remove_file(path).expect("removed");
+            fs::remove_file(path).expect("the file is removed");
         }
         // Now the next apply can start from the same state.
         reset(&run.scene);
         let _ = run.store.abort_apply(ID).await;
     }
-    run.apply().await.expect("applied");
+    run.apply().await.expect("the apply succeeds");
 }
 
 #[tokio::test]
@@ -521,10 +541,10 @@ async fn only_an_unchanged_branch_is_discarded() {
     run.write("new.txt", "new");
     run.end().await;
     let scene = &run.scene;
-    let patch = run.store.difference(ID).await.expect("a difference").patch;
-    run.store.discard(ID, false).await.expect("possible");
+    let patch = run.store.difference(ID).await.expect("the diff is available").patch;
+    run.store.discard(ID, false).await.expect("the changes are discarded");
     let tip = scene.git(&["rev-parse", BRANCH]);
-    assert!(patch.exists(), "it was only asked");
+    assert!(patch.exists(), "a discard without a confirmation keeps the patch");
 
     scene.git(&["checkout", "-q", BRANCH]);
     assert!(matches!(run.store.discard(ID, true).await, Err(ApplyError::CheckedOut { .. })));
@@ -540,7 +560,7 @@ async fn only_an_unchanged_branch_is_discarded() {
     scene.git(&["worktree", "remove", &linked.to_string_lossy()]);
 
     scene.git(&["branch", "subagent/another"]);
-    run.store.discard(ID, true).await.expect("discarded");
+    run.store.discard(ID, true).await.expect("the changes are discarded");
     assert_eq!(scene.git(&["branch", "--format=%(refname:short)"]), "main\nsubagent/another");
     assert!(!patch.exists());
     assert!(matches!(run.store.discard(ID, true).await, Err(ApplyError::Discarded)));
@@ -553,9 +573,9 @@ async fn a_run_without_artifacts_gives_the_reason() {
     let store = scene.store().await;
     assert!(matches!(store.apply(ID, false).await, Err(ApplyError::Nothing)));
     assert!(matches!(store.apply("../x", false).await, Err(ApplyError::Nothing)));
-    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+    let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
     assert!(matches!(store.difference(ID).await, Err(ApplyError::InPlace { .. })));
-    store.note_other_tree(&snapshot).await.expect("written");
+    store.note_other_tree(&snapshot).await.expect("the other tree is recorded");
     assert!(matches!(store.discard(ID, true).await, Err(ApplyError::NoBranch)));
 }
 
@@ -565,7 +585,7 @@ async fn an_existing_change_is_not_written_again() {
     run.write("new.txt", "new");
     run.end().await;
     run.scene.write("new.txt", "new");
-    assert_eq!(run.apply().await.expect("nothing to do"), Applied::default());
+    assert_eq!(run.apply().await.expect("the apply succeeds"), Applied::default());
     assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
 }
 
@@ -573,13 +593,13 @@ async fn an_existing_change_is_not_written_again() {
 #[tokio::test]
 #[ignore = "it is started by another test"]
 async fn apply_in_another_process() {
-    let at = |name| PathBuf::from(std::env::var_os(name).expect("it is set"));
-    let path = std::env::var_os("PATH").expect("a search path");
+    let at = |name| PathBuf::from(std::env::var_os(name).expect("`PATH` is set"));
+    let path = std::env::var_os("PATH").expect("`PATH` is set");
     let env = vec![("PATH".into(), path), ("HOME".into(), at("STAGE").join("home").into())];
-    let git = Git::find(&env, None).await.expect("a git");
+    let git = Git::find(&env, None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 64 << 20, files: 4 * MANY };
     let store = SnapshotStore::new(git, &at("STAGE").join("agent"), &env, limits);
-    store.apply(ID, false).await.expect("applied");
+    store.apply(ID, false).await.expect("the apply succeeds");
 }
 
 #[tokio::test]
@@ -594,31 +614,34 @@ async fn a_killed_apply_can_be_undone() {
     let before = everything(&root);
     // Kills the process when no file is written yet, when few are, and in the middle.
     for seen in [".git/x", "many/25/25"] {
-        let mut child = Command::new(std::env::current_exe().expect("it has a path"))
+        let mut child = Command::new(std::env::current_exe().expect("the test program has a path"))
             .args(["--exact", "apply_in_another_process", "--ignored"])
             .env("STAGE", run.scene.at(""))
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
-            .expect("started");
+            .expect("the test program starts");
         let record = run.store.directory(ID).join("snapshot.json");
         let began = || fs::read_to_string(&record).is_ok_and(|text| text.contains("\"isComplete\""));
         let is_there = || if seen == ".git/x" { began() } else { root.join(seen).exists() };
         let bound = Instant::now() + Duration::from_secs(60);
-        while !is_there() && child.try_wait().expect("a child").is_none() && Instant::now() < bound {
+        while !is_there()
+            && child.try_wait().expect("the process can be polled").is_none()
+            && Instant::now() < bound
+        {
             std::thread::yield_now();
         }
-        child.kill().expect("killed");
-        child.wait().expect("it ends");
-        let kept = run.store.open(ID).await.expect("it is kept");
-        let apply = kept.applied.expect("it had begun");
+        child.kill().expect("the process can be killed");
+        child.wait().expect("the process ends");
+        let kept = run.store.open(ID).await.expect("the snapshot is readable");
+        let apply = kept.applied.expect("the apply had started");
         if !apply.is_complete {
             assert!(matches!(run.apply().await, Err(ApplyError::Interrupted { .. })));
         }
-        run.store.abort_apply(ID).await.expect("taken back");
-        assert!(everything(&root) == before, "{seen}: not everything is as it was");
+        run.store.abort_apply(ID).await.expect("the apply is aborted");
+        assert!(everything(&root) == before, "{seen}: the abort did not restore every file");
     }
-    let applied = run.apply().await.expect("applied");
+    let applied = run.apply().await.expect("the apply succeeds");
     assert!(applied.written.len() > MANY);
 }
 
@@ -626,14 +649,14 @@ async fn a_killed_apply_can_be_undone() {
 #[tokio::test]
 async fn changes_too_large_to_merge_are_refused_before_anything_is_written() {
     let scene = Scene::committed();
-    let large = fs::File::create(scene.root().join("large")).expect("made");
-    large.set_len(210 << 20).expect("sparse");
+    let large = fs::File::create(scene.root().join("large")).expect("the file is created");
+    large.set_len(210 << 20).expect("the file is extended");
     scene.git(&["config", "core.compression", "1"]);
     scene.commit();
     let run = Run::of(scene).await;
-    fs::remove_file(run.tree.root.join("large")).expect("removed");
+    fs::remove_file(run.tree.root.join("large")).expect("the file is removed");
     run.end().await;
-    let refused = run.apply().await.expect_err("it is too much").to_string();
+    let refused = run.apply().await.expect_err("the changes are too large").to_string();
     assert!(refused.contains("210 MiB") && refused.contains("merge its branch with git"), "{refused}");
     assert!(run.scene.root().join("large").exists());
     assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
@@ -654,32 +677,32 @@ async fn apply_on_a_full_disk() {
     let before = everything(&root);
     // The first leaves room for no byte, the others for a part of the files.
     for room in [0, 256, 1024, 2048] {
-        let mut file = fs::File::create(&filler).expect("made");
+        let mut file = fs::File::create(&filler).expect("the file is created");
         let block = [1; 4096];
         while file.write(&block).is_ok_and(|bytes| bytes > 0) {}
-        let length = file.metadata().expect("there").len();
-        file.set_len(length.saturating_sub(room * 1024)).expect("shortened");
+        let length = file.metadata().expect("the file exists").len();
+        file.set_len(length.saturating_sub(room * 1024)).expect("the file is truncated");
         let refused = run.apply().await;
         assert!(
             matches!(refused, Err(ApplyError::NotWritten { .. } | ApplyError::Snapshot(_))),
             "{room}: {refused:?}"
         );
-        assert!(everything(&root) == before, "{room} KiB: not everything is as it was");
-        fs::remove_file(&filler).expect("removed");
+        assert!(everything(&root) == before, "{room} KiB: the failed apply changed a file");
+        fs::remove_file(&filler).expect("the file is removed");
         assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)), "{room}");
     }
-    run.apply().await.expect("there is room now");
+    run.apply().await.expect("the apply succeeds once there is space");
     assert_eq!(run.text("zz-large"), text);
 }
 
 #[tokio::test]
 async fn an_apply_on_a_full_disk_changes_nothing() {
-    let place = tempfile::tempdir().expect("a temporary directory");
+    let place = tempfile::tempdir().expect("a temporary directory is created");
     let script = r#"mount -t tmpfs -o size=48m none "$STAGE" || exit 77
 TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
     let done = Command::new("unshare")
         .args(["--map-root-user", "--mount", "sh", "-c", script])
-        .arg(std::env::current_exe().expect("it has a path"))
+        .arg(std::env::current_exe().expect("the test program has a path"))
         .env("STAGE", place.path())
         .output()
         .expect("unshare runs");
@@ -700,10 +723,10 @@ async fn a_file_that_runs_code_needs_its_own_yes() {
     for (name, text) in [("tools/hooks/check", "echo"), ("scripts/build.sh", "echo"), ("husky/x", "echo")] {
         scene.write(name, text);
     }
-    symlink("husky", scene.root().join(".husky")).expect("linked");
+    symlink("husky", scene.root().join(".husky")).expect("the link is created");
     scene.commit();
     scene.git(&["config", "core.hooksPath", "tools/hooks"]);
-    symlink("../../scripts/build.sh", scene.root().join(".git/hooks/pre-push")).expect("linked");
+    symlink("../../scripts/build.sh", scene.root().join(".git/hooks/pre-push")).expect("the link is created");
     let run = Run::of(scene).await;
     for name in
         ["tools/hooks/pre-commit", "scripts/build.sh", "husky/pre-commit", "src/lib.rs", "agents/a.md"]
@@ -712,15 +735,15 @@ async fn a_file_that_runs_code_needs_its_own_yes() {
     }
     run.end().await;
     let store = run.store.clone().with_agent_dirs(vec!["agents".into()]);
-    let refused = store.apply(ID, false).await.expect_err("it is refused");
+    let refused = store.apply(ID, false).await.expect_err("the apply is refused");
     let ApplyError::Flagged { paths, .. } = &refused else { panic!("{refused}") };
-    let names: Vec<_> = paths.iter().map(|path| path.to_str().expect("text")).collect();
+    let names: Vec<_> = paths.iter().map(|path| path.to_str().expect("the path is UTF-8")).collect();
     assert_eq!(
         names,
         ["agents/a.md", "husky/pre-commit", "scripts/build.sh", "tools/hooks/pre-commit"],
         "{refused}"
     );
     assert!(!run.scene.root().join("tools/hooks/pre-commit").exists());
-    let applied = store.apply(ID, true).await.expect("applied");
+    let applied = store.apply(ID, true).await.expect("the apply succeeds");
     assert_eq!(applied.written.len(), 5);
 }

@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn prepared(tool: &str, given: &Value) -> Value {
-    let tool = Tool::parse(tool).expect("a tool");
+    let tool = Tool::parse(tool).expect("the tool exists");
     prepare_arguments(tool, given.clone()).unwrap_or_else(|misuse| panic!("{tool} {given}: {misuse}"))
 }
 
 fn refused(tool: &str, given: Value) -> String {
-    let tool = Tool::parse(tool).expect("a tool");
-    prepare_arguments(tool, given).expect_err("a mistake").to_string()
+    let tool = Tool::parse(tool).expect("the tool exists");
+    prepare_arguments(tool, given).expect_err("the arguments are refused").to_string()
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_mistake_is_explained_with_its_place_and_the_expected_form() {
 #[test]
 fn invalid_or_deeply_nested_json_is_refused() {
     for json in ["", "{", &format!("{{\"tasks\":{}", "[".repeat(100_000))] {
-        let misuse = prepare_json(Tool::Parallel, json).expect_err("a mistake").to_string();
+        let misuse = prepare_json(Tool::Parallel, json).expect_err("the JSON is refused").to_string();
         assert!(misuse.starts_with("The arguments are not valid JSON ("), "{misuse}");
     }
     let deep = format!("{}1{}", "[".repeat(1_000), "]".repeat(1_000));

@@ -35,13 +35,15 @@ fn scene(script: &str, ask: bool, config: &Value) -> Scene {
 
 fn scene_of(script: &str, ask: &str, config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "inheritExtensions": "none", "retry": { "enabled": false } });
-    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    all.as_object_mut()
+        .expect("the value is an object")
+        .extend(config.as_object().expect("the value is an object").clone());
     let scene = Scene::new(script, all);
-    fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+    fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
     let agent = format!(
         "---\nname: explorer\nreadonly: true\ndescription: Asks.\ntools: read\nask: {ask}\n---\nAsk.\n"
     );
-    fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+    fs::write(scene.path("agent/agents/explorer.md"), agent).expect("the agent file is written");
     scene
 }
 
@@ -50,7 +52,7 @@ async fn run(scene: &Scene, user: &User<'_>) -> ToolResult {
 }
 
 fn read(scene: &Scene, name: &str) -> String {
-    fs::read_to_string(scene.path(name)).expect("the child wrote it")
+    fs::read_to_string(scene.path(name)).expect("the child wrote the file")
 }
 
 #[tokio::test]
@@ -59,7 +61,7 @@ async fn an_allowed_question_reaches_the_user_and_its_answer_the_child() {
         let scene = scene_of(ASKS, ask, &json!({}));
         let answers = |ChildQuestion { question, agent, is_for_conversation, .. }: ChildQuestion| {
             assert_eq!((question.title.as_str(), agent.as_str()), ("Which?", "explorer"));
-            assert!(!is_for_conversation, "a call waits for it");
+            assert!(!is_for_conversation, "the question goes to the user, because a call waits for the run");
             Answer::Value(question.options[1].clone())
         };
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
@@ -68,9 +70,12 @@ async fn an_allowed_question_reaches_the_user_and_its_answer_the_child() {
         assert!(read(&scene, "answer").contains(r#""value":"green""#), "{}", read(&scene, "answer"));
         assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read,ask\n"));
         let env = read(&scene, "env");
-        let tool = env.lines().find_map(|line| line.strip_prefix("PI_SUBAGENT_ASK=")).expect("the tool");
-        let tool: Value = serde_json::from_str(tool).expect("JSON");
-        let words = tool["tool"]["description"].as_str().expect("words");
+        let tool = env
+            .lines()
+            .find_map(|line| line.strip_prefix("PI_SUBAGENT_ASK="))
+            .expect("the tool is in the environment");
+        let tool: Value = serde_json::from_str(tool).expect("the text is valid JSON");
+        let words = tool["tool"]["description"].as_str().expect("the tool has a description");
         assert!(words.starts_with(&format!("Ask {whom} one question")), "{words}");
         assert!(read(&scene, "argv").contains("--tools\nread,ask\n"));
     }
@@ -79,7 +84,7 @@ async fn an_allowed_question_reaches_the_user_and_its_answer_the_child() {
 #[tokio::test]
 async fn an_agent_that_may_not_ask_has_no_tool_and_a_forged_question_is_declined() {
     let scene = scene(ASKS, false, &json!({}));
-    let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
+    let answers = |_: ChildQuestion| -> Answer { panic!("the user was asked") };
     let user = User { answers: Some(Box::new(answers)), ..User::default() };
     let result = run(&scene, &user).await;
     assert_eq!(result.text, "Done.");
@@ -98,7 +103,7 @@ async fn a_forged_question_without_the_key_is_declined() {
             true,
             &json!({}),
         );
-        let answers = |_: ChildQuestion| -> Answer { panic!("nobody is asked") };
+        let answers = |_: ChildQuestion| -> Answer { panic!("the user was asked") };
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
         let result = run(&scene, &user).await;
         assert_eq!(result.text, "Done.");

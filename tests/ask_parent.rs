@@ -76,9 +76,9 @@ struct Scene {
 impl Scene {
     fn new(script: &str) -> Self {
         let root = stage(&format!("{WORDS}{script}"));
-        fs::create_dir_all(root.path().join("agent/agents")).expect("a directory");
+        fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let agent = "---\nname: asks\nreadonly: true\ntools: read\nask: parent\n---\nAsk.\n";
-        fs::write(root.path().join("agent/agents/asks.md"), agent).expect("an agent");
+        fs::write(root.path().join("agent/agents/asks.md"), agent).expect("the agent file is written");
         let service = background(&root.path().join("agent"));
         Self { root, service, ear: Ear::default() }
     }
@@ -116,12 +116,13 @@ impl Scene {
     }
 
     async fn call(&self, view: &Arc<ConversationView>, tool: &str, params: Value) -> SessionAnswer {
-        let call = parse_call(tool, params).expect("a session tool").expect("it is well formed");
+        let call =
+            parse_call(tool, params).expect("the name is a session tool").expect("the call is well formed");
         let user = Arc::new(User::default());
         let cancel = Cancel::new();
         timeout(PATIENCE, use_session_tool(&self.service, view, call, user, &cancel))
             .await
-            .expect("it answers")
+            .expect("the process answers")
     }
 
     fn heard(&self) -> Vec<DeliveryMessage> {
@@ -136,7 +137,7 @@ impl Scene {
     async fn until_file(&self, name: &str) -> String {
         let path = self.root.path().join(name);
         eventually(name, || fs::read_to_string(&path).is_ok_and(|text| !text.is_empty())).await;
-        fs::read_to_string(path).expect("it is there")
+        fs::read_to_string(path).expect("the file is readable")
     }
 }
 
@@ -153,7 +154,7 @@ async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer()
         (&key, &vec!["red".to_owned(), "green".to_owned()])
     );
     assert!(asked.text.contains("colour?") && asked.text.contains(&key), "{}", asked.text);
-    assert!(!asked.text.contains("ghp_0123456789"), "a secret is nobody's: {}", asked.text);
+    assert!(!asked.text.contains("ghp_0123456789"), "the question shows no secret: {}", asked.text);
     assert_eq!(asked.details()["deliveryIds"], json!(asked.delivery_ids));
 
     let asks =
@@ -177,7 +178,7 @@ struct Person {
 
 impl HostCallbacks for Person {
     fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        self.asked.send(question).expect("the test listens");
+        self.asked.send(question).expect("the test receives the question");
         Box::pin(async {
             self.answers.notified().await;
             Answer::Value("red".into())
@@ -199,7 +200,10 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     let (tell, mut asked) = mpsc::unbounded_channel();
     let answers = Arc::new(Notify::new());
     let key = scene.spawn(Person { asked: tell, answers: Arc::clone(&answers) }).await;
-    let question = timeout(PATIENCE, asked.recv()).await.expect("a person is asked").expect("by its run");
+    let question = timeout(PATIENCE, asked.recv())
+        .await
+        .expect("the user is asked")
+        .expect("the question channel is open");
     assert_eq!((question.question.title.as_str(), question.is_for_conversation), ("Which colour?", false));
     let asks = || scene.service.runs(Some(SESSION.into()));
     assert_eq!(asks().await[0].progress.pending_question.as_deref(), Some("Which colour?"));
@@ -214,13 +218,14 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     assert_eq!(asks().await[0].progress.pending_question, None);
     let heard = scene.until_file("heard").await;
     let answer = |id: &str| {
-        let lines = heard.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let lines =
+            heard.lines().map(|line| serde_json::from_str::<Value>(line).expect("the text is valid JSON"));
         lines.filter(|line| line["id"] == id).collect::<Vec<_>>()
     };
     assert_eq!(answer("q1")[0]["value"], "red", "{heard}");
     assert_eq!(answer("q2")[0]["cancelled"], true, "{heard}");
     assert!(heard.contains(r#""type":"steer""#), "the message is read before the next turn: {heard}");
-    assert!(asked.try_recv().is_err(), "nobody is shown a key");
+    assert!(asked.try_recv().is_err(), "no user is shown the key");
 }
 
 #[tokio::test]
@@ -244,7 +249,11 @@ async fn a_question_waits_for_a_closed_conversation_and_is_delivered_once() {
     close_conversation(&scene.service, &view).await;
 
     let view = scene.open(Vec::new()).await;
-    assert_eq!(scene.until_told(2).await.delivery_ids, asked.delivery_ids, "nobody has confirmed it");
+    assert_eq!(
+        scene.until_told(2).await.delivery_ids,
+        asked.delivery_ids,
+        "an unconfirmed question is delivered again"
+    );
     assert!(mark_delivered(&scene.service, &view, asked.delivery_ids.clone()).await);
     close_conversation(&scene.service, &view).await;
 
@@ -272,8 +281,8 @@ async fn a_person_may_answer_first() {
     let answers = |ChildQuestion { is_for_conversation, question, shown, .. }: ChildQuestion| {
         assert!(is_for_conversation);
         let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-        assert_eq!(&*shown.title, format!("Which {secret} colour?"), "a person sees it exactly");
-        assert!(!question.title.contains(secret), "a model reads it sanitized");
+        assert_eq!(&*shown.title, format!("Which {secret} colour?"), "the user sees the exact title");
+        assert!(!question.title.contains(secret), "the model reads the sanitized title");
         Answer::Value(shown.options[0].to_string())
     };
     scene.spawn(User { answers: Some(Box::new(answers)), ..User::default() }).await;
@@ -330,9 +339,12 @@ async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_
     let call = Call { hand_over: hand_over.clone(), ..call::call(Arc::new(User::default())) };
     let call = tokio::spawn(single(spec, call));
     scene.until_file("heard").await;
-    let moved = timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("it is handed over");
-    timeout(PATIENCE, call).await.expect("the call ends").expect("no panic");
-    fs::write(scene.root.path().join("moved"), "").expect("a file");
+    let moved = timeout(PATIENCE, hand_over.request())
+        .await
+        .expect("the request is answered in time")
+        .expect("the call is moved");
+    timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
+    fs::write(scene.root.path().join("moved"), "").expect("the file is written");
     let asked = scene.until_told(1).await;
     assert_eq!(asked.questions.len(), 1, "{asked:?}");
     scene.send(&view, json!({ "sessionKey": moved[0].session_key, "message": "green" })).await;

@@ -54,14 +54,14 @@ const DALLIES: &str = "works; asked; leave";
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let runtime = tokio::runtime::Runtime::new().expect("the runtime starts");
         for line in script {
-            let root = agent_dir.parent().expect("it is in a scene");
+            let root = agent_dir.parent().expect("the path has a parent");
             let request = match &*line {
                 "run" => request(root),
                 "write" => isolated(root),
                 "check" => checked(root, &endless_check(root)),
-                other => panic!("unknown words: {other}"),
+                other => panic!("unknown command: {other}"),
             };
             let receipt = runtime.block_on(spawn(&background(agent_dir), request, Arc::new(User::default())));
             reply(&format!("{receipt:?}"));
@@ -79,7 +79,7 @@ impl Scene {
     /// Creates a repository of the project. Returns a function that runs git in it.
     fn git_project(&self) -> impl Fn(&[&str]) -> String {
         let project = self.root.path().join("project");
-        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        fs::remove_dir(project.join(".git")).expect("the directory is removed");
         let git = move |args: &[&str]| {
             let done = std::process::Command::new("git").args(args).current_dir(&project).output();
             String::from_utf8_lossy(&done.expect("git runs").stdout).into_owned()
@@ -97,7 +97,7 @@ impl Scene {
     /// A place without a usable store, so that records stay in memory.
     fn without_store(script: &str) -> Self {
         let scene = Self::new(script);
-        fs::create_dir_all(scene.agent_dir().join("subagents/runs.db")).expect("a directory");
+        fs::create_dir_all(scene.agent_dir().join("subagents/runs.db")).expect("the directory is created");
         scene
     }
 
@@ -147,20 +147,21 @@ impl Scene {
     /// Waits until no run is active and everything has been delivered.
     async fn until_settled(&self, conversation: &Conversation) {
         let settled = until_settled(&self.service, &conversation.view, Some(PATIENCE));
-        timeout(PATIENCE, settled).await.expect("it settles");
+        timeout(PATIENCE, settled).await.expect("the conversation settles");
     }
 
     /// Waits until a process waits for the locked database.
     async fn until_writing(&self, conversation: &Conversation) {
         let one = || mark_delivered(&self.service, &conversation.view, vec!["unknown".into()]);
         let stuck = async { while timeout(MOMENT, one()).await.is_ok() {} };
-        timeout(PATIENCE, stuck).await.expect("something is written");
+        timeout(PATIENCE, stuck).await.expect("a write waits for the database");
     }
 
     /// Another connection to the store.
     fn database(&self) -> Connection {
-        let database = Connection::open(self.agent_dir().join("subagents/runs.db")).expect("a database");
-        database.busy_timeout(PATIENCE).expect("a number");
+        let database =
+            Connection::open(self.agent_dir().join("subagents/runs.db")).expect("the database is opened");
+        database.busy_timeout(PATIENCE).expect("the timeout is set");
         database
     }
 }
@@ -182,9 +183,9 @@ fn request(root: &Path) -> SpawnRequest {
 /// A run of an agent with a private tree.
 fn isolated(root: &Path) -> SpawnRequest {
     let writer = root.join("agent/agents/writer.md");
-    fs::create_dir_all(writer.parent().expect("it has one")).expect("made");
+    fs::create_dir_all(writer.parent().expect("the path has a parent")).expect("the directory is created");
     fs::write(writer, "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.")
-        .expect("written");
+        .expect("the file is written");
     let config = json!({ "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" } });
     let context = HostContext { config: Some(config), ..(*context(root)).clone() };
     let request = SpawnRequest::new("write".into(), root.join("project"), Arc::new(context));
@@ -194,9 +195,9 @@ fn isolated(root: &Path) -> SpawnRequest {
 /// A run of an agent whose work this command checks, below the warden.
 fn checked(root: &Path, check: &str) -> SpawnRequest {
     let builder = root.join("agent/agents/builder.md");
-    fs::create_dir_all(builder.parent().expect("it has one")).expect("made");
+    fs::create_dir_all(builder.parent().expect("the path has a parent")).expect("the directory is created");
     let agent = format!("---\nname: builder\nreadonly: false\ncheck: {}\n---\nBuild.\n", json!(check));
-    fs::write(builder, agent).expect("written");
+    fs::write(builder, agent).expect("the file is written");
     let config = json!({
         "graceMs": 200, "allowWrite": true, "sandbox": { "mode": "off" },
         "check": { "attempts": 0 }, "announce": { "mode": "ask" },
@@ -225,7 +226,7 @@ fn checking(root: &Path) -> usize {
             fs::read(process.join(file)).is_ok_and(|text| String::from_utf8_lossy(&text).contains(&mark))
         })
     };
-    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    let processes = fs::read_dir("/proc").expect("the directory is readable").flatten();
     processes.filter(|process| is_marked(&process.path())).count()
 }
 
@@ -247,13 +248,13 @@ impl Conversation {
                 }
             }
         };
-        timeout(PATIENCE, message).await.expect("a message comes")
+        timeout(PATIENCE, message).await.expect("a message arrives")
     }
 
     /// Waits for such an event.
     async fn until(&mut self, is_it: impl Fn(BackgroundEvent) -> bool) {
         let event = async { while !is_it(self.events.recv().await.expect("the conversation is open")) {} };
-        timeout(PATIENCE, event).await.expect("such an event comes");
+        timeout(PATIENCE, event).await.expect("the event arrives");
     }
 
     /// The ids of all deliveries that it received so far, with repetitions.
@@ -300,7 +301,7 @@ struct Stuck(UnboundedSender<BackgroundEvent>);
 
 impl Listener for Stuck {
     async fn notify(&mut self, event: BackgroundEvent) -> Ack {
-        self.0.send(event).expect("the test looks");
+        self.0.send(event).expect("the test receives the event");
         std::future::pending().await
     }
 }
@@ -317,7 +318,7 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
             assert_eq!(conversation.message().await, first);
         }
         scene.until_settled(&conversation).await;
-        assert_eq!(conversation.told().len(), 3, "it was taken the third time");
+        assert_eq!(conversation.told().len(), 3, "the third delivery is accepted");
         close_conversation(&scene.service, &conversation.view).await;
     }
 }
@@ -330,7 +331,7 @@ async fn rejected_notices_are_delivered_again_and_then_no_more() {
     scene.spawn().await;
     let settled = until_settled(&scene.service, &view, Some(PATIENCE));
     eventually("the second time", || ear.0.lock().len() == 2).await;
-    timeout(PATIENCE, settled).await.expect("it settles");
+    timeout(PATIENCE, settled).await.expect("the conversation settles");
     let heard = ear.0.lock().clone();
     assert_eq!((heard.len(), &heard[0]), (2, &heard[1]));
     close_conversation(&scene.service, &view).await;
@@ -343,7 +344,7 @@ async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_messa
     scene.spawn().await;
     let first = conversation.message().await;
     let closed = async { while conversation.events.recv().await.is_some() {} };
-    timeout(PATIENCE, closed).await.expect("it is given up");
+    timeout(PATIENCE, closed).await.expect("the failing listener is closed");
     assert_eq!(conversation.told().len(), 6);
     let mut next = scene.open(KnownDeliveries::default(), &[]).await;
     assert_eq!(next.message().await.delivery_ids, first.delivery_ids);
@@ -356,10 +357,13 @@ async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_cl
     let (tell, mut told) = unbounded_channel();
     let view = scene.open_to(Stuck(tell), KnownDeliveries::default()).await;
     let run = scene.spawn().await;
-    let first = timeout(PATIENCE, told.recv()).await.expect("told in time").expect("it is open");
-    assert_eq!(first.runs.expect("it is new")[0].run_id, run.run_id);
+    let first = timeout(PATIENCE, told.recv())
+        .await
+        .expect("the event arrives in time")
+        .expect("the conversation is open");
+    assert_eq!(first.runs.expect("the event lists the runs")[0].run_id, run.run_id);
     close_conversation(&scene.service, &view).await;
-    let last = timeout(PATIENCE, told.recv()).await.expect("the listener is let go");
+    let last = timeout(PATIENCE, told.recv()).await.expect("the listener is dropped");
     assert!(last.is_none(), "{last:?}");
 }
 
@@ -384,7 +388,10 @@ async fn a_reopened_conversation_gets_no_delivery_that_it_contains() {
         }
         scene.spawn().await;
         let mut last = scene.open(KnownDeliveries::default(), &[]).await;
-        assert!(!last.message().await.delivery_ids.contains(&ids[0]), "only what is new");
+        assert!(
+            !last.message().await.delivery_ids.contains(&ids[0]),
+            "the delivery contains only new results"
+        );
         close_conversation(&scene.service, &last.view).await;
     }
 }
@@ -417,7 +424,7 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
     other.kill();
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let message = conversation.message().await;
-    assert!(!message.triggers_turn, "whoever opens the conversation decides what comes next");
+    assert!(!message.triggers_turn, "an interrupted run triggers no turn");
     assert!(message.text.contains("Status: unknown"), "{}", message.text);
     let run = &message.runs[0];
     assert_eq!((run.status(), run.outcome), (Some(BackgroundStatus::Unknown), Some(RunOutcome::Interrupted)));
@@ -457,7 +464,7 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
         }
         let run = &message.runs[0];
         assert_eq!((run.outcome, run.error.as_deref()), (Some(RunOutcome::Failed), Some(error)));
-        let partial = run.partial.as_deref().expect("it has answered");
+        let partial = run.partial.as_deref().expect("the run has a partial answer");
         assert!(partial.len() <= 4096 && partial.contains("\none is missing\n"), "{partial}");
         close_conversation(&scene.service, &conversation.view).await;
     }
@@ -494,7 +501,7 @@ async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
         let of_child: String = text.split("```").skip(1).step_by(2).collect();
         assert!(!of_child.contains(&branch) && !of_child.contains(flagged), "{ends}: {text}");
         let kept = &message.runs[0];
-        let shown = kept.result.as_ref().or(kept.partial.as_ref()).expect("a text");
+        let shown = kept.result.as_ref().or(kept.partial.as_ref()).expect("the run has a text");
         assert!(shown.contains(&branch), "{ends}: {shown}");
         close_conversation(&scene.service, &conversation.view).await;
     }
@@ -517,7 +524,7 @@ async fn the_changes_of_an_isolated_run_of_a_killed_process_become_its_branch() 
     conversation.until(|event| event.notices.iter().any(|notice| notice.contains(&expected))).await;
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "done\n");
     let left = fs::read_dir(scene.agent_dir().join("subagent-trees")).map_or(0, Iterator::count);
-    assert_eq!(left, 0, "its tree is gone");
+    assert_eq!(left, 0, "the private tree is removed");
     close_conversation(&scene.service, &conversation.view).await;
 }
 
@@ -547,7 +554,7 @@ async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let run = scene.spawn().await;
         scene.until_heard(commands).await;
-        stop(&scene.service, &run).await.expect("it is live");
+        stop(&scene.service, &run).await.expect("the run is stopped");
         let message = conversation.message().await;
         let run = &message.runs[0];
         assert_eq!((run.outcome, run.error.as_deref()), (Some(outcome), error));
@@ -605,8 +612,11 @@ async fn a_conversation_is_not_settled_before_it_receives_the_end_of_its_run() {
     conversation.message().await;
     scene.until_settled(&conversation).await;
     let looks = watch.looks.lock().clone();
-    assert!(looks.len() > 2, "it was told of changes");
-    assert!(looks.iter().all(|&is_right| is_right), "settled before it was told: {looks:?}");
+    assert!(looks.len() > 2, "the watcher was notified of changes");
+    assert!(
+        looks.iter().all(|&is_right| is_right),
+        "the conversation settled before the watcher was notified: {looks:?}"
+    );
     drop(watch.looking.lock().take());
     close_conversation(&scene.service, &conversation.view).await;
 }
@@ -618,24 +628,24 @@ async fn a_run_is_live_until_its_end_is_stored() {
     let run = scene.spawn().await;
     scene.until_heard(1).await;
     let database = scene.database();
-    database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes for long");
+    database.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
     let service = Arc::clone(&scene.service);
     let mut closing = tokio::spawn(async move { service.close().await });
     scene.until_writing(&conversation).await;
     // A test can only observe that a waiting task does not end.
-    timeout(10 * MOMENT, &mut closing).await.expect_err("its end is not kept yet");
+    timeout(10 * MOMENT, &mut closing).await.expect_err("the end is not stored yet");
     let known = scene.service.runs(Some(SESSION.into())).await;
-    assert!(known[0].is_live(), "an end that is told before it is kept is lost if this process is killed");
-    database.execute_batch("COMMIT").expect("it is ours");
-    closing.await.expect("no panic");
+    assert!(known[0].is_live(), "the run stays live until its end is stored");
+    database.execute_batch("COMMIT").expect("the statement succeeds");
+    closing.await.expect("the task does not panic");
     let kept: (bool, i64) = database
         .query_row(
             "SELECT is_live, (SELECT count(*) FROM delivery WHERE key = run.key) FROM run WHERE key = ?1",
             [&run.key],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
-        .expect("it is kept");
-    assert_eq!(kept, (false, 1), "with what there is to tell of it");
+        .expect("the query succeeds");
+    assert_eq!(kept, (false, 1), "the end is stored with its delivery");
     close_conversation(&scene.service, &conversation.view).await;
 }
 
@@ -652,10 +662,10 @@ async fn the_snapshot_of_a_detached_run_is_private_and_removed_at_its_end() {
     let directory = scene.agent_dir().join("subagents/live");
     let shown = directory.join(format!("{key}.json"));
     eventually("a snapshot", || shown.exists()).await;
-    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
-    assert_eq!((mode(&directory), mode(&shown)), (0o700, 0o600), "it has what the child says");
+    let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
+    assert_eq!((mode(&directory), mode(&shown)), (0o700, 0o600), "the snapshot is private to the user");
     scene.until_heard(1).await;
-    stop(&scene.service, &run).await.expect("it is live");
+    stop(&scene.service, &run).await.expect("the run is stopped");
     eventually("the end of the snapshot", || !shown.exists()).await;
 }
 
@@ -664,8 +674,8 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
     let session_file = scene.root.path().join("sessions/conversation.jsonl");
     let directory = session_file.with_extension("").join(run_id);
     let transcript = directory.join("session.jsonl");
-    fs::create_dir_all(&directory).expect("a directory");
-    fs::write(&transcript, "{}\n").expect("a transcript");
+    fs::create_dir_all(&directory).expect("the directory is created");
+    fs::write(&transcript, "{}\n").expect("the file is written");
     RunRecord {
         key: format!("{run_id}-0000-4000-8000-000000000000"),
         run_id: run_id.into(),
@@ -683,7 +693,7 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
 #[tokio::test]
 async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let scene = Scene::new(ENDS);
-    let store = attach(&scene.agent_dir()).store.expect("a store");
+    let store = attach(&scene.agent_dir()).store.expect("the store is available");
     let resumed = due(&scene, "0badcafe", 1);
     let other = due(&scene, "1badcafe", 2);
     for run in [&resumed, &other] {
@@ -692,13 +702,13 @@ async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
             run_id: run.run_id.clone(),
             session: SESSION.into(),
             archive_at_ms: run.archive_at_ms,
-            body: serde_json::to_string(run).expect("texts and numbers"),
+            body: serde_json::to_string(run).expect("the value is serialized"),
             ..StoredRun::default()
         };
-        store.settle_run(&stored, None, false).expect("kept");
+        store.settle_run(&stored, None, false).expect("the end is stored");
     }
     let database = scene.database();
-    database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    database.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
     // It finds both due, and waits to record that the first is archived.
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_writing(&conversation).await;
@@ -707,13 +717,13 @@ async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let body = serde_json::to_string(&RunRecord { progress, ..resumed.clone() });
     let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
     database
-        .execute(going_on, [&store.process(), &body.expect("texts and numbers"), &resumed.key])
-        .expect("it is held by us");
-    database.execute_batch("COMMIT").expect("it is ours");
-    let transcript = |run: &RunRecord| run.transcript.clone().expect("it has one");
+        .execute(going_on, [&store.process(), &body.expect("the value is serialized"), &resumed.key])
+        .expect("the statement succeeds");
+    database.execute_batch("COMMIT").expect("the statement succeeds");
+    let transcript = |run: &RunRecord| run.transcript.clone().expect("the run has a transcript");
     eventually("the turn of the other one", || !transcript(&other).exists()).await;
-    assert!(transcript(&resumed).exists(), "somebody writes into it");
-    let kept = store.run(&resumed.key).expect("readable").expect("kept");
+    assert!(transcript(&resumed).exists(), "the transcript of a resumed run is not archived");
+    let kept = store.run(&resumed.key).expect("the run is readable").expect("the run is stored");
     assert_eq!((kept.is_live, kept.archived_ms), (true, None));
     close_conversation(&scene.service, &conversation.view).await;
 }
@@ -735,7 +745,7 @@ fn leave_end(scene: &Scene, number: i64) -> String {
         ..RunRecord::default()
     };
     let row = StoredRun {
-        body: serde_json::to_string(&run).expect("JSON"),
+        body: serde_json::to_string(&run).expect("the value is serialized"),
         key: key.clone(),
         run_id: run.run_id,
         session: run.session,
@@ -755,8 +765,8 @@ fn leave_end(scene: &Scene, number: i64) -> String {
         body: body.to_string(),
         created_ms: run.created_ms,
     };
-    let store = attach(&scene.agent_dir()).store.expect("a store");
-    store.settle_run(&row, Some(&delivery), false).expect("kept");
+    let store = attach(&scene.agent_dir()).store.expect("the store is available");
+    store.settle_run(&row, Some(&delivery), false).expect("the end is stored");
     id
 }
 
@@ -770,7 +780,7 @@ fn leave_call(scene: &Scene) {
         is_foreground: true,
         ..RunRecord::default()
     };
-    let body = serde_json::to_string(&run).expect("JSON");
+    let body = serde_json::to_string(&run).expect("the value is serialized");
     let row = StoredRun {
         body,
         key: run.key,
@@ -778,12 +788,17 @@ fn leave_call(scene: &Scene) {
         created_ms: run.created_ms,
         ..StoredRun::default()
     };
-    attach(&scene.agent_dir()).store.expect("a store").put_run(&row).expect("kept");
+    attach(&scene.agent_dir())
+        .store
+        .expect("the store is available")
+        .put_run(&row)
+        .expect("the run is stored");
 }
 
 fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-    i64::try_from(since.as_millis()).expect("not that late")
+    let since =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("the time is after 1970");
+    i64::try_from(since.as_millis()).expect("the number fits")
 }
 
 /// From the 17th on they were one line each, and marked as delivered.
@@ -797,7 +812,7 @@ async fn each_of_many_results_is_delivered_in_full() {
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let mut text = String::new();
     let mut count = 0;
-    while count < usize::try_from(MANY).expect("a few") {
+    while count < usize::try_from(MANY).expect("the number fits") {
         let message = conversation.message().await;
         assert!(message.delivery_ids.len() <= 16, "{}", message.delivery_ids.len());
         assert_eq!(message.runs.len(), message.delivery_ids.len());
@@ -822,9 +837,9 @@ async fn an_active_run_older_than_the_newest_hundred_is_listed_and_its_end_is_an
         leave_end(&scene, number);
     }
     let runs = scene.service.runs(Some(SESSION.into())).await;
-    assert_eq!(runs.last().map(|run| &run.key), Some(&run.key), "the oldest");
+    assert_eq!(runs.last().map(|run| &run.key), Some(&run.key), "the oldest active run is listed");
     assert_eq!(runs.len(), 101);
-    stop(&scene.service, &run).await.expect("it can be stopped");
+    stop(&scene.service, &run).await.expect("the run is stopped");
     conversation.until(|event| event.ended.iter().any(|ended| ended.key == run.key)).await;
     close_conversation(&scene.service, &conversation.view).await;
 }
@@ -839,7 +854,8 @@ async fn a_result_in_the_session_file_is_not_delivered_again() {
         "type": "custom_message", "customType": "subagent-announcement", "content": "…",
         "details": { "deliveryIds": [told], "runIds": [], "runs": [] },
     });
-    fs::write(scene.root.path().join("sessions/conversation.jsonl"), format!("{entry}\n")).expect("a file");
+    fs::write(scene.root.path().join("sessions/conversation.jsonl"), format!("{entry}\n"))
+        .expect("the file is written");
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_settled(&conversation).await;
     assert_eq!(conversation.told(), [news]);
@@ -849,8 +865,8 @@ async fn a_result_in_the_session_file_is_not_delivered_again() {
         .query_row("SELECT count(*) FROM delivery WHERE delivered_ms IS NULL AND id = ?1", [told], |row| {
             row.get(0)
         })
-        .expect("readable");
-    assert_eq!(open, 0, "it counts as delivered");
+        .expect("the query succeeds");
+    assert_eq!(open, 0, "the result counts as delivered");
 }
 
 /// The disk was full when the run ended, so only the session knows its end. Then its process was killed.
@@ -885,11 +901,11 @@ async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
         for name in ["runs.db", "runs.db-wal", "runs.db-shm"] {
             let file = scene.agent_dir().join("subagents").join(name);
             if !is_damaged {
-                fs::remove_file(file).expect("a careless hand");
+                fs::remove_file(file).expect("the file is removed");
             } else if name != "runs.db-shm" {
-                let length = fs::metadata(&file).expect("it is there").len();
-                let garbage = "garbage ".repeat(usize::try_from(length).expect("small") / 8);
-                fs::write(&file, garbage).expect("a broken disk");
+                let length = fs::metadata(&file).expect("the file exists").len();
+                let garbage = "garbage ".repeat(usize::try_from(length).expect("the number fits") / 8);
+                fs::write(&file, garbage).expect("the file is written");
             }
         }
         // Damage shows only to a process that has not read the pages yet. That process sets the file aside.
@@ -906,21 +922,21 @@ async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        timeout(PATIENCE, kept).await.expect("all are listed");
+        timeout(PATIENCE, kept).await.expect("all runs are listed");
         let known = scene.service.runs(Some(SESSION.into())).await;
-        let ended = known.iter().find(|run| run.key == "key-1").expect("it is listed");
+        let ended = known.iter().find(|run| run.key == "key-1").expect("the run is listed");
         let texts = (ended.result.as_ref().map(String::len), ended.partial.as_deref(), ended.notes.len());
         assert_eq!(
             (texts, ended.task.len()),
             ((Some(5_010), Some("half"), 1), 2_500),
-            "nothing of it is lost"
+            "the rebuilt run is complete"
         );
         eventually("all are stored", || {
             let count = scene.database().query_row("SELECT count(*) FROM run", (), |row| row.get(0));
             count.is_ok_and(|count: i64| usize::try_from(count) == Ok(expected))
         })
         .await;
-        stop(&scene.service, &run).await.expect("it can be stopped");
+        stop(&scene.service, &run).await.expect("the run is stopped");
         let message = conversation.message().await;
         assert_eq!(message.runs[0].key, run.key);
         scene.until_settled(&conversation).await;
@@ -935,9 +951,9 @@ async fn a_conversation_whose_store_cannot_be_read_settles() {
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
     let database = scene.agent_dir().join("subagents/runs.db");
-    fs::remove_file(&database).expect("a careless hand");
-    fs::create_dir(&database).expect("nothing that can be opened");
-    stop(&scene.service, &run).await.expect("it can be stopped");
+    fs::remove_file(&database).expect("the file is removed");
+    fs::create_dir(&database).expect("the directory is created");
+    stop(&scene.service, &run).await.expect("the run is stopped");
     assert_eq!(conversation.message().await.runs[0].key, run.key);
     let since = std::time::Instant::now();
     until_settled(&scene.service, &conversation.view, Some(Duration::from_millis(1))).await;
@@ -996,8 +1012,8 @@ async fn a_shortened_result_names_the_file_with_the_whole() {
     scene.spawn().await;
     scene.until_settled(&conversation).await;
     let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let result = run.result.expect("a result");
-    let file = run.transcript.expect("a session file");
+    let result = run.result.expect("the run has a result");
+    let file = run.transcript.expect("the run has a transcript");
     assert!(result.len() <= 16 * 1024 && result.contains(&*file.to_string_lossy()), "{}", result.len());
     close_conversation(&scene.service, &conversation.view).await;
 }

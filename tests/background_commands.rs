@@ -98,7 +98,7 @@ fn runs() -> Vec<RunRecord> {
 
 fn section(text: &mut String, heading: &str, report: &Report) {
     let error = if report.is_error { " (error)" } else { "" };
-    writeln!(text, "### {heading}{error}\n{}\n", report.plain()).expect("a string takes anything");
+    writeln!(text, "### {heading}{error}\n{}\n", report.plain()).expect("writing to a string succeeds");
 }
 
 #[test]
@@ -210,10 +210,10 @@ fn stop_prefers_the_active_one_of_runs_with_the_same_name() {
     let name = Target::new("review");
     let meant = |runs: &[RunRecord], live| resolve(&name, runs, &[], live).map(|run| run.run_id.clone());
     assert_eq!(meant(&runs, true).as_deref(), Ok("aa000002"));
-    assert!(meant(&runs, false).is_err(), "for anything else they are two");
-    assert!(resolve(&Target::new("#3"), &runs, &[], true).is_err(), "a number never means another run");
+    assert!(meant(&runs, false).is_err(), "other commands find two runs");
+    assert!(resolve(&Target::new("#3"), &runs, &[], true).is_err(), "a number never matches a run ID");
     runs.push(labelled("aa000003", None));
-    assert!(meant(&runs, true).is_err(), "both of them work");
+    assert!(meant(&runs, true).is_err(), "two active runs are ambiguous");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_number_refers_to_the_list_that_was_shown() {
     assert_eq!(found("last").as_deref(), Ok("99999999"));
     assert!(found("6").is_err());
     runs.remove(1);
-    let gone = resolve(&Target::new("1"), &runs, &shown, false).expect_err("it is gone");
+    let gone = resolve(&Target::new("1"), &runs, &shown, false).expect_err("the run no longer exists");
     assert!(gone.lines[0].text.contains("no longer exists"), "{}", gone.plain());
 }
 
@@ -267,7 +267,7 @@ fn lists_distinguish_runs_and_show_their_activity() {
     let report = list_report(&many, 30, false, &clock());
     let last = report.lines.last().map(|line| line.text.as_str());
     assert_eq!(last, Some("and 30 older ones; `/subagents info <id>` shows one"));
-    assert_eq!(report.lines.len(), 2 * many.len() + 1, "no live one is left out");
+    assert_eq!(report.lines.len(), 2 * many.len() + 1, "every active run is listed");
 }
 
 #[test]
@@ -427,29 +427,41 @@ fn typed_commands_are_completed() {
         "doctor",
     ];
     assert_eq!(values(""), every);
-    assert_eq!(values("run "), ["run explorer ", "run reviewer "], "the task follows");
+    assert_eq!(
+        values("run "),
+        ["run explorer ", "run reviewer "],
+        "a space follows the agent, because the task comes next"
+    );
     assert_eq!(values("run --wait rev"), ["run --wait reviewer "]);
-    assert_eq!(values("background "), [""; 0], "no call waits for any of them");
+    assert_eq!(values("background "), [""; 0], "no run can be moved, because no call waits");
     assert_eq!(values("s"), ["send", "stop"]);
-    assert_eq!(values("list"), [""; 0], "Enter runs what is complete");
+    assert_eq!(values("list"), [""; 0], "a complete command has no completions");
     assert_eq!(values("list "), ["list all"]);
     assert_eq!(values("info "), with("info", &all));
     assert_eq!(values("info 1a2b"), with("info", &all[1..3]));
     assert_eq!(values("info 1a2b3c4d"), [""; 0]);
-    assert_eq!(values("send 1a2b3"), ["send 1a2b3c4d "], "the message follows");
-    assert_eq!(values("info rev"), ["info 1a2bffff", "info 77777777"], "labels and agents too");
+    assert_eq!(
+        values("send 1a2b3"),
+        ["send 1a2b3c4d "],
+        "a space follows the run, because the message comes next"
+    );
+    assert_eq!(values("info rev"), ["info 1a2bffff", "info 77777777"], "labels and agents are completed too");
     assert_eq!(values("info \"find"), ["info 1a2b3c4d"]);
     for named in ["info last", "info 1", "info #2", "info find \"the\" code"] {
         assert_eq!(values(named), [""; 0], "{named} names a run");
     }
-    assert_eq!(values("stop "), ["stop 5e5e5e5e", "stop 1a2b3c4d", "stop all"], "what is over needs no stop");
+    assert_eq!(
+        values("stop "),
+        ["stop 5e5e5e5e", "stop 1a2b3c4d", "stop all"],
+        "only active runs can be stopped"
+    );
     let many: Vec<_> = (0..30_u32)
         .map(|number| RunRecord { run_id: format!("{number:08x}"), outcome: None, ..runs[0].clone() })
         .collect();
     let offered = complete("stop ", &many, &agents);
     assert_eq!((offered.len(), offered[19].value.as_str()), (20, "stop all"));
     assert_eq!(complete(&format!("stop {}", many[0].agent), &many, &agents).len(), 20);
-    assert_eq!(values("resume "), with("resume", &all[2..]), "what runs needs no resuming");
+    assert_eq!(values("resume "), with("resume", &all[2..]), "only ended runs can be resumed");
     for command in ["undo", "diff", "apply", "apply --abort", "discard"] {
         assert_eq!(values(&format!("{command} ")), with(command, &all[2..]), "{command}");
     }
@@ -481,14 +493,14 @@ fn reports_have_no_control_characters_and_no_overlong_lines() {
         ..runs().remove(1)
     };
     let runs = [run];
-    let unknown = resolve(&Target::new(hostile("x")), &runs, &[], false).expect_err("unknown");
+    let unknown = resolve(&Target::new(hostile("x")), &runs, &[], false).expect_err("the name is unknown");
     for report in [
         list_report(&runs, 0, true, &clock()),
         info_report(&runs[0], &clock()),
         unknown,
         action_report(&runs[0], ActionOutcome::Stopped),
         refused_report(&runs[0], "stopped", &hostile("why")),
-        parse(&format!("log 1 {}", hostile("y"))).expect_err("nonsense"),
+        parse(&format!("log 1 {}", hostile("y"))).expect_err("the command is refused"),
     ] {
         for line in &report.lines {
             let text = format!("{}{}", line.name, line.text);

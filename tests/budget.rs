@@ -26,7 +26,7 @@ fn told(meter: &Meter) -> String {
     match meter.stage() {
         Stage::Fine => "fine".to_owned(),
         Stage::WrapUp(text) => {
-            let numbers = text.split(['(', ')']).nth(1).expect("the numbers stand in brackets");
+            let numbers = text.split(['(', ')']).nth(1).expect("the numbers are in parentheses");
             format!("wrap up: {numbers}")
         }
         Stage::Over(over) => over.to_string(),
@@ -263,7 +263,7 @@ fn the_child_reads_a_bound_in_words_and_the_caller_its_setting() {
 fn the_warning_names_the_numbers_and_what_to_do() {
     let mut meter = Meter::new(own(0.01), None, "scout");
     meter.record(&cost(0.009));
-    let Stage::WrapUp(text) = meter.stage() else { panic!("near its bound") };
+    let Stage::WrapUp(text) = meter.stage() else { panic!("the meter does not warn near its bound") };
     assert_eq!(
         text,
         "Nearly used up: the money for this run ($0.0090 of $0.0100). Finish now: make no more tool calls \
@@ -290,7 +290,7 @@ fn ten_times_ten_cents_are_a_dollar() {
         assert_eq!(has_ended(&attempts), expected, "attempt {turn}");
         assert_eq!(has_ended(&shared(&account, 1.0)), expected, "run {turn}");
     }
-    assert!(drifted < 1.0, "floats alone would not have got there");
+    assert!(drifted < 1.0, "a plain sum of floats stays below the bound");
     assert_eq!((cumulative.spent(), attempts.spent(), account.spent()), (1.0, 1.0, 1.0));
 }
 
@@ -358,11 +358,11 @@ fn siblings_share_the_remaining_session_budget() {
             );
             assert!((meter.spent() - share).abs() < 1e-9);
         }
-        let refusal = shared(&account, 1.0).refusal().expect("nothing is left");
+        let refusal = shared(&account, 1.0).refusal().expect("the budget is used up");
         assert_eq!(refusal.to_string(), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
         assert_eq!(refusal.setting(), "sessionBudget.maxCost");
-        assert_eq!(shared(&account, 1.000_000_01).refusal(), None, "a little is left");
-        assert_eq!(shared(&account, 0.0).refusal(), None, "no bound");
+        assert_eq!(shared(&account, 1.000_000_01).refusal(), None, "a small rest is enough to start");
+        assert_eq!(shared(&account, 0.0).refusal(), None, "a bound of zero is no bound");
     }
 }
 
@@ -398,16 +398,16 @@ async fn a_run_is_notified_when_its_siblings_spend() {
     let account = SessionAccount::new(0.0);
     let [mut one, mut other, idle] = [0, 1, 2].map(|_| shared(&account, 1.0));
     let [mut of_one, mut of_other, mut of_idle] = [&one, &other, &idle].map(Meter::watch);
-    assert!(!is_told(&mut of_one).await, "nobody has spent anything");
+    assert!(!is_told(&mut of_one).await, "no notice is sent before any spending");
     one.record(&cost(0.5));
     assert!(is_told(&mut of_other).await);
-    assert!(!is_told(&mut of_other).await, "told once");
+    assert!(!is_told(&mut of_other).await, "one charge sends one notice");
     one.record(&cost(0.5));
-    assert!(!is_told(&mut of_other).await, "nothing was added");
+    assert!(!is_told(&mut of_other).await, "a repeated report sends no notice");
     other.record(&cost(0.25));
     other.record(&cost(0.5));
     assert!(is_told(&mut of_one).await);
-    assert!(is_told(&mut of_idle).await, "several charges are told as one");
+    assert!(is_told(&mut of_idle).await, "several charges send one notice");
     assert_eq!(told(&idle), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
 
     let waiting = tokio::spawn(async move {
@@ -415,8 +415,10 @@ async fn a_run_is_notified_when_its_siblings_spend() {
         told(&one)
     });
     other.record(&cost(0.75));
-    let told =
-        tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("it is woken").expect("no panic");
+    let told = tokio::time::timeout(Duration::from_secs(10), waiting)
+        .await
+        .expect("the task is notified in time")
+        .expect("the task is notified in time");
     assert_eq!(told, "`sessionBudget.maxCost` reached: $1.2500 of $1.0000");
 }
 
@@ -441,18 +443,18 @@ fn a_session_has_one_account_in_a_process() {
     };
     let first = account("one account");
     shared(&first, 10.0).record(&cost(0.5));
-    assert_eq!(account("one account").spent(), 2.5, "what is spent stays spent");
-    assert_eq!(asked.load(Ordering::Relaxed), 1, "it is asked once");
+    assert_eq!(account("one account").spent(), 2.5, "the account keeps its spending");
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "the stored spending is read once");
     assert_eq!(account("another account").spent(), 2.0);
 
     let accounts: Vec<SessionAccount> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| account("a contested account"))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        threads.into_iter().map(|thread| thread.join().expect("the task does not panic")).collect()
     });
     for account in &accounts {
         shared(account, 10.0).record(&cost(0.25));
     }
-    assert!(accounts.iter().all(|account| account.spent() == 4.0), "they are the same");
+    assert!(accounts.iter().all(|account| account.spent() == 4.0), "all threads share one account");
 }
 
 #[test]
@@ -472,7 +474,7 @@ fn accounts_of_unused_sessions_are_dropped_and_those_in_use_are_kept() {
     };
     assert_eq!(again("in use").spent(), 1.5);
     assert_eq!(asked.load(Ordering::Relaxed), 0);
-    assert_eq!(again("idle").spent(), 7.0, "whoever keeps the books is asked again");
+    assert_eq!(again("idle").spent(), 7.0, "the stored spending is read again");
 }
 
 /// Returns the answer to a request for a turn in one word, with the figures of the bound that ends it.
@@ -495,7 +497,7 @@ fn the_first_turn_of_a_session_runs_alone_and_the_next_ones_share_the_rest() {
     let account = SessionAccount::new(0.0);
     let mut runs: Vec<Meter> = (0..4).map(|_| shared(&account, 1.0)).collect();
     assert_eq!(next_turn(&mut runs[0]), "covered");
-    assert_eq!(next_turn(&mut runs[0]), "covered", "it has its turn");
+    assert_eq!(next_turn(&mut runs[0]), "covered", "a run in its turn can continue");
     assert_eq!(next_turn(&mut runs[1]), "waits");
     end_turn(&mut runs[0], 1, 0.3);
     // 0.7 dollars remain for turns that take 0.3.
@@ -503,14 +505,14 @@ fn the_first_turn_of_a_session_runs_alone_and_the_next_ones_share_the_rest() {
     assert_eq!(next_turn(&mut runs[2]), "covered");
     assert_eq!(next_turn(&mut runs[3]), "waits");
     end_turn(&mut runs[1], 1, 0.1);
-    assert_eq!(next_turn(&mut runs[3]), "covered", "a cheap turn leaves room");
+    assert_eq!(next_turn(&mut runs[3]), "covered", "a cheap turn leaves budget for another turn");
     drop(runs.remove(2));
     end_turn(&mut runs[2], 1, 0.5);
     assert_eq!(
         next_turn(&mut runs[0]),
         "`sessionBudget.maxCost` reached: $0.9000 of $1.0000, and the next turn takes about $0.3000"
     );
-    assert_eq!(next_turn(&mut runs[1]), "covered", "its own turns are cheap");
+    assert_eq!(next_turn(&mut runs[1]), "covered", "cheap turns of the run itself are covered");
 }
 
 #[test]
@@ -527,14 +529,14 @@ fn the_expected_size_of_a_turn_is_the_newest_or_the_mean() {
     let over = |expected| {
         format!("`budget.maxCost` reached: $0.6000 of $1.0000, and the next turn takes about {expected}")
     };
-    assert_eq!(rest(&[]), "covered", "nothing is known of it");
-    assert_eq!(rest(&[0.1, 0.5]), over("$0.5000"), "it grows");
+    assert_eq!(rest(&[]), "covered", "the first turn is covered");
+    assert_eq!(rest(&[0.1, 0.5]), over("$0.5000"), "the newest turn counts if it is larger than the mean");
     assert_eq!(rest(&[0.3, 0.3]), "covered");
     assert_eq!(rest(&[0.6]), over("$0.6000"));
-    assert_eq!(rest(&[0.5, 0.1]), "covered", "it shrinks");
+    assert_eq!(rest(&[0.5, 0.1]), "covered", "the newest turn counts if it is smaller than the mean");
     let mut failed = Meter::new(own(1.0), None, "scout");
     failed.record_failed(&Usage { turns: 1, ..cost(0.6) });
-    assert_eq!(next_turn(&mut failed), "covered", "a failed turn says nothing of the next");
+    assert_eq!(next_turn(&mut failed), "covered", "a failed turn predicts no size");
 }
 
 #[test]
@@ -558,7 +560,7 @@ fn a_new_agent_is_expected_to_cost_as_much_as_the_most_expensive_turn() {
     assert_eq!(meter("scout").refusal(), None);
     account_is_spent(&account, 0.2);
     let refusal = |agent| meter(agent).refusal().map(|over| over.to_string());
-    assert_eq!(refusal("scout"), None, "its own turns are cheap");
+    assert_eq!(refusal("scout"), None, "cheap turns of the run itself are covered");
     assert_eq!(
         refusal("reviewer").as_deref(),
         Some("`sessionBudget.maxCost` reached: $0.7000 of $1.0000, and the next turn takes about $0.4000")

@@ -20,7 +20,7 @@ fn pids_of(captured: &Captured) -> Pids {
     let mut pids = Pids::default();
     for line in String::from_utf8_lossy(&captured.stdout).lines() {
         if let Some(pid) = line.strip_prefix("pid ") {
-            pids.push(pid.parse().expect("a number"));
+            pids.push(pid.parse().expect("the ID is a number"));
         }
     }
     pids
@@ -28,17 +28,17 @@ fn pids_of(captured: &Captured) -> Pids {
 
 #[tokio::test]
 async fn output_and_status_of_a_helper_are_known() {
-    let good = capture(fixture("shows", &["one"]), LONG, 1024).await.expect("it starts");
+    let good = capture(fixture("shows", &["one"]), LONG, 1024).await.expect("the program starts");
     assert!(good.is_success() && !good.truncated);
     assert!(good.stdout.ends_with(b"\none\n"));
-    let bad = capture(fixture("exits", &["7"]), LONG, 1024).await.expect("it starts");
+    let bad = capture(fixture("exits", &["7"]), LONG, 1024).await.expect("the program starts");
     assert!(!bad.is_success());
     assert!(matches!(bad.outcome, Outcome::Exited(status) if exit_code(status) == 7));
 }
 
 #[tokio::test]
 async fn output_beyond_the_limit_is_dropped() {
-    let captured = capture(fixture("counts_input", &[]), LONG, 1000).await.expect("it starts");
+    let captured = capture(fixture("counts_input", &[]), LONG, 1000).await.expect("the program starts");
     assert!(captured.is_success() && captured.truncated);
     assert_eq!(captured.stdout, [b'\n'; 1000]);
 }
@@ -46,7 +46,7 @@ async fn output_beyond_the_limit_is_dropped() {
 #[tokio::test]
 async fn a_helper_that_takes_too_long_is_ended_with_its_tree() {
     let ends = async |name, count| {
-        let captured = capture(fixture(name, &[]), SHORT, 4096).await.expect("it starts");
+        let captured = capture(fixture(name, &[]), SHORT, 4096).await.expect("the program starts");
         assert_eq!(captured.outcome, Outcome::HardTimeout { limit: SHORT }, "{name}");
         let pids = pids_of(&captured);
         assert_eq!(pids.len(), count, "{name}");

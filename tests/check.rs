@@ -27,15 +27,15 @@ const TWICE: &str = "works; hear || exit 0; touch \"$home/mended\"; begin; said 
 /// A run of an agent that may write, whose work this command checks.
 fn scene(script: &str, check: &str, config: &Value) -> Scene {
     let mut all = json!({ "allowWrite": true, "sandbox": { "mode": "off" } });
-    for (key, value) in config.as_object().expect("an object") {
+    for (key, value) in config.as_object().expect("the value is an object") {
         all[key] = value.clone();
     }
     let mut scene = Scene::new(script, all);
     let agents = scene.path("agent/agents");
-    fs::create_dir_all(&agents).expect("made");
-    let check = serde_json::to_string(check).expect("a text");
+    fs::create_dir_all(&agents).expect("the directory is created");
+    let check = serde_json::to_string(check).expect("the value is serialized");
     let agent = format!("---\nname: builder\nreadonly: false\ncheck: {check}\n---\nBuild.\n");
-    fs::write(agents.join("builder.md"), agent).expect("written");
+    fs::write(agents.join("builder.md"), agent).expect("the file is written");
     scene.spec.agent = "builder".into();
     scene
 }
@@ -49,7 +49,7 @@ fn single(result: &ToolResult) -> &SingleResult {
 }
 
 fn check(result: &ToolResult) -> &CheckReport {
-    single(result).check.as_ref().unwrap_or_else(|| panic!("it was checked: {}", result.text))
+    single(result).check.as_ref().unwrap_or_else(|| panic!("the result has no check: {}", result.text))
 }
 
 fn heard(scene: &Scene) -> String {
@@ -58,11 +58,11 @@ fn heard(scene: &Scene) -> String {
 
 /// Waits until the process whose PID the check has written has ended.
 async fn is_gone(pid: &Path) {
-    let pid = fs::read_to_string(pid).expect("it was written");
+    let pid = fs::read_to_string(pid).expect("the file is readable");
     let process = Path::new("/proc").join(pid.trim());
     let since = Instant::now();
     while process.exists() {
-        assert!(since.elapsed() < PATIENCE, "{} lives", process.display());
+        assert!(since.elapsed() < PATIENCE, "process {} still runs", process.display());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -77,7 +77,7 @@ async fn work_that_passes_its_check_succeeds_and_the_result_says_so() {
         "The whole answer.\n\nCheck `echo fine; echo also >&2` passed: exit code 0\n```\nfine\nalso\n```";
     assert!(result.text.starts_with(expected), "{}", result.text);
     assert_eq!((check(&result).passed, check(&result).runs), (true, 1));
-    assert_eq!(heard(&scene).lines().count(), 1, "it was told nothing");
+    assert_eq!(heard(&scene).lines().count(), 1, "the child receives only its task");
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn failed_work_is_repaired_once_with_the_output_of_the_check() {
     assert!(result.text.starts_with("Mended.\n\nCheck `"), "{}", result.text);
     assert_eq!((check(&result).passed, check(&result).runs), (true, 2));
     let told = heard(&mends);
-    let told = told.lines().nth(1).expect("it was told");
+    let told = told.lines().nth(1).expect("the child received a second command");
     assert!(told.contains("one is missing") && told.contains("exit code 1"), "{told}");
     assert_eq!(single(&result).usage.turns, 2);
 }
@@ -162,9 +162,9 @@ async fn a_child_gets_a_limited_part_of_its_checks_output() {
     let scene = scene(&TWICE.replace("leave", again), flood, &json!({}));
     let result = run(&scene).await;
     assert_eq!(check(&result).runs, 2, "{}", result.text);
-    let told = heard(&scene).lines().last().expect("it was told").to_owned();
+    let told = heard(&scene).lines().last().expect("the child received a command").to_owned();
     assert!((12_000..14_000).contains(&told.len()), "{} bytes", told.len());
-    assert!(told.contains("last"), "its end: {}", &told[told.len() - 300..]);
+    assert!(told.contains("last"), "the child gets the end of the output: {}", &told[told.len() - 300..]);
 }
 
 #[tokio::test]
@@ -242,9 +242,9 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
     ] {
         let mut scene = scene("works; leave", "true", &config);
         let agents = scene.path("project/.pi/agents");
-        fs::create_dir_all(&agents).expect("made");
+        fs::create_dir_all(&agents).expect("the directory is created");
         let agent = format!("---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild.\n", json!(shown));
-        fs::write(agents.join("local.md"), agent).expect("written");
+        fs::write(agents.join("local.md"), agent).expect("the file is written");
         scene.spec.agent = "local".into();
         for answer in [false, true] {
             let asked = Mutex::new(Vec::new());
@@ -272,7 +272,7 @@ async fn a_run_whose_end_cannot_be_recorded_explains_the_consequence_for_undo() 
     let scene = scene("works; rm -r \"$home/agent/subagents/snapshots\"; leave", "true", &json!({}));
     let project = scene.path("project");
     // The stage's own command is empty.
-    fs::remove_dir_all(project.join(".git")).expect("removed");
+    fs::remove_dir_all(project.join(".git")).expect("the directory is removed");
     let made = std::process::Command::new("git").args(["init", "-q"]).arg(&project).status();
     assert!(made.expect("git runs").success());
     let result = run(&scene).await;
@@ -302,9 +302,9 @@ async fn only_the_user_sets_checks_for_the_users_agents() {
     let mut scene = scene("works; leave", "exit 3", &json!({ "agents": { "builder": { "check": "true" } } }));
     let result = run(&scene).await;
     assert_eq!(check(&result).command, "true");
-    fs::create_dir_all(scene.path("project/.pi")).expect("made");
+    fs::create_dir_all(scene.path("project/.pi")).expect("the directory is created");
     let theirs = r#"{ "subagents": { "agents": { "builder": { "check": "touch ../owned" } }, "check": { "attempts": 9 } } }"#;
-    fs::write(scene.path("project/.pi/subagents.json"), theirs).expect("written");
+    fs::write(scene.path("project/.pi/subagents.json"), theirs).expect("the file is written");
     scene.spec.task = "look again".into();
     let result = run(&scene).await;
     assert_eq!(check(&result).command, "true");
@@ -315,13 +315,13 @@ async fn only_the_user_sets_checks_for_the_users_agents() {
 fn isolated(script: &str, setup: &str, config: &Value) -> Scene {
     let scene = scene(script, "true", config);
     let setup = setup.replace("PLACE", &scene.path("").display().to_string());
-    let setup = serde_json::to_string(&setup).expect("a text");
+    let setup = serde_json::to_string(&setup).expect("the value is serialized");
     let agent =
         format!("---\nname: builder\nreadonly: false\nisolation: private\nsetup: {setup}\n---\nBuild.\n");
-    fs::write(scene.path("agent/agents/builder.md"), agent).expect("written");
+    fs::write(scene.path("agent/agents/builder.md"), agent).expect("the file is written");
     let project = scene.path("project");
-    fs::remove_dir(project.join(".git")).expect("it is empty");
-    fs::write(project.join(".gitignore"), "modules\n").expect("written");
+    fs::remove_dir(project.join(".git")).expect("the directory is removed");
+    fs::write(project.join(".gitignore"), "modules\n").expect("the file is written");
     for args in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "first"]] {
         let mut git = std::process::Command::new("git");
         git.args(["-c", "user.name=n", "-c", "user.email=n@localhost"]).args(args).current_dir(&project);
@@ -350,14 +350,14 @@ async fn a_shown_command_is_one_line_without_secrets() {
             let look = tokio::spawn(async move {
                 let is_it =
                     |shown: &Progress| shown.last_tool.as_deref().is_some_and(|tool| tool.starts_with(kind));
-                let shown = receiver.wait_for(is_it).await.expect("it is shown").last_tool.clone();
-                fs::write(seen, "").expect("written");
-                shown.expect("it is there")
+                let shown = receiver.wait_for(is_it).await.expect("the update arrives").last_tool.clone();
+                fs::write(seen, "").expect("the file is written");
+                shown.expect("the update shows the check")
             });
             let result = scene.execute(&User::default(), &Control::default(), &progress).await;
             assert!(!result.is_error, "{kind}: {}", result.text);
             assert_eq!(single(&result).outcome, RunOutcome::Completed, "{kind}: {}", result.text);
-            let shown = look.await.expect("no panic");
+            let shown = look.await.expect("the task does not panic");
             assert!(!shown.contains("ghp_"), "{kind}: {shown}");
             assert!(shown.chars().count() <= LINE_CHARS && !shown.contains('\n'), "{kind}: {shown}");
             if kind == "check" {
@@ -378,7 +378,7 @@ async fn a_private_tree_is_prepared_before_the_first_prompt() {
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert_eq!(single(&result).changes.as_deref(), Some(&["seen".to_owned()][..]), "{}", result.text);
-    assert!(!scene.path("project/modules").exists(), "the user's tree is as it was");
+    assert!(!scene.path("project/modules").exists(), "the user's tree is unchanged");
     assert_eq!(trees(&scene), 0);
 }
 
@@ -417,16 +417,16 @@ async fn a_run_whose_tree_cannot_be_prepared_does_not_start() {
 async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result() {
     let scene = isolated("works; leave", "echo half > lock.json; exit 3", &json!({}));
     let result = run(&scene).await;
-    let left = single(&result).isolation.clone().expect("something is left");
-    let branch = left.branch.expect("a branch");
+    let left = single(&result).isolation.clone().expect("the run was isolated");
+    let branch = left.branch.expect("the result names a branch");
     assert!(result.text.contains(&format!("on the branch `{branch}`")), "{}", result.text);
     assert_eq!(single(&result).changes.as_deref(), Some(&["lock.json".to_owned()][..]));
     assert_eq!(trees(&scene), 0);
 
     let scene = isolated("works; leave", "git init -q inner; exit 3", &json!({}));
     let result = run(&scene).await;
-    let left = single(&result).isolation.clone().expect("something is left");
-    let kept = left.kept.expect("a repository of its own is not taken over");
+    let left = single(&result).isolation.clone().expect("the run was isolated");
+    let kept = left.kept.expect("the nested repository is kept");
     assert!(result.text.contains(&kept), "{}", result.text);
     let notices = single(&result).diagnostics.join("\n");
     assert!(notices.contains("`inner/` was not imported"), "{notices}");
@@ -470,8 +470,8 @@ async fn the_user_configures_the_preparation_of_trees() {
         let mut scene = isolated("works; leave", "", &json!({}));
         let place = scene.path("").display().to_string();
         let file = scene.path("agent/agents/builder.md");
-        let agent = fs::read_to_string(&file).expect("there").replace("setup: \"\"\n", "");
-        fs::write(&file, agent).expect("written");
+        let agent = fs::read_to_string(&file).expect("the file is readable").replace("setup: \"\"\n", "");
+        fs::write(&file, agent).expect("the file is written");
         let mut config = json!({ "allowWrite": true, "sandbox": { "mode": "off" } });
         if of_agent {
             config["agents"] = json!({ "builder": { "setup": mark("of-agent").replace("PLACE", &place) } });
@@ -484,8 +484,8 @@ async fn the_user_configures_the_preparation_of_trees() {
             "agents": { "builder": { "setup": mark("owned").replace("PLACE", &place) } },
             "isolation": { "setup": mark("owned").replace("PLACE", &place) },
         } });
-        fs::create_dir_all(scene.path("project/.pi")).expect("made");
-        fs::write(scene.path("project/.pi/subagents.json"), theirs.to_string()).expect("written");
+        fs::create_dir_all(scene.path("project/.pi")).expect("the directory is created");
+        fs::write(scene.path("project/.pi/subagents.json"), theirs.to_string()).expect("the file is written");
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
         let made = ["of-agent", "for-all", "owned"].map(|name| scene.path(name).exists().then_some(name));
@@ -498,24 +498,24 @@ async fn the_user_configures_the_preparation_of_trees() {
 async fn a_question_about_a_projects_agent_names_its_commands() {
     let mut scene = scene("works; leave", "true", &json!({}));
     let agents = scene.path("project/.pi/agents");
-    fs::create_dir_all(&agents).expect("made");
+    fs::create_dir_all(&agents).expect("the directory is created");
     let command = |name: &str| format!("touch {}", scene.path(name).display());
     let fields = json!({ "setup": command("set-up"), "check": command("checked") });
     let agent = format!(
         "---\nname: theirs\nreadonly: false\nsetup: {}\ncheck: {}\n---\nBuild.\n",
         fields["setup"], fields["check"]
     );
-    fs::write(agents.join("theirs.md"), agent).expect("written");
+    fs::write(agents.join("theirs.md"), agent).expect("the file is written");
     scene.spec.agent = "theirs".into();
     let asked = std::sync::Mutex::new(String::new());
     let confirms = |request: pi_subagent_native::run::ConfirmRequest| {
-        *asked.lock().expect("whole") = request.message.into_string();
+        *asked.lock().expect("the lock is not poisoned") = request.message.into_string();
         false
     };
     let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
     let (result, _) = scene.run_with(&user, &Control::default()).await;
     assert!(result.is_error, "{}", result.text);
-    let message = asked.lock().expect("whole").clone();
+    let message = asked.lock().expect("the lock is not poisoned").clone();
     let place = scene.path("").display().to_string();
     for line in [format!("setup: touch {place}set-up"), format!("check: touch {place}checked")] {
         assert!(message.lines().any(|said| said == line), "{line}\n{message}\n{}", result.text);
@@ -531,15 +531,15 @@ async fn no_git_variable_of_the_host_reaches_a_child_or_its_commands() {
     for isolation in ["private", "none"] {
         let mut scene = isolated(script, "git rev-parse --absolute-git-dir > PLACE/setup", &json!({}));
         let agent = scene.path("agent/agents/builder.md");
-        let text = fs::read_to_string(&agent).expect("readable");
+        let text = fs::read_to_string(&agent).expect("the file is readable");
         let check = format!("check: git log -1 --format=%s > {}", scene.path("check").display());
         let text = text
             .replace("check: \"true\"", &check)
             .replace("isolation: private", &format!("isolation: {isolation}"));
         fs::write(&agent, text.replace("readonly: false", &format!("readonly: false\n{check}")))
-            .expect("written");
+            .expect("the file is written");
         let other = scene.path("other");
-        fs::create_dir(&other).expect("made");
+        fs::create_dir(&other).expect("the directory is created");
         let git = |args: &[&str]| {
             let done =
                 std::process::Command::new("git").args(args).current_dir(&other).output().expect("git runs");
@@ -559,20 +559,24 @@ async fn no_git_variable_of_the_host_reaches_a_child_or_its_commands() {
         ];
         let context = Arc::make_mut(&mut scene.spec.context);
         context.env.extend(variables.map(|(name, value)| (name.into(), value)));
-        context.config.as_mut().expect("an object")["env"] =
+        context.config.as_mut().expect("the value is an object")["env"] =
             json!({ "GIT_COMMON_DIR": place(".git").to_str() });
 
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{isolation}: {}", result.text);
-        let env = fs::read_to_string(scene.path("env")).expect("the child has noted it");
+        let env = fs::read_to_string(scene.path("env")).expect("the child wrote its environment");
         let found: Vec<_> = GIT_VARIABLES.iter().filter(|name| env.contains(&format!("\n{name}="))).collect();
         assert!(found.is_empty(), "{isolation}: {found:?}");
-        assert_eq!(fs::read_to_string(scene.path("check")).expect("checked"), "made\n", "{isolation}");
+        assert_eq!(
+            fs::read_to_string(scene.path("check")).expect("the file is readable"),
+            "made\n",
+            "{isolation}"
+        );
         assert_eq!(single(&result).changes.as_deref(), Some(&["made.txt".to_owned()][..]), "{isolation}");
         if isolation == "private" {
-            let left = single(&result).isolation.clone().expect("it was isolated");
+            let left = single(&result).isolation.clone().expect("the run was isolated");
             assert_eq!((left.commits, left.branch.is_some()), (1, true), "{}", result.text);
-            let set_up = fs::read_to_string(scene.path("setup")).expect("prepared");
+            let set_up = fs::read_to_string(scene.path("setup")).expect("the file is readable");
             assert!(set_up.contains("subagent-trees"), "{set_up}");
         }
         assert_eq!(git(&["for-each-ref"]) + &git(&["ls-files", "-o", "-c"]), "", "{isolation}");

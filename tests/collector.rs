@@ -74,7 +74,7 @@ fn everything<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Everything {
 
 fn stream(records: &[Value]) -> String {
     records.iter().fold(String::new(), |mut stream, record| {
-        writeln!(stream, "{record}").expect("a string takes everything");
+        writeln!(stream, "{record}").expect("writing to a string succeeds");
         stream
     })
 }
@@ -113,12 +113,12 @@ fn recorded() -> Vec<(String, Vec<u8>)> {
     for version in ["0.73.1", "0.87.1", "1.6.0"] {
         let mut files: Vec<_> = fs::read_dir(root.join(version))
             .expect("recorded streams are part of the repository")
-            .map(|entry| entry.expect("a readable entry").path())
+            .map(|entry| entry.expect("the entry is readable").path())
             .collect();
         files.sort();
         for file in files {
-            let name = file.file_stem().expect("a file name").to_string_lossy();
-            streams.push((format!("{version} {name}"), fs::read(&file).expect("a readable stream")));
+            let name = file.file_stem().expect("the file has a name").to_string_lossy();
+            streams.push((format!("{version} {name}"), fs::read(&file).expect("the file is readable")));
         }
     }
     streams
@@ -188,7 +188,7 @@ fn json_line(collected: &Collected) -> String {
         counts: CountsLine { bytes, lines, events, unknown_events, invalid_lines },
         noise: &collected.noise,
     };
-    serde_json::to_string(&line).expect("plain data")
+    serde_json::to_string(&line).expect("the value is serialized")
 }
 
 #[test]
@@ -197,12 +197,12 @@ fn recorded_streams_give_the_expected_results() {
     for (name, stream) in recorded() {
         let everything = everything([stream.as_slice()]);
         let outcome = json_line(&everything.collected);
-        writeln!(outcomes, "{name}\n  {outcome}").expect("a string takes everything");
+        writeln!(outcomes, "{name}\n  {outcome}").expect("writing to a string succeeds");
         let Everything { responses, questions, rate_limit, .. } = everything;
         let responses = responses.iter().map(|response| format!("{response:?}"));
         let questions = questions.iter().map(|question| format!("{question:?}"));
         for line in responses.chain(questions).chain(rate_limit.map(|limit| format!("{limit:?}"))) {
-            writeln!(outcomes, "  {line}").expect("a string takes everything");
+            writeln!(outcomes, "  {line}").expect("writing to a string succeeds");
         }
     }
     insta::assert_snapshot!(outcomes);
@@ -230,7 +230,7 @@ fn usage_is_summed_and_the_answer_is_the_last_message_without_a_tool_call() {
     assert_eq!((collected.usage.input, collected.usage.total_tokens, collected.usage.turns), (3, 9, 3));
     assert!((collected.usage.cost.total - 1.5).abs() < 1e-9);
     assert_eq!(collected.model.as_deref(), Some("p/m"));
-    let items = serde_json::to_value(&collected.display_items).expect("plain data");
+    let items = serde_json::to_value(&collected.display_items).expect("the value is serialized");
     assert_eq!(
         items,
         json!([
@@ -306,7 +306,7 @@ fn live_text_grows_with_the_deltas() {
     assert_eq!(collector.live().text, "Hello there");
     assert!(!collector.push(b"{\"type\":\"turn_start\"}\n").changed);
     let progress = collector.push(&stream(&[delta("!")]).as_bytes()[..40]);
-    assert_eq!(progress, Progress::default(), "a torn record is no event yet");
+    assert_eq!(progress, Progress::default(), "an incomplete record is no event");
     collector.push(&stream(&[delta("!")]).as_bytes()[40..]);
     assert_eq!(collector.live().text, "Hello there!");
 }
@@ -320,7 +320,10 @@ fn live_text_keeps_the_newest_64_kib() {
     }
     let live = collector.live().text;
     assert!(live.len() <= 64 * 1024 && live.len() > 63 * 1024, "{}", live.len());
-    assert!(live.starts_with("word") && live.ends_with("word39999 "), "whole words at both ends");
+    assert!(
+        live.starts_with("word") && live.ends_with("word39999 "),
+        "the text has whole words at both ends"
+    );
     assert!(held() - before < 200 * 1024, "{}", held() - before);
 }
 
@@ -383,7 +386,7 @@ fn later_records_do_not_change_the_result() {
     assert!(collector.live().finished);
     collector.begin_epilogue();
     let collected = collector.into_collected();
-    let epilogue = collected.epilogue.as_deref().expect("there was one");
+    let epilogue = collected.epilogue.as_deref().expect("the stream has an epilogue");
     assert_eq!(
         (epilogue.text.as_deref(), epilogue.stop_reason.clone()),
         (Some("Short."), Some(StopReason::Error))
@@ -403,9 +406,9 @@ fn retries_are_reported() {
         json!({"type": "auto_retry_start", "attempt": 2, "maxAttempts": 3, "errorMessage": "500"}),
         json!({"type": "auto_retry_end", "success": false, "attempt": 2, "finalError": "500 again"}),
     ];
-    let retry = collect(stream(&records)).retry.expect("there were retries");
+    let retry = collect(stream(&records)).retry.expect("the stream has retries");
     assert_eq!((retry.attempts, retry.exhausted, retry.final_error.as_deref()), (2, true, Some("500 again")));
-    let retry = collect(stream(&records[..2])).retry.expect("there were retries");
+    let retry = collect(stream(&records[..2])).retry.expect("the stream has retries");
     assert_eq!((retry.attempts, retry.exhausted), (2, false));
 }
 
@@ -419,9 +422,9 @@ fn a_retry_is_shown_until_the_model_answers_or_pi_gives_up() {
         let mut collector = Collector::new();
         let before = SystemTime::now();
         collector.push(stream(&[start.clone(), json!({"type": "agent_start"})]).as_bytes());
-        let retry = collector.live().retry.cloned().expect("it is announced");
+        let retry = collector.live().retry.cloned().expect("the retry is announced");
         assert_eq!((retry.attempt, retry.max_attempts, retry.error.as_deref()), (2, Some(3), Some(error)));
-        let pause = retry.at.duration_since(before).expect("it lies ahead");
+        let pause = retry.at.duration_since(before).expect("the retry is in the future");
         assert!(pause >= Duration::from_secs(4) && pause < Duration::from_secs(60), "{pause:?}");
         collector.push(stream(std::slice::from_ref(&end)).as_bytes());
         assert_eq!(collector.live().retry, None, "{end}");
@@ -442,7 +445,7 @@ fn a_tool_counts_as_running_between_its_start_and_its_end() {
     collector.push(stream(&[end("a"), end("a"), end("unknown")]).as_bytes());
     assert_eq!(collector.live().running_tools, 1);
     collector.push(b"{\"type\":\"turn_end\"}\n");
-    assert_eq!(collector.live().running_tools, 0, "the end of a tool was lost");
+    assert_eq!(collector.live().running_tools, 0, "the end of each tool is counted");
     for number in 0..1000 {
         collector.push(stream(&[start(&number.to_string())]).as_bytes());
     }
@@ -526,7 +529,10 @@ fn tools_beyond_the_kept_names_are_counted() {
 
 fn ask(id: usize, fields: &Value) -> Value {
     let mut record = json!({"type": "extension_ui_request", "id": id.to_string(), "method": "confirm"});
-    record.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+    record
+        .as_object_mut()
+        .expect("the value is an object")
+        .extend(fields.as_object().expect("the value is an object").clone());
     record
 }
 
@@ -580,7 +586,7 @@ fn questions_of_extensions_carry_their_fields() {
     for size in [1, 7, stream.len()] {
         let mut collector = fed(stream.as_bytes().chunks(size));
         assert_eq!(collector.take_questions(), expected, "chunks of {size}");
-        assert!(collector.take_questions().is_empty(), "they are taken once");
+        assert!(collector.take_questions().is_empty(), "each item is taken once");
         assert_eq!(collector.into_collected().counts.invalid_lines, 0);
     }
 }
@@ -594,10 +600,10 @@ fn questions_are_bounded_and_dropped_ones_are_reported() {
         "prefill": long("e"), "options": options});
     let before = held_before();
     let mut collector = fed([stream(&[ask(0, &fields)]).as_bytes()]);
-    let [question] = collector.take_questions().try_into().expect("one question");
+    let [question] = collector.take_questions().try_into().expect("there is one question");
     assert!(!question.is_whole);
     for text in [Some(question.title), question.message, question.placeholder, question.prefill] {
-        let text = text.expect("it was asked");
+        let text = text.expect("the question has a text");
         assert!(text.len() <= 16 * 1024 && text.len() > 15 * 1024, "{}", text.len());
         assert!(text.starts_with("BEGIN ") && text.ends_with(" END") && text.contains(" bytes omitted]"));
     }
@@ -648,7 +654,7 @@ fn answers_to_commands_are_reported() {
     for size in [1, 7, stream.len()] {
         let mut collector = fed(stream.as_bytes().chunks(size));
         assert_eq!(collector.take_responses(), expected, "chunks of {size}");
-        assert!(collector.take_responses().is_empty(), "they are taken once");
+        assert!(collector.take_responses().is_empty(), "each item is taken once");
         let collected = collector.into_collected();
         assert_eq!((collected.counts.events, collected.counts.unknown_events), (6, 0));
         assert_eq!((collected.last_event.as_deref(), collected.usage.turns), (None, 0));
@@ -670,9 +676,9 @@ fn answers_to_commands_are_skimmed_and_bounded() {
     collector.push(b"0],\"disposition\":\"\\ud800late\"},\"error\":\"");
     collector.push(&b"word ".repeat(100_000));
     collector.push(b"\"}\n");
-    let [response] = collector.take_responses().try_into().expect("one answer");
+    let [response] = collector.take_responses().try_into().expect("there is one answer");
     assert_eq!((response.id.as_deref(), response.disposition.as_deref()), (Some("m"), Some("\u{fffd}late")));
-    let error = response.error.expect("an error");
+    let error = response.error.expect("the answer has an error");
     assert!(error.len() < 8 * 1024 + 64 && error.contains(" bytes omitted]"));
 
     let answer = |id: usize| json!({"id": id.to_string(), "type": "response", "command": "c".repeat(5000), "success": true});
@@ -684,7 +690,7 @@ fn answers_to_commands_are_skimmed_and_bounded() {
     assert_eq!((responses.len(), responses[15].id.as_deref()), (16, Some("999")));
     assert!(responses.iter().all(|response| response.command.len() == 1024));
     collector.push(&stream(&[answer(1)]).as_bytes()[..100]);
-    assert!(collector.take_responses().is_empty(), "a torn record is no answer yet");
+    assert!(collector.take_responses().is_empty(), "an incomplete record is no answer");
 }
 
 #[test]
@@ -712,7 +718,7 @@ fn a_rate_limit_is_reported_with_its_time() {
         let mut collector = fed([stream(records).as_bytes()]);
         let delay = collector.take_rate_limit().map(|limit| limit.delay);
         assert_eq!(delay, expected.map(Duration::from_millis), "{label}");
-        assert_eq!(collector.take_rate_limit(), None, "{label}: told once");
+        assert_eq!(collector.take_rate_limit(), None, "{label}: the rate limit is reported once");
     }
 }
 
@@ -1009,7 +1015,7 @@ fn the_guard_reports_the_context_use() {
         for stream in [stream(records), written(records, PLAIN)] {
             for size in [1, 9, stream.len().max(1)] {
                 let mut collector = fed(stream.as_bytes().chunks(size));
-                assert!(collector.take_questions().is_empty(), "a status is no question");
+                assert!(collector.take_questions().is_empty(), "a status message is no question");
                 let context = collector.into_collected().context;
                 assert_eq!(context.map(|context| (context.tokens, context.window)), *expected, "{stream}");
             }
@@ -1084,7 +1090,7 @@ fn noise_is_bounded_and_keeps_the_newest_lines() {
         collected.noise.contains("warning 9999\nendless"),
         "an endless line does not displace the others"
     );
-    assert!(collected.noise.ends_with("endless line "), "no half of a word");
+    assert!(collected.noise.ends_with("endless line "), "the text ends with a whole word");
     assert_eq!(collected.counts.invalid_lines, 10_001);
 }
 
@@ -1120,12 +1126,14 @@ fn a_64_mib_answer_keeps_its_head_and_its_tail() {
     largest = largest.max(held() - before);
     assert!(largest < MEMORY_LIMIT, "{largest}");
     let collected = collector.into_collected();
-    let text = collected.text.expect("an answer");
+    let text = collected.text.expect("the child answered");
     assert!(text.starts_with("FIRST lorem ") && text.ends_with(" LAST"));
     assert!(text.len() < 1024 * 1024 + 64 && text.len() > 1000 * 1024, "{}", text.len());
     assert!(collected.omitted_bytes > 55_000_000, "{}", collected.omitted_bytes);
     assert!(text.contains(&format!("\n[{} bytes omitted]\n", collected.omitted_bytes)));
-    let Some(DisplayItem::Text { text }) = collected.display_items.first() else { panic!("a text") };
+    let Some(DisplayItem::Text { text }) = collected.display_items.first() else {
+        panic!("the item is not a text")
+    };
     assert!(text.len() <= 4200 && text.starts_with("FIRST") && text.ends_with("LAST"));
 }
 
@@ -1197,7 +1205,7 @@ fn kept_records_of_any_shape_stay_bounded() {
     let mut collector = Collector::new();
     collector.push(stream(&[message_end(&json!(content), "toolUse")]).as_bytes());
     assert!(held() - before < MEMORY_LIMIT, "{}", held() - before);
-    let json = serde_json::to_string(&collector.live().display_items).expect("plain data");
+    let json = serde_json::to_string(&collector.live().display_items).expect("the value is serialized");
     assert!(json.len() < 60 * 1024, "{}", json.len());
 }
 
@@ -1211,13 +1219,13 @@ fn long_arguments_are_cut_not_dropped() {
     });
     let collected = collect(stream(&[message_end(&json!([call("write", &arguments)]), "toolUse")]));
     let [DisplayItem::ToolCall { name, args }] = collected.display_items.as_slice() else {
-        panic!("one call")
+        panic!("the items are not one tool call")
     };
     assert_eq!(name, "write");
     assert_eq!((&args["path"], &args["zahl"], &args["ja"]), (&json!("a.txt"), &json!(1.5), &json!(true)));
     assert_eq!(args["nichts"], Value::Null);
     assert!(args["deep"].is_array());
-    let content = args["content"].as_str().expect("a string");
+    let content = args["content"].as_str().expect("the content is a string");
     assert!(content.len() <= 17 * 1024 && content.starts_with("BEGIN") && content.ends_with("END"));
     assert!(content.contains(" bytes omitted]"));
 }
@@ -1370,11 +1378,11 @@ fn write(value: &Value, hand: Hand, out: &mut String) {
         Value::String(text) if hand.escapes => {
             out.push('"');
             for unit in text.encode_utf16() {
-                write!(out, "\\u{unit:04x}").expect("a string takes everything");
+                write!(out, "\\u{unit:04x}").expect("writing to a string succeeds");
             }
             out.push('"');
         }
-        other => write!(out, "{other}").expect("a string takes everything"),
+        other => write!(out, "{other}").expect("writing to a string succeeds"),
     }
 }
 

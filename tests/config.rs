@@ -18,20 +18,20 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        fs::create_dir_all(root.path().join("agent")).expect("an agent directory");
-        fs::create_dir_all(root.path().join("project/.pi")).expect("a project");
-        fs::create_dir_all(root.path().join("project/.git")).expect("a repository");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        fs::create_dir_all(root.path().join("agent")).expect("the directory is created");
+        fs::create_dir_all(root.path().join("project/.pi")).expect("the directory is created");
+        fs::create_dir_all(root.path().join("project/.git")).expect("the directory is created");
         Self { root }
     }
 
     fn user(self, text: &str) -> Self {
-        fs::write(self.root.path().join("agent/subagents.json"), text).expect("the user's file");
+        fs::write(self.root.path().join("agent/subagents.json"), text).expect("the file is written");
         self
     }
 
     fn project(self, text: &str) -> Self {
-        fs::write(self.root.path().join("project/.pi/subagents.json"), text).expect("the project's file");
+        fs::write(self.root.path().join("project/.pi/subagents.json"), text).expect("the file is written");
         self
     }
 
@@ -46,7 +46,7 @@ impl Scene {
 
     fn told(&self) -> String {
         let loaded = self.load();
-        let canonical = fs::canonicalize(self.root.path()).expect("it exists").display().to_string();
+        let canonical = fs::canonicalize(self.root.path()).expect("the path exists").display().to_string();
         let mut lines = String::new();
         for found in &loaded.diagnostics {
             let line = format!("{:?} {} {found}\n", found.severity, found.code);
@@ -128,7 +128,8 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
     ];
     let mut text = String::new();
     for (label, content) in cases {
-        writeln!(text, "## {label}\n{}", Scene::new().user(content).told()).expect("a string grows");
+        writeln!(text, "## {label}\n{}", Scene::new().user(content).told())
+            .expect("writing to a string succeeds");
     }
     insta::assert_snapshot!("config_mistakes", text);
 }
@@ -211,15 +212,15 @@ fn a_mistake_in_a_setting_that_restricts_refuses_delegation() {
         (r#"{ "agents": { "worker": false } }"#, "agents.worker"),
     ] {
         let scene = Scene::new().user(&format!("{{ \"subagents\":\n{settings} }}"));
-        let broken = scene.load().broken.unwrap_or_else(|| panic!("{settings} is accepted"));
+        let broken = scene.load().broken.unwrap_or_else(|| panic!("{settings} was accepted"));
         assert!(broken.message.contains(&format!("`{at}`")), "{settings}: {broken}");
         assert_eq!(broken.line, Some(2), "{settings}: {broken}");
         assert!(scene.told().contains("Nothing is delegated until this is corrected"), "{}", scene.told());
     }
-    let outside = Scene::new().user(r#"{ "enabled": false }"#).load().broken.expect("a reason");
+    let outside = Scene::new().user(r#"{ "enabled": false }"#).load().broken.expect("the file is refused");
     assert!(outside.message.contains("it belongs inside `subagents`"), "{outside}");
     let project = Scene::new().project(r#"{ "subagents": { "enabled": "false" } }"#).load();
-    assert!(project.broken.is_some(), "a project's file restricts, too");
+    assert!(project.broken.is_some(), "a mistake in a project file refuses delegation");
 }
 
 #[test]
@@ -255,12 +256,14 @@ fn an_unreadable_file_is_broken_and_not_missing() {
         let scene = Scene::new();
         let path = scene.root.path().join("agent/subagents.json");
         match label {
-            "directory" => fs::create_dir(&path).expect("a directory"),
+            "directory" => fs::create_dir(&path).expect("the directory is created"),
             #[cfg(unix)]
-            "link to nothing" => std::os::unix::fs::symlink("nowhere", &path).expect("a link"),
-            "not UTF-8" => fs::write(&path, b"{ \"subagents\": { \"model\": \"\xff\" } }").expect("a file"),
-            "too large" => fs::write(&path, " ".repeat(1024 * 1024 + 1)).expect("a file"),
-            "nested too deep" => fs::write(&path, "[".repeat(100_000)).expect("a file"),
+            "link to nothing" => std::os::unix::fs::symlink("nowhere", &path).expect("the link is created"),
+            "not UTF-8" => {
+                fs::write(&path, b"{ \"subagents\": { \"model\": \"\xff\" } }").expect("the file is written");
+            }
+            "too large" => fs::write(&path, " ".repeat(1024 * 1024 + 1)).expect("the file is written"),
+            "nested too deep" => fs::write(&path, "[".repeat(100_000)).expect("the file is written"),
             _ => continue,
         }
         let loaded = scene.load();
@@ -282,7 +285,7 @@ fn a_file_of_a_hundred_thousand_keys_is_read_quickly() {
         let started = Instant::now();
         let loaded = Scene::new().project(&text).load();
         assert!(started.elapsed() < Duration::from_secs(5), "{label}: {:?}", started.elapsed());
-        let broken = loaded.broken.expect("it is refused").message;
+        let broken = loaded.broken.expect("the file is refused").message;
         assert!(broken.contains(expected), "{label}: {broken}");
         assert_eq!(loaded.diagnostics.len(), 1, "{label}");
     }
@@ -294,7 +297,7 @@ fn at_most_ten_problems_of_a_file_are_reported() {
     let loaded = Scene::new().project(&format!("{{\"subagents\":{{{unknown}}}}}")).load();
     assert!(loaded.broken.is_none());
     assert_eq!(loaded.diagnostics.len(), 10);
-    let last = loaded.diagnostics.last().expect("ten");
+    let last = loaded.diagnostics.last().expect("the file has problems");
     assert_eq!((last.code, &*last.message), ("CONFIG_TOO_MANY_PROBLEMS", "490 more problems are not listed"));
 }
 
@@ -305,11 +308,11 @@ fn only_a_regular_file_is_read() {
     for target in ["/dev/zero", "/proc/kmsg", "/proc/version", "/dev/kmsg"] {
         let scene = Scene::new();
         let link = scene.root.path().join("project/.pi/subagents.json");
-        std::os::unix::fs::symlink(target, link).expect("a link");
+        std::os::unix::fs::symlink(target, link).expect("the link is created");
         let (sent, received) = mpsc::channel();
         std::thread::spawn(move || drop(sent.send(scene.load().broken)));
-        let broken = received.recv_timeout(Duration::from_secs(10)).expect("it does not hang");
-        let message = broken.expect("it is refused").message;
+        let broken = received.recv_timeout(Duration::from_secs(10)).expect("the thread ends in time");
+        let message = broken.expect("the file is refused").message;
         // The kernel may also prevent an ordinary user from opening it.
         let refused = ["it is not a regular file", "denied", "not permitted"];
         assert!(refused.iter().any(|why| message.contains(why)), "{target}: {message}");
@@ -350,13 +353,15 @@ fn entries_of_other_users_in_parent_directories_are_ignored_and_hide_no_project_
         let scene = Scene::new().project(r#"{ "subagents": { "enabled": false } }"#);
         let at = |name: &str| scene.root.path().join(name);
         let file = at(theirs).join("subagents.json");
-        fs::create_dir_all(at("project/shared/work")).expect("a directory");
-        fs::create_dir_all(at("elsewhere")).expect("a directory");
-        fs::write(at("elsewhere/subagents.json"), "not JSON").expect("a file");
+        fs::create_dir_all(at("project/shared/work")).expect("the directory is created");
+        fs::create_dir_all(at("elsewhere")).expect("the directory is created");
+        fs::write(at("elsewhere/subagents.json"), "not JSON").expect("the file is written");
         if kind != "link to a directory" {
-            fs::create_dir(at(theirs)).expect("a directory");
+            fs::create_dir(at(theirs)).expect("the directory is created");
         }
-        let link = |to: &str, from: &std::path::Path| std::os::unix::fs::symlink(to, from).expect("a link");
+        let link = |to: &str, from: &std::path::Path| {
+            std::os::unix::fs::symlink(to, from).expect("the link is created");
+        };
         match kind {
             "dangling link" => link("/no/such/file", &file),
             "link to a file of root" => link("/etc/passwd", &file),
@@ -364,13 +369,14 @@ fn entries_of_other_users_in_parent_directories_are_ignored_and_hide_no_project_
             "fifo" => {
                 let mode = rustix::fs::Mode::RWXU;
                 rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0)
-                    .expect("a FIFO");
+                    .expect("the FIFO is created");
             }
-            "directory" => fs::create_dir(&file).expect("a directory"),
-            _ => fs::write(&file, "not JSON").expect("a file"),
+            "directory" => fs::create_dir(&file).expect("the directory is created"),
+            _ => fs::write(&file, "not JSON").expect("the file is written"),
         }
         if kind == "secret" {
-            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o000)).expect("ours");
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o000))
+                .expect("the permissions are set");
         }
         let given = if kind == "link to a directory" { at(theirs) } else { file };
         if std::os::unix::fs::lchown(&given, Some(4242), None).is_err() {
@@ -379,7 +385,7 @@ fn entries_of_other_users_in_parent_directories_are_ignored_and_hide_no_project_
         }
         let loaded = load(&scene.paths("project/shared/work"));
         assert_eq!(loaded.broken, None, "{kind}");
-        assert!(!loaded.config.enabled, "{kind}: the project's own file holds");
+        assert!(!loaded.config.enabled, "{kind}: the project's own file applies");
         let told: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, &*found.message)).collect();
         assert_eq!(told, [("CONFIG_FILE_FOREIGN", "is ignored: it belongs to another user")], "{kind}");
         assert!(loaded.sources.iter().any(|source| source.path.ends_with(mine)), "{kind}");
@@ -404,27 +410,28 @@ fn a_byte_order_mark_is_accepted() {
 #[test]
 fn the_nearest_project_file_counts_and_the_repository_is_the_limit() {
     let scene = Scene::new();
-    let root = fs::canonicalize(scene.root.path()).expect("it exists");
-    fs::create_dir_all(root.join("project/a/b")).expect("directories");
-    fs::create_dir_all(root.join(".pi")).expect("a directory");
-    fs::write(root.join(".pi/subagents.json"), "{}").expect("a file outside the repository");
+    let root = fs::canonicalize(scene.root.path()).expect("the path exists");
+    fs::create_dir_all(root.join("project/a/b")).expect("the directory is created");
+    fs::create_dir_all(root.join(".pi")).expect("the directory is created");
+    fs::write(root.join(".pi/subagents.json"), "{}").expect("the file is written");
     assert_eq!(scene.paths("project/a/b").projects, Vec::<std::path::PathBuf>::new());
 
-    fs::write(root.join("project/.pi/subagents.json"), "{}").expect("a file at its root");
+    fs::write(root.join("project/.pi/subagents.json"), "{}").expect("the file is written");
     assert_eq!(scene.paths("project/a/b").projects, [root.join("project/.pi/subagents.json")]);
 
-    fs::create_dir_all(root.join("project/a/.pi")).expect("a directory");
-    fs::write(root.join("project/a/.pi/subagents.json"), "{}").expect("a nearer file");
+    fs::create_dir_all(root.join("project/a/.pi")).expect("the directory is created");
+    fs::write(root.join("project/a/.pi/subagents.json"), "{}").expect("the file is written");
     assert_eq!(scene.paths("project/a/b").projects, [root.join("project/a/.pi/subagents.json")]);
 }
 
 #[test]
 fn the_users_file_is_never_read_as_the_projects() {
     let scene = Scene::new();
-    let root = fs::canonicalize(scene.root.path()).expect("it exists");
-    fs::create_dir_all(root.join(".pi")).expect("a directory");
-    fs::create_dir_all(root.join("work")).expect("a directory");
-    fs::write(root.join(".pi/subagents.json"), r#"{ "subagents": { "allowWrite": true } }"#).expect("a file");
+    let root = fs::canonicalize(scene.root.path()).expect("the path exists");
+    fs::create_dir_all(root.join(".pi")).expect("the directory is created");
+    fs::create_dir_all(root.join("work")).expect("the directory is created");
+    fs::write(root.join(".pi/subagents.json"), r#"{ "subagents": { "allowWrite": true } }"#)
+        .expect("the file is written");
     let paths = ConfigPaths::locate(&root.join("work"), &root.join(".pi"), Some(&root));
     assert_eq!(paths.projects, Vec::<std::path::PathBuf>::new());
     assert!(load(&paths).config.allow_write.is_on());
@@ -439,19 +446,19 @@ fn an_in_process_caller_may_loosen_settings_and_gets_the_first_mistake_as_an_err
         &json!({ "allowWrite": true, "timeoutMs": 0, "model": null, "output": null,
         "piCommand": ["node", "cli.js"], "sandbox": { "mode": "off" }, "protocol": "rpc" }),
     );
-    let changed = changed.expect("every value is right");
+    let changed = changed.expect("every value is valid");
     assert!(changed.allow_write.is_on() && changed.timeout.is_none());
     assert_eq!((changed.sandbox.mode, changed.protocol), (SandboxMode::Off, Protocol::Rpc));
     assert_eq!(changed.idle_timeout, config.idle_timeout);
-    assert_eq!(overlay(&config, &json!({})).expect("nothing to change"), config);
+    assert_eq!(overlay(&config, &json!({})).expect("the overlay is valid"), config);
     assert!(
         overlay(&config, &json!({ "subagents": { "allowWrite": true } }))
-            .expect("a file's content")
+            .expect("the overlay is valid")
             .allow_write
             .is_on()
     );
 
-    let told = |object: Value| overlay(&config, &object).expect_err("a mistake").to_string();
+    let told = |object: Value| overlay(&config, &object).expect_err("the overlay is refused").to_string();
     insta::assert_snapshot!(
         "config_overlay_mistakes",
         [
@@ -495,7 +502,8 @@ fn each_mistake_in_a_launcher_is_reported_with_its_position_and_the_expected_val
     let mut text = String::new();
     let mut told = |launchers: &str| {
         let file = format!("{{ \"subagents\": {{ \"launchers\": {{\n  {launchers}\n}} }} }}");
-        writeln!(text, "## {launchers}\n{}", Scene::new().user(&file).told()).expect("a string grows");
+        writeln!(text, "## {launchers}\n{}", Scene::new().user(&file).told())
+            .expect("writing to a string succeeds");
     };
     for field in fields {
         told(&format!("\"far\": {{ {field} }}"));
@@ -536,7 +544,7 @@ fn each_mistake_in_the_settings_of_agents_is_reported_with_its_position() {
     Error CONFIG_KEY_DUPLICATE /agent/subagents.json:8:3: `agents.explorer` is given twice; the first one counts. Nothing is delegated until this is corrected
     broken
     "#);
-    let agents = serde_json::to_value(scene.load().config.agents).expect("JSON");
+    let agents = serde_json::to_value(scene.load().config.agents).expect("the value is serialized");
     let expected = json!({
         "explorer": { "model": "haiku", "skills": ["review"], "maxTurns": 7, "context": "none" },
         "*": { "thinking": "inherit" },
@@ -568,7 +576,7 @@ fn a_project_only_tightens_the_settings_of_agents() {
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:12:1: `agentDirs` is ignored: a project file may not set it, only the user's own may
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:12:24: `projectAgentDirs` is ignored: a project file may not set it, only the user's own may
     "#);
-    let agents = serde_json::to_value(scene.load().config.agents).expect("JSON");
+    let agents = serde_json::to_value(scene.load().config.agents).expect("the value is serialized");
     let expected = json!({
         "explorer": {
             "model": "haiku", "tools": ["read", "grep"], "timeoutMs": 900,
@@ -612,9 +620,9 @@ fn lists_of_tools_accept_names_of_other_harnesses() {
     let allowed = tools(
         r#""tools": { "allow": ["Read", "run_shell_command", "Glob", "Write(docs/**)", "*_content"] }"#,
     );
-    assert_eq!(allowed.tools.allow.expect("a list"), ["read", "bash", "find", "*_content"]);
+    assert_eq!(allowed.tools.allow.expect("the list is set"), ["read", "bash", "find", "*_content"]);
     let of_agent = tools(r#""agents": { "a": { "tools": ["Read", "Bash(git:*)", "Glob"] } }"#);
-    assert_eq!(of_agent.agents["a"].bounds.tools.as_deref().expect("a list"), ["read", "find"]);
+    assert_eq!(of_agent.agents["a"].bounds.tools.as_deref().expect("the list is set"), ["read", "find"]);
     assert_eq!(tools(r#""tools": { "deny": ["*"] }"#).tools.deny, ["*"]);
     assert_eq!(tools(r#""tools": { "deny": ["All"], "allow": ["all"] }"#).tools.deny, ["*"]);
     assert_eq!(
@@ -654,6 +662,7 @@ fn an_invalid_launcher_does_not_affect_the_others() {
         "is not valid (subagents.json:2): `launchers.box.pi` is not a field of a launcher; did you mean `piCommand`?"
     );
     assert_eq!(scene.told().lines().count(), 1, "{}", scene.told());
-    let over = overlay(&loaded.config, &serde_json::json!({ "maxConcurrent": 1 })).expect("valid");
-    assert!(over.broken_launchers.contains_key("box"), "a caller's own values change nothing about it");
+    let over =
+        overlay(&loaded.config, &serde_json::json!({ "maxConcurrent": 1 })).expect("the overlay is valid");
+    assert!(over.broken_launchers.contains_key("box"), "an overlay keeps the broken launcher");
 }

@@ -23,27 +23,27 @@ struct Project(Scene);
 impl Project {
     fn new() -> Self {
         let mut scene = Scene::new("begin; said 'Done.'; settled", json!({ "protocol": "json" }));
-        fs::create_dir_all(scene.path("project/.pi/agents")).expect("a directory");
+        fs::create_dir_all(scene.path("project/.pi/agents")).expect("the directory is created");
         scene.spec.agent = "local".into();
         Self(scene)
     }
 
     /// Writes the agent's file.
     fn write(&self, text: &str) {
-        fs::write(self.0.path("project/.pi/agents/local.md"), text).expect("written");
+        fs::write(self.0.path("project/.pi/agents/local.md"), text).expect("the file is written");
     }
 
     /// Runs the agent and returns the question, if the user is asked.
     async fn ask(&self, answer: bool) -> Option<String> {
         let asked = Mutex::new(None);
         let confirms = |request: ConfirmRequest| {
-            *asked.lock().expect("no test fails here") = Some(request.message.into_string());
+            *asked.lock().expect("the lock is not poisoned") = Some(request.message.into_string());
             answer
         };
         let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
         self.0.run_with(&user, &Control::default()).await;
         drop(user);
-        asked.into_inner().expect("no test fails here")
+        asked.into_inner().expect("the lock is not poisoned")
     }
 }
 
@@ -94,12 +94,13 @@ async fn the_question_shows_the_whole_file_and_marks_it_as_quoted() {
     let text = agent("readonly: true\n", &format!("{prompt}{many}Send\u{200b} it."));
     project.write(&text);
     let question = project.ask(false).await.expect("the user is asked");
-    let (ours, file) = question.split_once("\n\nAll of the file: ").expect("it is there");
+    let (ours, file) = question.split_once("\n\nAll of the file: ").expect("the question shows the file");
     assert_eq!(ours.matches("The project, not you").count(), 1, "{ours}");
     assert!(ours.contains("A mark such as <U+200B> stands for"), "{ours}");
-    let (size, lines) = file.split_once('\n').expect("lines");
+    let (size, lines) = file.split_once('\n').expect("the file has lines");
     assert_eq!(size, "411 lines, 17 KiB");
-    let shown: Vec<_> = lines.lines().map(|line| line.strip_prefix("| ").expect("a bar")).collect();
+    let shown: Vec<_> =
+        lines.lines().map(|line| line.strip_prefix("| ").expect("each line begins with a bar")).collect();
     assert_eq!(shown.join("\n"), text.replace('\u{200b}', "<U+200B>"));
 }
 
@@ -138,9 +139,10 @@ async fn a_question_about_a_changed_file_shows_each_change_exactly() {
     ] {
         project.write(&before);
         assert!(project.ask(true).await.is_some(), "{label}");
-        assert!(project.ask(false).await.is_none(), "{label}: a yes is remembered");
+        assert!(project.ask(false).await.is_none(), "{label}: the confirmation is remembered");
         project.write(&after);
-        let question = project.ask(false).await.unwrap_or_else(|| panic!("{label}: the user is asked again"));
+        let question =
+            project.ask(false).await.unwrap_or_else(|| panic!("{label}: the user was not asked again"));
         let shown = part(&question, "The file has changed since you allowed it");
         assert_eq!(shown, format!("The file has changed since you allowed it{changes}"), "{label}");
     }
@@ -183,7 +185,7 @@ async fn a_question_about_a_file_that_is_being_replaced_always_shows_its_text() 
                 if has_ended.load(std::sync::atomic::Ordering::Acquire) {
                     return;
                 }
-                fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).expect("replaced");
+                fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).expect("the file is replaced");
             }
         });
         let questions = tokio::task::block_in_place(|| {

@@ -46,7 +46,9 @@ async fn a_child_is_warned_before_its_time_is_up() {
     let scene = scene("works_on 'I look.'; hear; said 'What I have.'; settled; leave", 5000);
     let result = run(&scene).await;
     assert_eq!(ended(&result), (RunOutcome::Completed, Some("What I have.")), "{}", result.text);
-    let [steer] = &heard(&scene)[..] else { panic!("one message: {:?}", heard(&scene)) };
+    let [steer] = &heard(&scene)[..] else {
+        panic!("the child did not receive exactly one message: {:?}", heard(&scene))
+    };
     assert_eq!(steer["type"], "steer");
     let words = steer["message"].as_str().unwrap_or_default();
     assert!(words.contains("the time for this run") && words.contains("of 5.0s"), "{words}");
@@ -67,7 +69,7 @@ async fn the_report_of_a_child_whose_time_is_up_is_the_partial_result() {
             "{label}: {}",
             result.text
         );
-        let asked = heard(&scene).pop().expect("it was asked");
+        let asked = heard(&scene).pop().expect("the child received a command");
         let words = asked["message"].as_str().unwrap_or_default();
         assert!(asked["type"] == "prompt" && words.starts_with("Your time for this task is up."), "{asked}");
         assert_eq!(

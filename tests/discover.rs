@@ -18,11 +18,11 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let home = fs::canonicalize(root.path()).expect("it exists").join("home");
-        fs::create_dir_all(home.join("agent/agents")).expect("an agent directory");
-        fs::create_dir_all(home.join("code/project/.git")).expect("a repository");
-        fs::create_dir_all(home.join("code/project/a/b")).expect("directories in it");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let home = fs::canonicalize(root.path()).expect("the path exists").join("home");
+        fs::create_dir_all(home.join("agent/agents")).expect("the directory is created");
+        fs::create_dir_all(home.join("code/project/.git")).expect("the directory is created");
+        fs::create_dir_all(home.join("code/project/a/b")).expect("the directory is created");
         Self { root, home }
     }
 
@@ -33,8 +33,8 @@ impl Scene {
 
     fn file(&self, path: &str, content: &str) {
         let path = self.home.join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
-        fs::write(path, content).expect("a file");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, content).expect("the file is written");
     }
 
     fn discover_in(&self, cwd: &str) -> Catalog {
@@ -127,9 +127,10 @@ fn the_project_is_the_nearest_directory_up_to_the_repository_or_home() {
     scene.agent("code/project/a/.agents/x.md", "nearer");
     assert_eq!(scene.found_in("code/project/a/b"), [("nearer".to_owned(), Source::Project)]);
 
-    fs::create_dir_all(scene.home.join("loose/a")).expect("a directory outside any repository");
-    fs::create_dir_all(scene.root.path().join(".pi/agents")).expect("a directory above home");
-    fs::write(scene.root.path().join(".pi/agents/x.md"), "---\nname: above-home\n---\n").expect("an agent");
+    fs::create_dir_all(scene.home.join("loose/a")).expect("the directory is created");
+    fs::create_dir_all(scene.root.path().join(".pi/agents")).expect("the directory is created");
+    fs::write(scene.root.path().join(".pi/agents/x.md"), "---\nname: above-home\n---\n")
+        .expect("the agent file is written");
     assert_eq!(scene.found_in("loose/a"), []);
     scene.agent(".pi/agents/x.md", "in-home");
     assert_eq!(scene.found_in("loose/a"), [("in-home".to_owned(), Source::Project)]);
@@ -141,7 +142,7 @@ fn the_users_own_directory_is_never_a_project() {
     scene.agent(".pi/agents/x.md", "mine");
     let catalog =
         discover(&scene.home.join("code"), &scene.home.join(".pi"), Some(&scene.home), AgentDirs::default());
-    assert_eq!(catalog.find("mine").expect("it exists").source, Source::User);
+    assert_eq!(catalog.find("mine").expect("the agent exists").source, Source::User);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn the_first_file_by_name_wins_if_two_define_one_agent() {
     scene.agent("agent/agents/b.md", "same");
     scene.agent("agent/agents/a.md", "same");
     let catalog = scene.discover();
-    let agent = catalog.find("same").expect("it exists");
+    let agent = catalog.find("same").expect("the agent exists");
     assert!(agent.path.as_ref().is_some_and(|path| path.ends_with("a.md")));
     assert_eq!(
         scene.told(&catalog),
@@ -164,9 +165,9 @@ fn names_of_claude_code_find_the_equivalent_agent() {
     let found = |name| scene.discover().find(name).map(|agent| agent.name.clone());
     let named = ["Explore", "Plan", "general-purpose"].map(|name| found(name).unwrap_or_default());
     assert_eq!(named, ["explorer", "implementer", "worker"]);
-    assert!(found("plan").is_err(), "any other name is exact");
+    assert!(found("plan").is_err(), "other names must match exactly");
     scene.agent("agent/agents/p.md", "Plan");
-    assert_eq!(found("Plan").expect("the user's own"), "Plan");
+    assert_eq!(found("Plan").expect("the user's agent exists"), "Plan");
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn a_broken_definition_hides_no_other() {
     let scene = Scene::new();
     scene.file("code/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");
     let catalog = scene.discover();
-    assert_eq!(catalog.find("explorer").expect("the builtin").source, Source::Builtin);
+    assert_eq!(catalog.find("explorer").expect("the agent exists").source, Source::Builtin);
     assert_eq!(catalog.diagnostics.len(), 1);
 }
 
@@ -188,7 +189,7 @@ fn a_broken_user_agent_is_not_replaced_by_a_builtin() {
     let catalog = scene.discover();
     let names: Vec<_> = catalog.agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["explorer", "researcher", "reviewer", "implementer"]);
-    let told = |name: &str| catalog.find(name).expect_err("it does not load").to_string();
+    let told = |name: &str| catalog.find(name).expect_err("the agent does not load").to_string();
     assert!(
         told("worker").contains("w.md but does not load: line 3: `readonly` is `perhaps`"),
         "{}",
@@ -196,7 +197,7 @@ fn a_broken_user_agent_is_not_replaced_by_a_builtin() {
     );
     assert!(told("tester").contains("tester.md but does not load: line 2: `disable` switches the agent off"));
     scene.agent("agent/agents/x.md", "worker");
-    assert_eq!(scene.discover().find("worker").expect("another one of the user's").source, Source::User);
+    assert_eq!(scene.discover().find("worker").expect("another user agent exists").source, Source::User);
 }
 
 #[test]
@@ -227,7 +228,7 @@ fn agents_in_folders_are_found_and_an_upper_folder_comes_first() {
     let names: Vec<_> = scene.found_in("code/project").into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["inner", "rust", "same", "dba"]);
     let catalog = scene.discover();
-    let same = catalog.find("same").expect("it exists");
+    let same = catalog.find("same").expect("the agent exists");
     assert!(same.path.as_ref().is_some_and(|path| path.ends_with("agents/zz.md")));
     assert_eq!(
         scene.told(&catalog),
@@ -247,7 +248,8 @@ fn folders_are_read_up_to_a_maximum_depth_and_number() {
 
     let scene = Scene::new();
     for folder in 0..300 {
-        fs::create_dir_all(scene.home.join(format!("agent/agents/{folder:03}"))).expect("a folder");
+        fs::create_dir_all(scene.home.join(format!("agent/agents/{folder:03}")))
+            .expect("the directory is created");
     }
     scene.agent("agent/agents/000/first.md", "first");
     scene.agent("agent/agents/299/last.md", "last");
@@ -265,9 +267,9 @@ fn a_circular_link_is_followed_once() {
     scene.agent("agent/agents/team/a.md", "a");
     scene.agent("elsewhere/b.md", "b");
     let agents = scene.home.join("agent/agents");
-    symlink(&agents, agents.join("team/back")).expect("a link");
-    symlink("..", agents.join("team/up")).expect("a link");
-    symlink(scene.home.join("elsewhere"), agents.join("linked")).expect("a link");
+    symlink(&agents, agents.join("team/back")).expect("the link is created");
+    symlink("..", agents.join("team/up")).expect("the link is created");
+    symlink(scene.home.join("elsewhere"), agents.join("linked")).expect("the link is created");
     let names: Vec<_> = scene.found_in("code/project").into_iter().map(|(name, _)| name).collect();
     assert_eq!((names, scene.told(&scene.discover())), (vec!["a".to_owned(), "b".to_owned()], String::new()));
 }
@@ -296,10 +298,10 @@ fn a_call_of_a_broken_agent_explains_the_mistake() {
     scene.file("agent/agents/large.md", &format!("---\nname: big\n---\n{}", "x".repeat(70_000)));
     let catalog = scene.discover();
     let told = |name: &str| {
-        let error = catalog.find(name).expect_err("it does not load").to_string();
+        let error = catalog.find(name).expect_err("the agent does not load").to_string();
         error.replace(&scene.home.display().to_string(), "").split(". Available").next().map(str::to_owned)
     };
-    let told = |name: &str| told(name).expect("a message");
+    let told = |name: &str| told(name).expect("the caller gets a message");
     assert_eq!(
         told("hunter"),
         "`hunter` exists in /agent/agents/hunter.md but does not load: line 3: `timeoutMs` is `5m`; expected whole \
@@ -308,7 +310,7 @@ fn a_call_of_a_broken_agent_explains_the_mistake() {
     assert!(
         told(" tracker ").starts_with("`tracker` exists in /agent/agents/x.md but does not load: line 3: ")
     );
-    assert!(told("x").contains("x.md but does not load"), "its file may be called so");
+    assert!(told("x").contains("x.md but does not load"), "a broken agent is found by its file name");
     assert!(told("idle").contains("off.md but does not load: line 3: `disabled` switches the agent off"));
     assert!(told("big").contains("large.md but does not load: line 1: the file has more than 65536 bytes"));
     assert!(told("large").contains("large.md"), "{}", told("large"));
@@ -322,9 +324,9 @@ fn a_name_is_found_with_blanks_around_it_and_by_its_title() {
     for name in
         ["Front-End-Developer", " Front-End-Developer\n", "Front End Developer", "Front  End Developer"]
     {
-        assert_eq!(catalog.find(name).expect("it exists").name, "Front-End-Developer", "{name:?}");
+        assert_eq!(catalog.find(name).expect("the agent exists").name, "Front-End-Developer", "{name:?}");
     }
-    assert_eq!(catalog.find(" explorer").expect("it exists").name, "explorer");
+    assert_eq!(catalog.find(" explorer").expect("the agent exists").name, "explorer");
 }
 
 #[cfg(target_os = "linux")]
@@ -335,10 +337,10 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
     let scene = Scene::new();
     scene.agent("elsewhere/linked.md", "linked");
     let agents = scene.home.join("agent/agents");
-    symlink(scene.home.join("elsewhere/linked.md"), agents.join("linked.md")).expect("a link");
-    symlink("nowhere.md", agents.join("dangling.md")).expect("a link");
-    symlink("loop.md", agents.join("loop.md")).expect("a link");
-    symlink("/dev/zero", agents.join("endless.md")).expect("a link");
+    symlink(scene.home.join("elsewhere/linked.md"), agents.join("linked.md")).expect("the link is created");
+    symlink("nowhere.md", agents.join("dangling.md")).expect("the link is created");
+    symlink("loop.md", agents.join("loop.md")).expect("the link is created");
+    symlink("/dev/zero", agents.join("endless.md")).expect("the link is created");
     rustix::fs::mknodat(
         rustix::fs::CWD,
         agents.join("pipe.md"),
@@ -346,7 +348,7 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
         rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
         0,
     )
-    .expect("a pipe");
+    .expect("the FIFO is created");
     scene.file("code/project/.pi/agents", "not a directory");
     let catalog = scene.discover();
     assert!(catalog.find("linked").is_ok());
@@ -382,14 +384,14 @@ fn at_most_ten_problems_of_an_agent_file_are_reported() {
 #[test]
 fn only_regular_files_are_read() {
     let scene = Scene::new();
-    fs::create_dir_all(scene.home.join("code/project/.pi/agents")).expect("a directory");
+    fs::create_dir_all(scene.home.join("code/project/.pi/agents")).expect("the directory is created");
     for (index, target) in ["/dev/zero", "/proc/kmsg", "/proc/version", "/dev/kmsg"].iter().enumerate() {
         let link = scene.home.join(format!("code/project/.pi/agents/{index}.md"));
-        std::os::unix::fs::symlink(target, link).expect("a link");
+        std::os::unix::fs::symlink(target, link).expect("the link is created");
     }
     let (sent, received) = mpsc::channel();
     std::thread::spawn(move || drop(sent.send(scene.discover().diagnostics)));
-    let told = received.recv_timeout(Duration::from_secs(10)).expect("it does not hang");
+    let told = received.recv_timeout(Duration::from_secs(10)).expect("the thread ends in time");
     assert_eq!(told.len(), 4, "{told:#?}");
     for found in told {
         // The kernel may also prevent an ordinary user from opening it.
@@ -411,15 +413,16 @@ fn agents_of_another_user_are_ignored_with_a_notice() {
         // Only root can change a file's owner.
         return;
     }
-    give("code/project/a/.pi/agents").expect("root may");
+    give("code/project/a/.pi/agents").expect("root may change the owner");
     // Links of the other user to a directory and to a file of this user.
     let links =
         [("code/project/mine", "code/project/a/.agents"), ("agent/own.md", "code/project/.pi/agents/own.md")];
     scene.agent("code/project/mine/elsewhere.md", "elsewhere");
     scene.agent("agent/own.md", "own");
     for (to, from) in links {
-        std::os::unix::fs::symlink(scene.home.join(to), scene.home.join(from)).expect("a link");
-        std::os::unix::fs::lchown(scene.home.join(from), Some(4242), None).expect("root may");
+        std::os::unix::fs::symlink(scene.home.join(to), scene.home.join(from)).expect("the link is created");
+        std::os::unix::fs::lchown(scene.home.join(from), Some(4242), None)
+            .expect("root may change the owner");
     }
     assert_eq!(scene.found_in("code/project/a"), [("mine".to_owned(), Source::Project)]);
     assert_eq!(
@@ -437,15 +440,15 @@ fn a_link_to_a_hidden_file_is_not_an_agent() {
     let scene = Scene::new();
     scene.agent("notes/key.md", "key");
     scene.agent("shared/open.md", "open");
-    fs::create_dir_all(scene.home.join("code/project/.pi/agents")).expect("a directory");
+    fs::create_dir_all(scene.home.join("code/project/.pi/agents")).expect("the directory is created");
     for name in ["notes/key.md", "shared/open.md"] {
         let link = scene.home.join("code/project/.pi/agents").join(name.replace('/', "-"));
-        std::os::unix::fs::symlink(scene.home.join(name), link).expect("a link");
+        std::os::unix::fs::symlink(scene.home.join(name), link).expect("the link is created");
     }
     let dirs = AgentDirs { hidden: &[scene.home.join("notes")], ..AgentDirs::default() };
     let cwd = scene.home.join("code/project");
     let catalog = discover(&cwd, &scene.home.join("agent"), Some(&scene.home), dirs);
-    assert_eq!(catalog.find("open").expect("it is an agent").source, Source::Project);
+    assert_eq!(catalog.find("open").expect("the agent exists").source, Source::Project);
     assert!(catalog.find("key").is_err());
     let told = scene.told(&catalog);
     assert!(told.contains("notes-key.md:1:1: ") && told.contains("it is hidden from sub-agents"), "{told}");
@@ -476,14 +479,17 @@ fn a_changed_file_is_read_again_and_an_unchanged_file_is_cached() {
     scene.agent("agent/agents/a.md", "other");
     assert_eq!(scene.found_in("code/project")[0].0, "other");
 
-    let old = fs::File::options().append(true).open(scene.home.join("agent/agents/a.md")).expect("the file");
+    let old = fs::File::options()
+        .append(true)
+        .open(scene.home.join("agent/agents/a.md"))
+        .expect("the file is opened");
     old.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3600))
-        .expect("an old file");
+        .expect("the time is set");
     drop(old);
     assert_eq!(scene.found_in("code/project"), scene.found_in("code/project"));
     scene.agent("agent/agents/a.md", "third");
     assert_eq!(scene.found_in("code/project")[0].0, "third");
-    fs::remove_file(scene.home.join("agent/agents/a.md")).expect("the file");
+    fs::remove_file(scene.home.join("agent/agents/a.md")).expect("the file is removed");
     assert_eq!(scene.found_in("code/project"), []);
 }
 
@@ -492,7 +498,7 @@ fn an_unknown_name_is_answered_with_the_existing_names() {
     let scene = Scene::new();
     scene.agent("agent/agents/a.md", "zeta");
     let catalog = scene.discover();
-    let told = |name: &str| catalog.find(name).expect_err("no such agent").to_string();
+    let told = |name: &str| catalog.find(name).expect_err("the agent does not exist").to_string();
     insta::assert_snapshot!(
         "unknown_agent",
         [
@@ -517,7 +523,7 @@ fn a_confirmation_is_bound_to_file_and_content() {
     let agent_dir = scene.home.join("agent");
     assert!(!is_confirmed(&agent_dir, &a, "1"));
     confirm(&agent_dir, &a, "1").expect("the directory can be written");
-    confirm(&agent_dir, &a, "1").expect("twice is once");
+    confirm(&agent_dir, &a, "1").expect("the confirmation is stored");
     assert!(is_confirmed(&agent_dir, &a, "1"));
     assert!(!is_confirmed(&agent_dir, &a, "2") && !is_confirmed(&agent_dir, &b, "1"));
     assert!(!is_confirmed(&agent_dir, &scene.home.join("missing.md"), "1"));
@@ -525,13 +531,14 @@ fn a_confirmation_is_bound_to_file_and_content() {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let link = scene.home.join("link.md");
-        std::os::unix::fs::symlink(&a, &link).expect("a link");
-        assert!(is_confirmed(&agent_dir, &link, "1"), "the same file by another name");
+        std::os::unix::fs::symlink(&a, &link).expect("the link is created");
+        assert!(is_confirmed(&agent_dir, &link, "1"), "a link to a confirmed file is confirmed");
         let file = scene.home.join("agent/subagents/confirmed-agents.json");
-        assert_eq!(fs::metadata(&file).expect("the file").permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&file).expect("the file exists").permissions().mode() & 0o777, 0o600);
     }
-    let left: Vec<_> = fs::read_dir(scene.home.join("agent/subagents")).expect("a directory").collect();
-    assert_eq!(left.len(), 1, "no draft stays behind");
+    let left: Vec<_> =
+        fs::read_dir(scene.home.join("agent/subagents")).expect("the directory is readable").collect();
+    assert_eq!(left.len(), 1, "no temporary file remains");
 }
 
 #[test]
@@ -542,10 +549,10 @@ fn malformed_confirmations_are_set_aside_and_ignored() {
     let a = scene.home.join("code/project/.pi/agents/a.md");
     let agent_dir = scene.home.join("agent");
     assert!(!is_confirmed(&agent_dir, &a, "1"));
-    confirm(&agent_dir, &a, "1").expect("a new file");
+    confirm(&agent_dir, &a, "1").expect("the confirmation is stored");
     assert!(is_confirmed(&agent_dir, &a, "1"));
     let aside = fs::read_to_string(scene.home.join("agent/subagents/confirmed-agents.json.corrupt"));
-    assert_eq!(aside.expect("the old file"), "{ \"confirmed\": [ {");
+    assert_eq!(aside.expect("the old file is readable"), "{ \"confirmed\": [ {");
 }
 
 #[test]
@@ -558,7 +565,7 @@ fn confirmations_are_limited_and_the_oldest_removed_first() {
     let text = serde_json::json!({ "confirmed": full }).to_string();
     scene.file("agent/subagents/confirmed-agents.json", &text);
     let agent_dir = scene.home.join("agent");
-    confirm(&agent_dir, &a, "new").expect("written");
+    confirm(&agent_dir, &a, "new").expect("the confirmation is stored");
     assert!(
         !is_confirmed(&agent_dir, &a, "0")
             && is_confirmed(&agent_dir, &a, "1")

@@ -13,13 +13,13 @@ fn pages() -> Vec<(String, String)> {
     let mut paths: Vec<PathBuf> =
         ["README.md", "README.zh.md", "fake-pi/README.md"].map(|name| root.join(name)).into();
     for folder in ["docs", "docs/launchers"] {
-        let docs = fs::read_dir(root.join(folder)).expect("a folder of pages");
-        paths.extend(docs.map(|entry| entry.expect("an entry").path()));
+        let docs = fs::read_dir(root.join(folder)).expect("the directory is readable");
+        paths.extend(docs.map(|entry| entry.expect("the entry is readable").path()));
     }
     paths.retain(|path| path.is_file() && path.extension().is_some_and(|extension| extension == "md"));
     let page = |path: PathBuf| {
-        let name = path.strip_prefix(root).expect("below the root").display().to_string();
-        (name, fs::read_to_string(&path).expect("a page of text").replace("\r\n", "\n"))
+        let name = path.strip_prefix(root).expect("the path is below the root").display().to_string();
+        (name, fs::read_to_string(&path).expect("the file is readable").replace("\r\n", "\n"))
     };
     paths.into_iter().map(page).collect()
 }
@@ -39,11 +39,11 @@ fn blocks(page: &str, language: &str) -> (Vec<String>, String) {
             }
             None => prose.extend([line, "\n"]),
             Some((opened, _)) if line == opened => fence = None,
-            Some((_, true)) => blocks.last_mut().expect("it was begun").extend([line, "\n"]),
+            Some((_, true)) => blocks.last_mut().expect("a block has begun").extend([line, "\n"]),
             Some(_) => {}
         }
     }
-    assert!(fence.is_none(), "a block is not closed");
+    assert!(fence.is_none(), "a code block is not closed");
     (blocks, prose)
 }
 
@@ -61,9 +61,9 @@ fn every_configuration_of_a_page_is_valid() {
     let mut count = 0;
     for (page, text) in pages() {
         for configuration in configurations(&text) {
-            let world = tempfile::tempdir().expect("a temporary directory");
+            let world = tempfile::tempdir().expect("a temporary directory is created");
             let user = world.path().join("subagents.json");
-            fs::write(&user, &configuration).expect("a file");
+            fs::write(&user, &configuration).expect("the file is written");
             let loaded = load(&ConfigPaths { user, projects: Vec::new() });
             assert!(loaded.diagnostics.is_empty(), "{page}: {configuration}\n{:?}", loaded.diagnostics);
             count += 1;
@@ -85,10 +85,10 @@ fn every_agent_file_of_a_page_is_an_agent() {
     let mut count = 0;
     for (page, text) in pages() {
         for file in agent_files(&text) {
-            let world = tempfile::tempdir().expect("a temporary directory");
+            let world = tempfile::tempdir().expect("a temporary directory is created");
             let agents = world.path().join("agent/agents");
-            fs::create_dir_all(&agents).expect("a directory for agents");
-            fs::write(agents.join("file.md"), &file).expect("an agent file");
+            fs::create_dir_all(&agents).expect("the directory is created");
+            fs::write(agents.join("file.md"), &file).expect("the file is written");
             let home = world.path();
             let catalog = discover(home, &home.join("agent"), Some(home), AgentDirs::default());
             assert!(catalog.diagnostics.is_empty(), "{page}: {file}\n{:?}", catalog.diagnostics);

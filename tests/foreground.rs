@@ -93,7 +93,7 @@ impl Scene {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        timeout(PATIENCE, look).await.expect("both are listed")
+        timeout(PATIENCE, look).await.expect("both runs are listed")
     }
 }
 
@@ -111,12 +111,12 @@ async fn one_task_of_a_call_is_stopped_and_another_gets_a_message() {
         "{runs:?}"
     );
     assert_eq!((runs[0].task.as_str(), runs[1].task.as_str()), ("first", "second"));
-    stop(&scene.service, &runs[0]).await.expect("it works");
-    assert!(!call.is_finished(), "the other one works on");
+    stop(&scene.service, &runs[0]).await.expect("the run is stopped");
+    assert!(!call.is_finished(), "the other run continues");
     send(&scene.service, &runs[1], "enough", &scene.scope(), Arc::new(User::default()))
         .await
-        .expect("it works");
-    let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
+        .expect("the message is sent");
+    let result = timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Completed]);
     let listed = scene.runs().await;
     assert!(listed.len() == 2 && listed.iter().all(|run| !run.is_live() && run.is_foreground), "{listed:?}");
@@ -130,22 +130,22 @@ async fn one_task_of_a_call_is_stopped_and_another_gets_a_message() {
 async fn a_run_that_waits_only_for_the_disk_has_no_queue_position() {
     let scene = Scene::new();
     let agent_dir = scene.root.path().join("agent");
-    attach(&agent_dir).store.expect("a store");
-    let database = Connection::open(agent_dir.join("subagents/runs.db")).expect("a database");
-    database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    attach(&agent_dir).store.expect("the store is available");
+    let database = Connection::open(agent_dir.join("subagents/runs.db")).expect("the database is opened");
+    database.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
     let call = scene.call();
     let listed = async { while scene.runs().await.len() < 2 {} };
-    timeout(PATIENCE, listed).await.expect("both are listed");
+    timeout(PATIENCE, listed).await.expect("both runs are listed");
     // Longer than a wait takes to be shown. A test can only wait to see that it is not shown.
     tokio::time::sleep(Duration::from_millis(500)).await;
     for run in scene.runs().await {
         assert_eq!((run.progress.state, run.progress.position), (RunState::Queued, None));
     }
-    database.execute_batch("ROLLBACK").expect("it is ours");
+    database.execute_batch("ROLLBACK").expect("the statement succeeds");
     for run in scene.working().await {
-        stop(&scene.service, &run).await.expect("it works");
+        stop(&scene.service, &run).await.expect("the run is stopped");
     }
-    let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
+    let result = timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
 }
 
@@ -181,11 +181,11 @@ async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them()
     let doctor = commands::answer(&scene.service, &view, "doctor", None, user()).await.plain();
     assert!(doctor.contains("configuration") && doctor.contains("child command"), "{doctor}");
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("no background run is live");
-    timeout(PATIENCE, scene.service.close()).await.expect("there is nothing to end");
-    assert!(!call.is_finished(), "only background runs end");
+    timeout(PATIENCE, scene.service.close()).await.expect("the service closes in time");
+    assert!(!call.is_finished(), "the foreground call continues");
     let said = commands::answer(&scene.service, &view, "stop all", None, user()).await.plain();
     assert!(said.contains("stopped 2 sub-agents"), "{said}");
-    let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
+    let result = timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
     let shows_ends = || {
         let runs = ear.0.lock().last().and_then(|event| event.runs.clone());
@@ -196,6 +196,6 @@ async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them()
     let told = |event: &BackgroundEvent| {
         event.started.is_empty() && event.ended.is_empty() && event.message.is_none()
     };
-    assert!(events.iter().all(told), "its call has the result: {events:?}");
+    assert!(events.iter().all(told), "the call gets the result: {events:?}");
     close_conversation(&scene.service, &view).await;
 }

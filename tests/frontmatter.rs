@@ -20,11 +20,11 @@ use tempfile::TempDir;
 
 /// The catalog of a user directory with only this file.
 fn catalog_of(content: impl AsRef<[u8]>) -> (TempDir, Catalog) {
-    let world = tempfile::tempdir().expect("a temporary directory");
+    let world = tempfile::tempdir().expect("a temporary directory is created");
     let agents = world.path().join("agent/agents");
-    fs::create_dir_all(&agents).expect("a directory for agents");
-    fs::create_dir(world.path().join("cwd")).expect("a working directory");
-    fs::write(agents.join("file.md"), content).expect("an agent file");
+    fs::create_dir_all(&agents).expect("the directory is created");
+    fs::create_dir(world.path().join("cwd")).expect("the directory is created");
+    fs::write(agents.join("file.md"), content).expect("the file is written");
     let home = world.path();
     let catalog = discover(&home.join("cwd"), &home.join("agent"), Some(home), AgentDirs::default());
     (world, catalog)
@@ -33,13 +33,13 @@ fn catalog_of(content: impl AsRef<[u8]>) -> (TempDir, Catalog) {
 fn agent_of(content: &str) -> AgentDefinition {
     let (_world, catalog) = catalog_of(content);
     let found = catalog.agents.iter().find(|agent| agent.source == Source::User);
-    found.unwrap_or_else(|| panic!("no agent: {:?}", catalog.diagnostics)).as_ref().clone()
+    found.unwrap_or_else(|| panic!("no agent was found: {:?}", catalog.diagnostics)).as_ref().clone()
 }
 
 /// Returns each diagnostic in one line, without the directory, and whether the file still defines an agent.
 fn told(content: impl AsRef<[u8]>) -> String {
     let (world, catalog) = catalog_of(content);
-    let root = fs::canonicalize(world.path()).expect("it exists").display().to_string();
+    let root = fs::canonicalize(world.path()).expect("the path exists").display().to_string();
     let lines: Vec<String> = catalog
         .diagnostics
         .iter()
@@ -99,11 +99,11 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
     ];
     let mut text = String::new();
     for (label, content) in cases {
-        writeln!(text, "## {label}: {}\n", told(content)).expect("a string grows");
+        writeln!(text, "## {label}: {}\n", told(content)).expect("writing to a string succeeds");
     }
     writeln!(text, "## not UTF-8: {}\n", told(b"---\nname: a\ndescription: caf\xe9\n---\n"))
-        .expect("a string grows");
-    writeln!(text, "## UTF-16: {}", told(b"\xff\xfe-\0-\0-\0\n\0")).expect("a string grows");
+        .expect("writing to a string succeeds");
+    writeln!(text, "## UTF-16: {}", told(b"\xff\xfe-\0-\0-\0\n\0")).expect("writing to a string succeeds");
     insta::assert_snapshot!("frontmatter_mistakes", text);
 }
 
@@ -120,7 +120,7 @@ fn an_alias_bomb_gives_one_diagnostic_and_no_agent() {
     let mut bomb = String::from("---\nname: a\nl0: &l0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..10 {
         let aliases = vec![format!("*l{}", level - 1); 10].join(", ");
-        writeln!(bomb, "l{level}: &l{level} [{aliases}]").expect("a string grows");
+        writeln!(bomb, "l{level}: &l{level} [{aliases}]").expect("writing to a string succeeds");
     }
     let text = told(format!("{bomb}---\nBody"));
     assert!(text.starts_with("no agent\nError FRONTMATTER_SYNTAX"), "{text}");
@@ -169,7 +169,7 @@ fn readonly_takes_every_spelling_of_yes_and_no() {
             "{written}"
         );
     }
-    assert!(!agent_of("---\nname: a\n---\nx").readonly, "not declared");
+    assert!(!agent_of("---\nname: a\n---\nx").readonly, "an undeclared `readonly` is false");
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn a_restriction_holds_in_every_spelling() {
         let text = format!("---\nname: a\n{field}\n---\nBody");
         let parsed = parse(text.as_bytes(), Source::User, None);
         let Some(agent) = parsed.agent else {
-            assert_eq!(expected, "", "{field} refuses the agent: {:?}", parsed.diagnostics);
+            assert_eq!(expected, "", "{field} refused the agent: {:?}", parsed.diagnostics);
             continue;
         };
         assert_eq!(tools_of(&agent).join(" "), expected, "{field}");
@@ -567,7 +567,7 @@ fn an_unknown_restriction_is_a_warning_with_its_position() {
     let (_world, catalog) = catalog_of(format!("---\nname: a\n{ten}\nallowed_paths: [docs]\n---\nBody"));
     assert!(
         catalog.diagnostics.iter().any(|found| found.severity == Severity::Warning),
-        "it is never left out"
+        "each file gets a warning"
     );
 }
 

@@ -120,7 +120,7 @@ impl Scene {
     }
 
     fn open_gate(&self, name: &str) {
-        fs::write(self.root.path().join(name), "").expect("a file");
+        fs::write(self.root.path().join(name), "").expect("the file is written");
     }
 
     /// Waits until this number of children have received their task.
@@ -133,24 +133,25 @@ impl Scene {
     }
 
     async fn handed_over(&self) -> Vec<RunRecord> {
-        let asked = timeout(PATIENCE, self.hand_over.request()).await.expect("an answer");
-        asked.expect("it is handed over")
+        let asked =
+            timeout(PATIENCE, self.hand_over.request()).await.expect("the request is answered in time");
+        asked.expect("the call is moved")
     }
 
     /// Returns the only message, once no run is active.
     async fn announced(&self, view: &Arc<ConversationView>) -> DeliveryMessage {
-        timeout(PATIENCE, until_settled(&self.service, view, None)).await.expect("all is over");
+        timeout(PATIENCE, until_settled(&self.service, view, None)).await.expect("all runs end");
         let heard = self.heard.clone();
         eventually("a message", move || !heard.messages().is_empty()).await;
         let messages = self.heard.messages();
-        let [message] = &messages[..] else { panic!("told more than once: {messages:?}") };
+        let [message] = &messages[..] else { panic!("the end was not delivered exactly once: {messages:?}") };
         assert!(mark_delivered(&self.service, view, message.delivery_ids.clone()).await);
         message.clone()
     }
 }
 
 async fn result(call: JoinHandle<ToolResult>) -> ToolResult {
-    timeout(PATIENCE, call).await.expect("the call is over").expect("no panic")
+    timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic")
 }
 
 fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
@@ -172,7 +173,7 @@ async fn a_moved_run_survives_its_call_and_is_delivered_once() {
     // The same as Escape does, or a handle that is dropped.
     scene.cancel.cancel(CancelReason::Caller(None));
     scene.cancel.cancel(CancelReason::Shutdown);
-    assert_eq!(scene.handed_over().await[0].key, runs[0].key, "it is handed over once");
+    assert_eq!(scene.handed_over().await[0].key, runs[0].key, "a second request returns the same run");
     let listed = scene.service.runs(Some(SESSION.into())).await;
     assert!(!listed[0].is_foreground && listed[0].is_live(), "{listed:?}");
     scene.open_gate("first");
@@ -183,7 +184,7 @@ async fn a_moved_run_survives_its_call_and_is_delivered_once() {
     );
     let ended = scene.service.runs(Some(SESSION.into())).await;
     assert_eq!((ended[0].outcome, ended[0].progress.usage.input), (Some(RunOutcome::Completed), 10));
-    assert!(ended[0].archive_at_ms.is_some(), "it is archived like any other");
+    assert!(ended[0].archive_at_ms.is_some(), "the moved run is archived");
     close_conversation(&scene.service, &view).await;
 }
 
@@ -196,15 +197,16 @@ async fn the_first_receiver_gets_the_end_and_no_one_gets_it_twice() {
         scene.working(1).await;
         scene.open_gate("first");
         tokio::time::sleep(Duration::from_millis(round * 6)).await;
-        let answer = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
+        let answer =
+            timeout(PATIENCE, scene.hand_over.request()).await.expect("the request is answered in time");
         let result = result(call).await;
         if answer.is_ok() {
             assert_eq!(outcomes(&result), [RunOutcome::Background]);
             assert!(scene.announced(&view).await.text.contains("First answer."));
         } else {
             assert_eq!(outcomes(&result), [RunOutcome::Completed]);
-            timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
-            assert!(scene.heard.messages().is_empty(), "the call has it");
+            timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all runs end");
+            assert!(scene.heard.messages().is_empty(), "no message repeats the result of the call");
         }
         close_conversation(&scene.service, &view).await;
     }
@@ -223,7 +225,7 @@ async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(PATIENCE, is_quick_over).await.expect("the quick one ends");
+    timeout(PATIENCE, is_quick_over).await.expect("the quick run ends");
     let said = commands::answer(&scene.service, &view, "background", None, Arc::new(User::default())).await;
     let said = said.plain();
     assert_eq!(said.matches("continues in the background").count(), 2, "{said}");
@@ -242,7 +244,11 @@ async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
     let message = scene.announced(&view).await;
     assert_eq!(message.delivery_ids.len(), 2, "{message:?}");
     assert!(message.text.contains("First answer.") && message.text.contains("Second answer."));
-    assert!(!message.text.contains("Quick answer."), "the call has that: {}", message.text);
+    assert!(
+        !message.text.contains("Quick answer."),
+        "the message omits the result of the call: {}",
+        message.text
+    );
     close_conversation(&scene.service, &view).await;
 }
 
@@ -265,7 +271,7 @@ async fn a_moved_chain_continues_its_steps_and_is_delivered_at_its_end() {
         (run.len(), &run[0].run_id, run[0].label.as_deref()),
         (2, &runs[0].run_id, Some("chain, step 3 of 3"))
     );
-    assert!(scene.heard.messages().is_empty(), "nothing is told before its end");
+    assert!(scene.heard.messages().is_empty(), "no message is delivered before the end of the chain");
     scene.open_gate("second");
     let message = scene.announced(&view).await;
     assert!(
@@ -273,9 +279,13 @@ async fn a_moved_chain_continues_its_steps_and_is_delivered_at_its_end() {
         "{message:?}"
     );
     let ended = scene.service.runs(Some(SESSION.into())).await;
-    assert_eq!((ended.len(), ended[0].progress.usage.input), (2, 20), "of both steps in the background");
-    let tasks = fs::read_to_string(scene.root.path().join("heard")).expect("what they heard");
-    assert!(tasks.contains("First answer."), "the answer of the step before reaches the next: {tasks}");
+    assert_eq!(
+        (ended.len(), ended[0].progress.usage.input),
+        (2, 20),
+        "the usage covers both background steps"
+    );
+    let tasks = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    assert!(tasks.contains("First answer."), "the next step receives the previous answer: {tasks}");
     close_conversation(&scene.service, &view).await;
 }
 
@@ -334,13 +344,13 @@ async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_i
         });
         let scene = Scene::playing(&script, config);
         let project = scene.root.path().join("project");
-        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        fs::remove_dir(project.join(".git")).expect("the directory is removed");
         let git = std::process::Command::new("git").args(["init", "-q"]).current_dir(&project).status();
         assert!(git.expect("git runs").success());
         let agents = scene.root.path().join("agent/agents");
-        fs::create_dir_all(&agents).expect("made");
+        fs::create_dir_all(&agents).expect("the directory is created");
         let writer = "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.";
-        fs::write(agents.join("writer.md"), writer).expect("written");
+        fs::write(agents.join("writer.md"), writer).expect("the file is written");
         let view = scene.open().await;
         let mut tasks = scene.tasks(&["quick look", "first look", "second look"]);
         tasks.tasks.iter_mut().for_each(|task| task.agent = "writer".into());
@@ -383,9 +393,11 @@ async fn a_resumed_call_keeps_its_time_limit() {
         } else {
             let ended = result(call).await;
             assert_eq!(outcomes(&ended), [RunOutcome::HardTimeout]);
-            ended.details.results[0].run_id.clone().expect("its conversation can continue it")
+            ended.details.results[0].run_id.clone().expect("the run has an ID")
         };
-        timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("its limit ends it");
+        timeout(PATIENCE, until_settled(&scene.service, &view, None))
+            .await
+            .expect("the time limit ends the run");
         for again in 1..=2 {
             let line = format!("resume {run_id}");
             let said = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
@@ -393,7 +405,7 @@ async fn a_resumed_call_keeps_its_time_limit() {
             told += 1;
             let heard = scene.heard.clone();
             eventually("its end", move || heard.messages().len() >= told).await;
-            let message = scene.heard.messages().pop().expect("a message");
+            let message = scene.heard.messages().pop().expect("a message was delivered");
             let limit = "hard limit reached: 1500 ms (`timeoutMs`)";
             assert!(message.text.contains(limit), "{again}: {}", message.text);
             assert!(mark_delivered(&scene.service, &view, message.delivery_ids).await);
@@ -412,7 +424,7 @@ async fn a_queued_run_is_moved_too() {
     assert_eq!(outcomes(&result(call).await), [RunOutcome::Background; 2]);
     scene.open_gate("first");
     scene.open_gate("second");
-    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
+    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all runs end");
     let heard = scene.heard.clone();
     let told = move || heard.messages().iter().map(|message| message.delivery_ids.len()).sum::<usize>();
     eventually("both results", || told() == 2).await;
@@ -424,10 +436,11 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
     let refused = async |scene: &Scene| {
         let call = scene.single("look around");
         scene.working(1).await;
-        let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
+        let why =
+            timeout(PATIENCE, scene.hand_over.request()).await.expect("the request is answered in time");
         scene.open_gate("first");
         assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed]);
-        why.expect_err("it is refused")
+        why.expect_err("the call is not moved")
     };
     let without_session = Scene { session: None, ..Scene::new(json!({})) };
     assert!(refused(&without_session).await.contains("there is no session"));
@@ -438,14 +451,16 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
     steps.tasks[1].agent = "reviewer".into();
     let call = tokio::spawn(chain(steps, chain_of_both.call()));
     chain_of_both.working(1).await;
-    let why = timeout(PATIENCE, chain_of_both.hand_over.request()).await.expect("an answer");
+    let why =
+        timeout(PATIENCE, chain_of_both.hand_over.request()).await.expect("the request is answered in time");
     chain_of_both.open_gate("first");
     assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed; 2]);
-    assert!(why.expect_err("a later step may not").contains("agent `reviewer`"));
+    assert!(why.expect_err("the later step is refused").contains("agent `reviewer`"));
     let without_store = Scene::new(json!({}));
-    fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db")).expect("in its place");
+    fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db"))
+        .expect("the directory is created");
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
-    let over = without_store.hand_over.request().await.expect_err("nothing waits");
+    let over = without_store.hand_over.request().await.expect_err("no call waits");
     assert!(over.contains("has already ended"), "{over}");
 }
 
@@ -465,9 +480,9 @@ async fn only_background_runs_count_towards_their_limit() {
         let receipt = spawned().await;
         assert!(matches!(receipt, Receipt::Accepted { .. }), "{number}: {receipt:?}");
     }
-    let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("an answer");
+    let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("the request is answered in time");
     assert_eq!(
-        why.expect_err("there is room for one"),
+        why.expect_err("only one run can be moved"),
         "the limit of 32 queued and running background runs is reached (32 for each of the 1 slots of \
          `subagents.maxConcurrent`): wait until one ends, or stop one"
     );
@@ -478,10 +493,10 @@ async fn only_background_runs_count_towards_their_limit() {
     let ended = result(call).await;
     assert_eq!(outcomes(&ended), [RunOutcome::Completed; 2]);
     // A resumed run is in the background, too.
-    let run_id = ended.details.results[0].run_id.clone().expect("its conversation can continue it");
+    let run_id = ended.details.results[0].run_id.clone().expect("the run has an ID");
     let view = scene.open().await;
-    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all is over");
-    fs::remove_file(scene.root.path().join("first")).expect("it is closed");
+    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all runs end");
+    fs::remove_file(scene.root.path().join("first")).expect("the file is removed");
     for _ in 0..32 {
         assert!(matches!(spawned().await, Receipt::Accepted { .. }));
     }
@@ -508,7 +523,7 @@ async fn a_moved_run_that_ends_with_its_pi_says_so() {
             "{warnings:?}"
         );
         scene.open_gate("first");
-        timeout(PATIENCE, call).await.expect("the call ends").expect("no panic");
+        timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
         let told = scene.announced(&view).await;
         assert!(!told.text.contains("it still ends with this pi"), "{}", told.text);
     }

@@ -41,12 +41,13 @@ impl Swapper {
     /// Exchanges files of a directory with links to a hidden file.
     fn start(directory: &Path, target: &Path) -> Self {
         let links = directory.join(".links");
-        fs::create_dir_all(&links).expect("made");
+        fs::create_dir_all(&links).expect("the directory is created");
         // git skips the links.
-        fs::write(links.join(".gitignore"), "*\n").expect("written");
+        fs::write(links.join(".gitignore"), "*\n").expect("the file is written");
         for number in 0..FILES {
-            fs::write(directory.join(format!("f{number}")), ".".repeat(40 + number)).expect("written");
-            symlink(target, links.join(format!("l{number}"))).expect("a link");
+            fs::write(directory.join(format!("f{number}")), ".".repeat(40 + number))
+                .expect("the file is written");
+            symlink(target, links.join(format!("l{number}"))).expect("the link is created");
         }
         let names = (0..FILES).map(|number| (format!("f{number}"), format!(".links/l{number}")));
         Self::exchange(directory, names.collect(), Duration::ZERO)
@@ -54,14 +55,14 @@ impl Swapper {
 
     /// Exchanges pairs of names in a directory, with a pause after each round.
     fn exchange(directory: &Path, names: Vec<(String, String)>, pause: Duration) -> Self {
-        let directory = File::open(directory).expect("it is a directory");
+        let directory = File::open(directory).expect("the file is opened");
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 for (one, other) in &names {
                     renameat_with(&directory, one, &directory, other, RenameFlags::EXCHANGE)
-                        .expect("both are there");
+                        .expect("both paths exist");
                 }
                 std::thread::sleep(pause);
             }
@@ -74,7 +75,7 @@ impl Drop for Swapper {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            thread.join().expect("it exchanged files to the end");
+            thread.join().expect("the thread does not panic");
         }
     }
 }
@@ -83,12 +84,12 @@ impl Drop for Swapper {
 fn scene() -> (Scene, PathBuf, PathBuf) {
     let scene = Scene::committed();
     let key = scene.at("home/.ssh/id_ed25519");
-    fs::create_dir_all(key.parent().expect("it has one")).expect("made");
-    fs::write(&key, SECRET).expect("written");
-    fs::write(key.with_file_name("known_hosts"), "example.org\n").expect("written");
+    fs::create_dir_all(key.parent().expect("the path has a parent")).expect("the directory is created");
+    fs::write(&key, SECRET).expect("the file is written");
+    fs::write(key.with_file_name("known_hosts"), "example.org\n").expect("the file is written");
     let deep: PathBuf = std::iter::repeat_n("d", DEPTH).collect();
     let deep = scene.root().join(deep);
-    fs::create_dir_all(&deep).expect("made");
+    fs::create_dir_all(&deep).expect("the directory is created");
     (scene, key, deep)
 }
 
@@ -101,18 +102,23 @@ fn assert_no_object_has_secret(git_dir: &Path) {
         .expect("git runs");
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     let found = memchr::memmem::find(&listed.stdout, TELLING);
-    assert!(found.is_none(), "an object in {} has the secret", git_dir.display());
+    assert!(found.is_none(), "no object in {} contains the secret", git_dir.display());
 }
 
 /// Panics if a file below a directory has the plain secret.
 fn assert_no_file_has_secret(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten() {
-        let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))).expect("readable");
+        let (path, kind) =
+            entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))).expect("the entry is readable");
         if kind.is_dir() {
             assert_no_file_has_secret(&path);
         } else if kind.is_file() {
-            let bytes = fs::read(&path).expect("readable");
-            assert!(memchr::memmem::find(&bytes, TELLING).is_none(), "{} has the secret", path.display());
+            let bytes = fs::read(&path).expect("the file is readable");
+            assert!(
+                memchr::memmem::find(&bytes, TELLING).is_none(),
+                "the file {} does not contain the secret",
+                path.display()
+            );
         }
     }
 }
@@ -129,8 +135,8 @@ async fn exchanging_a_file_with_a_link_brings_no_hidden_file_into_a_snapshot() {
             assert_no_object_has_secret(&store.directory(&snapshot.id));
         }
         drop(swapper);
-        fs::remove_dir_all(&deep).expect("removed");
-        fs::create_dir_all(&deep).expect("made");
+        fs::remove_dir_all(&deep).expect("the directory is removed");
+        fs::create_dir_all(&deep).expect("the directory is created");
     }
 }
 
@@ -139,10 +145,10 @@ async fn exchanging_a_file_with_a_link_brings_no_hidden_file_into_a_snapshot() {
 async fn exchanging_a_root_with_a_link_brings_no_hidden_file_into_a_snapshot() {
     let (scene, _, _) = scene();
     let inner = scene.root().join("inner");
-    fs::create_dir(&inner).expect("made");
+    fs::create_dir(&inner).expect("the directory is created");
     scene.git_in(&inner, &["init", "-q", "-b", "main"]);
-    fs::write(inner.join("id_ed25519"), "visible").expect("written");
-    symlink(scene.at("home/.ssh"), scene.root().join("link")).expect("a link");
+    fs::write(inner.join("id_ed25519"), "visible").expect("the file is written");
+    symlink(scene.at("home/.ssh"), scene.root().join("link")).expect("the link is created");
     for store in [scene.store().await, scene.sandboxed().await] {
         let store = store.hiding(&[scene.at("home/.ssh")]);
         let mut taken = 0;
@@ -167,10 +173,10 @@ async fn exchanging_a_root_with_a_link_brings_no_hidden_file_into_a_snapshot() {
             if inner.is_symlink() {
                 let one = &inner;
                 let other = &scene.root().join("link");
-                renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).expect("both are there");
+                renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).expect("both paths exist");
             }
         }
-        assert!(taken > 0, "no snapshot succeeded, so none was checked");
+        assert!(taken > 0, "at least one snapshot succeeds");
     }
 }
 
@@ -185,9 +191,9 @@ async fn a_repository_with_objects_in_a_hidden_directory_is_refused() {
             let root = scene.root();
             let from = hidden.join(place);
             let link = root.join(name);
-            fs::rename(&link, &from).expect("moved");
-            symlink(&from, &link).expect("a link");
-            let refused = store.take(ID, &root).await.expect_err("it is hidden").to_string();
+            fs::rename(&link, &from).expect("the rename succeeds");
+            symlink(&from, &link).expect("the link is created");
+            let refused = store.take(ID, &root).await.expect_err("the tree is hidden").to_string();
             let expected = format!(
                 "the repository of `{}` keeps files in `{}`, which is hidden from sub-agents: remove the link or the \
                  `gitdir:` line that leads there",
@@ -196,8 +202,8 @@ async fn a_repository_with_objects_in_a_hidden_directory_is_refused() {
             );
             assert_eq!(refused, expected, "{name}");
             assert!(!store.directory(ID).exists());
-            fs::remove_file(&link).expect("removed");
-            fs::rename(&from, &link).expect("moved back");
+            fs::remove_file(&link).expect("the file is removed");
+            fs::rename(&from, &link).expect("the rename succeeds");
         }
     }
 }
@@ -209,11 +215,11 @@ async fn a_tree_in_a_hidden_directory_is_refused_unless_it_is_a_private_tree() {
     let hidden = scene.at("home/.ssh");
     let tree = scene.at("agent/subagent-trees/1/project");
     for place in [&hidden, &tree] {
-        fs::create_dir_all(place).expect("made");
-        scene.git_in(place, &["clone", "-q", scene.root().to_str().expect("text"), "."]);
+        fs::create_dir_all(place).expect("the directory is created");
+        scene.git_in(place, &["clone", "-q", scene.root().to_str().expect("the path is UTF-8"), "."]);
     }
     let store = scene.sandboxed().await.hiding(std::slice::from_ref(&hidden));
-    let refused = store.take(ID, &hidden).await.expect_err("it is hidden").to_string();
+    let refused = store.take(ID, &hidden).await.expect_err("the tree is hidden").to_string();
     assert!(refused.contains("which is hidden from sub-agents"), "{refused}");
     assert!(store.take(ID, &tree).await.is_ok());
 }
@@ -223,15 +229,15 @@ async fn a_tree_in_a_hidden_directory_is_refused_unless_it_is_a_private_tree() {
 async fn exchanging_the_exclude_file_with_a_link_shows_a_child_no_hidden_file() {
     let (scene, key, _) = scene();
     let info = scene.root().join(".git/info");
-    fs::write(info.join("exclude"), "visible\n").expect("written");
-    symlink(&key, info.join("link")).expect("a link");
+    fs::write(info.join("exclude"), "visible\n").expect("the file is written");
+    symlink(&key, info.join("link")).expect("the link is created");
     let store = scene.store().await;
     let names = vec![("exclude".to_owned(), "link".to_owned())];
     let swapper = Swapper::exchange(&info, names, Duration::ZERO);
     for _ in 0..SNAPSHOTS {
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         let shown = store.directory(&snapshot.id).join("info/exclude.shown");
-        let shown = fs::read_to_string(shown).expect("readable");
+        let shown = fs::read_to_string(shown).expect("the file is readable");
         assert!(!shown.contains("HIDDEN"), "{shown}");
     }
     drop(swapper);
@@ -250,22 +256,24 @@ async fn a_hidden_file_of_the_tree_is_skipped_and_reported() {
     let hidden = ["tracked.key", "untracked.key", "keys", "missing"].map(|name| scene.root().join(name));
     for store in [scene.store().await, scene.sandboxed().await] {
         let store = store.hiding(&hidden);
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         assert_eq!(snapshot.left_out, ["keys", "tracked.key", "untracked.key"].map(PathBuf::from));
         assert_no_object_has_secret(&store.directory(ID));
         let head = snapshot.base.clone().expect("there is a commit");
-        let changes = store.changes(&snapshot, &head, &snapshot.tree).await.expect("listed");
+        let changes = store.changes(&snapshot, &head, &snapshot.tree).await.expect("the changes are listed");
         let paths: Vec<_> = changes.iter().map(|change| change.path.as_path()).collect();
-        assert_eq!(paths, [Path::new("open")], "what is committed stays as it is");
+        assert_eq!(paths, [Path::new("open")], "only the new file is listed as changed");
         // The link is not a change of a run either.
-        assert_eq!(store.tree_of_now(&snapshot).await.expect("a tree"), snapshot.tree);
-        let tree =
-            store.private_tree(&snapshot, &scene.at("agent/subagent-trees"), &[]).await.expect("a tree");
+        assert_eq!(store.tree_of_now(&snapshot).await.expect("the tree is recorded"), snapshot.tree);
+        let tree = store
+            .private_tree(&snapshot, &scene.at("agent/subagent-trees"), &[])
+            .await
+            .expect("the private tree is created");
         assert_no_file_has_secret(&tree.root);
         let notice =
             |path| format!("`{path}` is not in the private tree as it is: it is hidden or cannot be read");
         assert_eq!(tree.notices, ["keys", "tracked.key", "untracked.key"].map(notice));
-        fs::remove_dir_all(scene.at("agent/subagent-trees")).expect("removed");
+        fs::remove_dir_all(scene.at("agent/subagent-trees")).expect("the directory is removed");
     }
 }
 
@@ -281,7 +289,7 @@ async fn work(scene: &Scene, store: &SnapshotStore) -> String {
     };
     assert_no_file_has_secret(&tree.root);
     assert_no_object_has_secret(&tree.root.join(".git"));
-    fs::write(tree.root.join("kept.txt"), "changed").expect("written");
+    fs::write(tree.root.join("kept.txt"), "changed").expect("the file is written");
     format!("{:?}", store.import(&tree).await)
 }
 
@@ -309,17 +317,19 @@ async fn a_hidden_file_in_place_of_a_repository_file_is_in_no_message_and_no_cop
         for is_sandboxed in [false, true] {
             let scene = Scene::committed();
             let key = scene.at("home/.ssh/id_ed25519");
-            fs::create_dir_all(key.parent().expect("it has one")).expect("made");
-            fs::write(&key, SECRET).expect("written");
+            fs::create_dir_all(key.parent().expect("the path has a parent"))
+                .expect("the directory is created");
+            fs::write(&key, SECRET).expect("the file is written");
             let store = if is_sandboxed { scene.sandboxed().await } else { scene.store().await };
             let store = store.hiding(&[scene.at("home/.ssh")]);
             if settings.contains(&place) {
-                scene.git(&["config", place, key.to_str().expect("text")]);
+                scene.git(&["config", place, key.to_str().expect("the path is UTF-8")]);
             } else {
                 let link = scene.root().join(place);
                 let _ = fs::remove_file(&link);
-                fs::create_dir_all(link.parent().expect("it has one")).expect("made");
-                symlink(&key, link).expect("a link");
+                fs::create_dir_all(link.parent().expect("the path has a parent"))
+                    .expect("the directory is created");
+                symlink(&key, link).expect("the link is created");
             }
             let said = work(&scene, &store).await;
             assert!(!said.contains("HIDDEN"), "{place}, sandboxed {is_sandboxed}: {said}");
@@ -335,12 +345,12 @@ async fn a_directory_too_large_to_hide_a_file_in_it_is_named_with_a_solution() {
     const TOO_MANY: usize = 20_001;
     let scene = Scene::committed();
     let full = scene.at("full");
-    fs::create_dir(&full).expect("made");
+    fs::create_dir(&full).expect("the directory is created");
     for number in 0..TOO_MANY {
-        File::create(full.join(number.to_string())).expect("made");
+        File::create(full.join(number.to_string())).expect("the file is created");
     }
     let store = scene.sandboxed().await.hiding(&[full.join("0")]);
-    let refused = store.take(ID, &scene.root()).await.expect_err("it is too full");
+    let refused = store.take(ID, &scene.root()).await.expect_err("the directory is too large");
     let mut said = refused.to_string();
     let mut source = std::error::Error::source(&refused);
     while let Some(cause) = source {

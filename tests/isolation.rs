@@ -29,16 +29,19 @@ impl Isolated {
     }
 
     async fn with(scene: Scene, store: SnapshotStore, copied: &[&str]) -> Self {
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         let copied: Vec<String> = copied.iter().map(|path| (*path).to_owned()).collect();
-        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &copied).await.expect("a tree");
+        let tree = store
+            .private_tree(&snapshot, &scene.at("agent/trees"), &copied)
+            .await
+            .expect("the private tree is created");
         Self { scene, store, tree }
     }
 
     fn write(&self, name: &str, text: &str) {
         let path = self.tree.root.join(name);
-        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("made");
-        fs::write(path, text).expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     fn git(&self, args: &[&str]) -> String {
@@ -63,14 +66,19 @@ impl Isolated {
 
     /// Returns the changes of a branch since the start of the run.
     fn changes_on_branch(&self, imported: &Imported) -> String {
-        self.scene.git(&["diff", "--stat", &self.tree.base, imported.branch.as_deref().expect("a branch")])
+        self.scene.git(&[
+            "diff",
+            "--stat",
+            &self.tree.base,
+            imported.branch.as_deref().expect("the result names a branch"),
+        ])
     }
 }
 
 fn refs(scene: &Scene) -> Vec<String> {
     let listed = scene.git(&["for-each-ref"])
         + "\n"
-        + &fs::read_to_string(scene.root().join(".git/HEAD")).expect("readable");
+        + &fs::read_to_string(scene.root().join(".git/HEAD")).expect("the file is readable");
     listed.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
@@ -85,19 +93,19 @@ async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_remo
         let isolated = Isolated::with(scene, store, &[]).await;
         assert_eq!(isolated.git(&["status", "--porcelain"]), "", "uncommitted changes are part of the base");
         assert_eq!(
-            fs::read_to_string(isolated.tree.root.join("kept.txt")).expect("it exists"),
+            fs::read_to_string(isolated.tree.root.join("kept.txt")).expect("the file is readable"),
             "not committed"
         );
         isolated.write("kept.txt", "changed");
         isolated.write("new/file.txt", "one\ntwo\n");
         isolated.write("ignored.log", "ignored");
-        fs::remove_file(isolated.tree.root.join("untracked.txt")).expect("removed");
+        fs::remove_file(isolated.tree.root.join("untracked.txt")).expect("the file is removed");
         let imported = isolated.import().await;
         assert_eq!(imported.notices, Vec::<String>::new());
         assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
         assert_eq!((imported.insertions, imported.deletions), (3, 2));
         let paths: Vec<_> =
-            imported.changes.iter().map(|change| change.path.to_str().expect("text")).collect();
+            imported.changes.iter().map(|change| change.path.to_str().expect("the path is UTF-8")).collect();
         assert_eq!(paths, ["kept.txt", "new/file.txt", "untracked.txt"]);
         assert!(
             isolated
@@ -107,9 +115,12 @@ async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_remo
         assert!(imported.kept.is_none() && !isolated.tree.directory.exists());
         isolated.scene.git(&["fsck", "--strict"]);
         // The patch makes the same changes in the user's tree.
-        let patch = imported.patch.expect("a patch").display().to_string();
+        let patch = imported.patch.expect("the import has a patch").display().to_string();
         isolated.scene.git(&["apply", &patch]);
-        assert_eq!(fs::read_to_string(isolated.scene.root().join("kept.txt")).expect("it exists"), "changed");
+        assert_eq!(
+            fs::read_to_string(isolated.scene.root().join("kept.txt")).expect("the file is readable"),
+            "changed"
+        );
         assert!(!isolated.scene.root().join("untracked.txt").exists());
     }
 }
@@ -120,7 +131,7 @@ async fn commits_are_imported_with_the_uncommitted_changes_on_top() {
     assert_eq!(
         isolated.tree.base,
         isolated.scene.git(&["rev-parse", "HEAD"]),
-        "a clean tree needs no commit of ours"
+        "a clean tree needs no base commit"
     );
     isolated.write("a.txt", "a");
     isolated.commit("first of the child");
@@ -151,9 +162,9 @@ async fn a_run_that_changes_nothing_leaves_nothing() {
 async fn no_hook_or_link_of_the_childs_repository_is_used() {
     let scene = Scene::committed();
     // Another repository of the user, whose objects the child must not see.
-    fs::create_dir_all(scene.at("other")).expect("made");
+    fs::create_dir_all(scene.at("other")).expect("the directory is created");
     scene.git_in(&scene.at("other"), &["init", "-q"]);
-    fs::write(scene.at("other/secret"), "of another project").expect("written");
+    fs::write(scene.at("other/secret"), "of another project").expect("the file is written");
     scene.git_in(&scene.at("other"), &["add", "."]);
     scene.git_in(&scene.at("other"), &["commit", "-qm", "secret"]);
     let secret = scene.git_in(&scene.at("other"), &["rev-parse", "HEAD^{tree}"]);
@@ -161,15 +172,17 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
     let git = isolated.tree.root.join(".git");
     let mark = isolated.scene.at("mark");
     let script = isolated.scene.at("script");
-    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).expect("written");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display()))
+        .expect("the file is written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
     let program = script.display().to_string();
     isolated.write("honest.txt", "honest");
     isolated.commit("honest");
     // A commit whose tree is in the other repository.
-    let alternates = fs::read_to_string(git.join("objects/info/alternates")).expect("it exists");
+    let alternates = fs::read_to_string(git.join("objects/info/alternates")).expect("the file is readable");
     let other = isolated.scene.at("other/.git/objects").display().to_string();
-    fs::write(git.join("objects/info/alternates"), format!("{alternates}{other}\n")).expect("written");
+    fs::write(git.join("objects/info/alternates"), format!("{alternates}{other}\n"))
+        .expect("the file is written");
     let forged = isolated.git(&["commit-tree", &secret, "-p", "HEAD", "-m", "forged"]);
     isolated.git(&["update-ref", "HEAD", &forged]);
     for (key, value) in [
@@ -184,8 +197,8 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
     }
     isolated.write(".gitattributes", "* filter=evil diff=evil\n");
     for hook in ["post-index-change", "reference-transaction", "pre-auto-gc"] {
-        fs::create_dir_all(git.join("hooks")).expect("made");
-        fs::copy(&script, git.join("hooks").join(hook)).expect("copied");
+        fs::create_dir_all(git.join("hooks")).expect("the directory is created");
+        fs::copy(&script, git.join("hooks").join(hook)).expect("the file is copied");
     }
     let imported = isolated.import().await;
     assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
@@ -195,8 +208,11 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
         "{:?}",
         imported.notices
     );
-    let kept = imported.kept.as_deref().expect("the tree was kept");
-    assert!(kept.join("honest.txt").exists() && !isolated.tree.directory.exists(), "under another name");
+    let kept = imported.kept.as_deref().expect("the tree is kept");
+    assert!(
+        kept.join("honest.txt").exists() && !isolated.tree.directory.exists(),
+        "the tree is kept under another name"
+    );
     assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:honest.txt")]), "honest");
     let known =
         Command::new("git").args(["cat-file", "-e", &secret]).current_dir(isolated.scene.root()).output();
@@ -207,10 +223,10 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
 fn too_deep(isolated: &Isolated) {
     let outer = ["0".repeat(200).as_str(); 11].join("/");
     let inner = isolated.scene.at("inner");
-    fs::create_dir_all(isolated.tree.root.join(&outer)).expect("made");
-    fs::create_dir_all(inner.join(&outer)).expect("made");
-    fs::write(inner.join(&outer).join("file"), "text").expect("written");
-    fs::rename(inner, isolated.tree.root.join(outer).join("inner")).expect("moved");
+    fs::create_dir_all(isolated.tree.root.join(&outer)).expect("the directory is created");
+    fs::create_dir_all(inner.join(&outer)).expect("the directory is created");
+    fs::write(inner.join(&outer).join("file"), "text").expect("the file is written");
+    fs::rename(inner, isolated.tree.root.join(outer).join("inner")).expect("the rename succeeds");
 }
 /// Leaves a commit on a branch that is not checked out.
 fn leave_a_branch(isolated: &Isolated) {
@@ -229,14 +245,14 @@ const DOUBTFUL: &[Doubt] = &[
         "the repository is a link",
         |isolated| {
             let git = isolated.tree.root.join(".git");
-            fs::rename(&git, isolated.scene.at("moved")).expect("moved");
-            symlink(isolated.scene.at("moved"), git).expect("linked");
+            fs::rename(&git, isolated.scene.at("moved")).expect("the rename succeeds");
+            symlink(isolated.scene.at("moved"), git).expect("the link is created");
         },
         "is not a directory",
     ),
     (
         "there is none",
-        |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("removed"),
+        |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("the directory is removed"),
         "is not a directory",
     ),
     (
@@ -295,8 +311,8 @@ const DOUBTFUL: &[Doubt] = &[
             let blob = isolated.git(&["rev-parse", "HEAD:mine.txt"]);
             let other = isolated.git(&["rev-parse", "HEAD"]);
             let at = |name: &str| isolated.tree.root.join(".git/objects").join(&name[..2]).join(&name[2..]);
-            fs::remove_file(at(&blob)).expect("removed");
-            fs::copy(at(&other), at(&blob)).expect("copied");
+            fs::remove_file(at(&blob)).expect("the file is removed");
+            fs::copy(at(&other), at(&blob)).expect("the file is copied");
             isolated.write("mine.txt", "something else");
         },
         "commits were not imported",
@@ -308,14 +324,16 @@ const DOUBTFUL: &[Doubt] = &[
             isolated.commit("mine");
             let commit = isolated.git(&["rev-parse", "HEAD"]);
             let at = isolated.tree.root.join(".git/objects").join(&commit[..2]).join(&commit[2..]);
-            fs::rename(&at, isolated.scene.at("object")).expect("moved");
-            symlink(isolated.scene.at("object"), at).expect("linked");
+            fs::rename(&at, isolated.scene.at("object")).expect("the rename succeeds");
+            symlink(isolated.scene.at("object"), at).expect("the link is created");
         },
         "commits were not imported",
     ),
     (
         "references that cannot be read",
-        |isolated| fs::create_dir(isolated.tree.root.join(".git/packed-refs")).expect("made"),
+        |isolated| {
+            fs::create_dir(isolated.tree.root.join(".git/packed-refs")).expect("the directory is created");
+        },
         "`packed-refs` cannot be read",
     ),
     ("a directory that git does not enter", too_deep, "cannot be read"),
@@ -382,7 +400,7 @@ async fn a_file_that_would_block_git_is_named_and_everything_is_kept() {
     let said = "`new/.gitignore` is a FIFO or a device, and git would wait for it: remove it";
     assert!(imported.notices[0].ends_with(said), "{:?}", imported.notices);
     let kept = imported.kept.expect("the tree is kept");
-    assert_eq!(fs::read_to_string(kept.join("new/file.txt")).expect("it exists"), "new");
+    assert_eq!(fs::read_to_string(kept.join("new/file.txt")).expect("the file is readable"), "new");
     assert_eq!(imported.branch, None);
 }
 
@@ -392,7 +410,7 @@ async fn a_failed_patch_does_not_prevent_the_branch() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     isolated.write("kept.txt", "changed");
     let patch = isolated.store.directory(ID).join("changes.patch");
-    fs::create_dir_all(patch.join("in the way")).expect("made");
+    fs::create_dir_all(patch.join("in the way")).expect("the directory is created");
     let imported = isolated.import().await;
     assert_eq!(imported.branch.as_deref(), Some(BRANCH), "{:?}", imported.notices);
     assert!(
@@ -415,22 +433,22 @@ async fn a_child_sees_no_file_that_a_repository_refers_to() {
         ("a link in place of ignored files", |scene, secret| {
             let exclude = scene.root().join(".git/info/exclude");
             let _ = fs::remove_file(&exclude);
-            fs::create_dir_all(scene.root().join(".git/info")).expect("made");
-            symlink(secret, exclude).expect("linked");
+            fs::create_dir_all(scene.root().join(".git/info")).expect("the directory is created");
+            symlink(secret, exclude).expect("the link is created");
         }),
         ("a link in place of a shallow history", |scene, secret| {
-            symlink(secret, scene.root().join(".git/shallow")).expect("linked");
+            symlink(secret, scene.root().join(".git/shallow")).expect("the link is created");
         }),
     ];
     for (label, lead) in rows {
         let scene = Scene::committed();
         let secret = scene.at("secret");
-        fs::write(&secret, "0123456789012345678901234567890123456789\n").expect("written");
-        lead(&scene, secret.to_str().expect("text"));
+        fs::write(&secret, "0123456789012345678901234567890123456789\n").expect("the file is written");
+        lead(&scene, secret.to_str().expect("the path is UTF-8"));
         let isolated = Isolated::of(scene, &[]).await;
         let root = isolated.tree.root.display().to_string();
         let found =
-            Command::new("grep").args(["-rlF", "0123456789012345678", &root]).output().expect("it runs");
+            Command::new("grep").args(["-rlF", "0123456789012345678", &root]).output().expect("grep runs");
         assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{label}");
     }
 }
@@ -441,10 +459,10 @@ async fn ignored_files_are_copied_and_never_through_a_link() {
     scene.write(".gitignore", "node_modules/\n.env\nout\nlinked\n");
     scene.write(".env", "KEY=1");
     scene.write("node_modules/a/index.js", "module");
-    symlink("../a/index.js", scene.root().join("node_modules/bin")).expect("linked");
-    fs::create_dir_all(scene.at("elsewhere")).expect("made");
-    fs::write(scene.at("elsewhere/private"), "private").expect("written");
-    symlink(scene.at("elsewhere"), scene.root().join("linked")).expect("linked");
+    symlink("../a/index.js", scene.root().join("node_modules/bin")).expect("the link is created");
+    fs::create_dir_all(scene.at("elsewhere")).expect("the directory is created");
+    fs::write(scene.at("elsewhere/private"), "private").expect("the file is written");
+    symlink(scene.at("elsewhere"), scene.root().join("linked")).expect("the link is created");
     let copied =
         [".env", "node_modules", "missing", "linked/private", "../elsewhere", "kept.txt", ".git/config"];
     let isolated = Isolated::of(scene, &copied).await;
@@ -452,7 +470,7 @@ async fn ignored_files_are_copied_and_never_through_a_link() {
     assert_eq!(text(".env").as_deref(), Some("KEY=1"));
     assert_eq!(text("node_modules/a/index.js").as_deref(), Some("module"));
     assert_eq!(
-        fs::read_link(isolated.tree.root.join("node_modules/bin")).expect("a link"),
+        fs::read_link(isolated.tree.root.join("node_modules/bin")).expect("the link is readable"),
         Path::new("../a/index.js")
     );
     assert_eq!((text("linked/private"), text("elsewhere/private")), (None, None));
@@ -484,20 +502,23 @@ async fn repositories_in_any_state_have_private_trees() {
     let sparse = Scene::committed();
     sparse.git(&["sparse-checkout", "set", "--no-cone", "kept.txt"]);
     let isolated = Isolated::of(sparse, &[]).await;
-    assert!(isolated.tree.root.join("dir/inner.txt").exists(), "a private tree is whole");
+    assert!(isolated.tree.root.join("dir/inner.txt").exists(), "a private tree has all files");
     assert_eq!(isolated.import().await, Imported::default());
 
     let linked = Scene::committed();
     linked.git(&["worktree", "add", "-q", "../linked", "-b", "side"]);
     let store = linked.store().await;
-    let snapshot = store.take(ID, &linked.at("linked")).await.expect("a snapshot");
-    let tree = store.private_tree(&snapshot, &linked.at("agent/trees"), &[]).await.expect("a tree");
-    fs::write(tree.root.join("new.txt"), "new").expect("written");
+    let snapshot = store.take(ID, &linked.at("linked")).await.expect("the snapshot is taken");
+    let tree = store
+        .private_tree(&snapshot, &linked.at("agent/trees"), &[])
+        .await
+        .expect("the private tree is created");
+    fs::write(tree.root.join("new.txt"), "new").expect("the file is written");
     assert_eq!(store.import(&tree).await.branch.as_deref(), Some(BRANCH));
     assert_eq!(linked.git(&["show", &format!("{BRANCH}:new.txt")]), "new");
 
     let isolated = Isolated::of(with_submodule(), &[]).await;
-    assert_eq!(fs::read_dir(isolated.tree.root.join("inner")).expect("a directory").count(), 0);
+    assert_eq!(fs::read_dir(isolated.tree.root.join("inner")).expect("the directory is readable").count(), 0);
     assert_eq!(isolated.tree.notices, ["`inner` is a separate repository, and empty in the private tree"]);
     assert_eq!(isolated.import().await, Imported::default());
 }
@@ -520,7 +541,7 @@ async fn changes_in_a_submodule_are_not_lost() {
         let expected = "`inner` was not imported: it is a separate repository, or cannot be read";
         assert_eq!(imported.notices, [expected], "{what}");
         let kept = imported.kept.unwrap_or_else(|| panic!("{what}: the tree was not kept"));
-        assert_ne!(fs::read_dir(kept.join("inner")).expect("it exists").count(), 0, "{what}");
+        assert_ne!(fs::read_dir(kept.join("inner")).expect("the directory is readable").count(), 0, "{what}");
         assert!(imported.branch.is_some(), "{what}: the other changes are on the branch");
     }
 }
@@ -529,9 +550,9 @@ async fn changes_in_a_submodule_are_not_lost() {
 fn with_submodule() -> Scene {
     let with_submodule = Scene::committed();
     let inner = with_submodule.root().join("inner");
-    fs::create_dir_all(&inner).expect("made");
+    fs::create_dir_all(&inner).expect("the directory is created");
     with_submodule.git_in(&inner, &["init", "-q"]);
-    fs::write(inner.join("file"), "text").expect("written");
+    fs::write(inner.join("file"), "text").expect("the file is written");
     with_submodule.git_in(&inner, &["add", "."]);
     with_submodule.git_in(&inner, &["commit", "-qm", "inner"]);
     let head = with_submodule.git_in(&inner, &["rev-parse", "HEAD"]);
@@ -552,13 +573,17 @@ async fn an_existing_branch_is_not_changed() {
     // If no such branch can be created, everything is kept.
     let scene = Scene::committed();
     scene.git(&["branch", "subagent"]);
-    fs::write(scene.root().join(".git/refs/heads/subagent-0badcafe.lock"), "").expect("written");
+    fs::write(scene.root().join(".git/refs/heads/subagent-0badcafe.lock"), "").expect("the file is written");
     let isolated = Isolated::of(scene, &[]).await;
     isolated.write("new.txt", "new");
     let imported = isolated.store.import(&isolated.tree).await;
     assert!(imported.notices[0].contains("`git update-ref` failed"), "{:?}", imported.notices);
     assert!(imported.branch.is_none() && imported.patch.is_some());
-    assert_eq!(fs::read_to_string(imported.kept.expect("kept").join("new.txt")).expect("it exists"), "new");
+    assert_eq!(
+        fs::read_to_string(imported.kept.expect("the tree is kept").join("new.txt"))
+            .expect("the file is readable"),
+        "new"
+    );
 }
 
 #[tokio::test]
@@ -569,18 +594,22 @@ async fn a_tree_that_grew_too_large_is_kept() {
     assert!(imported.notices[0].contains("take up 2.0 MiB"), "{:?}", imported.notices);
     assert!(imported.branch.is_none() && imported.kept.is_some());
     let scene = Scene::new();
-    fs::remove_dir_all(scene.root().join(".git")).expect("removed");
-    let refused = scene.store().await.take(ID, &scene.root()).await.expect_err("no repository");
+    fs::remove_dir_all(scene.root().join(".git")).expect("the directory is removed");
+    let refused =
+        scene.store().await.take(ID, &scene.root()).await.expect_err("the directory is not a repository");
     assert!(matches!(refused, SnapshotError::NoRepository { .. }));
 }
 
 /// The same run again, in a tree made from its branch.
 async fn continued(isolated: Isolated) -> Isolated {
     let Isolated { scene, store, .. } = isolated;
-    let began = store.open(ID).await.expect("an earlier part").tree;
-    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-    let snapshot = store.at_branch(snapshot, Some(&began)).await.expect("the branch");
-    let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+    let began = store.open(ID).await.expect("the snapshot is readable").tree;
+    let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+    let snapshot = store.at_branch(snapshot, Some(&began)).await.expect("the branch is found");
+    let tree = store
+        .private_tree(&snapshot, &scene.at("agent/trees"), &[])
+        .await
+        .expect("the private tree is created");
     Isolated { scene, store, tree }
 }
 
@@ -599,13 +628,20 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
         (&first_place, &first),
         "the tree has the path of its session"
     );
-    assert_eq!(fs::read_to_string(isolated.tree.root.join("first.txt")).expect("it exists"), "first");
+    assert_eq!(
+        fs::read_to_string(isolated.tree.root.join("first.txt")).expect("the file is readable"),
+        "first"
+    );
     assert!(!isolated.tree.root.join("of-the-user.txt").exists());
     isolated.write("second.txt", "second");
     isolated.commit("of the child");
     let imported = isolated.import().await;
     assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 1), "{:?}", imported.notices);
-    assert_eq!((imported.changes.len(), imported.insertions), (2, 2), "the changes of both parts");
+    assert_eq!(
+        (imported.changes.len(), imported.insertions),
+        (2, 2),
+        "the import contains the changes of both parts"
+    );
     assert_eq!(isolated.scene.git(&["rev-parse", &format!("{BRANCH}^")]), first);
     isolated.scene.git(&["fsck", "--strict"]);
 
@@ -659,7 +695,7 @@ async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept
     isolated.git(&["branch", "other"]);
     isolated.write("done.txt", "done");
     let recovered = isolated.store.recover_trees().await;
-    let kept = recovered[0].1.kept.clone().expect("the tree was kept");
+    let kept = recovered[0].1.kept.clone().expect("the tree is kept");
     assert!(kept.join("done.txt").exists() && !isolated.tree.directory.exists());
     assert_eq!(isolated.store.recover_trees().await, []);
 
@@ -683,9 +719,12 @@ async fn shallow_clones_and_names_that_differ_only_in_case_have_private_trees() 
         "../shallow",
     ]);
     let store = origin.store().await;
-    let snapshot = store.take(ID, &origin.at("shallow")).await.expect("a snapshot");
-    let tree = store.private_tree(&snapshot, &origin.at("agent/trees"), &[]).await.expect("a tree");
-    fs::write(tree.root.join("new.txt"), "new").expect("written");
+    let snapshot = store.take(ID, &origin.at("shallow")).await.expect("the snapshot is taken");
+    let tree = store
+        .private_tree(&snapshot, &origin.at("agent/trees"), &[])
+        .await
+        .expect("the private tree is created");
+    fs::write(tree.root.join("new.txt"), "new").expect("the file is written");
     let imported = store.import(&tree).await;
     assert_eq!(imported.branch.as_deref(), Some(BRANCH), "{:?}", imported.notices);
     let shown = origin.git_in(&origin.at("shallow"), &["show", &format!("{BRANCH}:new.txt")]);
@@ -697,11 +736,12 @@ async fn shallow_clones_and_names_that_differ_only_in_case_have_private_trees() 
     scene.write("name.txt", "lower");
     scene.commit();
     let isolated = Isolated::of(scene, &[]).await;
-    let text = |name: &str| fs::read_to_string(isolated.tree.root.join(name)).expect("it exists");
+    let text = |name: &str| fs::read_to_string(isolated.tree.root.join(name)).expect("the file is readable");
     assert_eq!((text("Name.txt"), text("name.txt")), ("upper".into(), "lower".into()));
     isolated.write("Name.txt", "upper, changed");
     let imported = isolated.import().await;
-    let paths: Vec<_> = imported.changes.iter().map(|change| change.path.to_str().expect("text")).collect();
+    let paths: Vec<_> =
+        imported.changes.iter().map(|change| change.path.to_str().expect("the path is UTF-8")).collect();
     assert_eq!(paths, ["Name.txt"]);
     assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:name.txt")]), "lower");
 }
@@ -734,17 +774,20 @@ async fn a_tree_of_fifty_thousand_files_comes_back_whole() {
     let mut text = String::from("blob\nmark :1\ndata 5\nsame\n\ncommit refs/heads/main\nmark :2\n");
     text.push_str("committer n <n@localhost> 0 +0000\ndata 4\nmany\n");
     text.extend((0..FILES).map(|number| format!("M 100644 :1 d{}/e{}/{number}\n", number % 97, number % 7)));
-    fs::write(scene.at("import"), text).expect("written");
-    let import = fs::File::open(scene.at("import")).expect("it exists");
+    fs::write(scene.at("import"), text).expect("the file is written");
+    let import = fs::File::open(scene.at("import")).expect("the file is opened");
     let mut git = Command::new("git");
     let done = git.args(["fast-import", "--quiet"]).stdin(import).current_dir(scene.root()).status();
     assert!(done.expect("git runs").success());
     scene.git(&["reset", "-q", "--hard"]);
     scene.write("d0/e0/0", "not committed");
     let isolated = Isolated::of(scene, &[]).await;
-    assert_eq!(fs::read_to_string(isolated.tree.root.join("d0/e0/0")).expect("it exists"), "not committed");
+    assert_eq!(
+        fs::read_to_string(isolated.tree.root.join("d0/e0/0")).expect("the file is readable"),
+        "not committed"
+    );
     isolated.write("d1/e1/1", "changed");
-    fs::remove_dir_all(isolated.tree.root.join("d2")).expect("removed");
+    fs::remove_dir_all(isolated.tree.root.join("d2")).expect("the directory is removed");
     let imported = isolated.import().await;
     assert_eq!(imported.notices, Vec::<String>::new());
     let removed = FILES.div_ceil(97) - 1 + usize::from(FILES % 97 > 2);

@@ -27,13 +27,15 @@ impl RemoteClone {
         scene.write("second.txt", "second");
         scene.commit();
         let store = scene.sandboxed().await;
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        let tree = store.remote_tree(&snapshot, &scene.at("agent/trees")).await.expect("a tree");
-        fs::create_dir_all(scene.at("clone")).expect("made");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        let tree =
+            store.remote_tree(&snapshot, &scene.at("agent/trees")).await.expect("the remote tree is created");
+        fs::create_dir_all(scene.at("clone")).expect("the directory is created");
         scene.git_in(&scene.at("clone"), &["init", "-q"]);
         let this = Self { scene, store, tree };
-        this.feed(&["index-pack", "--stdin"], &fs::read(&this.tree.pack).expect("the pack"));
-        fs::write(this.scene.at("clone/.git/shallow"), format!("{}\n", this.tree.base)).expect("written");
+        this.feed(&["index-pack", "--stdin"], &fs::read(&this.tree.pack).expect("the file is readable"));
+        fs::write(this.scene.at("clone/.git/shallow"), format!("{}\n", this.tree.base))
+            .expect("the file is written");
         this.git(&["reset", "-q", "--hard", &this.tree.base]);
         this
     }
@@ -51,7 +53,7 @@ impl RemoteClone {
             .stdout(Stdio::piped())
             .spawn()
             .expect("git runs");
-        git.stdin.take().expect("piped").write_all(input).expect("written");
+        git.stdin.take().expect("the input is a pipe").write_all(input).expect("the input is written");
         let done = git.wait_with_output().expect("git ends");
         assert!(done.status.success(), "{args:?}");
         done.stdout
@@ -81,7 +83,7 @@ impl RemoteClone {
     }
 
     async fn import_pack(&self, pack: &[u8], files: &str, tip: &str) -> Imported {
-        fs::write(&self.tree.back, pack).expect("written");
+        fs::write(&self.tree.back, pack).expect("the file is written");
         let brought =
             RemoteChanges { files: files.to_owned(), tip: Some(tip.to_owned()), ..RemoteChanges::default() };
         let imported = self.store.import_remote(&self.tree, Ok(Some(brought))).await;
@@ -118,7 +120,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     let all = [&*good, &good_tree, &good_blob];
     // A tree with the name `.git`, which git itself never writes.
     let raw: Vec<u8> = (0..20)
-        .map(|at| u8::from_str_radix(&good_tree[2 * at..2 * at + 2], 16).expect("hexadecimal"))
+        .map(|at| u8::from_str_radix(&good_tree[2 * at..2 * at + 2], 16).expect("the digits are hexadecimal"))
         .collect();
     let bad_tree = remote.object("tree", &[b"40000 .git\0".as_slice(), &raw].concat());
     let bad = remote.commit(&bad_tree, &base);
@@ -137,7 +139,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
         assert!(imported.notices.concat().contains(expected), "{label}: {:?}", imported.notices);
         assert_eq!(imported.branch, None, "{label}");
         let kept = imported.kept.expect("the tree is kept");
-        assert!(fs::read(&kept).expect("a bundle").ends_with(&pack), "{label}");
+        assert!(fs::read(&kept).expect("the file is readable").ends_with(&pack), "{label}");
         assert!(kept.starts_with(remote.scene.at("agent/trees")), "{}", kept.display());
         remote.scene.git(&["bundle", "list-heads", &kept.to_string_lossy()]);
     }

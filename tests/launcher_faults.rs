@@ -38,18 +38,18 @@ const LOOK_FIRST: &str = "it was not restarted: check what it has already done t
 /// The launcher of a scene.
 fn far(scene: &mut Scene) -> &mut Value {
     let context = Arc::make_mut(&mut scene.spec.context);
-    &mut context.config.as_mut().expect("a configuration")["launchers"]["far"]
+    &mut context.config.as_mut().expect("the context has a configuration")["launchers"]["far"]
 }
 
 /// Puts words before a launcher's own.
 fn before(far: &mut Value, words: &[&str]) {
-    let own = far["command"].as_array().expect("a list").clone();
+    let own = far["command"].as_array().expect("the value is an array").clone();
     far["command"] = words.iter().copied().map(Value::from).chain(own).collect();
 }
 
 /// The remaining entries in the remote directory for temporary files.
 fn remote_entries(scene: &Scene) -> usize {
-    fs::read_dir(scene.path("far/tmp")).expect("it exists").count()
+    fs::read_dir(scene.path("far/tmp")).expect("the directory is readable").count()
 }
 
 async fn run(scene: &Scene) -> (SingleResult, String) {
@@ -149,8 +149,9 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
                     "no directory for temporary files" => {
                         // A file in place of a directory that the stand-in cannot create.
                         fs::create_dir_all(blocked.parent().expect("the path has a parent"))
-                            .expect("a directory");
-                        std::os::unix::fs::symlink("/dev/null/nowhere", &blocked).expect("a link");
+                            .expect("the directory is created");
+                        std::os::unix::fs::symlink("/dev/null/nowhere", &blocked)
+                            .expect("the link is created");
                     }
                     _ => {}
                 }
@@ -213,14 +214,16 @@ async fn at_work(scene: &Scene) -> (Pids, Vec<Pid>) {
     eventually("the child", || read(scene, "pid").ends_with('\n')).await;
     eventually("the connection", || read(scene, "relay").lines().count() == 3).await;
     let mut child = Pids::default();
-    child.push(read(scene, "pid").trim().parse().expect("a number"));
-    let number = |line: &str| Pid::from_raw(line.parse().expect("a number")).expect("a process");
+    child.push(read(scene, "pid").trim().parse().expect("the text is a number"));
+    let number = |line: &str| {
+        Pid::from_raw(line.parse().expect("the line is a number")).expect("the ID is a process ID")
+    };
     (child, read(scene, "relay").lines().map(number).collect())
 }
 
 fn signal(connection: &[Pid], signal: Signal) {
     for pid in connection {
-        kill_process(*pid, signal).expect("it exists");
+        kill_process(*pid, signal).expect("the process can be signalled");
     }
 }
 
@@ -301,7 +304,7 @@ async fn a_short_stall_and_a_slow_connection_do_no_harm() {
                 break;
             }
             if round == 2 {
-                fs::write(scene.path("go"), "").expect("a file");
+                fs::write(scene.path("go"), "").expect("the file is written");
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
             signalled(Signal::CONT);

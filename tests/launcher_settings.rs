@@ -50,14 +50,14 @@ fn far(scene: &mut Scene) -> &mut Value {
 }
 
 fn config(scene: &mut Scene) -> &mut Value {
-    Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration")
+    Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration")
 }
 
 /// Writes the explorer's file, with these additional lines.
 fn agent(scene: &Scene, more: &str) {
-    fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+    fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
     let text = format!("---\nname: explorer\nreadonly: true\ntools: read\n{more}\n---\nLook around.\n");
-    fs::write(scene.path("agent/agents/explorer.md"), text).expect("an agent");
+    fs::write(scene.path("agent/agents/explorer.md"), text).expect("the agent file is written");
 }
 
 async fn run(scene: &Scene, user: &User<'_>) -> ToolResult {
@@ -155,7 +155,7 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
     let listed = listing(&scene, &User::default()).await;
     let explorer =
         listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("the agent is listed");
-    assert_eq!(explorer.plan.as_ref().expect_err("it cannot run").to_string(), expected);
+    assert_eq!(explorer.plan.as_ref().expect_err("the agent cannot run").to_string(), expected);
     let report = format!("{:?}", agents_report(&listed));
     assert!(report.contains("unavailable") && report.contains("the agent requests `cluster`"), "{report}");
     let checks = checks(&scene, User::default()).await;
@@ -172,7 +172,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
     Arc::make_mut(&mut scene.spec.context).config = None;
     let text = "{ \"subagents\": {\n  \"launcher\": \"clusted\",\n  \"launchers\": { \"cluster\": { \"command\": [\"srun\", \"{argv}\"] } }\n} }";
     let file = scene.path("agent/subagents.json");
-    fs::write(&file, text).expect("a configuration");
+    fs::write(&file, text).expect("the configuration is written");
     let expected = format!(
         "{}:2:15: `launcher` is `clusted`, which `launchers` does not define; did you mean `cluster`?",
         file.display()
@@ -187,7 +187,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
         r#""launcher": "local""#,
         r#""launcher": "cluster", "launchers": { "cluster": { "command": ["srun", "{argv}"] } }"#,
     ] {
-        fs::write(&file, format!("{{ \"subagents\": {{ {text} }} }}")).expect("a configuration");
+        fs::write(&file, format!("{{ \"subagents\": {{ {text} }} }}")).expect("the configuration is written");
         let checks = self::checks(&scene, User::default()).await;
         let wrong = checks.iter().any(|check| check.area == "configuration" && check.status != Status::Ok);
         assert!(!wrong, "{text}: {checks:?}");
@@ -205,7 +205,7 @@ async fn a_launchers_claim_does_not_satisfy_a_required_sandbox() {
         let expected = "sandbox: required, but unavailable: `far` starts the child on another machine, which this one cannot sandbox; \
                         your configuration declares it `readonly`, but nothing has checked that";
         assert_eq!(error, expected);
-        assert_eq!(read(&scene, "far/launches"), "", "nothing was started");
+        assert_eq!(read(&scene, "far/launches"), "", "no child was started");
     }
 }
 
@@ -234,7 +234,7 @@ async fn placeholders_are_filled_and_quoted_for_a_shell() {
         let cwd = scene.path("project").join(odd);
         let remote_cwd = scene.path("far").join(format!("{odd}-explorer"));
         for directory in [&cwd, &remote_cwd] {
-            fs::create_dir_all(directory).expect("a directory");
+            fs::create_dir_all(directory).expect("the directory is created");
         }
         scene.spec.cwd.clone_from(&cwd);
         let root = scene.path("far").to_string_lossy().into_owned();
@@ -246,11 +246,11 @@ async fn placeholders_are_filled_and_quoted_for_a_shell() {
         far(&mut scene)["command"] = json!(command);
         far(&mut scene)["cwd"] = format!("{root}/{{project}}-{{agent}}").into();
         let result = run(&scene, &User::default()).await;
-        let id = result.details.run_id.clone().expect("an id");
+        let id = result.details.run_id.clone().expect("the run has an ID");
         let expected = format!(
             "{}\n{odd}\nexplorer\n{id}\n{}\n",
             cwd.display(),
-            remote_cwd.canonicalize().expect("it exists").display()
+            remote_cwd.canonicalize().expect("the path exists").display()
         );
         assert_eq!(read(&scene, "filled"), expected, "{how}: {}", result.text);
     }
@@ -301,13 +301,15 @@ async fn a_launcher_never_exceeds_its_limit_of_children() {
         if is_together {
             // They wait for each other, so their speed does not matter.
             let waits = script.replace("sleep 0.3", "gate together");
-            let pi = fs::read_to_string(scene.path("pi.sh")).expect("a script").replace(script, &waits);
-            fs::write(scene.path("pi.sh"), pi).expect("a script");
+            let pi = fs::read_to_string(scene.path("pi.sh"))
+                .expect("the file is readable")
+                .replace(script, &waits);
+            fs::write(scene.path("pi.sh"), pi).expect("the file is written");
         }
         far(&mut scene)["maxConcurrent"] = most.into();
         let (spec, call) = tasks(&scene, ["first", "second"]);
         all_completed(&Box::pin(parallel(spec, call)).await);
-        assert_eq!(scene.path("together").exists(), is_together, "at most {most}");
+        assert_eq!(scene.path("together").exists(), is_together, "at most {most} children run together");
     }
 }
 
@@ -390,14 +392,14 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
         let mut scene = at(Place::Words, script, &json!({ "launcher": "local" }));
         far(&mut scene)
             .as_object_mut()
-            .expect("an object")
-            .extend(settings.as_object().expect("an object").clone());
+            .expect("the value is an object")
+            .extend(settings.as_object().expect("the value is an object").clone());
         let check = launcher_check(&scene).await;
         assert_eq!(check.status, status, "{label}: {check:?}");
         for expected in expected {
             assert!(check.message.contains(expected), "{label}: {check:?}");
         }
-        assert_eq!(read(&scene, "cancelled"), "", "{label}: it has ended by itself");
+        assert_eq!(read(&scene, "cancelled"), "", "{label}: the launcher was not cancelled");
     }
 }
 
@@ -405,17 +407,17 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
 async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_each_time() {
     let mut scene = at(Place::Words, SOUND, &json!({ "launcher": "local" }));
     let bin = scene.path("bin");
-    fs::create_dir_all(&bin).expect("a directory");
+    fs::create_dir_all(&bin).expect("the directory is created");
     for name in ["sh", "dd", "mktemp", "mkfifo", "rm", "env", "sleep", "cat", "mkdir"] {
-        let found = std::env::split_paths(&std::env::var_os("PATH").expect("a search path"))
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("`PATH` is set"))
             .map(|place| place.join(name))
             .find(|path| path.exists());
-        symlink(found.expect("the program is installed"), bin.join(name)).expect("a link");
+        symlink(found.expect("the program is installed"), bin.join(name)).expect("the link is created");
     }
     let own = far(&mut scene)["command"].clone();
     let words = [json!("/bin/sh"), json!("-c"), json!("PATH=$0; exec \"$@\""), json!(bin)];
     far(&mut scene)["command"] =
-        words.into_iter().chain(own.as_array().expect("a list").iter().cloned()).collect();
+        words.into_iter().chain(own.as_array().expect("the value is an array").iter().cloned()).collect();
     let check = launcher_check(&scene).await;
     assert_eq!(check.status, Status::Ok, "{check:?}");
     assert!(check.message.contains("no remote `git`, so `isolation: private` is unavailable"), "{check:?}");

@@ -75,18 +75,18 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
     let mut scene = at(place, LEAVES, &config);
     let agent_dir = scene.path("far/home/.pi/agent");
     let package = agent_dir.join("npm/node_modules/pi-subagent-native-platform");
-    fs::create_dir_all(&package).expect("a directory");
+    fs::create_dir_all(&package).expect("the directory is created");
     if means == Means::Warden {
-        symlink(warden(), package.join("pi-subagent-warden")).expect("a link");
+        symlink(warden(), package.join("pi-subagent-warden")).expect("the link is created");
     }
     let context = Arc::make_mut(&mut scene.spec.context);
     context.warden = Some(warden());
     context.env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
-    let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
+    let far = &mut context.config.as_mut().expect("the context has a configuration")["launchers"]["far"];
     far["env"] = json!(["PI_CODING_AGENT_DIR"]);
     match means {
         // With `cancel`, a remote warden that contains nothing would pass.
-        Means::Warden => drop(far.as_object_mut().expect("an object").remove("cancel")),
+        Means::Warden => drop(far.as_object_mut().expect("the value is an object").remove("cancel")),
         Means::Cancel if engine().is_some_and(|engine| engine["cancel"].is_array()) => {}
         Means::Cancel => far["cancel"] = json!(["/bin/sh", "-c", KILL]),
     }
@@ -97,7 +97,7 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
 fn started(scene: &Scene) -> Pids {
     let mut pids = Pids::default();
     for name in ["left", "pid"] {
-        pids.push(read(scene, name).trim().parse().expect("a number"));
+        pids.push(read(scene, name).trim().parse().expect("the text is a number"));
     }
     pids
 }
@@ -116,7 +116,7 @@ async fn nothing_is_left(scene: &Scene, place: Place, what: &str) {
 async fn no_file_is_left(place: Place, root: &Path, what: &str) {
     if place == Place::Words {
         let place = root.join("far/tmp");
-        eventually(what, || fs::read_dir(&place).expect("it exists").next().is_none()).await;
+        eventually(what, || fs::read_dir(&place).expect("the directory is readable").next().is_none()).await;
     }
 }
 
@@ -149,7 +149,7 @@ async fn no_remote_process_survives_an_abort_a_limit_or_a_budget() {
                             }
                             Cause::Budget => {
                                 eventually("the child", is_up).await;
-                                fs::write(scene.path("spend"), "").expect("a file");
+                                fs::write(scene.path("spend"), "").expect("the file is written");
                             }
                             Cause::Limit | Cause::HostKilled => {}
                         }
@@ -179,11 +179,13 @@ async fn a_host_that_is_killed() {
         return;
     };
     // The second process: runs a child until it is killed.
-    let (place, means) = role.split_once(' ').expect("two words");
-    let place = remote_places().into_iter().find(|one| format!("{one:?}") == place).expect("a place");
+    let (place, means) = role.split_once(' ').expect("the role has two words");
+    let place =
+        remote_places().into_iter().find(|one| format!("{one:?}") == place).expect("the place exists");
     let means = if means == "Warden" { Means::Warden } else { Means::Cancel };
     let scene = scene(place, means, &json!({}));
-    fs::write(env::var(DIRECTORY).expect("a file"), &*scene.root.path().to_string_lossy()).expect("a file");
+    fs::write(env::var(DIRECTORY).expect("the variable is set"), &*scene.root.path().to_string_lossy())
+        .expect("the variable is set");
     let user = User::default();
     let control = Control::default();
     let (result, _) = scene.run_with(&user, &control).await;
@@ -195,8 +197,8 @@ async fn no_remote_process_survives_a_killed_host() {
     for place in remote_places() {
         for means in [Means::Warden, Means::Cancel] {
             let case = format!("{place:?}, {means:?}, {:?}", Cause::HostKilled);
-            let report = tempfile::NamedTempFile::new().expect("a file");
-            let mut host = Command::new(env::current_exe().expect("a path"))
+            let report = tempfile::NamedTempFile::new().expect("a temporary file is created");
+            let mut host = Command::new(env::current_exe().expect("the test program has a path"))
                 .args(["--exact", ENTRY, "--nocapture"])
                 .env(ROLE, format!("{place:?} {means:?}"))
                 .env(DIRECTORY, report.path())
@@ -210,13 +212,13 @@ async fn no_remote_process_survives_a_killed_host() {
                 root.join("working").exists() || host.try_wait().is_ok_and(|ended| ended.is_some())
             })
             .await;
-            assert!(root.join("working").exists(), "{case}: the host has ended first");
-            host.kill().expect("it exists");
+            assert!(root.join("working").exists(), "{case}: the run ended before the host was killed");
+            host.kill().expect("the host can be killed");
             host.wait().expect("the host is a child of this process");
             let mut pids = Pids::default();
             for name in ["left", "pid"] {
-                let text = fs::read_to_string(root.join(name)).expect("it exists");
-                pids.push(text.trim().parse().expect("a number"));
+                let text = fs::read_to_string(root.join(name)).expect("the file is readable");
+                pids.push(text.trim().parse().expect("the text is a number"));
             }
             let since = Instant::now();
             pids.gone(&case).await;

@@ -55,17 +55,17 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
             "quote": "sh",
         } },
     });
-    let settings = all.as_object_mut().expect("an object");
-    settings.extend(config.as_object().expect("an object").clone());
+    let settings = all.as_object_mut().expect("the value is an object");
+    settings.extend(config.as_object().expect("the value is an object").clone());
     // The path has a blank, so that unquoted use in a shell would fail.
     let name = "npm/node_modules/pi-subagent-native-its platform";
     let place = scene.path("far/home/.pi/agent").join(name);
-    fs::create_dir_all(&place).expect("a directory");
+    fs::create_dir_all(&place).expect("the directory is created");
     let warden = place.join("pi-subagent-warden");
     match package {
         Package::None => {}
-        Package::Old => symlink("/bin/false", warden).expect("a link"),
-        Package::Current => symlink(warden::warden(), warden).expect("a link"),
+        Package::Old => symlink("/bin/false", warden).expect("the link is created"),
+        Package::Current => symlink(warden::warden(), warden).expect("the link is created"),
     }
     Arc::make_mut(&mut scene.spec.context).config = Some(all);
     scene
@@ -74,7 +74,7 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
 fn detached(scene: &Scene) -> Pids {
     let mut detached = Pids::default();
     let pid = fs::read_to_string(scene.path("left")).expect("the process was started");
-    detached.push(pid.trim().parse().expect("a process id"));
+    detached.push(pid.trim().parse().expect("the text is a number"));
     detached
 }
 
@@ -123,7 +123,7 @@ async fn no_remote_process_outlives_the_killed_script() {
     let kill = async {
         let pid = || fs::read_to_string(scene.path("pid")).unwrap_or_default();
         eventually("the child", || pid().ends_with('\n')).await;
-        child.push(pid().trim().parse().expect("a process id"));
+        child.push(pid().trim().parse().expect("the text is a number"));
         let mut shell = Pids::default();
         shell.push(script_of(&scene));
         assert_eq!(shell.kill(), 1);
@@ -139,13 +139,16 @@ async fn no_remote_process_outlives_the_killed_script() {
 /// Returns the shell that runs the remote script: the parent of the warden.
 fn script_of(scene: &Scene) -> i32 {
     let run = fs::read_to_string(scene.path("far/launches")).expect("the process was started");
-    let name = run.split_ascii_whitespace().find(|word| word.starts_with("pi-subagent-")).expect("its name");
+    let name = run
+        .split_ascii_whitespace()
+        .find(|word| word.starts_with("pi-subagent-"))
+        .expect("the command names the run");
     let is_script = |entry: &fs::DirEntry| {
         let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let mut words = words.split(|byte| *byte == 0);
         words.next() == Some(b"sh") && words.any(|word| word == name.as_bytes())
     };
-    let pids = fs::read_dir("/proc").expect("a list of processes").flatten().filter(is_script);
+    let pids = fs::read_dir("/proc").expect("the directory is readable").flatten().filter(is_script);
     // The script's own subshells have the same arguments. The oldest is the script.
     pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).min().expect("the script runs")
 }
@@ -161,7 +164,7 @@ async fn doctor_reports_whether_remote_trees_are_contained() {
         let scene = far(script, package, &json!({}));
         let context = Arc::clone(&scene.spec.context);
         let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(User::default())).await;
-        let check = checks.iter().find(|check| check.area == "launcher").expect("one launcher");
+        let check = checks.iter().find(|check| check.area == "launcher").expect("the report has a launcher");
         assert!(check.message.contains(expected), "{package:?}: {check:?}");
     }
 }

@@ -95,7 +95,8 @@ async fn every_scene_has_the_same_result_as_a_local_run() {
                 assert_eq!(read(&scene, "task"), TASK, "{place:?}");
             }
             if script == answers {
-                let heard: Value = serde_json::from_str(read(&scene, "heard").trim()).expect("one line");
+                let heard: Value =
+                    serde_json::from_str(read(&scene, "heard").trim()).expect("the text is valid JSON");
                 assert_eq!(heard["message"], TASK, "{place:?}");
             }
         }
@@ -156,9 +157,9 @@ async fn a_question_of_the_remote_child_is_answered() {
         hear; printf '%s' "$line" > "$home/answer"; said 'Done.'; settled; leave"#;
     for place in places() {
         let scene = at(place, script, &json!({}));
-        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
         let agent = "---\nname: explorer\nreadonly: true\ntools: read\nask: true\n---\nAsk.\n";
-        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("the agent file is written");
         let answers =
             |ChildQuestion { question, .. }: ChildQuestion| Answer::Value(question.options[1].clone());
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
@@ -178,10 +179,10 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
         let context = Arc::make_mut(&mut scene.spec.context);
         let variables = [("NAMED", "it's $HERE\n"), ("OTHER", "x"), ("OPENAI_API_KEY", "made-up-value-0001")];
         context.env.extend(variables.map(|(name, value)| (name.into(), value.into())));
-        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
         let agent =
             "---\nname: explorer\nreadonly: true\ntools: read, bash\n---\nIt's `yours` to \"find\" $out.\n";
-        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("the agent file is written");
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
         assert_eq!(
             result.text.lines().next(),
@@ -197,7 +198,7 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
         assert!(started.contains("OTHER=x") && !started.contains("made-up-value"), "{started}");
         assert_eq!(
             Path::new(read(&scene, "pwd").trim()),
-            scene.path("far").canonicalize().expect("it exists")
+            scene.path("far").canonicalize().expect("the path exists")
         );
         assert!(read(&scene, "prompt").starts_with("It's `yours` to \"find\" $out."), "{place:?}");
         assert_eq!(read(&scene, "guard"), include_str!("../extension/child-guard.cjs"));
@@ -205,13 +206,25 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
         assert!(words.contains("pi-subagent-") && words.len() < 200, "{words}");
         let argv = read(&scene, "argv");
         assert!(argv.contains("--no-session\n") && argv.contains("--no-extensions\n"), "{argv}");
-        assert!(!argv.contains(&*scene.path("agent").to_string_lossy()), "a path of this machine: {argv}");
-        let left = fs::read_dir(std::env::temp_dir()).expect("readable").flatten();
-        let prompt = argv.lines().skip_while(|word| *word != "-e").nth(1).expect("the guard").to_owned();
-        assert!(!Path::new(&prompt).exists(), "{prompt} is left of {}", left.count());
+        assert!(
+            !argv.contains(&*scene.path("agent").to_string_lossy()),
+            "the arguments contain a local path: {argv}"
+        );
+        let left = fs::read_dir(std::env::temp_dir()).expect("the directory is readable").flatten();
+        let prompt = argv
+            .lines()
+            .skip_while(|word| *word != "-e")
+            .nth(1)
+            .expect("the arguments name the guard")
+            .to_owned();
+        assert!(
+            !Path::new(&prompt).exists(),
+            "{prompt} still exists; the temporary directory has {} entries",
+            left.count()
+        );
 
         let single = &result.details.results[0];
-        let sandbox = single.sandbox.as_ref().expect("a report");
+        let sandbox = single.sandbox.as_ref().expect("the result has a sandbox report");
         assert!(
             !sandbox.enforced && sandbox.reason.as_deref().is_some_and(|why| why.contains("`far` starts")),
             "{sandbox:?}"
@@ -233,7 +246,7 @@ async fn a_launcher_declared_readonly_gives_a_shell_and_the_result_names_the_cla
     let mut own = launcher(scene.root.path(), "words");
     own["readonly"] = true.into();
     let context = Arc::make_mut(&mut scene.spec.context);
-    context.config.as_mut().expect("a configuration")["launchers"]["far"] = own;
+    context.config.as_mut().expect("the context has a configuration")["launchers"]["far"] = own;
     let tool = |name: &str, extension: Option<&str>| HostTool {
         name: name.into(),
         extension: extension.map(Into::into),
@@ -243,7 +256,7 @@ async fn a_launcher_declared_readonly_gives_a_shell_and_the_result_names_the_cla
     let result = scene.run_with(&User::default(), &Control::default()).await.0;
     let tools = read(&scene, "tools");
     assert!(tools.split(',').any(|tool| tool == "bash"), "{tools}");
-    assert!(!tools.contains("grep"), "an extension of this machine is not there: {tools}");
+    assert!(!tools.contains("grep"), "the tools of local extensions are not available: {tools}");
     let reason = result.details.results[0].sandbox.as_ref().and_then(|sandbox| sandbox.reason.clone());
     assert_eq!(
         reason.as_deref(),
@@ -265,14 +278,14 @@ async fn the_session_is_copied_back_if_the_launcher_has_a_command_for_it() {
         let mut own = launcher(scene.root.path(), "words");
         own["fetch"] = json!(["/bin/sh", "-c", fetch, scene.path("far/home").to_string_lossy()]);
         let context = Arc::make_mut(&mut scene.spec.context);
-        context.config.as_mut().expect("a configuration")["launchers"]["far"] = own;
+        context.config.as_mut().expect("the context has a configuration")["launchers"]["far"] = own;
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Completed);
         match expected {
             Ok(session) => {
-                let path = single.session_file.as_deref().expect("a session");
-                assert_eq!(fs::read_to_string(path).expect("readable"), session);
+                let path = single.session_file.as_deref().expect("the run has a session file");
+                assert_eq!(fs::read_to_string(path).expect("the file is readable"), session);
                 let told = single.diagnostics.iter().any(|notice| notice.contains("session"));
                 assert!(!told, "{:?}", single.diagnostics);
             }
@@ -300,8 +313,8 @@ async fn local_only_features_are_refused_by_name() {
     ];
     for (agent, expected) in cases {
         let scene = at(Place::Words, "exit 0", &json!({ "allowWrite": true }));
-        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
-        fs::write(scene.path("agent/agents/explorer.md"), &agent).expect("an agent");
+        fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
+        fs::write(scene.path("agent/agents/explorer.md"), &agent).expect("the agent file is written");
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
         let error = result.details.results[0].error.clone().expect("the run is refused");
         assert!(error.starts_with(expected), "{error}");
@@ -310,11 +323,11 @@ async fn local_only_features_are_refused_by_name() {
         let service = background(&scene.path("agent"));
         let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), context);
         let Receipt::Error(error) = spawn(&service, request, Arc::new(User::default())).await else {
-            panic!("accepted with {agent}");
+            panic!("the run was accepted with {agent}");
         };
         assert!(error.starts_with(expected), "{error}");
-        assert!(service.runs(Some(SESSION.into())).await.is_empty(), "nothing was stored");
-        assert_eq!(read(&scene, "far/launches"), "", "nothing was started");
+        assert!(service.runs(Some(SESSION.into())).await.is_empty(), "no run was stored");
+        assert_eq!(read(&scene, "far/launches"), "", "no child was started");
     }
 }
 
@@ -394,7 +407,7 @@ async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let run = service.runs(Some(SESSION.into())).await.remove(0);
     let refused = resume(&service, &run, None, &scope(), Arc::new(User::default())).await;
     assert_eq!(
-        refused.expect_err("refused"),
+        refused.expect_err("the run is refused"),
         "launcher: a run cannot be continued with `far`, which starts the child on another machine; `launcher: local` keeps it on this one"
     );
     assert_eq!(service.runs(Some(SESSION.into())).await, [run]);
@@ -416,12 +429,15 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
         let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
         let call = tokio::spawn(single(spec, call));
         eventually("the task", || !read(&scene, "heard").is_empty()).await;
-        let runs =
-            timeout(PATIENCE, hand_over.request()).await.expect("an answer").expect("the call is moved");
+        let runs = timeout(PATIENCE, hand_over.request())
+            .await
+            .expect("the request is answered in time")
+            .expect("the call is moved");
         assert_eq!(runs.len(), 1, "{place:?}");
-        let receipt = timeout(PATIENCE, call).await.expect("the call has ended").expect("no panic");
+        let receipt =
+            timeout(PATIENCE, call).await.expect("the call has ended").expect("the task does not panic");
         assert_eq!(receipt.details.results[0].outcome, RunOutcome::Background);
-        fs::write(scene.path("go"), "").expect("a file");
+        fs::write(scene.path("go"), "").expect("the file is written");
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
         let messages = || ear.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
@@ -460,7 +476,8 @@ async fn doctor_starts_the_remote_pi_with_the_guard_or_reports_the_problem() {
         for (pi, expected) in [(None, "`far`: pi 1.6.0 with our guard in"), (Some("no-such-pi"), "`far`: ")] {
             let mut scene = at(place, script, &json!({}));
             let context = Arc::make_mut(&mut scene.spec.context);
-            let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
+            let far =
+                &mut context.config.as_mut().expect("the context has a configuration")["launchers"]["far"];
             match (pi, &real) {
                 (Some(missing), _) => far["piCommand"] = json!([missing]),
                 (None, Some(real)) => far["piCommand"] = real.clone(),
@@ -469,7 +486,9 @@ async fn doctor_starts_the_remote_pi_with_the_guard_or_reports_the_problem() {
             let context = Arc::clone(&scene.spec.context);
             let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(User::default())).await;
             let found: Vec<_> = checks.iter().filter(|check| check.area == "launcher").collect();
-            let [check] = &found[..] else { panic!("one launcher: {found:?}") };
+            let [check] = &found[..] else {
+                panic!("the report does not have exactly one launcher: {found:?}")
+            };
             assert!(check.message.starts_with(expected), "{place:?}: {check:?}");
             assert_eq!(check.message.contains("no-such-pi"), pi.is_some(), "{place:?}: {check:?}");
         }

@@ -50,23 +50,25 @@ fn directory() -> PathBuf {
 }
 
 fn network(delay: Duration) -> Relay {
-    Relay::to(variable("PI_SUBAGENT_TEST_SSH").parse().expect("an address"), delay)
+    Relay::to(variable("PI_SUBAGENT_TEST_SSH").parse().expect("the address is valid"), delay)
 }
 
 /// A scene behind a relay, with additional options for `ssh`.
 fn scene_behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "retry": { "enabled": false }, "launcher": "far" });
-    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    all.as_object_mut()
+        .expect("the value is an object")
+        .extend(config.as_object().expect("the value is an object").clone());
     let mut scene = Scene::new(WORKS, all);
     let pi = scene.path("pi.sh").to_string_lossy().into_owned();
     let mut far = json!({ "piCommand": ["/bin/sh", pi], "cwd": scene.path("project") });
-    through(&engine().expect("a launcher"), &mut far, &scene.path("cancelled"));
-    let command = far["command"].as_array_mut().expect("a list");
+    through(&engine().expect("the launcher is configured"), &mut far, &scene.path("cancelled"));
+    let command = far["command"].as_array_mut().expect("the value is an array");
     let port = format!("Port={}", relay.port);
     let options = ["HostName=127.0.0.1", &port].into_iter().chain(options.iter().copied());
     let words: Vec<Value> = options.flat_map(|option| [json!("-o"), json!(option)]).collect();
     command.splice(1..1, words);
-    Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration")["launchers"] =
+    Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration")["launchers"] =
         json!({ "far": far });
     scene
 }
@@ -75,7 +77,7 @@ fn scene_behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
 fn started(scene: &Scene) -> Pids {
     let mut pids = Pids::default();
     let text = fs::read_to_string(scene.path("pids")).unwrap_or_default();
-    text.lines().for_each(|line| pids.push(line.parse().expect("a number")));
+    text.lines().for_each(|line| pids.push(line.parse().expect("the line is a number")));
     pids
 }
 
@@ -162,7 +164,7 @@ async fn a_slow_network_and_a_short_stall_do_no_harm() {
         let scene = scene_behind(&relay, &["ServerAliveInterval=15", "ServerAliveCountMax=2"], &json!({}));
         let result = run_with_action(&scene, async || {
             relay.set(if stall.is_zero() { Network::Works } else { Network::Stalls });
-            fs::write(scene.path("go"), "").expect("a file");
+            fs::write(scene.path("go"), "").expect("the file is written");
             tokio::time::sleep(stall).await;
             relay.set(Network::Works);
         })
@@ -178,8 +180,8 @@ async fn a_slow_network_and_a_short_stall_do_no_harm() {
 async fn a_changed_host_key_starts_nothing_and_is_reported() {
     let relay = network(Duration::ZERO);
     let known = directory().join("known-changed");
-    let other = fs::read_to_string(directory().join("user.pub")).expect("a key");
-    fs::write(&known, format!("build-box {other}")).expect("a file");
+    let other = fs::read_to_string(directory().join("user.pub")).expect("the file is readable");
+    fs::write(&known, format!("build-box {other}")).expect("the file is written");
     let file = format!("UserKnownHostsFile={}", known.display());
     let scene = scene_behind(&relay, &[&file, "HostKeyAlias=build-box"], &json!({}));
     let user = User::default();
@@ -211,9 +213,11 @@ async fn an_unknown_key_and_a_missing_server_are_reported() {
         let mut scene = scene_behind(if is_there { &relay } else { &gone }, &options, &json!({}));
         if is_there {
             // Only this key: otherwise the client's configured key is tried, too.
-            let far =
-                &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("one")["launchers"]["far"];
-            let words = far["command"].as_array_mut().expect("a list");
+            let far = &mut Arc::make_mut(&mut scene.spec.context)
+                .config
+                .as_mut()
+                .expect("the configuration exists")["launchers"]["far"];
+            let words = far["command"].as_array_mut().expect("the value is an array");
             words.splice(
                 1..1,
                 ["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"].map(Value::from),
@@ -243,8 +247,13 @@ async fn a_full_remote_disk_starts_nothing_and_is_reported() {
     };
     let relay = network(Duration::ZERO);
     let mut scene = scene_behind(&relay, &[], &json!({}));
-    let far = &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("one")["launchers"]["far"];
-    let argv = far["command"].as_array_mut().expect("a list").last_mut().expect("the child");
+    let far = &mut Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the configuration exists")
+        ["launchers"]["far"];
+    let argv = far["command"]
+        .as_array_mut()
+        .expect("the value is an array")
+        .last_mut()
+        .expect("the command ends with the child");
     assert_eq!(argv, "{argv}");
     *argv = format!("TMPDIR='{full}' {{argv}}").into();
     let user = User::default();

@@ -37,7 +37,8 @@ const LOOK_FIRST: &str = "it was not restarted: check what it has already done t
 
 /// Returns the output of one of Slurm's programs.
 fn slurm(program: &str, args: &[&str]) -> String {
-    let output = Command::new(program).args(args).stdin(Stdio::null()).output().expect("a client program");
+    let output =
+        Command::new(program).args(args).stdin(Stdio::null()).output().expect("the client program starts");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -68,16 +69,18 @@ async fn alone(config: &Value) -> (Scene, MutexGuard<'static, ()>) {
 
 fn scene(config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "retry": { "enabled": false }, "launcher": "far" });
-    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    all.as_object_mut()
+        .expect("the value is an object")
+        .extend(config.as_object().expect("the value is an object").clone());
     with_launcher(Scene::new(WORKS, all))
 }
 
 fn with_launcher(mut scene: Scene) -> Scene {
     let pi = scene.path("pi.sh").to_string_lossy().into_owned();
     let mut far = json!({ "piCommand": ["/bin/sh", pi], "cwd": scene.path("project") });
-    through(&engine().expect("a launcher"), &mut far, &scene.path("cancelled"));
+    through(&engine().expect("the launcher is configured"), &mut far, &scene.path("cancelled"));
     let context = std::sync::Arc::make_mut(&mut scene.spec.context);
-    context.config.as_mut().expect("a configuration")["launchers"] = json!({ "far": far });
+    context.config.as_mut().expect("the context has a configuration")["launchers"] = json!({ "far": far });
     scene
 }
 
@@ -85,7 +88,7 @@ fn with_launcher(mut scene: Scene) -> Scene {
 fn started(scene: &Scene) -> Pids {
     let mut pids = Pids::default();
     let text = fs::read_to_string(scene.path("pids")).unwrap_or_default();
-    text.lines().for_each(|line| pids.push(line.parse().expect("a number")));
+    text.lines().for_each(|line| pids.push(line.parse().expect("the line is a number")));
     pids
 }
 
@@ -104,7 +107,7 @@ async fn run_with_action(scene: &Scene, control: &Control, act: impl AsyncFnOnce
 /// The state and the id of the only job.
 fn job() -> (String, String) {
     let line = slurm("squeue", &["--noheader", "--format=%T %A"]);
-    let (state, id) = line.trim().split_once(' ').expect("one job");
+    let (state, id) = line.trim().split_once(' ').expect("the line has a state and an ID");
     (state.to_owned(), id.to_owned())
 }
 
@@ -140,7 +143,7 @@ async fn a_job_that_waits_for_drained_nodes_says_so_and_leaves_the_queue_with_it
 async fn a_child_starts_once_a_node_is_available_again() {
     let (scene, _cluster) = alone(&json!({})).await;
     set_nodes("DRAIN", "drained").await;
-    fs::write(scene.path("go"), "").expect("a file");
+    fs::write(scene.path("go"), "").expect("the file is written");
     let back = async {
         eventually("a job in the queue", || jobs().starts_with("PENDING ")).await;
         set_nodes("RESUME", "idle").await;
@@ -160,7 +163,7 @@ impl Urgent {
         let count = format!("--nodes={}", nodes().split(',').count());
         let args = ["--partition=urgent", &count, "--exclusive", "--job-name=urgent", "sleep", "60"];
         let child = Command::new("srun").args(args).stdin(Stdio::null()).stderr(Stdio::null()).spawn();
-        Self(child.expect("srun"))
+        Self(child.expect("srun starts"))
     }
 }
 
@@ -202,9 +205,10 @@ async fn a_requeue_request_does_not_restart_a_job() {
     let go = scene.path("go");
     let requeue = async || {
         let (_, id) = job();
-        let asked = Command::new("scontrol").args(["requeue", &id]).output().expect("a client program");
+        let asked =
+            Command::new("scontrol").args(["requeue", &id]).output().expect("the client program starts");
         assert!(!asked.status.success(), "Slurm starts no interactive job again");
-        fs::write(go, "").expect("a file");
+        fs::write(go, "").expect("the file is written");
     };
     let result = run_with_action(&scene, &Control::default(), requeue).await;
     assert_eq!(result.text.lines().next(), Some("The end."), "{:?}", result.details.results[0].error);
@@ -228,7 +232,7 @@ async fn a_controller_restart_during_a_run_does_no_harm() {
             now.is_some() && now != booted(&before)
         })
         .await;
-        fs::write(go, "").expect("a file");
+        fs::write(go, "").expect("the file is written");
     };
     let result = run_with_action(&scene, &Control::default(), restart).await;
     assert_eq!(result.text.lines().next(), Some("The end."), "{:?}", result.details.results[0].error);
@@ -274,7 +278,7 @@ async fn a_lost_node_fails_the_run_and_a_drained_node_does_not() {
     let go = scene.path("go");
     let drain = async || {
         slurm("scontrol", &["update", &format!("NodeName={}", nodes()), "State=DRAIN", "Reason=test"]);
-        fs::write(go, "").expect("a file");
+        fs::write(go, "").expect("the file is written");
     };
     let result = run_with_action(&scene, &Control::default(), drain).await;
     set_nodes("RESUME", "idle").await;
@@ -288,8 +292,8 @@ async fn a_refused_job_gives_the_reason() {
     for (option, expected) in [("--partition=nowhere", "invalid partition"), ("--mem=900T", "emory")] {
         let (mut scene, _cluster) = alone(&json!({})).await;
         let context = std::sync::Arc::make_mut(&mut scene.spec.context);
-        let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
-        let words = far["command"].as_array_mut().expect("a list");
+        let far = &mut context.config.as_mut().expect("the context has a configuration")["launchers"]["far"];
+        let words = far["command"].as_array_mut().expect("the value is an array");
         // The last one counts.
         words.insert(words.len() - 1, option.into());
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
@@ -325,7 +329,7 @@ async fn a_host_that_is_killed() {
 async fn a_queued_job_does_not_outlive_its_killed_host() {
     let (_scene, _cluster) = alone(&json!({})).await;
     set_nodes("DRAIN", "drained").await;
-    let program = std::env::current_exe().expect("a path");
+    let program = std::env::current_exe().expect("the test program has a path");
     let mut host = Command::new(program)
         .args(["--exact", ENTRY])
         .env(HOST, "1")
@@ -334,7 +338,7 @@ async fn a_queued_job_does_not_outlive_its_killed_host() {
         .spawn()
         .expect("the test program starts");
     eventually("a job in the queue", || jobs().starts_with("PENDING ")).await;
-    host.kill().expect("it exists");
+    host.kill().expect("the host can be killed");
     host.wait().expect("the host is a child of this process");
     let since = std::time::Instant::now();
     eventually("an empty queue", || jobs().is_empty()).await;

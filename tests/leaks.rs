@@ -32,7 +32,7 @@ fn printing(protocol: &str, stream: &[Value], after: &str) -> Scene {
     let config = json!({ "protocol": protocol, "graceMs": 200, "retry": { "enabled": false } });
     let mut scene = Scene::new(&format!("read -r task\ncat \"$home/stream\"\n{after}"), config);
     let lines: Vec<_> = stream.iter().map(Value::to_string).collect();
-    fs::write(scene.path("stream"), lines.join("\n") + "\n").expect("a stream");
+    fs::write(scene.path("stream"), lines.join("\n") + "\n").expect("the file is written");
     Arc::make_mut(&mut scene.spec.context).env.push(("MY_API_TOKEN".into(), KNOWN.into()));
     scene
 }
@@ -49,8 +49,8 @@ fn delta(text: &str) -> Value {
 
 fn said(text: &str, more: &Value) -> Value {
     let mut message = json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] });
-    let more = more.as_object().expect("an object").clone();
-    message.as_object_mut().expect("an object").extend(more);
+    let more = more.as_object().expect("the value is an object").clone();
+    message.as_object_mut().expect("the value is an object").extend(more);
     json!({ "type": "message_end", "message": message })
 }
 
@@ -70,7 +70,7 @@ async fn no_update_and_no_unfinished_answer_shows_the_beginning_of_a_secret_of_s
         let (first, second) = KNOWN[..at].split_at(at / 2);
         let stream = [delta("The words are: "), delta(first), delta(second)];
         let (result, updates) = run(&stream, "exit 3").await;
-        let last = updates.last().expect("the last update always comes");
+        let last = updates.last().expect("at least one update is sent");
         assert!(last.text.starts_with("The words are:"), "{at}: {:?}", last.text);
         let all = format!("{updates:?}");
         assert!(!all.contains("correct"), "{at}: {all}");
@@ -103,7 +103,7 @@ async fn a_complete_answer_that_ends_like_the_beginning_of_a_secret_is_kept_whol
 async fn a_secret_of_several_words_is_redacted_once_it_is_complete() {
     let stream = [delta("The words are: "), delta(&KNOWN[..18]), delta(&KNOWN[18..]), delta(", I think.")];
     let (_, updates) = run(&stream, "exit 3").await;
-    let last = updates.last().expect("the last update always comes");
+    let last = updates.last().expect("at least one update is sent");
     assert_eq!(&*last.text, "The words are: [REDACTED], I think.");
 }
 
@@ -141,13 +141,14 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others() {
     for (method, fields) in rows.into_iter().chain([("confirm", unseen)]) {
         let mut question = json!({ "type": "extension_ui_request", "id": "q1", "method": method });
         question["title"] = hostile.as_str().into();
-        let texts = fields.as_object().expect("an object").clone();
-        question.as_object_mut().expect("an object").extend(texts);
+        let texts = fields.as_object().expect("the value is an object").clone();
+        question.as_object_mut().expect("the value is an object").extend(texts);
         let stream = [json!({ "type": "agent_start" }), question];
         // Prints the answer that it got, unchanged.
         let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
         let mut scene = printing("rpc", &stream, after);
-        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        let config =
+            Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = "all".into();
         for is_user in [true, false] {
             // The first part of an answer, as the user sees it or as a model does.
@@ -185,8 +186,8 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others() {
                 QuestionMethod::Input => assert_eq!(shown.placeholder, some()),
                 QuestionMethod::Editor => assert_eq!(shown.prefill, some()),
             }
-            let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
-            let answer: Value = serde_json::from_str(&answer).expect("JSON");
+            let answer = fs::read_to_string(scene.path("answer")).expect("the child received an answer");
+            let answer: Value = serde_json::from_str(&answer).expect("the text is valid JSON");
             let expected = if matches!(method, "select" | "editor") { hostile.as_str() } else { "" };
             assert_eq!(answer["value"], expected, "{method}");
         }
@@ -208,7 +209,8 @@ async fn an_impossible_question_of_the_child_is_declined_and_reported() {
     ];
     for (label, inherited, is_asked) in rows {
         let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question.clone()], after);
-        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        let config =
+            Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = inherited;
         let asked = Mutex::new(0);
         let answers = |_: ChildQuestion| {
@@ -220,7 +222,7 @@ async fn an_impossible_question_of_the_child_is_declined_and_reported() {
         assert_eq!(result.text, "Done.", "{label}");
         drop(user);
         assert_eq!(asked.into_inner(), u32::from(is_asked), "{label}");
-        let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
+        let answer = fs::read_to_string(scene.path("answer")).expect("the child received an answer");
         assert_eq!(answer.contains("\"cancelled\":true"), !is_asked, "{label}: {answer}");
         let notices = &result.details.results[0].diagnostics;
         let is_said = notices.iter().any(|notice| notice.starts_with("a question was declined"));
@@ -239,16 +241,20 @@ async fn a_question_too_long_to_show_is_declined_and_the_result_says_so() {
     let rows = [("select", options), ("confirm", texts), ("input", input)];
     for (method, fields) in rows.into_iter().flat_map(|(method, all)| all.map(|fields| (method, fields))) {
         let mut question = json!({ "type": "extension_ui_request", "id": "q1", "method": method });
-        question.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        question
+            .as_object_mut()
+            .expect("the value is an object")
+            .extend(fields.as_object().expect("the value is an object").clone());
         let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
         let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
-        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        let config =
+            Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = "all".into();
-        let answers = |_: ChildQuestion| -> Answer { panic!("the user is not asked") };
+        let answers = |_: ChildQuestion| -> Answer { panic!("the user was asked") };
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
         let (result, _) = scene.run_with(&user, &Control::default()).await;
         assert_eq!(result.text, "Done.", "{method}");
-        let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
+        let answer = fs::read_to_string(scene.path("answer")).expect("the child received an answer");
         assert!(answer.contains("\"cancelled\":true"), "{method}: {answer}");
         let notices = &result.details.results[0].diagnostics;
         let is_said =
@@ -272,11 +278,12 @@ async fn an_unanswered_question_is_declined_even_if_the_child_would_wait_longer(
         }
         let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
         let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
-        let config = Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("a configuration");
+        let config =
+            Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = "all".into();
         let (result, _) = scene.run_with(&away(), &Control::default()).await;
         assert_eq!(result.text, "Done.", "{timeout:?}");
-        let answer = fs::read_to_string(scene.path("answer")).expect("the question was answered");
+        let answer = fs::read_to_string(scene.path("answer")).expect("the child received an answer");
         assert!(answer.contains("\"cancelled\":true"), "{timeout:?}: {answer}");
     }
 }
@@ -297,8 +304,8 @@ async fn no_invisible_character_reaches_a_caller() {
         ("words on standard error", json!({ "stopReason": "aborted" }), 3),
     ] {
         let mut model = json!({ "provider": hidden, "model": hidden });
-        let more = more.as_object().expect("an object").clone();
-        model.as_object_mut().expect("an object").extend(more);
+        let more = more.as_object().expect("the value is an object").clone();
+        model.as_object_mut().expect("the value is an object").extend(more);
         let update = json!({ "type": "message_update", "usage": {}, "assistantMessageEvent": call });
         let stream = [delta(&hidden), update, tool.clone(), ended.clone(), said(&hidden, &model), settled()];
         let after = format!("printf '%s\\n' '{hidden}' >&2; exit {exit}");

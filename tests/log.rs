@@ -63,8 +63,9 @@ impl Scene {
 
     fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("the path is below the root")).expect("made");
-        fs::write(path, text).expect("written");
+        fs::create_dir_all(path.parent().expect("the path is below the root"))
+            .expect("the directory is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     fn spec(&self, agent: &str) -> RunSpec {
@@ -91,7 +92,7 @@ struct Log(PathBuf);
 
 impl Log {
     fn text(&self) -> String {
-        fs::read_to_string(&self.0).expect("readable")
+        fs::read_to_string(&self.0).expect("the file is readable")
     }
 
     /// Panics unless a line of this component has all these words.
@@ -99,7 +100,7 @@ impl Log {
         let text = self.text();
         let part = format!(" {part}: ");
         let is_it = |line: &str| line.contains(&part) && words.iter().all(|word| line.contains(word));
-        assert!(text.lines().any(is_it), "no line of{part}has {words:?}:\n{text}");
+        assert!(text.lines().any(is_it), "no line of{part}contains {words:?}:\n{text}");
     }
 }
 
@@ -122,7 +123,7 @@ async fn each_decision_is_a_line_with_its_component_and_its_reason() {
     let Report::On { path, filter } = log::report() else { panic!("{:?}", log::report()) };
     let log = Log(path.clone());
     assert_eq!((path.parent(), &*filter), (Some(&*first.path("agent/subagents/logs")), FILTER));
-    assert_eq!(fs::metadata(&path).expect("it exists").permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(&path).expect("the file exists").permissions().mode() & 0o777, 0o600);
     assert!(log.text().starts_with("# pi-subagent-native "), "{}", log.text());
 
     succeeds(&log, &first).await;
@@ -134,11 +135,16 @@ async fn each_decision_is_a_line_with_its_component_and_its_reason() {
 
     let text = log.text();
     for hidden in [SECRET, TASK, "The whole answer"] {
-        assert!(!text.contains(hidden), "{hidden} is there:\n{text}");
+        assert!(!text.contains(hidden), "the log contains {hidden}:\n{text}");
     }
     let of_no_part = |line: &&str| !log::PARTS.iter().any(|part| line.contains(&format!(" {part}: ")));
     assert_eq!(text.lines().skip(1).find(of_no_part), None);
-    assert_eq!(fs::read_dir(path.parent().expect("a directory")).expect("readable").count(), 1);
+    assert_eq!(
+        fs::read_dir(path.parent().expect("the path has a parent"))
+            .expect("the directory is readable")
+            .count(),
+        1
+    );
 }
 
 async fn succeeds(log: &Log, scene: &Scene) {
@@ -153,7 +159,7 @@ async fn succeeds(log: &Log, scene: &Scene) {
     log.says("child", &["the child has started", "pid="]);
     log.says("child", &["attempt{number=1}", "child{pid=", "the child has ended", "Settled"]);
     log.says("run", &["the run has ended", "outcome=completed"]);
-    let env = fs::read_to_string(scene.path("env")).expect("the child wrote it");
+    let env = fs::read_to_string(scene.path("env")).expect("the child wrote the file");
     assert!(env.contains("PI_SUBAGENT_CHILD=1") && !env.contains(log::VARIABLE), "{env}");
     // Another child boots after the result.
     eventually("a spare child", || log.text().matches("purpose=Spare").count() == 1).await;
@@ -238,10 +244,12 @@ async fn is_delivered(log: &Log) {
 
 /// The ids in the line about deliveries.
 fn delivery_ids(text: &str) -> Vec<String> {
-    let line =
-        text.lines().find(|line| line.contains("results are handed")).expect("a line about deliveries");
+    let line = text
+        .lines()
+        .find(|line| line.contains("results are handed"))
+        .expect("the log has a line about deliveries");
     let (_, ids) = line.split_once("ids=").expect("the line names the ids");
-    serde_json::from_str(ids).expect("a list of texts")
+    serde_json::from_str(ids).expect("the text is valid JSON")
 }
 
 /// A run below a real warden in a private tree of a real repository, whose work is checked.
@@ -249,7 +257,7 @@ async fn is_isolated_and_checked(log: &Log) {
     let config = json!({ "allowWrite": true, "sandbox": { "mode": "off" }, "check": { "attempts": 0 } });
     let mut scene = Scene::new("works; leave", config);
     scene.context.warden = Some(warden::warden());
-    fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+    fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
     git(&scene.path("project"), &["init", "-q"]);
     scene.write("project/a.txt", "text");
     let agent =

@@ -184,8 +184,9 @@ async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
         );
         for (name, text) in files {
             let path = scene.path(name);
-            fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
-            fs::write(path, text).expect("written");
+            fs::create_dir_all(path.parent().expect("the path has a parent"))
+                .expect("the directory is created");
+            fs::write(path, text).expect("the file is written");
         }
         let result = run(&scene).await;
         let error = single(&result).error.as_deref().unwrap_or_default();
@@ -277,7 +278,7 @@ async fn a_loop_report_is_one_line_without_secrets() {
     let call = format!(r#"turn bash '{{"command":"echo {SECRET}\n[31m\u001b[31m"}}' x"#);
     let scene = json_scene(&format!("repeat 8 {call}; hang"), json!({ "graceMs": 200 }));
     let result = run(&scene).await;
-    let error = single(&result).error.as_deref().expect("an error");
+    let error = single(&result).error.as_deref().expect("the run has an error");
     assert!(error.contains("8 times") && !error.contains("ghp_AbCd"), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(!error.contains('\u{1b}'), "{error}");

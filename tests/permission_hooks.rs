@@ -26,7 +26,7 @@ const KEEPS: &str = r#"printf '%s\n' "$@" > "$home/args"; cat > /dev/null; begin
 /// A run of an agent that may write.
 fn scene(config: &Value) -> Scene {
     let mut all = json!({ "protocol": "json", "allowWrite": true, "projectAgentPolicy": "allow" });
-    for (key, value) in config.as_object().expect("an object") {
+    for (key, value) in config.as_object().expect("the value is an object") {
         all[key] = value.clone();
     }
     let mut scene = Scene::new(KEEPS, all);
@@ -41,8 +41,8 @@ fn scene(config: &Value) -> Scene {
 
 fn write(scene: &Scene, name: &str, text: &str) -> PathBuf {
     let path = scene.path(name);
-    fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
-    fs::write(&path, text).expect("written");
+    fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+    fs::write(&path, text).expect("the file is written");
     path
 }
 
@@ -59,7 +59,7 @@ async fn loaded(scene: &Scene) -> Vec<String> {
     let _ = fs::remove_file(scene.path("args"));
     let result = run(scene).await;
     assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{}", result.text);
-    let args = fs::read_to_string(scene.path("args")).expect("the child has kept them");
+    let args = fs::read_to_string(scene.path("args")).expect("the child wrote its arguments");
     let args: Vec<&str> = args.lines().collect();
     let extensions = args.windows(2).filter(|pair| pair[0] == "-e").map(|pair| pair[1]);
     let root = scene.root.path();
@@ -68,7 +68,7 @@ async fn loaded(scene: &Scene) -> Vec<String> {
         below.unwrap_or_else(|_| path.to_owned())
     };
     let mut names: Vec<String> = extensions.map(name).collect();
-    assert!(names.remove(0).contains("guard"), "the guard comes first");
+    assert!(names.remove(0).contains("guard"), "the guard is the first extension");
     names
 }
 
@@ -261,7 +261,7 @@ async fn the_hosts_list_of_extensions_counts_if_it_is_given() {
     assert_eq!(loaded(&scene).await, ["pkg/dist/index.js", "agent/extensions/a.ts"]);
     let host = &mut context(&mut scene.spec).host;
     (host.model, host.model_from_extension) = (Some("own/model".into()), true);
-    assert_eq!(loaded(&scene).await.len(), 2, "all extensions are named if pi loads all that it finds");
+    assert_eq!(loaded(&scene).await.len(), 2, "every extension is named if pi loads all of them");
     let host = &mut context(&mut scene.spec).host;
     (host.extensions, host.model_from_extension) = (Some(Vec::new()), false);
     assert!(loaded(&scene).await.is_empty());
@@ -329,8 +329,8 @@ async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
                 let real = write(scene, "dev/src/g.ts", PLAIN);
                 write(scene, "dev/package.json", "{}");
                 write(scene, "dev/lib/w.ts", HOOK);
-                fs::create_dir_all(scene.path("agent/extensions")).expect("made");
-                symlink(real, scene.path("agent/extensions/g.ts")).expect("linked");
+                fs::create_dir_all(scene.path("agent/extensions")).expect("the directory is created");
+                symlink(real, scene.path("agent/extensions/g.ts")).expect("the link is created");
             },
             &["agent/extensions/g.ts"],
         ),
@@ -338,8 +338,8 @@ async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
             "a link to a directory",
             |scene| {
                 write(scene, "dev/index.ts", HOOK);
-                fs::create_dir_all(scene.path("agent/extensions")).expect("made");
-                symlink(scene.path("dev"), scene.path("agent/extensions/g")).expect("linked");
+                fs::create_dir_all(scene.path("agent/extensions")).expect("the directory is created");
+                symlink(scene.path("dev"), scene.path("agent/extensions/g")).expect("the link is created");
             },
             &["agent/extensions/g/index.ts"],
         ),
@@ -348,9 +348,9 @@ async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
             |scene| {
                 write(scene, "agent/extensions/g/index.ts", PLAIN);
                 symlink(scene.path("agent/extensions/g"), scene.path("agent/extensions/g/again"))
-                    .expect("linked");
+                    .expect("the link is created");
                 symlink(scene.path("agent/extensions/g/no"), scene.path("agent/extensions/g/no"))
-                    .expect("linked");
+                    .expect("the link is created");
             },
             &["agent/extensions/g/index.ts"],
         ),
@@ -358,8 +358,8 @@ async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
             "a link to nothing",
             |scene| {
                 write(scene, "agent/extensions/g/index.ts", PLAIN);
-                symlink(scene.path("gone"), scene.path("agent/extensions/g/link.ts")).expect("linked");
-                symlink(scene.path("gone"), scene.path("agent/extensions/link.ts")).expect("linked");
+                symlink(scene.path("gone"), scene.path("agent/extensions/g/link.ts")).expect("a link exists");
+                symlink(scene.path("gone"), scene.path("agent/extensions/link.ts")).expect("a link exists");
             },
             &[],
         ),
@@ -373,7 +373,7 @@ async fn a_doubtful_extension_counts_as_a_hook_and_the_search_is_quick() {
                     "agent/extensions/g/package.json",
                     "agent/settings.json",
                 ] {
-                    mknodat(CWD, scene.path(name), FileType::Fifo, Mode::RWXU, 0).expect("a FIFO");
+                    mknodat(CWD, scene.path(name), FileType::Fifo, Mode::RWXU, 0).expect("a FIFO exists");
                 }
             },
             &[],
@@ -429,7 +429,7 @@ async fn an_unreadable_extension_counts_as_a_hook() {
     let scene = scene(&json!({}));
     write(&scene, "agent/extensions/g/index.ts", PLAIN);
     let hidden = write(&scene, "agent/extensions/g/hidden.ts", PLAIN);
-    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o0)).expect("hidden");
+    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o0)).expect("the permissions are set");
     assert_eq!(loaded(&scene).await, ["agent/extensions/g/index.ts"]);
 }
 
@@ -466,7 +466,7 @@ async fn a_hook_that_does_not_load_refuses_the_run() {
     );
     let hook = write(&scene, "agent/extensions/hook.ts", HOOK);
     let result = run(&scene).await;
-    let error = result.details.results[0].error.as_deref().expect("an error");
+    let error = result.details.results[0].error.as_deref().expect("the run has an error");
     let expected = format!(
         "refused: the permission hook `{}` did not load, and no writing child runs without it: `No such thing`",
         hook.display()

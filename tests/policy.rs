@@ -63,7 +63,7 @@ fn no_child_gets_a_tool_that_delegates() {
     for readonly in [true, false] {
         let plan =
             plan_tools(&agent(readonly, Some(&declared)), &policy(&format!("write +read {allowed}")), None);
-        assert_eq!(plan.expect("a tool that reads").tools, ["read"], "readonly: {readonly}");
+        assert_eq!(plan.expect("the agent has a tool that reads").tools, ["read"], "readonly: {readonly}");
     }
 }
 
@@ -99,7 +99,7 @@ fn tools_are_granted_by_agent_configuration_and_sandbox() {
         ("a server's tools", false, Some("mcp__git__*"), "write -mcp__web__*", "mcp__git__* | ".into()),
     ];
     for (label, readonly, tools, words, expected) in cases {
-        let plan = plan_tools(&agent(readonly, tools), &policy(words), None).expect("nothing is missing");
+        let plan = plan_tools(&agent(readonly, tools), &policy(words), None).expect("the agent has tools");
         assert_eq!(shown(&plan), expected, "{label}");
     }
 }
@@ -125,7 +125,7 @@ fn tools_that_this_pi_lacks_are_dropped() {
         ("only the table took them", true, Some("bash"), "", " | bash:NoSandbox"),
     ] {
         let plan =
-            plan_tools(&agent(readonly, tools), &policy(words), Some(&has)).expect("something is left");
+            plan_tools(&agent(readonly, tools), &policy(words), Some(&has)).expect("the agent has tools");
         assert_eq!(shown(&plan), expected, "{label}");
     }
 }
@@ -133,9 +133,9 @@ fn tools_that_this_pi_lacks_are_dropped() {
 #[test]
 fn an_agent_whose_tools_are_all_missing_does_not_run() {
     let has = available("read bash");
-    let researcher = builtins().find("researcher").expect("a builtin");
+    let researcher = builtins().find("researcher").expect("the built-in agent exists");
     let told = |agent: &AgentDefinition, words: &str| {
-        plan_tools(agent, &policy(words), Some(&has)).expect_err("nothing is left").to_string()
+        plan_tools(agent, &policy(words), Some(&has)).expect_err("no tool remains").to_string()
     };
     insta::assert_snapshot!(
         "no_tools_left",
@@ -147,15 +147,18 @@ fn an_agent_whose_tools_are_all_missing_does_not_run() {
         ]
         .join("\n")
     );
-    assert!(plan_tools(&researcher, &policy(""), None).is_ok(), "unknown is not missing");
+    assert!(
+        plan_tools(&researcher, &policy(""), None).is_ok(),
+        "an agent can run if the tools of pi are unknown"
+    );
 }
 
 #[test]
 fn the_prompt_of_an_agent_without_tools_says_so() {
-    let without = plan_tools(&agent(true, Some("bash")), &policy(""), None).expect("a usable tool");
-    insta::assert_snapshot!("no_tools_note", without.note().expect("a note"));
+    let without = plan_tools(&agent(true, Some("bash")), &policy(""), None).expect("the agent has tools");
+    insta::assert_snapshot!("no_tools_note", without.note().expect("the plan has a note"));
     assert_eq!(
-        plan_tools(&agent(true, Some("read")), &policy(""), None).expect("a usable tool").note(),
+        plan_tools(&agent(true, Some("read")), &policy(""), None).expect("the agent has tools").note(),
         None
     );
 }
@@ -196,9 +199,9 @@ fn the_descriptions_of_the_tools_take_at_most_1300_tokens() {
     let surface = surface_of(&builtins(), |_| true);
     insta::assert_json_snapshot!("surface_builtins", surface);
     let told = surface.tools.iter().map(|tool| {
-        let mut told = serde_json::to_value(tool).expect("plain data");
+        let mut told = serde_json::to_value(tool).expect("the value is serialized");
         // Shown only to people.
-        told.as_object_mut().expect("an object").remove("label");
+        told.as_object_mut().expect("the value is an object").remove("label");
         told.to_string()
     });
     let chars: usize = told.chain([surface.delegation_policy.clone()]).map(|text| text.chars().count()).sum();
@@ -212,9 +215,9 @@ fn a_call_names_its_agent_and_directory_before_the_long_text() {
     for tool in &surface_of(&builtins(), |_| true).tools[..3] {
         let schema = tool.parameters.to_string();
         let at = |key: &str| schema.find(&format!("\"{key}\":{{"));
-        let agent = at("agent").expect("an agent");
+        let agent = at("agent").expect("the schema has `agent`");
         let cwd = at("cwd");
-        let task = at("task").expect("a task");
+        let task = at("task").expect("the schema has `task`");
         assert!(agent < task && cwd.is_none_or(|cwd| agent < cwd && cwd < task), "{schema}");
     }
 }
@@ -234,7 +237,7 @@ fn lists_of_tasks_are_as_long_as_configuration_allows() {
 #[test]
 fn agents_that_cannot_run_are_not_mentioned() {
     let surface = surface_of(&builtins(), |agent| agent.name != "researcher");
-    let text = serde_json::to_string(&surface).expect("plain data");
+    let text = serde_json::to_string(&surface).expect("the value is serialized");
     assert!(!text.contains("researcher") && text.contains("explorer"));
 }
 
@@ -246,18 +249,19 @@ fn the_description_says_when_no_agent_can_run() {
 
 #[test]
 fn shadowed_and_broken_definitions_are_not_mentioned_and_long_lists_become_names() {
-    let context = tempfile::tempdir().expect("a temporary directory");
+    let context = tempfile::tempdir().expect("a temporary directory is created");
     let agents = context.path().join("agents");
-    fs::create_dir(&agents).expect("a directory");
+    fs::create_dir(&agents).expect("the directory is created");
     for index in 0..30 {
         let text =
             format!("---\nname: agent-{index:02}\ndescription: {}\n---\n", "does äöü things ".repeat(20));
-        fs::write(agents.join(format!("{index:02}.md")), text).expect("an agent");
+        fs::write(agents.join(format!("{index:02}.md")), text).expect("the agent file is written");
     }
-    fs::write(agents.join("x.md"), "---\nname: broken\nreadonly: x\n---\n").expect("a file");
-    fs::write(agents.join("y.md"), "---\nname: tester\ndescription: mine\n---\n").expect("a file");
+    fs::write(agents.join("x.md"), "---\nname: broken\nreadonly: x\n---\n").expect("the file is written");
+    fs::write(agents.join("y.md"), "---\nname: tester\ndescription: mine\n---\n")
+        .expect("the file is written");
     let catalog = discover("/nowhere".as_ref(), context.path(), None, AgentDirs::default());
-    assert_eq!(catalog.find("tester").expect("it exists").source, Source::User);
+    assert_eq!(catalog.find("tester").expect("the agent exists").source, Source::User);
     let surface = surface_of(&catalog, |_| true);
     let description = &surface.tools[0].description;
     let lines: Vec<_> = description.lines().filter(|line| line.starts_with("- ")).collect();
@@ -268,12 +272,12 @@ fn shadowed_and_broken_definitions_are_not_mentioned_and_long_lists_become_names
         agent-26, agent-27, agent-28, agent-29, tester"
     ));
     assert!(!description.contains("broken") && !description.contains("Plans tests"));
-    assert!(!surface.delegation_policy.contains("`tester`"), "the user's tester may serve something else");
+    assert!(!surface.delegation_policy.contains("`tester`"), "the user's `tester` is not recommended");
 }
 
 #[test]
 fn the_same_agents_give_the_same_surface() {
-    let bytes = || serde_json::to_vec(&surface_of(&builtins(), |_| true)).expect("plain data");
+    let bytes = || serde_json::to_vec(&surface_of(&builtins(), |_| true)).expect("the value is serialized");
     assert_eq!(bytes(), bytes());
 }
 
@@ -288,11 +292,11 @@ fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can
         ("a child that reads no answers", Some("read"), "json", "read | ask:NoAnswers"),
     ] {
         let agent = AgentDefinition { ask: Asks::User, ..agent(true, declared) };
-        let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("a usable tool");
+        let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("the agent has tools");
         assert_eq!(shown(&plan), expected, "{label}");
     }
-    let plan = plan_tools(&agent(true, Some("read ask")), &policy(""), None).expect("a usable tool");
-    assert!(!plan.tools.contains(&"ask".to_owned()), "only `ask: true` gives it: {plan:?}");
+    let plan = plan_tools(&agent(true, Some("read ask")), &policy(""), None).expect("the agent has tools");
+    assert!(!plan.tools.contains(&"ask".to_owned()), "only `ask: true` grants `ask`: {plan:?}");
 }
 
 #[test]
@@ -307,8 +311,8 @@ fn an_agent_never_gets_a_tool_that_its_file_forbids() {
         let denied_tools = denied.split(' ').map(str::to_owned).collect();
         let ask = if denied == "ask" { Asks::User } else { Asks::Nobody };
         let agent = AgentDefinition { denied_tools, ask, ..agent(false, declared) };
-        let plan =
-            plan_tools(&agent, &policy("write +read +bash +mcp__git__* +ask"), None).expect("a usable tool");
+        let plan = plan_tools(&agent, &policy("write +read +bash +mcp__git__* +ask"), None)
+            .expect("the agent has tools");
         assert_eq!(shown(&plan), expected, "{label}");
     }
 }

@@ -63,12 +63,15 @@ fn is_kept(kept: Option<&PathBuf>, name: &str) -> bool {
 async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
     for round in 0..4 {
         let scene = Scene::committed();
-        let git = Git::find(&scene.env(), None).await.expect("a git");
+        let git = Git::find(&scene.env(), None).await.expect("git is found");
         let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), ROOMY);
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        store.note_other_tree(&snapshot).await.expect("written");
-        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
-        fs::write(tree.root.join("kept.txt"), "the run's").expect("written");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        store.note_other_tree(&snapshot).await.expect("the other tree is recorded");
+        let tree = store
+            .private_tree(&snapshot, &scene.at("agent/trees"), &[])
+            .await
+            .expect("the private tree is created");
+        fs::write(tree.root.join("kept.txt"), "the run's").expect("the file is written");
         let has_ended = AtomicBool::new(false);
         let (saved, Imported { branch, kept, notices, .. }) = std::thread::scope(|scope| {
             let (sender, first) = mpsc::channel();
@@ -77,7 +80,7 @@ async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
                 let has_ended = &has_ended;
                 move || save_all_the_time(root, has_ended, &sender)
             });
-            first.recv().expect("a file was saved");
+            first.recv().expect("a file is saved");
             let imported = tokio::task::block_in_place(|| {
                 tokio::runtime::Handle::current().block_on(store.import(&tree))
             });
@@ -99,16 +102,21 @@ async fn a_tree_without_later_saves_is_removed_with_its_links_and_closed_directo
     use std::os::unix::fs::PermissionsExt as _;
     let scene = Scene::committed();
     let store = scene.store().await;
-    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-    store.note_other_tree(&snapshot).await.expect("written");
-    let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
-    fs::write(tree.root.join(".gitignore"), "built\n").expect("written");
-    fs::create_dir_all(tree.root.join("built/deep")).expect("made");
-    fs::write(tree.root.join("built/one"), "one").expect("written");
-    fs::hard_link(tree.root.join("built/one"), tree.root.join("built/deep/two")).expect("linked");
-    fs::hard_link(tree.root.join("built/one"), tree.root.join("three")).expect("linked");
-    fs::set_permissions(tree.root.join("built/deep"), fs::Permissions::from_mode(0o500)).expect("set");
+    let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+    store.note_other_tree(&snapshot).await.expect("the other tree is recorded");
+    let tree = store
+        .private_tree(&snapshot, &scene.at("agent/trees"), &[])
+        .await
+        .expect("the private tree is created");
+    fs::write(tree.root.join(".gitignore"), "built\n").expect("the file is written");
+    fs::create_dir_all(tree.root.join("built/deep")).expect("the directory is created");
+    fs::write(tree.root.join("built/one"), "one").expect("the file is written");
+    fs::hard_link(tree.root.join("built/one"), tree.root.join("built/deep/two"))
+        .expect("the hard link is created");
+    fs::hard_link(tree.root.join("built/one"), tree.root.join("three")).expect("the hard link is created");
+    fs::set_permissions(tree.root.join("built/deep"), fs::Permissions::from_mode(0o500))
+        .expect("the permissions are set");
     let imported = store.import(&tree).await;
     assert_eq!((imported.notices, imported.kept), (Vec::<String>::new(), None));
-    assert_eq!(fs::read_dir(scene.at("agent/trees")).expect("readable").count(), 0);
+    assert_eq!(fs::read_dir(scene.at("agent/trees")).expect("the directory is readable").count(), 0);
 }

@@ -292,7 +292,7 @@ fn seeds_satisfy_the_properties() {
     for (name, property) in targets {
         let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
         for seed in fs::read_dir(seeds).expect("seeds are part of the repository") {
-            property(&fs::read(seed.expect("a readable entry").path()).expect("a readable seed"));
+            property(&fs::read(seed.expect("the entry is readable").path()).expect("the file is readable"));
         }
     }
     assert_eq!(Order::parse(b"kill"), Some(Order::Kill));

@@ -32,7 +32,7 @@ fn positions<'a>(waiting: impl IntoIterator<Item = &'a Ticket>) -> Vec<Option<us
 
 /// The permit of an admitted run.
 async fn permit(waiting: &mut Ticket) -> Permit {
-    assert_eq!(position(waiting), None, "not admitted");
+    assert_eq!(position(waiting), None, "the run was admitted");
     waiting.admitted().await
 }
 
@@ -62,7 +62,7 @@ async fn a_run_that_leaves_moves_the_later_runs_up() {
     let mut last = all[3].status();
     assert_eq!(last.borrow_and_update().position, Some(4));
     drop(all.remove(1));
-    last.changed().await.expect("the queue is there");
+    last.changed().await.expect("the queue exists");
     assert_eq!(last.borrow_and_update().position, Some(3));
     assert_eq!(positions(&all), [Some(1), Some(2), Some(3)]);
     drop(running);
@@ -87,7 +87,7 @@ async fn a_wait_for_a_permit_can_be_abandoned_and_continued() {
     for _ in 0..3 {
         tokio::select! {
             biased;
-            _ = waiting.admitted() => panic!("there is no room"),
+            _ = waiting.admitted() => panic!("the permit was granted although the queue is full"),
             () = yield_now() => (),
         }
     }
@@ -97,7 +97,7 @@ async fn a_wait_for_a_permit_can_be_abandoned_and_continued() {
     assert_eq!(position(&queue.enter(request(1))), Some(1));
     tokio::select! {
         biased;
-        _ = waiting.admitted() => panic!("a run gets one permit"),
+        _ = waiting.admitted() => panic!("the run got a second permit"),
         () = yield_now() => (),
     }
     drop(permit);
@@ -121,7 +121,7 @@ async fn a_call_at_its_own_limit_does_not_block_later_calls() {
     assert_eq!(positions(&calls), [None, None, None, Some(1)]);
     assert_eq!(position(&last), Some(2));
     drop(full);
-    assert_eq!(position(&last), None, "the call is full, not the process");
+    assert_eq!(position(&last), None, "the limit of the call does not block other calls");
     drop(other);
 }
 
@@ -155,7 +155,7 @@ async fn a_provider_gets_no_child_until_its_pause_has_ended() {
     queue.hold("busy", long);
     queue.hold("busy", short);
     let mut held = queue.enter(of("busy"));
-    assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer pause counts");
+    assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer pause applies");
     // Runs of other providers are not delayed.
     let other = permit(&mut queue.enter(of("idle"))).await;
     drop(other);
@@ -174,7 +174,7 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
     assert_eq!(seen.borrow_and_update().rate_limited_until, None);
     let first = later(Duration::from_secs(5));
     queue.hold("p", first);
-    seen.changed().await.expect("the queue is there");
+    seen.changed().await.expect("the queue exists");
     assert_eq!(seen.borrow_and_update().rate_limited_until, Some(first));
     drop(running);
     assert_eq!(position(&waiting), Some(1), "the run waits although there is room");
@@ -190,15 +190,15 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
 async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
     let queue = Queue::default();
     let early = |limit| Request { early_limit: limit, ..request(3) };
-    assert!(queue.early(&early(0)).is_none(), "no early child is wanted");
+    assert!(queue.early(&early(0)).is_none(), "an early limit of zero grants no permit");
     let first = queue.early(&early(1)).expect("an empty queue has room");
     assert!(queue.early(&early(1)).is_none(), "only one early permit is allowed");
-    let second = queue.early(&early(2)).expect("there is room");
+    let second = queue.early(&early(2)).expect("the queue grants an early permit");
     let _running = permit(&mut queue.enter(request(3))).await;
-    assert!(queue.early(&early(9)).is_none(), "the process is full");
+    assert!(queue.early(&early(9)).is_none(), "a full process grants no early permit");
     drop(second);
     let _waiting = queue.enter(request(1));
-    assert!(queue.early(&early(9)).is_none(), "a run waits");
+    assert!(queue.early(&early(9)).is_none(), "no permit is granted while a run waits");
     drop(first);
 }
 
@@ -209,10 +209,10 @@ async fn early_permits_respect_pauses_and_limits_of_calls() {
     assert!(queue.early(&of("p")).is_none());
     let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(4) };
-    let early = queue.early(&mine()).expect("there is room");
+    let early = queue.early(&mine()).expect("the queue grants an early permit");
     assert!(queue.early(&mine()).is_none());
     let same = queue.enter(mine());
-    assert_eq!(position(&same), Some(1), "the early child counts as one of its call");
+    assert_eq!(position(&same), Some(1), "the early child counts towards the limit of its call");
     drop(early);
     assert_eq!(position(&same), None);
 }
@@ -220,17 +220,17 @@ async fn early_permits_respect_pauses_and_limits_of_calls() {
 #[tokio::test]
 async fn an_early_permit_is_evicted_for_a_waiting_run() {
     let queue = Queue::default();
-    let mut older = queue.early(&request(3)).expect("there is room");
-    let mut newer = queue.early(&request(3)).expect("there is room");
+    let mut older = queue.early(&request(3)).expect("the queue grants an early permit");
+    let mut newer = queue.early(&request(3)).expect("the queue grants an early permit");
     let _running = permit(&mut queue.enter(request(3))).await;
     let first = queue.enter(request(3));
     newer.evicted().await;
     newer.evicted().await;
     assert!(!is_evicted(&mut older).await, "one slot is enough for one run");
-    assert_eq!(position(&first), Some(1), "until the early child has gone");
+    assert_eq!(position(&first), Some(1), "the run waits until the early child has ended");
     drop(newer);
     assert_eq!(position(&first), None);
-    assert!(!is_evicted(&mut older).await, "the released slot was enough");
+    assert!(!is_evicted(&mut older).await, "no second early child is evicted");
     let second = queue.enter(request(3));
     older.evicted().await;
     drop(older);
@@ -241,11 +241,11 @@ async fn an_early_permit_is_evicted_for_a_waiting_run() {
 async fn early_permits_are_kept_if_evicting_them_would_not_start_a_run() {
     let queue = Queue::default();
     let _running: Vec<_> = (0..2).map(|_| queue.enter(request(3))).collect();
-    let mut early = queue.early(&request(3)).expect("there is room");
+    let mut early = queue.early(&request(3)).expect("the queue grants an early permit");
     let _waits_anyway = [queue.enter(request(1)), queue.enter(request(3))];
     assert!(
         !is_evicted(&mut early).await,
-        "the first in the queue could not start, and nothing overtakes it"
+        "no early child is evicted if the first waiting run could not start"
     );
 }
 
@@ -262,9 +262,12 @@ async fn is_evicted(early: &mut EarlyPermit) -> bool {
 async fn an_early_permit_is_evicted_only_if_that_lets_a_run_start() {
     let queue = Queue::default();
     let _running = permit(&mut queue.enter(request(3))).await;
-    let mut early = queue.early(&request(3)).expect("there is room");
+    let mut early = queue.early(&request(3)).expect("the queue grants an early permit");
     let quieter = queue.enter(request(1));
-    assert!(!is_evicted(&mut early).await, "the one that runs is one too many already");
+    assert!(
+        !is_evicted(&mut early).await,
+        "no early child is evicted if the running child already fills the limit"
+    );
     drop(quieter);
     let waiting = queue.enter(request(2));
     assert!(is_evicted(&mut early).await);
@@ -276,10 +279,11 @@ async fn an_early_permit_is_evicted_only_if_that_lets_a_run_start() {
 async fn early_permits_are_evicted_for_no_more_runs_than_could_start() {
     let queue = Queue::default();
     let _running = permit(&mut queue.enter(request(3))).await;
-    let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
+    let [mut older, mut newer] =
+        [(); 2].map(|()| queue.early(&request(3)).expect("the queue grants an early permit"));
     let strict = [(); 2].map(|()| queue.enter(request(2)));
     assert!(is_evicted(&mut newer).await);
-    assert!(!is_evicted(&mut older).await, "there is no room for the second run next to the first");
+    assert!(!is_evicted(&mut older).await, "only one of the two runs could start");
     drop(newer);
     assert_eq!(positions(&strict), [Some(1), Some(2)], "two runs still wait");
     drop(older);
@@ -292,10 +296,11 @@ async fn early_permits_are_evicted_for_no_more_runs_of_a_call_than_its_limit_all
     let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(3) };
     let _running = permit(&mut queue.enter(request(3))).await;
-    let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
+    let [mut older, mut newer] =
+        [(); 2].map(|()| queue.early(&request(3)).expect("the queue grants an early permit"));
     let mut calls = [(); 2].map(|()| queue.enter(mine()));
     assert!(is_evicted(&mut newer).await);
-    assert!(!is_evicted(&mut older).await, "the second of the call waits for the first");
+    assert!(!is_evicted(&mut older).await, "only one run of the call could start");
     drop(newer);
     assert_eq!(positions(&calls), [None, Some(1)]);
     drop(permit(&mut calls[0]).await);
@@ -305,7 +310,7 @@ async fn early_permits_are_evicted_for_no_more_runs_of_a_call_than_its_limit_all
 #[tokio::test]
 async fn a_run_takes_over_its_early_permit_even_in_a_full_process() {
     let queue = Queue::default();
-    let mut early = queue.early(&request(1)).expect("there is room");
+    let mut early = queue.early(&request(1)).expect("the queue grants an early permit");
     let waiting = queue.enter(request(1));
     early.evicted().await;
     // Its run was the first after all.
@@ -360,18 +365,18 @@ async fn one_queue_is_shared_by_the_process_and_others_are_independent() {
 async fn a_spare_permit_needs_only_room_and_is_not_early_before_its_adoption() {
     let queue = Queue::default();
     let mine = Request { early_limit: 1, group: Some((Group::default(), 1)), ..request(3) };
-    let spare = queue.spare(&mine).expect("there is room");
+    let spare = queue.spare(&mine).expect("the queue grants a spare permit");
     let other = queue.spare(&mine).expect("a spare permit counts towards no call");
-    assert!(spare.adopt(&mine), "nothing of the call is there yet");
-    assert!(!other.adopt(&mine), "the call runs as many as it may");
+    assert!(spare.adopt(&mine), "the call adopts its first spare child");
+    assert!(!other.adopt(&mine), "a call at its limit adopts no second child");
     assert!(!queue.may_adopt(&mine));
     assert!(
         queue.early(&Request { group: None, ..mine.clone() }).is_none(),
-        "an adopted one is an early one"
+        "an adopted child counts as an early child"
     );
     let running = queue.enter(mine.clone());
-    assert_eq!(position(&running), Some(1), "the adopted child counts as one of its call");
-    assert!(queue.spare(&request(9)).is_none(), "a run waits");
+    assert_eq!(position(&running), Some(1), "the adopted child counts towards the limit of its call");
+    assert!(queue.spare(&request(9)).is_none(), "no permit is granted while a run waits");
     drop(spare.into_permit());
     assert_eq!(position(&running), None);
 }
@@ -379,11 +384,11 @@ async fn a_spare_permit_needs_only_room_and_is_not_early_before_its_adoption() {
 #[tokio::test]
 async fn spare_permits_are_evicted_before_early_ones_and_are_not_adopted_then() {
     let queue = Queue::default();
-    let mut spare = queue.spare(&request(2)).expect("there is room");
-    let mut early = queue.early(&request(2)).expect("there is room");
+    let mut spare = queue.spare(&request(2)).expect("the queue grants a spare permit");
+    let mut early = queue.early(&request(2)).expect("the queue grants an early permit");
     let first = queue.enter(request(2));
     assert!(is_evicted(&mut spare).await && !is_evicted(&mut early).await);
-    assert!(!spare.adopt(&request(2)), "a run waits for the slot");
+    assert!(!spare.adopt(&request(2)), "no spare child is adopted while a run waits");
     let second = queue.enter(request(2));
     assert!(is_evicted(&mut early).await);
     drop((spare, early));
@@ -393,7 +398,7 @@ async fn spare_permits_are_evicted_before_early_ones_and_are_not_adopted_then() 
 #[tokio::test(start_paused = true)]
 async fn a_spare_permit_is_not_adopted_while_its_provider_pauses() {
     let queue = Queue::default();
-    let spare = queue.spare(&of("p")).expect("there is room");
+    let spare = queue.spare(&of("p")).expect("the queue grants a spare permit");
     queue.hold("p", later(Duration::from_secs(10)));
     assert!(!queue.may_adopt(&of("p")) && !spare.adopt(&of("p")));
     assert!(queue.may_adopt(&of("q")));
@@ -448,22 +453,22 @@ async fn a_run_that_waits_for_its_tree_takes_no_slot() {
 async fn an_early_child_writes_only_if_its_tree_is_free() {
     let queue = Queue::default();
     let request = writing("a", "early");
-    let early = queue.early(&request).expect("there is room");
-    let booted = queue.spare(&request).expect("a spare child writes nowhere");
-    assert!(early.write(&request), "no other run writes");
+    let early = queue.early(&request).expect("the queue grants an early permit");
+    let booted = queue.spare(&request).expect("the queue grants a spare permit");
+    assert!(early.write(&request), "the early child gets the write lock");
     let _writes = early.into_permit();
     assert!(!booted.write(&request));
     assert!(
         queue.early(&request).is_none() && queue.spare(&request).is_none(),
-        "an early child would have to wait"
+        "no early child is granted while another run writes"
     );
     drop(booted);
 
-    let early = queue.early(&writing("b", "early")).expect("there is room");
+    let early = queue.early(&writing("b", "early")).expect("the queue grants an early permit");
     let blocks = permit(&mut queue.enter(writing("b", "first"))).await;
     let waits = queue.enter(writing("b", "waits"));
     drop(blocks);
-    assert_eq!(position(&waits), None, "the run is first");
+    assert_eq!(position(&waits), None, "the run is admitted");
     assert!(!early.write(&writing("b", "early")));
 }
 
@@ -498,7 +503,7 @@ async fn after_a_used_up_quota_one_run_tries_and_the_others_follow_its_answer() 
     let reset = later(Duration::from_secs(7_200));
     queue.hold_for_quota("p", reset);
     let [mut first, mut second, mut third] = [(); 3].map(|()| queue.enter(of_provider()));
-    let quota = first.status().borrow().quota.clone().expect("it waits for the quota");
+    let quota = first.status().borrow().quota.clone().expect("the run waits for the quota");
     assert_eq!((&*quota.provider, quota.until), ("p", Some(reset)));
     assert!(queue.early(&of_provider()).is_none(), "no child is booted early");
     // The working child does not say anything about the quota.
@@ -506,8 +511,8 @@ async fn after_a_used_up_quota_one_run_tries_and_the_others_follow_its_answer() 
     assert_eq!(positions([&first, &second, &third]), [Some(1), Some(2), Some(3)]);
     working.park();
     let trial = first.admitted().await;
-    assert!(later(Duration::ZERO) >= reset, "it starts at the named time");
-    assert_eq!(positions([&second, &third]), [Some(1), Some(2)], "one run tries alone");
+    assert!(later(Duration::ZERO) >= reset, "the wait lasts until the reset time");
+    assert_eq!(positions([&second, &third]), [Some(1), Some(2)], "the other runs wait while one run tries");
     assert_eq!(second.status().borrow().quota.as_ref().map(|quota| quota.until), Some(None));
     // A trial that ends without an answer lets the next run try.
     drop(trial);

@@ -29,14 +29,14 @@ use tokio::task::{JoinSet, yield_now};
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let runtime = tokio::runtime::Runtime::new().expect("the runtime starts");
         let queue = Queue::default();
-        let store = attach(agent_dir).store.expect("a store");
+        let store = attach(agent_dir).store.expect("the store is available");
         let permits = Arc::new(Mutex::new(HashMap::new()));
         for line in script {
             match line.split(' ').collect::<Vec<_>>().as_slice() {
                 ["enter", name, cap] => {
-                    let mut waiting = queue.enter(request(&store, cap.parse().expect("a number")));
+                    let mut waiting = queue.enter(request(&store, cap.parse().expect("the cap is a number")));
                     let name = (*name).to_owned();
                     let permits = permits.clone();
                     runtime.spawn(async move {
@@ -46,7 +46,7 @@ fn a_second_process_ends_with_its_test() {
                     });
                 }
                 ["leave", name] => drop(permits.lock().expect("no thread panicked").remove(*name)),
-                _ => panic!("unknown words {line:?}"),
+                _ => panic!("unknown command {line:?}"),
             }
         }
     });
@@ -73,10 +73,10 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a temporary directory");
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
         let attached = attach(dir.path());
         assert_eq!(attached.notice, None);
-        Self { store: attached.store.expect("a store"), dir, queue: Queue::default() }
+        Self { store: attached.store.expect("the store is available"), dir, queue: Queue::default() }
     }
 
     fn actor(&self) -> Actor {
@@ -88,7 +88,7 @@ impl Scene {
     }
 
     fn early(&self, cap: usize) -> EarlyPermit {
-        self.queue.early(&request(&self.store, cap)).expect("there is room in this process")
+        self.queue.early(&request(&self.store, cap)).expect("the queue grants an early permit")
     }
 
     fn database(&self) -> Connection {
@@ -108,13 +108,13 @@ impl Scene {
 }
 
 fn database(agent_dir: &Path) -> Connection {
-    let database = Connection::open(agent_dir.join("subagents/runs.db")).expect("a database");
-    database.busy_timeout(Duration::from_secs(10)).expect("a number");
+    let database = Connection::open(agent_dir.join("subagents/runs.db")).expect("the database is opened");
+    database.busy_timeout(Duration::from_secs(10)).expect("the timeout is set");
     database
 }
 
 fn queue(database: &Connection) -> String {
-    try_queue(database).expect("an answer")
+    try_queue(database).expect("the queue table is readable")
 }
 
 fn try_queue(database: &Connection) -> rusqlite::Result<String> {
@@ -135,7 +135,7 @@ async fn a_slot_released_by_another_process_goes_to_the_oldest_run() {
     scene.queue("+.").await;
     let mut last = scene.enter(1);
     scene.queue("+..").await;
-    assert_eq!(position(&last), Some(1), "the first run of this process");
+    assert_eq!(position(&last), Some(1), "the run is the first of its process");
     assert_eq!(mine.take_notice(), None);
     drop(mine);
     assert_eq!(other.answer(), "first admitted");
@@ -205,7 +205,7 @@ async fn a_run_paused_for_its_provider_does_not_block_other_processes() {
     assert_eq!(other.answer(), "a admitted");
     tokio::select! {
         biased;
-        _ = held.admitted() => panic!("the run waits for its provider"),
+        _ = held.admitted() => panic!("the run did not wait for its provider"),
         () = yield_now() => (),
     }
 }
@@ -249,7 +249,7 @@ async fn an_early_child_counts_in_all_processes_and_is_evicted_for_another() {
     assert_eq!(other.answer(), "a admitted");
     tokio::select! {
         biased;
-        () = older.evicted() => panic!("one slot was enough"),
+        () = older.evicted() => panic!("a second early child was evicted"),
         () = yield_now() => (),
     }
     drop(older);
@@ -272,7 +272,7 @@ async fn an_early_child_is_evicted_only_if_that_lets_a_run_start() {
     scene.queue("+++...").await;
     tokio::select! {
         biased;
-        () = early.evicted() => panic!("the two that run are too many already"),
+        () = early.evicted() => panic!("the early child was evicted although the running children already fill the limit"),
         () = yield_now() => (),
     }
     drop(quieter);
@@ -300,7 +300,7 @@ async fn an_evicted_early_child_counts_as_leaving_before_another_is_evicted() {
     scene.queue("++...").await;
     tokio::select! {
         biased;
-        () = older.evicted() => panic!("one slot is enough"),
+        () = older.evicted() => panic!("a second early child was evicted"),
         () = yield_now() => (),
     }
     let _second = scene.enter(2);
@@ -334,7 +334,7 @@ async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_warns()
     let running = scene.enter(1).admitted().await;
     let mut waiting = scene.enter(1);
     scene.queue("+.").await;
-    scene.database().execute_batch("DROP TABLE place").expect("removed");
+    scene.database().execute_batch("DROP TABLE place").expect("the statement succeeds");
     let notice = waiting.admitted().await.take_notice().expect("a run gets the notice");
     assert!(
         notice.starts_with("`maxConcurrentPerUser` has no effect: cannot use the database `"),
@@ -342,7 +342,7 @@ async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_warns()
     );
     assert!(notice.contains("no such table"), "{notice}");
     let mut later = scene.enter(1).admitted().await;
-    assert_eq!(later.take_notice(), None, "once");
+    assert_eq!(later.take_notice(), None, "the notice is shown once");
     let early = scene.early(1);
     drop((running, early, later));
 }
@@ -355,9 +355,9 @@ async fn runs_wait_without_a_warning_while_the_database_is_locked_briefly() {
     let mut waiting = scene.enter(1);
     // Longer than one try waits.
     let early = tokio::time::timeout(Duration::from_secs(1), waiting.admitted()).await;
-    assert!(early.is_err(), "the store cannot have answered");
-    assert!(waiting.status().borrow().is_unanswered, "no earlier run is known");
-    holder.execute_batch("ROLLBACK").expect("the transaction is ours");
+    assert!(early.is_err(), "no early permit is granted before the store answers");
+    assert!(waiting.status().borrow().is_unanswered, "the run is unanswered");
+    holder.execute_batch("ROLLBACK").expect("the statement succeeds");
     assert_eq!(waiting.admitted().await.take_notice(), None);
 }
 
@@ -368,7 +368,7 @@ async fn a_slot_is_released_once_a_locked_database_is_free() {
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     drop(permit);
-    holder.execute_batch("ROLLBACK").expect("the transaction is ours");
+    holder.execute_batch("ROLLBACK").expect("the statement succeeds");
     scene.queue("").await;
 }
 
@@ -378,7 +378,7 @@ async fn a_run_that_leaves_while_it_gets_a_slot_keeps_none() {
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     drop(scene.enter(1));
-    holder.execute_batch("ROLLBACK").expect("the transaction is ours");
+    holder.execute_batch("ROLLBACK").expect("the statement succeeds");
     let mut next = scene.enter(1);
     let admitted = tokio::time::timeout(Duration::from_secs(20), next.admitted());
     drop(admitted.await.expect("the slot is free"));
@@ -388,7 +388,7 @@ async fn a_run_that_leaves_while_it_gets_a_slot_keeps_none() {
 async fn running_children_are_counted_again_after_the_database_was_removed() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
-    std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("removed");
+    std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("the directory is removed");
     let waiting = scene.enter(1);
     // Opened without creating it: the next turn must create it.
     let path = scene.dir.path().join("subagents/runs.db");

@@ -52,7 +52,7 @@ impl Scene {
     /// The tests of one program share its queue, so each has a provider of its own. It is unknown if the name is empty.
     fn new(provider: &'static str, error: &str, config: Value) -> Self {
         let root = stage(CHILD);
-        fs::write(root.path().join("gone"), error).expect("written");
+        fs::write(root.path().join("gone"), error).expect("the file is written");
         let service = background(&root.path().join("agent"));
         Self { root, provider, config, service }
     }
@@ -107,7 +107,7 @@ impl Scene {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
         };
-        timeout(PATIENCE, wait).await.expect("they wait for the quota")
+        timeout(PATIENCE, wait).await.expect("the runs wait for the quota")
     }
 
     /// Lets a run try the quota, as `/subagents resume` does.
@@ -117,7 +117,7 @@ impl Scene {
     }
 
     fn restore_quota(&self) {
-        fs::remove_file(self.root.path().join("gone")).expect("removed");
+        fs::remove_file(self.root.path().join("gone")).expect("the file is removed");
     }
 }
 
@@ -131,7 +131,7 @@ fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
 }
 
 async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
-    timeout(PATIENCE, call).await.expect("it ends").expect("no panic")
+    timeout(PATIENCE, call).await.expect("the run ends").expect("the task does not panic")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,7 +143,7 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
     let waiting = scene.waiting(50).await;
     assert_eq!(scene.starts().len(), 4, "no child starts after the first quota error");
     for run in &waiting {
-        let retry = run.progress.retry.as_ref().expect("a notice");
+        let retry = run.progress.retry.as_ref().expect("the run reports its retry");
         assert!(retry.error.as_ref().is_some_and(|error| error.contains("quota")), "{retry:?}");
     }
     // One run tries in vain.
@@ -161,7 +161,7 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
     }
     // The five whose first child was refused continued their sessions.
     assert_eq!(scene.starts().len(), 55);
-    let heard = fs::read_to_string(scene.root.path().join("heard")).expect("commands");
+    let heard = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
     assert_eq!(heard.matches("usage limit interrupted you").count(), 5);
 }
 
@@ -188,7 +188,7 @@ async fn a_run_with_an_unknown_provider_waits_for_its_own_quota() {
     let scene = Scene::new("", NO_TIME, json!({}));
     let call = scene.tasks(1, call::call(person()));
     let waiting = scene.waiting(1).await;
-    assert_eq!(scene.starts().len(), 1, "a wait starts no child");
+    assert_eq!(scene.starts().len(), 1, "a waiting run starts no child");
     scene.restore_quota();
     scene.try_quota(&waiting[0]).await;
     assert_eq!(outcomes(&ended(call).await), [RunOutcome::Completed]);

@@ -26,14 +26,17 @@ impl Run {
     }
 
     async fn with(scene: &Scene, store: SnapshotStore) -> Self {
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        store.note_other_tree(&snapshot).await.expect("written");
-        let tree = store.private_tree(&snapshot, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        store.note_other_tree(&snapshot).await.expect("the other tree is recorded");
+        let tree = store
+            .private_tree(&snapshot, &scene.at("agent/trees"), &[])
+            .await
+            .expect("the private tree is created");
         Self { store, tree }
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.tree.root.join(name), text).expect("written");
+        fs::write(self.tree.root.join(name), text).expect("the file is written");
     }
 
     async fn import(&self) -> Imported {
@@ -88,15 +91,15 @@ async fn no_hook_or_program_of_a_repository_runs() {
         let mark = scene.at("mark");
         let script = scene.at("script");
         fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\nexec cat\n", mark.display()))
-            .expect("written");
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+            .expect("the file is written");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
         let script = script.display().to_string();
         scene.write(".gitattributes", "* filter=x diff=x merge=x\n");
         scene.git(&["branch", "other"]);
         for hook in HOOKS {
             let hooks = scene.root().join(if in_files { ".git/hooks" } else { "hooks" });
-            fs::create_dir_all(&hooks).expect("made");
-            symlink(&script, hooks.join(hook)).expect("linked");
+            fs::create_dir_all(&hooks).expect("the directory is created");
+            symlink(&script, hooks.join(hook)).expect("the link is created");
             // git 2.54 and newer run hooks of the configuration.
             scene.git(&["config", "--add", "hook.a=b.c.event", hook]);
         }
@@ -141,25 +144,29 @@ async fn no_hook_or_program_of_a_repository_runs() {
         run.write("kept.txt", "the run's");
         let imported = run.import().await;
         assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe"), "{:?}", imported.notices);
-        run.store.difference(ID).await.expect("it is shown");
-        run.store.apply(ID, true).await.expect("applied");
-        run.store.abort_apply(ID).await.expect("taken back");
-        let before = run.store.open(ID).await.expect("kept");
-        let again = run.store.take(ID, &scene.root()).await.expect("a snapshot");
-        let again = run.store.at_branch(again, Some(&before.tree)).await.expect("its branch");
+        run.store.difference(ID).await.expect("the diff is available");
+        run.store.apply(ID, true).await.expect("the apply succeeds");
+        run.store.abort_apply(ID).await.expect("the apply is aborted");
+        let before = run.store.open(ID).await.expect("the snapshot is readable");
+        let again = run.store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        let again = run.store.at_branch(again, Some(&before.tree)).await.expect("the branch is found");
         assert_eq!(again.branch, imported.branch);
-        let tree = run.store.private_tree(&again, &scene.at("agent/trees"), &[]).await.expect("a tree");
+        let tree = run
+            .store
+            .private_tree(&again, &scene.at("agent/trees"), &[])
+            .await
+            .expect("the private tree is created");
         let run = Run { store: run.store, tree };
         run.write("kept.txt", "the run's, again");
         let moved = run.import().await;
-        assert_eq!(moved.branch, imported.branch, "it moved forward: {:?}", moved.notices);
-        run.store.discard(ID, true).await.expect("deleted");
+        assert_eq!(moved.branch, imported.branch, "the branch moved forward: {:?}", moved.notices);
+        run.store.discard(ID, true).await.expect("the changes are discarded");
 
-        let snapshot = run.store.take(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = run.store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         scene.write("dir/inner.txt", "changed");
-        assert!(run.store.note_end(&snapshot).await.expect("noted"));
-        let snapshot = run.store.open(ID).await.expect("kept");
-        let undone = run.store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+        assert!(run.store.note_end(&snapshot).await.expect("the end is recorded"));
+        let snapshot = run.store.open(ID).await.expect("the snapshot is readable");
+        let undone = run.store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
         assert_eq!(undone.restored, [PathBuf::from("dir/inner.txt")]);
         let said = fs::read_to_string(&mark).unwrap_or_default();
         assert_eq!(said, "", "sandboxed: {sandboxed}, in files: {in_files}");
@@ -172,8 +179,8 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
     type Prepare<'a> = &'a dyn Fn(&Scene);
     let lock = |scene: &Scene, name: &str| {
         let path = scene.root().join(format!(".git/refs/heads/{name}.lock"));
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-        fs::write(path, "").expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, "").expect("the file is written");
     };
     let rows: [(&str, Prepare<'_>, Option<&str>); 9] = [
         ("nothing", &|_| {}, Some("subagent/0badcafe")),
@@ -230,7 +237,7 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
             assert_eq!(
                 scene.git(&["show", &format!("{branch}:kept.txt")]),
                 "the run's",
-                "{what}: no other name wins"
+                "{what}: the branch with the run's name has the changes"
             );
         } else {
             let said = imported.notices.join("\n");
@@ -257,11 +264,15 @@ async fn a_continued_run_keeps_its_branch() {
     let run = Run::of(&scene).await;
     run.write("kept.txt", "first");
     assert_eq!(run.import().await.branch.as_deref(), Some("subagent-0badcafe"));
-    let before = run.store.open(ID).await.expect("kept");
-    let again = run.store.take(ID, &scene.root()).await.expect("a snapshot");
-    let again = run.store.at_branch(again, Some(&before.tree)).await.expect("its branch");
-    let tree = run.store.private_tree(&again, &scene.at("agent/trees"), &[]).await.expect("a tree");
-    assert_eq!(fs::read_to_string(tree.root.join("kept.txt")).expect("there"), "first");
+    let before = run.store.open(ID).await.expect("the snapshot is readable");
+    let again = run.store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+    let again = run.store.at_branch(again, Some(&before.tree)).await.expect("the branch is found");
+    let tree = run
+        .store
+        .private_tree(&again, &scene.at("agent/trees"), &[])
+        .await
+        .expect("the private tree is created");
+    assert_eq!(fs::read_to_string(tree.root.join("kept.txt")).expect("the file is readable"), "first");
     let run = Run { store: run.store, tree };
     run.write("kept.txt", "second");
     let imported = run.import().await;
@@ -280,7 +291,7 @@ fn rewrite(scene: &Scene) {
     scene.git(&["branch", "-D", "main"]);
     scene.git(&["reflog", "expire", "--expire=now", "--all"]);
     scene.git(&["gc", "-q", "--prune=now"]);
-    fs::remove_file(scene.root().join("fresh.txt")).expect("removed");
+    fs::remove_file(scene.root().join("fresh.txt")).expect("the file is removed");
 }
 
 /// pi's directory is on the project's file system, or on another one, where files cannot get hard links.
@@ -301,16 +312,16 @@ async fn an_undo_works_after_the_history_was_rewritten() {
                 scene.git(&["gc", "-q"]);
             }
             let agent_dir = place.unwrap_or_else(|| scene.at("agent"));
-            let git = Git::find(&scene.env(), None).await.expect("a git");
+            let git = Git::find(&scene.env(), None).await.expect("git is found");
             let store = SnapshotStore::new(git, &agent_dir, &scene.env(), LIMITS);
-            let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+            let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
             for name in ["kept.txt", "dir/inner.txt", "staged.txt"] {
                 scene.write(name, "the run's");
             }
-            assert!(store.note_end(&snapshot).await.expect("noted"));
+            assert!(store.note_end(&snapshot).await.expect("the end is recorded"));
             rewrite(&scene);
-            let snapshot = store.open(ID).await.expect("kept");
-            let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+            let snapshot = store.open(ID).await.expect("the snapshot is readable");
+            let undone = store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
             assert_eq!(undone.failed, [], "{}", agent_dir.display());
             assert_eq!(undone.restored.len(), 3, "{}: {undone:?}", agent_dir.display());
             assert_eq!(
@@ -342,10 +353,10 @@ async fn an_import_works_after_the_history_was_rewritten() {
         assert_eq!(scene.git(&["fsck", "--strict", "--connectivity-only"]), "");
         assert_eq!(scene.git(&["log", "--format=%s", "subagent/0badcafe"]).lines().count(), 4);
         scene.git(&["gc", "-q", "--prune=now"]);
-        let applied = run.store.apply(ID, false).await.expect("applied");
+        let applied = run.store.apply(ID, false).await.expect("the apply succeeds");
         assert_eq!(applied.conflicts, []);
         assert_eq!(text(&scene, "kept.txt"), "not committed by the run");
-        run.store.abort_apply(ID).await.expect("taken back");
+        run.store.abort_apply(ID).await.expect("the apply is aborted");
         assert_eq!(text(&scene, "kept.txt"), "second");
     }
 }
@@ -355,23 +366,24 @@ async fn an_import_works_after_the_history_was_rewritten() {
 async fn kept_objects_take_no_space_and_the_repository_keeps_its_files() {
     let scene = Scene::committed();
     scene.git(&["gc", "-q"]);
-    let pack = fs::read_dir(scene.root().join(".git/objects/pack")).expect("readable").flatten();
+    let pack =
+        fs::read_dir(scene.root().join(".git/objects/pack")).expect("the directory is readable").flatten();
     let pack = pack.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "pack"));
-    let pack = pack.expect("a pack");
+    let pack = pack.expect("the repository has a pack");
     let times = || {
         fs::metadata(&pack)
-            .map(|found| (found.modified().expect("a time"), found.permissions()))
-            .expect("there")
+            .map(|found| (found.modified().expect("the file has a time"), found.permissions()))
+            .expect("the file exists")
     };
     let before = times();
     for sandboxed in [false, true] {
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        let kept = store.directory(ID).join("kept/pack").join(pack.file_name().expect("a name"));
-        assert!(fs::metadata(&kept).expect("a second name").nlink() > 1);
-        store.tree_of_now(&snapshot).await.expect("recorded");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        let kept = store.directory(ID).join("kept/pack").join(pack.file_name().expect("the pack has a name"));
+        assert!(fs::metadata(&kept).expect("the file exists").nlink() > 1);
+        store.tree_of_now(&snapshot).await.expect("the tree is recorded");
         assert_eq!(times(), before, "sandboxed: {sandboxed}");
-        store.release(ID).await.expect("removed");
+        store.release(ID).await.expect("the deliveries are released");
         assert_eq!(times(), before, "sandboxed: {sandboxed}");
     }
     scene.git(&["fsck"]);
@@ -387,12 +399,12 @@ async fn files_with_skip_worktree_or_assume_unchanged_are_undone_like_others() {
         scene.git(&["update-index", flag, "kept.txt", "dir/inner.txt"]);
         scene.write("kept.txt", "the person's own");
         let store = scene.store().await;
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         scene.write("kept.txt", "the run's");
-        fs::remove_file(scene.root().join("dir/inner.txt")).expect("removed");
-        assert!(store.note_end(&snapshot).await.expect("noted"), "{flag}");
-        let snapshot = store.open(ID).await.expect("kept");
-        let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+        fs::remove_file(scene.root().join("dir/inner.txt")).expect("the file is removed");
+        assert!(store.note_end(&snapshot).await.expect("the end is recorded"), "{flag}");
+        let snapshot = store.open(ID).await.expect("the snapshot is readable");
+        let undone = store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
         assert_eq!(undone.restored, ["dir/inner.txt", "kept.txt"].map(PathBuf::from), "{flag}: {undone:?}");
         assert_eq!(
             (text(&scene, "kept.txt"), text(&scene, "dir/inner.txt")),
@@ -402,7 +414,7 @@ async fn files_with_skip_worktree_or_assume_unchanged_are_undone_like_others() {
         assert_eq!(
             flags,
             format!("{letter} dir/inner.txt\n{letter} kept.txt"),
-            "the person's index is as it was"
+            "the user's index is unchanged"
         );
     }
 }
@@ -415,7 +427,7 @@ async fn changes_of_files_with_skip_worktree_or_assume_unchanged_are_applied_and
         scene.write("kept.txt", "the person's own\n\n\n\nend\n");
         let run = Run::of(&scene).await;
         assert_eq!(
-            fs::read_to_string(run.tree.root.join("kept.txt")).expect("there"),
+            fs::read_to_string(run.tree.root.join("kept.txt")).expect("the file is readable"),
             text(&scene, "kept.txt")
         );
         run.write("kept.txt", "the person's own\n\n\n\nend of the run\n");
@@ -438,28 +450,28 @@ async fn a_file_missing_in_a_sparse_tree_is_missing_after_an_undo_or_an_abort() 
     scene.git(&["sparse-checkout", "set", "--no-cone", "kept.txt"]);
     assert!(!scene.root().join("dir").exists());
     let store = scene.store().await;
-    let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+    let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
     scene.write("dir/inner.txt", "the run's");
-    assert!(store.note_end(&snapshot).await.expect("noted"));
-    let snapshot = store.open(ID).await.expect("kept");
-    let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+    assert!(store.note_end(&snapshot).await.expect("the end is recorded"));
+    let snapshot = store.open(ID).await.expect("the snapshot is readable");
+    let undone = store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
     assert_eq!((undone.restored.len(), undone.failed.len()), (1, 0), "{undone:?}");
     assert!(!scene.root().join("dir").exists());
 
     let run = Run::of(&scene).await;
     run.write("dir/inner.txt", "of the branch");
     run.import().await;
-    let applied = run.store.apply(ID, false).await.expect("applied");
+    let applied = run.store.apply(ID, false).await.expect("the apply succeeds");
     assert_eq!(applied.written, [PathBuf::from("dir/inner.txt")]);
     assert_eq!(text(&scene, "dir/inner.txt"), "of the branch");
-    run.store.abort_apply(ID).await.expect("taken back");
+    run.store.abort_apply(ID).await.expect("the apply is aborted");
     assert!(!scene.root().join("dir").exists());
 
     let run = Run::of(&scene).await;
-    fs::remove_file(run.tree.root.join("dir/inner.txt")).expect("removed");
+    fs::remove_file(run.tree.root.join("dir/inner.txt")).expect("the file is removed");
     run.write("kept.txt", "of the branch");
     run.import().await;
-    let applied = run.store.apply(ID, false).await.expect("applied");
+    let applied = run.store.apply(ID, false).await.expect("the apply succeeds");
     assert_eq!(applied.written, [PathBuf::from("kept.txt")]);
 }
 
@@ -468,9 +480,9 @@ fn listing(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(directory) = waiting.pop() {
-        for entry in fs::read_dir(&directory).expect("readable").flatten() {
+        for entry in fs::read_dir(&directory).expect("the directory is readable").flatten() {
             let path = entry.path();
-            let metadata = entry.metadata().expect("there");
+            let metadata = entry.metadata().expect("the entry exists");
             if entry.file_name() == ".git" {
                 continue;
             }
@@ -478,11 +490,11 @@ fn listing(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
                 waiting.push(path.clone());
                 String::new()
             } else if metadata.is_symlink() {
-                fs::read_link(&path).expect("a link").display().to_string()
+                fs::read_link(&path).expect("the link is readable").display().to_string()
             } else {
-                fs::read_to_string(&path).expect("text")
+                fs::read_to_string(&path).expect("the file is readable")
             };
-            let path = path.strip_prefix(root).expect("below").to_owned();
+            let path = path.strip_prefix(root).expect("the path is below the root").to_owned();
             found.insert(path, (metadata.mode(), content));
         }
     }
@@ -527,7 +539,7 @@ async fn an_undo_restores_a_tree_exactly() {
         set(&scene, "old/deep", 0o700);
         set(&scene, "only", 0o750);
         for name in ["empty/inner", "filled", "ignored/empty"] {
-            fs::create_dir_all(at(name)).expect("made");
+            fs::create_dir_all(at(name)).expect("the directory is created");
         }
         set(&scene, "empty/inner", 0o711);
         scene.write("untracked/secret.txt", "secret");
@@ -535,30 +547,30 @@ async fn an_undo_restores_a_tree_exactly() {
         let before = listing(&scene.root());
 
         let store = scene.store().await;
-        let snapshot = store.take_in_place(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
         scene.write("plain.txt", "changed");
         set(&scene, "plain.txt", 0o644);
-        fs::remove_file(at("private.txt")).expect("removed");
+        fs::remove_file(at("private.txt")).expect("the file is removed");
         set(&scene, "run.sh", 0o644);
-        fs::rename(at("old"), at("new")).expect("renamed");
-        fs::remove_file(at("only/c.txt")).expect("removed");
-        fs::remove_dir_all(at("empty")).expect("removed");
+        fs::rename(at("old"), at("new")).expect("the rename succeeds");
+        fs::remove_file(at("only/c.txt")).expect("the file is removed");
+        fs::remove_dir_all(at("empty")).expect("the directory is removed");
         scene.write("filled/made.txt", "made");
-        fs::create_dir_all(at("made/empty/deep")).expect("made");
-        fs::remove_file(at("file")).expect("removed");
+        fs::create_dir_all(at("made/empty/deep")).expect("the directory is created");
+        fs::remove_file(at("file")).expect("the file is removed");
         scene.write("file/in/it.txt", "a directory where a file was");
-        fs::remove_dir_all(at("dir")).expect("removed");
+        fs::remove_dir_all(at("dir")).expect("the directory is removed");
         scene.write("dir", "a file where a directory was");
-        fs::remove_dir_all(at("untracked")).expect("removed");
+        fs::remove_dir_all(at("untracked")).expect("the directory is removed");
         // The same as `cp -a` does, and as a package manager removes files.
         let copied = std::process::Command::new("cp").arg("-a").arg(at("modules")).arg(at("copied")).status();
         assert!(copied.expect("cp runs").success());
-        fs::remove_dir_all(at("modules/.bin")).expect("removed");
-        fs::remove_file(at("modules/alias")).expect("removed");
+        fs::remove_dir_all(at("modules/.bin")).expect("the directory is removed");
+        fs::remove_file(at("modules/alias")).expect("the file is removed");
         link("../run.sh", "modules/alias");
-        assert!(store.note_end(&snapshot).await.expect("noted"));
-        let snapshot = store.open(ID).await.expect("kept");
-        let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+        assert!(store.note_end(&snapshot).await.expect("the end is recorded"));
+        let snapshot = store.open(ID).await.expect("the snapshot is readable");
+        let undone = store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
         assert_eq!((&undone.failed, &undone.changed_since), (&vec![], &vec![]), "has modes: {has_modes}");
         let after = listing(&scene.root());
         let differs = |(path, file): &(&PathBuf, &(u32, String))| after.get(*path) != Some(file);
@@ -579,28 +591,29 @@ async fn permissions_changed_by_a_run_are_listed_and_restored_unless_another_pro
             scene.git(&["config", "core.fileMode", if has_modes { "true" } else { "false" }]);
             set(&scene, "kept.txt", old);
             let store = scene.store().await;
-            let snapshot = store.take_in_place(ID, &scene.root()).await.expect("a snapshot");
+            let snapshot = store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
             set(&scene, "kept.txt", new);
-            assert!(store.note_end(&snapshot).await.expect("noted"));
-            let snapshot = store.open(ID).await.expect("kept");
+            assert!(store.note_end(&snapshot).await.expect("the end is recorded"));
+            let snapshot = store.open(ID).await.expect("the snapshot is readable");
             assert_eq!(store.changed_modes(&snapshot, &[]).await, [PathBuf::from("kept.txt")]);
             if is_changed_later {
                 set(&scene, "kept.txt", 0o640);
             }
-            let undone = store.undo(&snapshot, SystemTime::now()).await.expect("undone");
+            let undone = store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
             let (named, mode) =
                 if is_changed_later { (undone.changed_since, 0o640) } else { (undone.restored, old) };
             assert_eq!(named, [PathBuf::from("kept.txt")]);
-            let found = fs::metadata(scene.root().join("kept.txt")).expect("there").permissions().mode();
+            let found =
+                fs::metadata(scene.root().join("kept.txt")).expect("the file exists").permissions().mode();
             assert_eq!(found & 0o777, mode);
         }
     }
     let scene = Scene::committed();
     let store = scene.store().await;
-    let snapshot = store.take_in_place(ID, &scene.root()).await.expect("a snapshot");
-    fs::create_dir(scene.root().join("new")).expect("made");
+    let snapshot = store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+    fs::create_dir(scene.root().join("new")).expect("the directory is created");
     assert!(
-        !store.note_end(&snapshot).await.expect("noted"),
-        "an empty directory is no change that is listed"
+        !store.note_end(&snapshot).await.expect("the end is recorded"),
+        "an empty directory is not listed as a change"
     );
 }

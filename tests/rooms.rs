@@ -63,14 +63,14 @@ fn no_two_files_import_each_other() {
             }
         }
     }
-    assert!(circles.is_empty(), "move what they share into a file below both:\n{}", circles.join("\n"));
+    assert!(circles.is_empty(), "move their shared code into a file below both:\n{}", circles.join("\n"));
 }
 
 #[test]
 fn a_layer_uses_those_below_it() {
     let uses = Uses::of("src");
     let layer = |file: &str| {
-        let name = file.split('/').nth(1).expect("below src").to_owned();
+        let name = file.split('/').nth(1).expect("the file is below src").to_owned();
         LAYERS.iter().position(|layer| layer.contains(&name.as_str())).map(|level| (level, name))
     };
     let mut crossed = Vec::new();
@@ -99,7 +99,7 @@ fn a_room_has_a_limited_number_of_files_and_its_map_names_each() {
         let sources = sources(folder);
         let mut rooms: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for file in sources.keys() {
-            let (room, name) = file.rsplit_once('/').expect("in a folder");
+            let (room, name) = file.rsplit_once('/').expect("the file is in a directory");
             rooms.entry(room).or_default().push(name.trim_end_matches(".rs"));
         }
         for (room, names) in rooms {

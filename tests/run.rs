@@ -58,8 +58,8 @@ impl Scene {
 
     fn write(self, name: &str, text: &str) -> Self {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
-        fs::write(path, text).expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, text).expect("the file is written");
         self
     }
 
@@ -102,8 +102,8 @@ async fn an_answer_is_a_success_with_usage_session_and_model() {
     assert_eq!((single.usage.input, single.usage.output, single.usage.turns), (10, 5, 1));
     assert_eq!(single.model.as_deref(), Some("fake/m1"));
     assert_eq!((single.error.as_ref(), single.attempts), (None, 1));
-    assert_eq!(single.diagnostics, [NO_SHELL], "nothing went wrong");
-    assert!(Path::new(single.session_file.as_deref().expect("a session")).is_file());
+    assert_eq!(single.diagnostics, [NO_SHELL], "the run has only the expected notice");
+    assert!(Path::new(single.session_file.as_deref().expect("the run has a session file")).is_file());
     assert_eq!(fs::read_to_string(scene.path("task")).expect("the child read its task"), "look around");
     assert_eq!(result.details.run_id.as_ref().map(String::len), Some(8));
 }
@@ -192,19 +192,22 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
             let text = &result.text;
             let single = &result.details.results[0];
             assert_eq!(shape(&result), (Some(expected), exit_code, outcome, true), "{label}: {text}");
-            let error = single.error.as_deref().expect("an error");
+            let error = single.error.as_deref().expect("the run has an error");
             assert!(error.contains(says), "{label}: {error}");
             let head = format!("explorer failed with exit code {exit_code}\n\nerror: ");
             assert!(text.starts_with(&head), "{label}: {text}");
-            assert!(text.contains(single.session_file.as_deref().expect("a session")), "{label}");
+            assert!(
+                text.contains(single.session_file.as_deref().expect("the run has a session file")),
+                "{label}"
+            );
             let last = text.lines().last().unwrap_or_default();
-            assert!(last.starts_with("next: "), "{label} says what to do: {text}");
+            assert!(last.starts_with("next: "), "{label}: the error names the next step: {text}");
             let is_partial = script.contains("so far");
             assert_eq!(text.contains("partial output:\n```text\nso far\n```"), is_partial, "{label}: {text}");
         });
     }
     while let Some(run) = runs.join_next().await {
-        run.expect("each fails as it should");
+        run.expect("every run fails as expected");
     }
 }
 
@@ -213,11 +216,12 @@ async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
     let script = r#"printf '%s ' "$@" > "$home/args"; begin; said "$(cat "$home/task")"; settled"#;
     let scene = scene(script);
     let first = scene.run().await;
-    let session = PathBuf::from(first.details.results[0].session_file.clone().expect("a session"));
-    let before = fs::read(&session).expect("readable");
-    let directory = session.parent().expect("a directory").to_path_buf();
+    let session =
+        PathBuf::from(first.details.results[0].session_file.clone().expect("the run has a session file"));
+    let before = fs::read(&session).expect("the file is readable");
+    let directory = session.parent().expect("the path has a parent").to_path_buf();
     let resumption = Resumption {
-        run_id: first.details.run_id.clone().expect("an id"),
+        run_id: first.details.run_id.clone().expect("the run has an ID"),
         directory: directory.clone(),
         session: session.clone(),
     };
@@ -229,20 +233,23 @@ async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
     assert_eq!(second.text, "and now?");
     assert_eq!(second.details.run_id, first.details.run_id);
     assert_eq!(second.details.results[0].session_file, first.details.results[0].session_file);
-    let arguments = fs::read_to_string(scene.path("args")).expect("the child's arguments");
+    let arguments = fs::read_to_string(scene.path("args")).expect("the child wrote its arguments");
     assert!(arguments.contains(&format!("--session {} ", session.display())), "{arguments}");
-    assert_eq!(fs::read(&session).expect("readable"), before, "not begun anew");
-    let left: Vec<_> =
-        fs::read_dir(&directory).expect("readable").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(fs::read(&session).expect("the file is readable"), before, "the session is not restarted");
+    let left: Vec<_> = fs::read_dir(&directory)
+        .expect("the directory is readable")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
     assert_eq!(left, ["session.jsonl"]);
 
     let other = scene.path("elsewhere");
-    fs::create_dir(&other).expect("made");
+    fs::create_dir(&other).expect("the directory is created");
     scene = scene.with(|spec| spec.cwd = other);
     let third = scene.run().await;
     assert_eq!(third.details.run_id, first.details.run_id);
     assert!(message(&third).contains("session.jsonl`: it is a session of"), "{}", message(&third));
-    fs::remove_file(&session).expect("removed");
+    fs::remove_file(&session).expect("the file is removed");
     let fourth = scene.run().await;
     assert!(message(&fourth).contains("session.jsonl`: No such file"), "{}", message(&fourth));
 }
@@ -265,19 +272,27 @@ printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-batte
                 context(spec).env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
             });
         let path = scene.path("agent/subagents/auth/explorer.json");
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
         scene
     };
-    let got = |scene: &Scene| fs::read_to_string(scene.path("auth")).expect("the child's credentials");
+    let got =
+        |scene: &Scene| fs::read_to_string(scene.path("auth")).expect("the child wrote its credentials");
 
     let good = scene(0o600);
     let result = good.run().await;
     assert_eq!(got(&good), own);
-    assert_eq!(fs::read_to_string(good.path("tmp")).expect("written"), "", "it is not confined");
+    assert_eq!(
+        fs::read_to_string(good.path("tmp")).expect("the file is readable"),
+        "",
+        "the child has no private temporary directory"
+    );
     assert!(!result.text.contains("correct-horse"), "{}", result.text);
-    let session = PathBuf::from(result.details.results[0].session_file.clone().expect("a session"));
-    let left = fs::read_dir(session.parent().expect("a directory")).expect("readable").count();
-    assert_eq!(left, 1, "the copy is gone");
+    let session =
+        PathBuf::from(result.details.results[0].session_file.clone().expect("the run has a session file"));
+    let left = fs::read_dir(session.parent().expect("the path has a parent"))
+        .expect("the directory is readable")
+        .count();
+    assert_eq!(left, 1, "the copy is removed");
 
     let bad = scene(0o644);
     let result = bad.run().await;
@@ -362,7 +377,7 @@ async fn an_error_after_the_answer_does_not_make_the_run_fail() {
     let asked_again =
         r#"record message_start ',"message":{"role":"user"}'; start; said '' error; ended; settled"#;
     let result = scene(&format!("{ENDED}\nbegin; said 'The answer.'; ended; {asked_again}")).run().await;
-    assert!(result.is_error, "an extension wanted another answer: {}", result.text);
+    assert!(result.is_error, "an answer that an extension rejected is a failure: {}", result.text);
 }
 
 #[tokio::test]
@@ -384,7 +399,7 @@ async fn an_aborted_run_is_never_a_success_and_keeps_the_partial_text() {
         let cancel = Cancel::new();
         let (progress, mut receiver) = watch::channel(Progress::default());
         let stop = async {
-            receiver.wait_for(|progress| &*progress.text == "so far").await.expect("the text comes");
+            receiver.wait_for(|progress| &*progress.text == "so far").await.expect("the text arrives");
             cancel.cancel(reason);
         };
         let user = User::default();
@@ -478,7 +493,7 @@ async fn a_refused_run_starts_no_child_and_says_what_would_be_valid() {
         );
         assert!(message(&result).contains(says), "{} should contain {says}", message(&result));
         assert_eq!((result.details.results.len(), result.text.as_str()), (0, message(&result)));
-        assert!(!scene.path("task").exists(), "nothing was started: {says}");
+        assert!(!scene.path("task").exists(), "no child was started: {says}");
     }
 }
 
@@ -490,10 +505,11 @@ async fn names_with_line_ends_add_no_lines_to_a_refusal_or_a_result() {
     let directory = scene("begin").config(json!({ "projectAgentPolicy": "deny" }));
     let directory = directory.with(|spec| {
         let project = spec.cwd.join(forged);
-        fs::create_dir_all(project.join(".pi/agents")).expect("a project of that name");
-        fs::create_dir_all(project.join(".git")).expect("it is one");
-        fs::write(project.join(".pi/agents/local.md"), "---\nname: local\n---\nLook.").expect("an agent");
-        fs::write(project.join(".pi/subagents.json"), "{").expect("a broken one");
+        fs::create_dir_all(project.join(".pi/agents")).expect("the directory is created");
+        fs::create_dir_all(project.join(".git")).expect("the directory is created");
+        fs::write(project.join(".pi/agents/local.md"), "---\nname: local\n---\nLook.")
+            .expect("the agent file is written");
+        fs::write(project.join(".pi/subagents.json"), "{").expect("the file is written");
         (spec.cwd, spec.agent) = (project, "local".into());
     });
     for scene in [agent, directory] {
@@ -514,7 +530,7 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
     let asked = Mutex::new(Vec::new());
     let ask = async |answer| {
         let confirms = |request: ConfirmRequest| {
-            asked.lock().expect("no test fails here").push(request.message.into_string());
+            asked.lock().expect("the lock is not poisoned").push(request.message.into_string());
             answer
         };
         let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
@@ -537,18 +553,18 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
     let refused = ask(false).await;
     assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
     assert_eq!(code(&ask(true).await), None);
-    assert_eq!(code(&ask(false).await), None, "a remembered yes is not asked for again");
+    assert_eq!(code(&ask(false).await), None, "a remembered confirmation is not requested again");
     let change = |prompt: &str| {
         let text = format!("---\nname: local\nreadonly: true\n---\n{prompt}");
-        fs::write(scene.path("project/.pi/agents/local.md"), text).expect("written");
+        fs::write(scene.path("project/.pi/agents/local.md"), text).expect("the file is written");
     };
     change("Look deeper.");
     assert_eq!(
         code(&ask(false).await),
         Some(ErrorCode::SubagentDisabled),
-        "a changed definition is asked for again"
+        "a changed definition needs a new confirmation"
     );
-    let asked = asked.into_inner().expect("no test fails here");
+    let asked = asked.into_inner().expect("the lock is not poisoned");
     let changes = asked.iter().map(|message| message.split("\n\n").nth(2).unwrap_or_default());
     let changes: Vec<&str> = changes.filter(|part| part.contains("changed since")).collect();
     assert_eq!(changes, ["The file has changed since you allowed it:\n- Look.\n+ Look deeper."]);
@@ -612,10 +628,10 @@ async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
         let result = scene.run().await;
         let single = &result.details.results[0];
         assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{stage}");
-        let error = single.error.as_deref().expect("an error");
+        let error = single.error.as_deref().expect("the run has an error");
         assert!(error.starts_with(stage) && error.contains(names), "{error}");
         assert_eq!(single.attempts, 0);
-        assert!(!scene.path("task").exists(), "nothing was started: {error}");
+        assert!(!scene.path("task").exists(), "no child was started: {error}");
     }
 }
 
@@ -642,7 +658,7 @@ async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!(single.exit_code, 0, "{}", result.text);
-    let argv = fs::read_to_string(scene.path("argv")).expect("the child's arguments");
+    let argv = fs::read_to_string(scene.path("argv")).expect("the child wrote its arguments");
     for expected in [
         "--mode\njson\n-p\n",
         "--tools\nread,grep,lsp\n",
@@ -655,7 +671,7 @@ async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
         assert!(argv.contains(expected), "{expected:?} in {argv}");
     }
     assert!(!argv.contains("paint") && !argv.contains("look around") && !argv.contains("--no-mcp"), "{argv}");
-    let env = fs::read_to_string(scene.path("env")).expect("the child's environment");
+    let env = fs::read_to_string(scene.path("env")).expect("the child wrote its environment");
     for expected in [
         "PI_SUBAGENT_CHILD=1\n",
         "PI_SUBAGENT_DEPTH=1\n",
@@ -665,16 +681,18 @@ async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
     ] {
         assert!(env.contains(expected), "{expected:?} in {env}");
     }
-    let sandbox = single.sandbox.as_ref().expect("a report on a readonly agent");
+    let sandbox = single.sandbox.as_ref().expect("the result has a sandbox report");
     assert!(!sandbox.enforced && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("warden")));
     assert!(single.diagnostics.iter().any(|text| text.contains("bash")), "{:?}", single.diagnostics);
     let left: Vec<_> = fs::read_dir(
-        Path::new(single.session_file.as_deref().expect("a session")).parent().expect("its directory"),
+        Path::new(single.session_file.as_deref().expect("the run has a session file"))
+            .parent()
+            .expect("the path has a parent"),
     )
-    .expect("readable")
-    .map(|entry| entry.expect("an entry").file_name())
+    .expect("the directory is readable")
+    .map(|entry| entry.expect("the entry is readable").file_name())
     .collect();
-    assert_eq!(left, ["session.jsonl"], "prompt and guard are gone");
+    assert_eq!(left, ["session.jsonl"], "the prompt and the guard are removed");
 }
 
 #[tokio::test]
@@ -687,10 +705,10 @@ async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_te
     assert!(
         result.text.len() <= 51_200 && result.text.starts_with("first x") && result.text.ends_with("x last")
     );
-    let full = single.full_output_file.as_deref().expect("a file");
+    let full = single.full_output_file.as_deref().expect("the full output has a file");
     assert!(result.text.contains(full), "the marker names the file");
-    assert_eq!(fs::read_to_string(full).expect("readable").len(), 300_011);
-    let output = single.output.as_deref().expect("an answer").len();
+    assert_eq!(fs::read_to_string(full).expect("the file is readable").len(), 300_011);
+    let output = single.output.as_deref().expect("the child answered").len();
     assert!((60_000..=64 * 1024).contains(&output), "{output}");
 }
 
@@ -721,7 +739,12 @@ async fn a_result_states_the_omitted_bytes_of_a_long_answer() {
     let note = |note: &String| {
         note.strip_suffix(" bytes in the middle of the answer were omitted").map(str::to_owned)
     };
-    let left_out: usize = notes.iter().find_map(note).expect("a note").parse().expect("a number");
+    let left_out: usize = notes
+        .iter()
+        .find_map(note)
+        .expect("the notes state the omitted bytes")
+        .parse()
+        .expect("the text is a number");
     assert!((400_000..600_000).contains(&left_out), "{left_out}");
 }
 
@@ -732,11 +755,12 @@ async fn a_marker_claims_only_the_content_of_its_file() {
         let scene = scene(&script);
         let result = scene.run().await;
         let single = &result.details.results[0];
-        let path = single.full_output_file.as_deref().expect("a file");
-        let session = single.session_file.as_deref().expect("a session");
-        let kept = std::fs::read_to_string(path).expect("readable");
-        let from = result.text.find("[truncated: ").expect("a marker");
-        let marker = &result.text[from..=from + result.text[from..].find(']').expect("its end")];
+        let path = single.full_output_file.as_deref().expect("the full output has a file");
+        let session = single.session_file.as_deref().expect("the run has a session file");
+        let kept = std::fs::read_to_string(path).expect("the file is readable");
+        let from = result.text.find("[truncated: ").expect("the text has a marker");
+        let marker =
+            &result.text[from..=from + result.text[from..].find(']').expect("the marker has an end")];
         if is_whole {
             assert!(marker.ends_with(&format!("of {} bytes; full text: {path}]", kept.len())), "{marker}");
             continue;
@@ -773,11 +797,11 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
     let (progress, mut receiver) = watch::channel(Progress::default());
     let watched = async {
         let text = receiver.wait_for(|progress| !progress.text.is_empty()).await;
-        let text = text.expect("the update comes").clone();
-        fs::write(scene.path("text"), "").expect("written");
+        let text = text.expect("the update arrives").clone();
+        fs::write(scene.path("text"), "").expect("the file is written");
         let call = receiver.wait_for(|progress| progress.last_tool.is_some()).await;
-        let call = call.expect("the update comes").clone();
-        fs::write(scene.path("call"), "").expect("written");
+        let call = call.expect("the update arrives").clone();
+        fs::write(scene.path("call"), "").expect("the file is written");
         [text, call]
     };
     let user = User::default();
@@ -798,15 +822,15 @@ async fn a_retry_shows_the_providers_message_without_secrets() {
     let (progress, mut receiver) = watch::channel(Progress::default());
     let watched = async {
         let retry = receiver.wait_for(|progress| progress.retry.is_some()).await;
-        let retry = retry.expect("the update comes").retry.clone().expect("it was waited for");
-        fs::write(scene.path("on"), "").expect("written");
+        let retry = retry.expect("the update arrives").retry.clone().expect("the update has a retry");
+        fs::write(scene.path("on"), "").expect("the file is written");
         retry
     };
     let user = User::default();
     let control = Control::default();
     let (result, retry) = tokio::join!(scene.execute(&user, &control, &progress), watched);
     assert_eq!((retry.attempt, retry.max_attempts), (2, Some(3)));
-    let error = retry.error.as_deref().expect("there was one");
+    let error = retry.error.as_deref().expect("the run has an error");
     assert!(
         error.starts_with("429: Slow down, ") && !error.contains(secret) && !error.contains('{'),
         "{error}"
@@ -823,7 +847,7 @@ async fn half_a_secret_is_not_shown() {
     let (progress, mut receiver) = watch::channel(Progress::default());
     let stop = async {
         let shown = receiver.wait_for(|progress| progress.text.starts_with("The key is")).await;
-        let shown = shown.expect("the text comes").clone();
+        let shown = shown.expect("the text arrives").clone();
         cancel.cancel(CancelReason::Caller(None));
         shown
     };
@@ -839,7 +863,7 @@ async fn an_error_keeps_the_end_of_a_long_standard_error() {
     let script = "i=0; while [ $i -lt 2000 ]; do echo \"warning $i: something is not quite right\" >&2; i=$((i+1)); done
         echo 'FATAL: the real cause' >&2; exit 1";
     let result = scene(script).run().await;
-    let error = result.details.results[0].error.as_deref().expect("an error");
+    let error = result.details.results[0].error.as_deref().expect("the run has an error");
     assert!(error.starts_with("warning 0:") && error.contains("FATAL: the real cause"), "{error}");
 }
 
@@ -855,7 +879,7 @@ async fn a_project_agent_gets_only_the_extensions_and_context_that_the_user_allo
         .write("project/.pi/agents/local.md", definition);
     let result = scene.run().await;
     assert_eq!(code(&result), None, "{}", result.text);
-    let argv = fs::read_to_string(scene.path("argv")).expect("the child's arguments");
+    let argv = fs::read_to_string(scene.path("argv")).expect("the child wrote its arguments");
     assert!(argv.contains("-e\n/listed.ts\n--no-skills\n") && argv.contains("--no-context-files"), "{argv}");
     assert!(!argv.contains("own.ts") && !argv.contains("other.ts"), "{argv}");
 }
@@ -868,7 +892,7 @@ async fn updates_come_at_most_every_50_ms_stay_small_and_end_with_the_last_state
     let (result, updates) = scene.run_with(&User::default(), &Control::default()).await;
     let single = &result.details.results[0];
     // One each for starting and running, and one more at either end.
-    let allowed = usize::try_from(single.duration_ms / 50).expect("small") + 4;
+    let allowed = usize::try_from(single.duration_ms / 50).expect("the number fits") + 4;
     assert!(
         !updates.is_empty() && updates.len() <= allowed,
         "{} updates in {} ms",
@@ -876,11 +900,12 @@ async fn updates_come_at_most_every_50_ms_stay_small_and_end_with_the_last_state
         single.duration_ms
     );
     for update in &updates {
-        let shown = serde_json::to_string(&(&*update.text, &*update.display_items)).expect("serializable");
+        let shown =
+            serde_json::to_string(&(&*update.text, &*update.display_items)).expect("the value is serialized");
         assert!(shown.len() <= 64 * 1024);
     }
-    let last = updates.last().expect("a last update");
-    assert_eq!(last.turn_count, 1, "the last state is not lost");
+    let last = updates.last().expect("at least one update is sent");
+    assert_eq!(last.turn_count, 1, "the last update has the final state");
 }
 
 #[tokio::test]
@@ -898,10 +923,10 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     .with(|spec| spec.agent = "writer".into())
     .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.")
     .write("project/kept.txt", "kept");
-    fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+    fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
     let project = scene.path("project");
     git(&project, &["init", "-q"]);
-    fs::write(project.join("dirty.txt"), "dirty before").expect("written");
+    fs::write(project.join("dirty.txt"), "dirty before").expect("the file is written");
     let result = scene.run().await;
     assert_eq!(
         result.details.results[0].changes.as_deref(),
@@ -923,16 +948,16 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     assert!(result.text.ends_with(listed), "{}", result.text);
     // The earlier partial answer is kept.
     let context = &scene.spec.context;
-    let git = Git::find(&context.env, None).await.expect("a git");
+    let git = Git::find(&context.env, None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 100 };
     let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
-    let id = result.details.run_id.as_deref().expect("an id");
-    let snapshot = store.open(id).await.expect("a snapshot");
-    let now = store.tree_of_now(&snapshot).await.expect("a tree");
-    let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("listed");
+    let id = result.details.run_id.as_deref().expect("the run has an ID");
+    let snapshot = store.open(id).await.expect("the snapshot is readable");
+    let now = store.tree_of_now(&snapshot).await.expect("the tree is recorded");
+    let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("the changes are listed");
     assert_eq!(changes.len(), 6, "{changes:?}");
-    let dirty = changes.iter().find_map(|change| change.old.as_ref()).expect("one was there before");
-    assert_eq!(store.read(&snapshot, &dirty.object).await.expect("readable"), b"dirty before");
+    let dirty = changes.iter().find_map(|change| change.old.as_ref()).expect("a changed file existed before");
+    assert_eq!(store.read(&snapshot, &dirty.object).await.expect("the object is readable"), b"dirty before");
 }
 
 /// No change of this run could be shown or undone.
@@ -955,16 +980,16 @@ async fn unchanged_and_previously_committed_files_are_reported_as_such() {
             .with(|spec| spec.agent = "writer".into())
             .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.");
         let project = scene.path("project");
-        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        fs::remove_dir(project.join(".git")).expect("the directory is removed");
         git(&project, &["init", "-q"]);
-        fs::write(project.join("tracked.txt"), "old").expect("written");
+        fs::write(project.join("tracked.txt"), "old").expect("the file is written");
         git(&project, &["add", "."]);
         git(&project, &["commit", "-q", "-m", "ours"]);
-        fs::write(project.join("tracked.txt"), "changed").expect("written");
-        fs::write(project.join("untracked.txt"), "same").expect("written");
+        fs::write(project.join("tracked.txt"), "changed").expect("the file is written");
+        fs::write(project.join("untracked.txt"), "same").expect("the file is written");
         let result = scene.run().await;
         let changes = result.details.results[0].changes.as_deref();
-        assert_eq!(changes.expect("they are known"), expected, "{work}: {}", result.text);
+        assert_eq!(changes.expect("the changes are known"), expected, "{work}: {}", result.text);
     }
 }
 
@@ -978,7 +1003,7 @@ async fn a_child_with_a_private_tree_is_not_started_early() {
         let admitted =
             prepare(scene.spec.clone(), SharedRunId::new(RunId::random()), &User::default(), &Cancel::new())
                 .await;
-        assert_eq!(admitted.expect("it may run").may_boot_early().await, expected, "{isolation}");
+        assert_eq!(admitted.expect("the run is admitted").may_boot_early().await, expected, "{isolation}");
     }
 }
 
@@ -1008,12 +1033,12 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
             .write("project/.gitignore", "*.env\n")
             .write("project/ignored.env", "brought along\n");
         let project = scene.path("project");
-        fs::remove_dir(project.join(".git")).expect("not a repository yet");
+        fs::remove_dir(project.join(".git")).expect("the directory is removed");
         if has_git {
             git(&project, &["init", "-q"]);
             git(&project, &["add", "."]);
             git(&project, &["commit", "-qm", "first"]);
-            fs::write(project.join("dirty.txt"), "not committed\n").expect("written");
+            fs::write(project.join("dirty.txt"), "not committed\n").expect("the file is written");
         }
         let result = scene.run().await;
         (scene, result)
@@ -1024,9 +1049,9 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
     let (scene, result) = run(script, true).await;
     let project = scene.path("project");
     let single = &result.details.results[0];
-    let left = single.isolation.as_ref().expect("it was isolated");
-    let branch = left.branch.clone().expect("a branch");
-    assert_eq!(branch, format!("subagent/{}", result.details.run_id.as_deref().expect("an id")));
+    let left = single.isolation.as_ref().expect("the run was isolated");
+    let branch = left.branch.clone().expect("the result names a branch");
+    assert_eq!(branch, format!("subagent/{}", result.details.run_id.as_deref().expect("the run has an ID")));
     assert_eq!((left.commits, left.files, left.insertions, left.deletions), (1, 3, 2, 1), "{}", result.text);
     assert_eq!(
         single.changes.as_deref(),
@@ -1035,14 +1060,17 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
     assert!(result.text.contains(&format!("its changes (3 files, +2 -1) are not in your tree yet. They are on the branch `{branch}`, and as a patch in `")), "{}", result.text);
     let apply = format!(
         "The user applies them with `/subagents apply {}`.]",
-        result.details.run_id.as_deref().expect("an id")
+        result.details.run_id.as_deref().expect("the run has an ID")
     );
     assert!(result.text.contains(&apply), "{}", result.text);
     assert_eq!(git(&project, &["show", &format!("{branch}:dirty.txt")]), "not committed\nmore\n");
     assert_eq!(git(&project, &["show", &format!("{branch}:seen.txt")]), "brought along\n");
     assert_eq!(git(&project, &["status", "--porcelain"]), "?? dirty.txt\n");
-    assert_eq!(fs::read_to_string(project.join("dirty.txt")).expect("there"), "not committed\n");
-    let worked_in = fs::read_to_string(scene.path("pwd")).expect("noted");
+    assert_eq!(
+        fs::read_to_string(project.join("dirty.txt")).expect("the file is readable"),
+        "not committed\n"
+    );
+    let worked_in = fs::read_to_string(scene.path("pwd")).expect("the file is readable");
     assert!(worked_in.contains("subagent-trees") && !Path::new(worked_in.trim()).exists(), "{worked_in}");
 
     let (scene, result) = run("begin; said 'Done.'; settled", true).await;
@@ -1070,7 +1098,7 @@ async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_witho
         let scene = scene("echo new > made.txt; begin; said 'Done.'; settled")
             .config(json!({ "allowWrite": true }))
             .with(|spec| spec.agent = "general-purpose".into());
-        fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+        fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
         if has_git {
             let made =
                 std::process::Command::new("git").args(["init", "-q"]).arg(scene.path("project")).status();
@@ -1089,7 +1117,7 @@ async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_witho
     }
     let scene = scene("begin; said 'Done.'; settled").with(|spec| spec.agent = "worker".into());
     let result = scene.run().await;
-    assert_eq!(result.details.results[0].isolation, None, "nothing can be written, so it needs no tree");
+    assert_eq!(result.details.results[0].isolation, None, "a readonly run needs no private tree");
 }
 
 #[tokio::test]
@@ -1101,7 +1129,7 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
             .with(|spec| spec.agent = "writer".into())
             .write("agent/agents/writer.md", writer)
             .write("project/untracked.txt", "not committed");
-        fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+        fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
         let made = std::process::Command::new("git")
             .args(["init", "-q"])
             .current_dir(scene.path("project"))
@@ -1123,12 +1151,13 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
         "{notices:?}"
     );
     // The child cannot be started, so the artifacts that were kept before are removed, too.
-    let broken = tempfile::tempdir().expect("a directory");
+    let broken = tempfile::tempdir().expect("a temporary directory is created");
     let program = broken.path().join("pi");
-    fs::write(&program, "\u{7f}ELF and nothing else").expect("written");
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    fs::write(&program, "\u{7f}ELF and nothing else").expect("the file is written");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("the permissions are set");
     let (_, left) = run(json!({ "allowWrite": true, "piCommand": [program] })).await;
-    assert_eq!(left, 0, "the snapshot of a run without a child");
+    assert_eq!(left, 0, "the snapshot of a run without a child is removed");
 }
 
 #[tokio::test]
@@ -1138,12 +1167,15 @@ async fn dropping_a_run_ends_its_child() {
     let user = User::default();
     let control = Control::default();
     tokio::select! {
-        _ = scene.execute(&user, &control, &progress) => panic!("the child runs on"),
+        _ = scene.execute(&user, &control, &progress) => panic!("the child still runs"),
         up = receiver.wait_for(|progress| &*progress.text == "up") => drop(up),
     }
-    let pid: i32 =
-        fs::read_to_string(scene.path("pid")).expect("the child's pid").trim().parse().expect("a pid");
-    let pid = rustix::process::Pid::from_raw(pid).expect("not 0");
+    let pid: i32 = fs::read_to_string(scene.path("pid"))
+        .expect("the child wrote its process ID")
+        .trim()
+        .parse()
+        .expect("the text is a number");
+    let pid = rustix::process::Pid::from_raw(pid).expect("the ID is not 0");
     eventually("the end of the child", || rustix::process::test_kill_process(pid).is_err()).await;
 }
 
@@ -1161,7 +1193,7 @@ async fn a_call_overrides_its_agent_and_can_only_narrow_its_tools() {
     let shown = async |overrides: RunOverrides| {
         let scene = scene(says).with(asks(overrides));
         let result = scene.run().await;
-        (fs::read_to_string(scene.path("args")).expect("the child's arguments"), result)
+        (fs::read_to_string(scene.path("args")).expect("the child wrote its arguments"), result)
     };
     let (plain, _) = shown(RunOverrides::default()).await;
     assert!(plain.contains("--model fake/agents --thinking low --tools read,grep,ls "), "{plain}");
@@ -1209,7 +1241,8 @@ async fn a_run_makes_as_many_attempts_as_configured() {
         assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{retry}");
         let single = &result.details.results[0];
         assert_eq!((single.attempts, single.usage.turns), (attempts, attempts.into()), "{retry}");
-        let children = fs::read_to_string(scene.path("attempts")).expect("a line for each").lines().count();
+        let children =
+            fs::read_to_string(scene.path("attempts")).expect("the file is readable").lines().count();
         assert_eq!(u32::try_from(children), Ok(attempts), "{retry}");
     }
 }
@@ -1228,7 +1261,8 @@ if mkdir "$home/again" 2> /dev/null; then refresh second AFTER_4_M; gives_up '50
 else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
     let after = |minutes: u64| {
         let time = SystemTime::now() + Duration::from_secs(minutes * 60);
-        u64::try_from(time.duration_since(UNIX_EPOCH).expect("after 1970").as_millis()).expect("in range")
+        u64::try_from(time.duration_since(UNIX_EPOCH).expect("the time is after 1970").as_millis())
+            .expect("the number fits")
     };
     let script =
         script.replace("AFTER_4_M", &after(4).to_string()).replace("AFTER_3_H", &after(180).to_string());
@@ -1247,17 +1281,18 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
             context(spec).env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
         });
     let own = scene.path("agent/subagents/auth/explorer.json");
-    fs::set_permissions(own, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
+    fs::set_permissions(own, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .expect("the permissions are set");
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!((result.text.as_str(), single.attempts), ("Done.", 2));
-    let (said, notices) = single.diagnostics.split_first().expect("notices");
+    let (said, notices) = single.diagnostics.split_first().expect("the run has notices");
     assert_eq!(said, NO_SHELL);
     assert!(notices.iter().all(|notice| notice.contains("the expiring login for `fake`")), "{notices:?}");
-    assert_eq!((single.usage.input, single.usage.turns), (20, 2), "of both attempts");
-    let seen = fs::read_to_string(scene.path("seen")).expect("what the children found");
+    assert_eq!((single.usage.input, single.usage.turns), (20, 2), "the usage covers both attempts");
+    let seen = fs::read_to_string(scene.path("seen")).expect("the file is readable");
     assert!(seen.contains("first") && seen.contains("second"), "{seen}");
-    let left = fs::read_to_string(scene.path("agent/auth.json")).expect("the user's credentials");
+    let left = fs::read_to_string(scene.path("agent/auth.json")).expect("the file is readable");
     assert!(left.contains(r#""refresh":"third""#), "{left}");
 }
 
@@ -1269,10 +1304,10 @@ async fn a_run_aborted_between_two_attempts_keeps_the_usage_of_the_first() {
     let cancel = Cancel::new();
     let abort = async {
         let retrying = receiver.wait_for(|progress| progress.state == RunState::Retrying).await;
-        let retry = retrying.expect("it retries").retry.clone().expect("what is tried again");
+        let retry = retrying.expect("the run retries").retry.clone().expect("the update has a retry");
         assert_eq!((retry.attempt, retry.max_attempts), (1, Some(1)));
         assert_eq!(retry.error.as_deref(), Some("the model's provider reported an error: `500: overloaded`"));
-        assert!(retry.at_ms > epoch_ms(SystemTime::now()), "it pauses");
+        assert!(retry.at_ms > epoch_ms(SystemTime::now()), "the retry is in the future");
         cancel.cancel(CancelReason::Caller(None));
     };
     let control = control(&cancel);
@@ -1290,10 +1325,10 @@ async fn the_cost_of_a_session_is_kept_in_the_store() {
         .config(json!({ "sessionBudget": { "maxCost": 0.5 } }))
         .with(|spec| context(spec).host.session_id = Some("what_a_session_has_spent".into()));
     let agent_dir = scene.path("agent");
-    let store = || store_of(&agent_dir).expect("a store");
-    store().add_spending("what_a_session_has_spent", 0.25).expect("written");
+    let store = || store_of(&agent_dir).expect("the store is available");
+    store().add_spending("what_a_session_has_spent", 0.25).expect("the spending is stored");
     assert_eq!(scene.run().await.text, "Done.");
-    let spent = store().spent("what_a_session_has_spent").expect("read");
+    let spent = store().spent("what_a_session_has_spent").expect("the spending is readable");
     assert!((spent - 0.55).abs() < 1e-9, "{spent}");
     let refused = scene.run().await;
     assert!(message(&refused).contains("sessionBudget.maxCost"), "{}", refused.text);
@@ -1335,7 +1370,7 @@ async fn a_run_does_not_wait_for_a_pause_of_more_than_a_minute_even_without_a_ha
 #[tokio::test]
 async fn a_run_does_not_wait_for_a_pause_beyond_its_hard_limit() {
     let config = |timeout| json!({ "timeoutMs": timeout, "retry": { "backoffMs": 1 } });
-    assert!(!waits(40, config(40_000)).await, "some of it has passed already");
+    assert!(!waits(40, config(40_000)).await, "the elapsed time reduces the remaining limit");
     assert!(waits(40, config(60_000)).await);
 }
 
@@ -1357,5 +1392,9 @@ async fn the_attempts_of_a_run_share_its_hard_limit() {
     let single = &result.details.results[0];
     assert_eq!((single.outcome, single.attempts), (RunOutcome::HardTimeout, 2), "{}", result.text);
     assert_eq!(message(&result), "hard limit reached: 5000 ms (`timeoutMs`)");
-    assert!((5000..8000).contains(&single.duration_ms), "not 5000 ms each: {} ms", single.duration_ms);
+    assert!(
+        (5000..8000).contains(&single.duration_ms),
+        "the attempts share the limit of 5000 ms: {} ms",
+        single.duration_ms
+    );
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 #[cfg(unix)]
 fn processor_time(work: impl FnOnce()) -> Duration {
     use rustix::time::{ClockId, clock_gettime};
-    let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("it is not negative");
+    let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("the time is not negative");
     let begin = now();
     work();
     now().saturating_sub(begin)
@@ -428,7 +428,7 @@ fn homes_become_a_tilde_at_a_path_boundary_only() {
     ] {
         assert_eq!(&*sanitizer.sanitize(input), expected, "{input}");
     }
-    assert_eq!(&*plain().sanitize("/root/x"), "/root/x", "not an actual home");
+    assert_eq!(&*plain().sanitize("/root/x"), "/root/x", "a path outside the known homes is unchanged");
 }
 
 #[test]
@@ -672,7 +672,7 @@ fn json_stays_json_with_secrets_at_any_depth() {
     let sanitizer = knowing();
     assert_eq!(sanitizer.sanitize_json(&value), expected);
     assert_eq!(sanitizer.sanitize_json(&expected), expected);
-    let text = serde_json::to_string(&value).expect("a value is JSON");
+    let text = serde_json::to_string(&value).expect("the value is serialized");
     let read: Value = serde_json::from_str(&sanitizer.sanitize(&text)).expect("sanitized JSON is JSON");
     assert_eq!(read["clientSecret"], "[REDACTED]");
 }
@@ -757,7 +757,7 @@ fn a_line_of_a_huge_text_costs_as_much_as_its_beginning() {
     let huge = piece.repeat(1 << 20);
     let least = |text: &str| {
         let shown = || assert!(sanitizer.line(text, 100).chars().count() <= 100);
-        (0..5).map(|_| processor_time(shown)).min().expect("five times")
+        (0..5).map(|_| processor_time(shown)).min().expect("the time is measured five times")
     };
     assert!(least(&huge) < least(&short) * 20, "{:?}, {:?}", least(&huge), least(&short));
 }

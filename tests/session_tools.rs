@@ -64,14 +64,14 @@ impl Scene {
     /// Writes messages into the transcript of the only run, one line each.
     async fn write_transcript(&self, messages: impl IntoIterator<Item = Value>) {
         let run = self.service.runs(Some(SESSION.into())).await.remove(0);
-        let file = run.transcript.expect("a session file");
-        let mut lines = fs::read_to_string(&file).expect("a header");
+        let file = run.transcript.expect("the run has a transcript");
+        let mut lines = fs::read_to_string(&file).expect("the file is readable");
         for (number, message) in messages.into_iter().enumerate() {
             let parent = number.checked_sub(1).map(|before| before.to_string());
             let entry = json!({ "type": "message", "id": number.to_string(), "parentId": parent, "message": message });
             lines.extend([entry.to_string(), "\n".to_owned()]);
         }
-        fs::write(&file, lines).expect("a file of ours");
+        fs::write(&file, lines).expect("the file is written");
     }
 
     async fn spawn(&self, label: &str) -> String {
@@ -110,7 +110,7 @@ impl Scene {
             overrides,
         };
         let call = call::call(Arc::new(User::default()));
-        timeout(PATIENCE, single(spec, call)).await.expect("it ends")
+        timeout(PATIENCE, single(spec, call)).await.expect("the run ends")
     }
 
     async fn tool(&self, tool: &str, params: Value) -> SessionAnswer {
@@ -118,19 +118,19 @@ impl Scene {
     }
 
     async fn tool_until(&self, tool: &str, params: Value, cancel: &Cancel) -> SessionAnswer {
-        let call = match parse_call(tool, params).expect("a session tool") {
+        let call = match parse_call(tool, params).expect("the name is a session tool") {
             Ok(call) => call,
             Err(report) => return SessionAnswer::refused(report),
         };
         let user = Arc::new(User::default());
         timeout(PATIENCE, use_session_tool(&self.service, &self.view, call, user, cancel))
             .await
-            .expect("it answers")
+            .expect("the process answers")
     }
 
     async fn settled(&self) {
         let settled = until_settled(&self.service, &self.view, Some(PATIENCE));
-        timeout(PATIENCE, settled).await.expect("it settles");
+        timeout(PATIENCE, settled).await.expect("the conversation settles");
     }
 
     async fn until_heard(&self, count: usize) {
@@ -162,7 +162,7 @@ fn context(root: &TempDir) -> Arc<HostContext> {
 }
 
 fn texts(value: &Value, list: &str, field: &str) -> Vec<String> {
-    let items = value[list].as_array().expect("a list");
+    let items = value[list].as_array().expect("the value is an array");
     items.iter().map(|item| item[field].as_str().unwrap_or_default().to_owned()).collect()
 }
 
@@ -172,11 +172,11 @@ async fn foreground_and_background_runs_are_listed_alike() {
     let key = scene.spawn("map").await;
     scene.settled().await;
     let result = scene.call().await;
-    let run_id = result.details.run_id.clone().expect("a run");
+    let run_id = result.details.run_id.clone().expect("the run has an ID");
     let SessionAnswer { value, is_error, .. } = scene.tool("sessions_list", json!({})).await;
     assert!(!is_error, "{value}");
     assert_eq!(texts(&value, "sessions", "state"), ["completed", "completed"]);
-    assert_eq!(value["sessions"][0]["runId"], run_id, "newest first");
+    assert_eq!(value["sessions"][0]["runId"], run_id, "the newest run comes first");
     assert_eq!(value["sessions"][0]["foreground"], true);
     assert_eq!(
         (&value["sessions"][1]["sessionKey"], &value["sessions"][1]["label"]),
@@ -184,14 +184,14 @@ async fn foreground_and_background_runs_are_listed_alike() {
     );
     assert_eq!(value["sessions"][1]["task"], "look around");
     assert_eq!(value["sessions"][1]["foreground"], Value::Null);
-    for run in value["sessions"].as_array().expect("a list") {
+    for run in value["sessions"].as_array().expect("the value is an array") {
         assert!(run["tokens"].as_u64() > Some(0), "{run}");
         assert!(run["started"].as_str().is_some_and(|at| at.ends_with('Z')), "{run}");
     }
     let few = scene.tool("sessions_list", json!({ "limit": 1 })).await.value;
     assert_eq!((texts(&few, "sessions", "runId"), &few["more"]), (vec![run_id], &json!(1)));
     let listed = scene.service.runs(Some(SESSION.into())).await;
-    assert_eq!(listed.len(), 2, "a person and a model see the same list");
+    assert_eq!(listed.len(), 2, "the user and the model see the same list");
 }
 
 #[tokio::test]
@@ -199,18 +199,18 @@ async fn last_names_the_newest_run_in_foreground_or_background() {
     let scene = Scene::new(ANSWERS).await;
     let says = async |line: &str| {
         let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
-        timeout(PATIENCE, answer).await.expect("it answers").plain()
+        timeout(PATIENCE, answer).await.expect("the process answers").plain()
     };
     assert!(says("info last").await.contains("there is no run `last`"));
     scene.call().await;
-    let run_id = scene.call().await.details.run_id.expect("a run");
+    let run_id = scene.call().await.details.run_id.expect("the run has an ID");
     let said = says("info last").await;
     assert!(said.contains(&run_id), "{said}");
     let key = scene.spawn("map").await;
     scene.settled().await;
     let said = says("info last").await;
     assert!(said.contains(&key), "{said}");
-    let newest = scene.call().await.details.run_id.expect("a run");
+    let newest = scene.call().await.details.run_id.expect("the run has an ID");
     let list = says("list").await;
     let lines: Vec<_> = list.lines().filter(|line| line.contains('#')).collect();
     assert!(lines.len() == 4 && lines[0].contains(&newest), "{list}");
@@ -248,7 +248,7 @@ async fn stop_last_stops_the_newest_active_run() {
     };
     let target = commands::Target::new("last");
     let runs = [ended, older];
-    let of = |live| commands::resolve(&target, &runs, &[], live).expect("there is one").run_id.clone();
+    let of = |live| commands::resolve(&target, &runs, &[], live).expect("the run is found").run_id.clone();
     assert_eq!([of(true), of(false)], [runs[1].run_id.clone(), runs[0].run_id.clone()]);
     let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
     assert_eq!(stopped.value["status"], "stopped");
@@ -269,10 +269,10 @@ async fn a_run_is_found_by_key_id_prefix_label_or_session_within_its_session_onl
         );
     }
     let wrong = scene.tool("sessions_stop", json!({ "sessionKey": "mop" })).await;
-    let why = wrong.value["error"].as_str().expect("a reason");
+    let why = wrong.value["error"].as_str().expect("the answer has an error");
     assert!(wrong.is_error && why.contains("`mop`") && why.contains("map"), "{why}");
     let number = scene.tool("sessions_history", json!({ "sessionKey": "1" })).await;
-    assert!(number.is_error || run.run_id.starts_with('1'), "a number is no name here");
+    assert!(number.is_error || run.run_id.starts_with('1'), "a list number does not name a run");
 }
 
 #[tokio::test]
@@ -317,7 +317,7 @@ async fn a_reply_with_a_waiting_caller_is_not_announced() {
     );
     assert_eq!(answer.delivery_ids.len(), 1);
     scene.settled().await;
-    assert_eq!(scene.messages().len(), 1, "only the first result");
+    assert_eq!(scene.messages().len(), 1, "only the first result is announced");
     assert!(mark_delivered(&scene.service, &scene.view, answer.delivery_ids).await);
     close_conversation(&scene.service, &scene.view).await;
 }
@@ -329,7 +329,7 @@ async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
     scene.until_told(1).await;
     let told = {
         let events = scene.ear.0.lock();
-        let message = events.iter().find_map(|event| event.message.as_ref()).expect("it was told");
+        let message = events.iter().find_map(|event| event.message.as_ref()).expect("an event has a message");
         message.delivery_ids.clone()
     };
     let params = json!({ "sessionKey": key, "message": "And the tests?", "timeoutSeconds": 60 });
@@ -381,21 +381,21 @@ async fn a_wait_ends_and_the_run_continues() {
         "{}",
         answer.value
     );
-    fs::write(scene.root.path().join("go"), "").expect("a file");
+    fs::write(scene.root.path().join("go"), "").expect("the file is written");
     scene.until_told(1).await;
 }
 
 #[tokio::test]
 async fn an_ended_call_continues_in_the_background() {
     let scene = Scene::new(ANSWERS).await;
-    let run_id = scene.call().await.details.run_id.expect("a run");
+    let run_id = scene.call().await.details.run_id.expect("the run has an ID");
     let sent =
         scene.tool("sessions_send", json!({ "sessionKey": run_id, "message": "And the tests?" })).await;
     assert_eq!((sent.value["status"].as_str(), sent.is_error), (Some("accepted"), false), "{}", sent.value);
     scene.until_told(1).await;
     assert!(scene.messages()[0].contains(&run_id), "{}", scene.messages()[0]);
     let list = scene.tool("sessions_list", json!({})).await.value;
-    assert_eq!(texts(&list, "sessions", "runId"), [run_id], "it is one run, not two");
+    assert_eq!(texts(&list, "sessions", "runId"), [run_id], "the list has one run");
 }
 
 #[tokio::test]
@@ -403,7 +403,7 @@ async fn a_continued_run_keeps_the_schema_of_its_call() {
     let scene = Scene::new(ANSWERS).await;
     let overrides =
         RunOverrides { output_schema: Some(json!({ "type": "object" })), ..RunOverrides::default() };
-    let run_id = scene.call_with(overrides).await.details.run_id.expect("a run");
+    let run_id = scene.call_with(overrides).await.details.run_id.expect("the run has an ID");
     let params = json!({ "sessionKey": run_id, "message": "And the tests?", "timeoutSeconds": 30 });
     let sent = scene.tool("sessions_send", params).await.value;
     assert_eq!(sent["status"], "error", "{sent}");
@@ -426,11 +426,11 @@ async fn the_history_states_the_omitted_part() {
     };
     scene.write_transcript((0..30).map(message)).await;
     let answer = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 200 })).await;
-    let messages = answer.value["messages"].as_array().expect("messages");
-    assert_eq!(messages.last().expect("the newest")["role"], "assistant");
+    let messages = answer.value["messages"].as_array().expect("the value is an array");
+    assert_eq!(messages.last().expect("there is a message")["role"], "assistant");
     assert!(answer.value.to_string().len() < 64 * 1024, "{}", answer.value.to_string().len());
     assert!(messages.len() < 30);
-    let note = answer.value["note"].as_str().expect("a note");
+    let note = answer.value["note"].as_str().expect("the answer has a note");
     assert!(note.contains("older messages were omitted"), "{note}");
     let two = scene.tool("sessions_history", json!({ "sessionKey": key, "limit": 2 })).await.value;
     assert_eq!(texts(&two, "messages", "role"), ["user", "assistant"]);
@@ -506,7 +506,7 @@ async fn a_run_is_stopped_once() {
 #[tokio::test]
 async fn an_ended_call_is_found_by_its_id() {
     let scene = Scene::new(ANSWERS).await;
-    let run_id = scene.call().await.details.run_id.expect("a run");
+    let run_id = scene.call().await.details.run_id.expect("the run has an ID");
     let command = |line: String| {
         let service = &scene.service;
         let view = &scene.view;
@@ -527,13 +527,13 @@ async fn an_isolated_run_continues_with_its_branch() {
         let done = std::process::Command::new("git").args(args).current_dir(root.join("project")).output();
         String::from_utf8_lossy(&done.expect("git runs").stdout).into_owned()
     };
-    fs::remove_dir(root.join("project/.git")).expect("not a repository yet");
+    fs::remove_dir(root.join("project/.git")).expect("the directory is removed");
     git(&["init", "-q"]);
-    fs::create_dir_all(root.join("agent/agents")).expect("made");
+    fs::create_dir_all(root.join("agent/agents")).expect("the directory is created");
     let writer = "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.";
-    fs::write(root.join("agent/agents/writer.md"), writer).expect("written");
+    fs::write(root.join("agent/agents/writer.md"), writer).expect("the file is written");
     let settings = json!({ "subagents": { "allowWrite": true, "sandbox": { "mode": "off" } } });
-    fs::write(root.join("agent/subagents.json"), settings.to_string()).expect("written");
+    fs::write(root.join("agent/subagents.json"), settings.to_string()).expect("the file is written");
     let request = SpawnRequest::new("write".into(), root.join("project"), context(&scene.root));
     let request = SpawnRequest { agent: Some("writer".into()), label: Some("map".into()), ..request };
     let receipt = spawn(&scene.service, request, Arc::new(User::default())).await;
@@ -545,7 +545,7 @@ async fn an_isolated_run_continues_with_its_branch() {
     let params = json!({ "sessionKey": session_key, "message": "Go on.", "timeoutSeconds": 60 });
     let answer = scene.tool("sessions_send", params).await;
     assert_eq!(answer.value["status"].as_str(), Some("ok"), "{}", answer.value);
-    assert_eq!(fs::read_to_string(root.join("seen")).expect("noted"), "more\n");
+    assert_eq!(fs::read_to_string(root.join("seen")).expect("the file is readable"), "more\n");
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "more\nmore\n");
     assert_eq!(git(&["rev-parse", &format!("{branch}^")]), first);
     close_conversation(&scene.service, &scene.view).await;
@@ -565,23 +565,24 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     scene.write_transcript((0..45).map(message)).await;
     let (ids, told) = {
         let events = scene.ear.0.lock();
-        let message = events.iter().find_map(|event| event.message.clone()).expect("it was told");
+        let message = events.iter().find_map(|event| event.message.clone()).expect("an event has a message");
         (message.delivery_ids, message.text)
     };
-    assert!(!told.contains("session.jsonl"), "that file is gone when the message is read: {told}");
+    assert!(!told.contains("session.jsonl"), "the message does not name the archived file: {told}");
     assert!(told.contains("`sessions_history` reads its transcript"), "{told}");
     assert!(mark_delivered(&scene.service, &scene.view, ids).await);
     let archived = async {
         loop {
             let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-            let path = run.transcript.clone().expect("a transcript").to_string_lossy().into_owned();
+            let path =
+                run.transcript.clone().expect("the run has a transcript").to_string_lossy().into_owned();
             if path.contains(".deleted.") {
                 return (run, path);
             }
             tokio::task::yield_now().await;
         }
     };
-    let (run, path) = timeout(PATIENCE, archived).await.expect("it is archived");
+    let (run, path) = timeout(PATIENCE, archived).await.expect("the run is archived");
     assert!(fs::metadata(&path).is_ok(), "{path}");
     let mut offset = 0;
     let mut read = Vec::new();
@@ -609,7 +610,7 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     assert!(says("info").await.contains(&path));
     assert!(says("log").await.contains("message 44"));
     assert!(says("resume").await.contains(&format!("/subagents log {}", run.run_id)));
-    fs::remove_file(&path).expect("removed");
+    fs::remove_file(&path).expect("the file is removed");
     for line in ["info", "log"] {
         let said = says(line).await;
         assert!(said.contains("deleted") && !said.contains(&path), "{line}: {said}");

@@ -35,16 +35,16 @@ begin; said "It is $DEPLOY_TOKEN."; settled
 
 fn configure(file: &Path, token: &str) {
     fs::write(file, json!({ "subagents": { "env": { "DEPLOY_TOKEN": token } } }).to_string())
-        .expect("written");
+        .expect("the file is written");
 }
 
 /// A project with an agent that the user must allow, and the settings at the start.
 fn scene() -> (TempDir, PathBuf, Arc<HostContext>) {
     let root = stage(SCRIPT);
     let project = root.path().join("project");
-    fs::create_dir_all(project.join(".pi/agents")).expect("a directory");
+    fs::create_dir_all(project.join(".pi/agents")).expect("the directory is created");
     let agent = project.join(".pi/agents/local.md");
-    fs::write(agent, "---\nname: local\nreadonly: true\n---\nLook.").expect("an agent");
+    fs::write(agent, "---\nname: local\nreadonly: true\n---\nLook.").expect("the agent file is written");
     configure(&settings(root.path()), BEFORE);
     let config = json!({ "protocol": "json", "allowAgents": ["*"] });
     let host = Host { session_id: Some("conversation".into()), ..Host::default() };
@@ -68,11 +68,11 @@ fn editor(root: &Path) -> Arc<User<'static>> {
 
 /// The values that the children received.
 fn given(root: &Path) -> Vec<String> {
-    let edited = fs::read_to_string(settings(root)).expect("readable");
-    assert!(edited.contains(AFTER), "somebody was asked");
-    let files = fs::read_dir(root).expect("a directory").flatten().map(|entry| entry.path());
+    let edited = fs::read_to_string(settings(root)).expect("the file is readable");
+    assert!(edited.contains(AFTER), "the user was asked");
+    let files = fs::read_dir(root).expect("the directory is readable").flatten().map(|entry| entry.path());
     let kept = files.filter(|path| path.to_string_lossy().contains("pi.sh."));
-    kept.map(|path| fs::read_to_string(path).expect("readable")).collect()
+    kept.map(|path| fs::read_to_string(path).expect("the file is readable")).collect()
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn an_edit_during_a_question_does_not_affect_a_background_run() {
 #[test]
 fn an_abort_does_not_wait_for_the_configuration() {
     let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build();
-    let runtime = runtime.expect("a runtime");
+    let runtime = runtime.expect("the runtime starts");
     let (release, hung) = std::sync::mpsc::channel::<()>();
     runtime.spawn_blocking(move || hung.recv().is_ok());
     for (is_chain, tasks, asked) in [

@@ -21,7 +21,7 @@ use repository::{ID, LIMITS, Scene};
 impl Scene {
     async fn take(&self) -> (SnapshotStore, Snapshot) {
         let store = self.store().await;
-        let snapshot = store.take(ID, &self.root()).await.expect("a snapshot");
+        let snapshot = store.take(ID, &self.root()).await.expect("the snapshot is taken");
         (store, snapshot)
     }
 
@@ -38,12 +38,14 @@ impl Scene {
             "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
         };
         let mut files = BTreeMap::new();
-        for change in store.changes(snapshot, none, tree).await.expect("the whole tree") {
-            let new = change.new.expect("nothing is gone");
+        for change in store.changes(snapshot, none, tree).await.expect("the changes are listed") {
+            let new = change.new.expect("no file was deleted");
             let content = match new.mode {
                 0o160_000 => "a submodule".into(),
-                _ => String::from_utf8(store.read(snapshot, &new.object).await.expect("readable"))
-                    .expect("text"),
+                _ => String::from_utf8(
+                    store.read(snapshot, &new.object).await.expect("the object is readable"),
+                )
+                .expect("the output is UTF-8"),
             };
             files.insert(change.path.display().to_string(), (new.mode, content));
         }
@@ -68,13 +70,16 @@ fn state(directory: &Path) -> State {
     let mut found = BTreeMap::new();
     let mut waiting = vec![directory.to_owned()];
     while let Some(path) = waiting.pop() {
-        let metadata = fs::symlink_metadata(&path).expect("it is there");
+        let metadata = fs::symlink_metadata(&path).expect("the file exists");
         let content = if metadata.is_file() { fs::read(&path).unwrap_or_default() } else { Vec::new() };
         if metadata.is_dir() {
-            waiting
-                .extend(fs::read_dir(&path).expect("readable").map(|entry| entry.expect("readable").path()));
+            waiting.extend(
+                fs::read_dir(&path)
+                    .expect("the directory is readable")
+                    .map(|entry| entry.expect("the entry is readable").path()),
+            );
         }
-        let modified = metadata.modified().expect("a time");
+        let modified = metadata.modified().expect("the file has a time");
         let has_objects = metadata.is_file() && path.components().any(|part| part.as_os_str() == "objects");
         let changed = if has_objects { 0 } else { metadata.ctime_nsec() };
         found.insert(path, (metadata.mode(), modified, changed, content));
@@ -88,9 +93,9 @@ async fn a_snapshot_holds_the_files_of_the_tree_without_ignored_files() {
     scene.write("dir/gone.txt", "gone");
     scene.write("tracked.log", "ignored, but tracked");
     scene.commit();
-    fs::create_dir_all(scene.at("home/.config/git")).expect("made");
-    fs::write(scene.at("home/.config/git/ignore"), "*.user").expect("written");
-    fs::write(scene.root().join(".git/info/exclude"), "*.excluded\n").expect("written");
+    fs::create_dir_all(scene.at("home/.config/git")).expect("the directory is created");
+    fs::write(scene.at("home/.config/git/ignore"), "*.user").expect("the file is written");
+    fs::write(scene.root().join(".git/info/exclude"), "*.excluded\n").expect("the file is written");
     scene.write(".gitignore", "*.log\nbuild/\n");
     scene.write("kept.txt", "staged");
     scene.git(&["add", "kept.txt"]);
@@ -100,9 +105,10 @@ async fn a_snapshot_holds_the_files_of_the_tree_without_ignored_files() {
     for ignored in ["x.log", "build/out", "x.user", "x.excluded"] {
         scene.write(ignored, "ignored");
     }
-    fs::remove_file(scene.root().join("dir/gone.txt")).expect("removed");
-    symlink("kept.txt", scene.root().join("link")).expect("linked");
-    fs::set_permissions(scene.root().join("dir/inner.txt"), fs::Permissions::from_mode(0o755)).expect("set");
+    fs::remove_file(scene.root().join("dir/gone.txt")).expect("the file is removed");
+    symlink("kept.txt", scene.root().join("link")).expect("the link is created");
+    fs::set_permissions(scene.root().join("dir/inner.txt"), fs::Permissions::from_mode(0o755))
+        .expect("the permissions are set");
     let (store, snapshot) = scene.take().await;
     let files = scene.files(&store, &snapshot, &snapshot.tree).await;
     let plain = |text: &str| (0o100_644, text.to_owned());
@@ -130,11 +136,13 @@ async fn a_snapshot_changes_neither_tree_nor_repository_except_the_times_of_pack
     scene.write("copy.txt", "inner");
     for store in [scene.store().await, scene.sandboxed().await] {
         let before = state(&scene.root());
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
-        let now = store.tree_of_now(&snapshot).await.expect("a tree");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
+        let now = store.tree_of_now(&snapshot).await.expect("the tree is recorded");
         assert_eq!(now, snapshot.tree);
-        let changes = store.changes(&snapshot, snapshot.base.as_deref().expect("a commit"), &now).await;
-        assert_eq!(changes.expect("listed").len(), 2);
+        let changes = store
+            .changes(&snapshot, snapshot.base.as_deref().expect("the snapshot has a base commit"), &now)
+            .await;
+        assert_eq!(changes.expect("the changes are listed").len(), 2);
         let after = state(&scene.root());
         let differing: Vec<_> = before.iter().filter(|(path, was)| after.get(*path) != Some(was)).collect();
         assert!(differing.is_empty() && before.len() == after.len(), "{differing:?}");
@@ -146,9 +154,9 @@ async fn a_snapshot_runs_no_program_of_the_repository() {
     let scene = Scene::committed();
     // A submodule with the same settings: `git status` in it would run them.
     let inner = scene.root().join("inner");
-    fs::create_dir_all(&inner).expect("made");
+    fs::create_dir_all(&inner).expect("the directory is created");
     scene.git_in(&inner, &["init", "-q"]);
-    fs::write(inner.join("file"), "text").expect("written");
+    fs::write(inner.join("file"), "text").expect("the file is written");
     scene.git_in(&inner, &["add", "."]);
     scene.git_in(&inner, &["commit", "-qm", "inner"]);
     let head = scene.git_in(&inner, &["rev-parse", "HEAD"]);
@@ -156,17 +164,18 @@ async fn a_snapshot_runs_no_program_of_the_repository() {
     scene.git(&["update-index", "--add", "--cacheinfo", &info]);
     let mark = scene.at("mark");
     let script = scene.at("script");
-    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display())).expect("written");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", mark.display()))
+        .expect("the file is written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
     let program = script.display().to_string();
     let hooks = scene.at("hooks");
-    fs::create_dir(&hooks).expect("made");
+    fs::create_dir(&hooks).expect("the directory is created");
     for hook in ["post-index-change", "fsmonitor-watchman", "pre-commit", "reference-transaction"] {
-        fs::copy(&script, hooks.join(hook)).expect("copied");
-        fs::copy(&script, scene.root().join(".git/hooks").join(hook)).expect("copied");
+        fs::copy(&script, hooks.join(hook)).expect("the file is copied");
+        fs::copy(&script, scene.root().join(".git/hooks").join(hook)).expect("the file is copied");
     }
     let included = scene.at("included");
-    fs::write(&included, format!("[core]\n\tfsmonitor = {program}\n")).expect("written");
+    fs::write(&included, format!("[core]\n\tfsmonitor = {program}\n")).expect("the file is written");
     let hooks = hooks.display().to_string();
     let included = included.display().to_string();
     for (key, value) in [
@@ -192,18 +201,18 @@ async fn a_snapshot_runs_no_program_of_the_repository() {
     scene.git(&["config", "filter.evil.required", "true"]);
     let attributes = "* filter=evil diff=evil merge=evil\n";
     scene.write(".gitattributes", attributes);
-    fs::write(scene.root().join(".git/info/attributes"), attributes).expect("written");
-    fs::copy(scene.root().join(".git/config"), inner.join(".git/config")).expect("copied");
-    fs::write(inner.join("file"), "other text").expect("written");
+    fs::write(scene.root().join(".git/info/attributes"), attributes).expect("the file is written");
+    fs::copy(scene.root().join(".git/config"), inner.join(".git/config")).expect("the file is copied");
+    fs::write(inner.join("file"), "other text").expect("the file is written");
     let _ = fs::remove_file(&mark);
     scene.write("kept.txt", "changed");
     for store in [scene.store().await, scene.sandboxed().await] {
-        let snapshot = store.take(ID, &scene.root()).await.expect("a snapshot");
+        let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         scene.write("kept.txt", "changed again");
-        let now = store.tree_of_now(&snapshot).await.expect("a tree");
-        let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("listed");
-        let object = &changes[0].new.as_ref().expect("it is there").object;
-        assert_eq!(store.read(&snapshot, object).await.expect("readable"), b"changed again");
+        let now = store.tree_of_now(&snapshot).await.expect("the tree is recorded");
+        let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("the changes are listed");
+        let object = &changes[0].new.as_ref().expect("the change has a new version").object;
+        assert_eq!(store.read(&snapshot, object).await.expect("the object is readable"), b"changed again");
         assert_eq!(snapshot.submodules, [PathBuf::from("inner")]);
         assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap_or_default());
         scene.write("kept.txt", "changed");
@@ -230,19 +239,22 @@ async fn files_are_kept_as_on_disk_regardless_of_conversions() {
     {
         scene.write(name, text);
     }
-    fs::write(scene.root().join("e.u16"), &wide).expect("written");
+    fs::write(scene.root().join("e.u16"), &wide).expect("the file is written");
     scene.commit();
-    fs::remove_file(scene.root().join("c.id")).expect("removed");
+    fs::remove_file(scene.root().join("c.id")).expect("the file is removed");
     scene.git(&["checkout", "c.id"]);
-    let on_disk = |name: &str| fs::read(scene.root().join(name)).expect("readable");
-    assert!(on_disk("c.id").len() > 10, "the id is filled in");
+    let on_disk = |name: &str| fs::read(scene.root().join(name)).expect("the file is readable");
+    assert!(on_disk("c.id").len() > 10, "git expands the ID in the file");
     let (store, snapshot) = scene.take().await;
     for change in store
         .changes(&snapshot, "4b825dc642cb6eb9a060e54bf8d69288fbee4904", &snapshot.tree)
         .await
-        .expect("listed")
+        .expect("the changes are listed")
     {
-        let kept = store.read(&snapshot, &change.new.expect("it is there").object).await.expect("readable");
+        let kept = store
+            .read(&snapshot, &change.new.expect("the change has a new version").object)
+            .await
+            .expect("the change has a new version");
         let name = change.path.display().to_string();
         assert_eq!(kept, on_disk(&name), "{name}");
     }
@@ -304,8 +316,8 @@ async fn a_repository_in_any_state_has_a_snapshot() {
         (
             "file and directory swapped",
             |scene| {
-                fs::remove_file(scene.root().join("kept.txt")).expect("removed");
-                fs::remove_dir_all(scene.root().join("dir")).expect("removed");
+                fs::remove_file(scene.root().join("kept.txt")).expect("the file is removed");
+                fs::remove_dir_all(scene.root().join("dir")).expect("the directory is removed");
                 scene.write("kept.txt/below", "below");
                 scene.write("dir", "a file");
             },
@@ -315,8 +327,8 @@ async fn a_repository_in_any_state_has_a_snapshot() {
             "special files, and a directory that became a link",
             |scene| {
                 fifo(&scene.root().join("fifo"));
-                fs::rename(scene.root().join("dir"), scene.at("elsewhere")).expect("moved");
-                symlink(scene.at("elsewhere"), scene.root().join("dir")).expect("linked");
+                fs::rename(scene.root().join("dir"), scene.at("elsewhere")).expect("the rename succeeds");
+                symlink(scene.at("elsewhere"), scene.root().join("dir")).expect("the link is created");
                 scene.write("kept.txt", "x");
             },
             &[("dir", "LINK"), ("kept.txt", "x")],
@@ -332,7 +344,11 @@ async fn a_repository_in_any_state_has_a_snapshot() {
             .map(|(path, text)| (*path, if *text == "LINK" { &*elsewhere } else { text }))
             .collect();
         assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected), "{label}");
-        assert_eq!(store.tree_of_now(&snapshot).await.expect("a tree"), snapshot.tree, "{label}");
+        assert_eq!(
+            store.tree_of_now(&snapshot).await.expect("the tree is recorded"),
+            snapshot.tree,
+            "{label}"
+        );
     }
 }
 
@@ -380,8 +396,8 @@ async fn special_files_that_do_not_block_are_skipped() {
         ("dir/other", fifo),
     ] {
         let scene = Scene::committed();
-        fs::write(scene.root().join(".git/info/exclude"), "ignored/\n").expect("written");
-        fs::create_dir_all(scene.root().join("ignored")).expect("made");
+        fs::write(scene.root().join(".git/info/exclude"), "ignored/\n").expect("the file is written");
+        fs::create_dir_all(scene.root().join("ignored")).expect("the directory is created");
         make(&scene.root().join(path));
         scene.write("kept.txt", "changed");
         let (store, snapshot) = scene.take().await;
@@ -391,7 +407,7 @@ async fn special_files_that_do_not_block_are_skipped() {
 }
 
 fn socket(path: &Path) {
-    drop(UnixListener::bind(path).expect("a socket"));
+    drop(UnixListener::bind(path).expect("the socket is created"));
 }
 
 #[tokio::test]
@@ -404,8 +420,8 @@ async fn a_repository_without_commits_with_another_hash_or_as_a_linked_tree_has_
         (texts(&[("first.txt", "first")]), &None)
     );
 
-    let sha256 = Scene(tempfile::tempdir().expect("a temporary directory"));
-    fs::create_dir_all(sha256.root()).expect("made");
+    let sha256 = Scene(tempfile::tempdir().expect("a temporary directory is created"));
+    fs::create_dir_all(sha256.root()).expect("the directory is created");
     sha256.git(&["init", "-q", "--object-format=sha256"]);
     sha256.write("a", "one");
     sha256.commit();
@@ -416,9 +432,9 @@ async fn a_repository_without_commits_with_another_hash_or_as_a_linked_tree_has_
 
     let scene = Scene::committed();
     scene.git(&["worktree", "add", "-q", "../linked", "-b", "side"]);
-    fs::write(scene.at("linked/kept.txt"), "in the linked tree").expect("written");
+    fs::write(scene.at("linked/kept.txt"), "in the linked tree").expect("the file is written");
     let store = scene.store().await;
-    let snapshot = store.take(ID, &scene.at("linked")).await.expect("a snapshot");
+    let snapshot = store.take(ID, &scene.at("linked")).await.expect("the snapshot is taken");
     let expected = [("dir/inner.txt", "inner"), ("kept.txt", "in the linked tree")];
     assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected));
 }
@@ -428,18 +444,18 @@ async fn a_tree_that_is_too_large_is_refused_with_its_size_and_leaves_nothing() 
     let scene = Scene::committed();
     scene.write("large", &"x".repeat(2 << 20));
     let store = scene.store().await;
-    let refused = store.take(ID, &scene.root()).await.expect_err("it is too large");
+    let refused = store.take(ID, &scene.root()).await.expect_err("the tree is too large");
     let said = refused.to_string();
     let expected = "take up 2.0 MiB, more than `snapshot.maxBytes` allows, 1.0 MiB";
     assert!(said.ends_with(expected), "{said}");
     assert!(!store.directory(ID).exists());
     // Committed files do not count.
     scene.commit();
-    store.take(ID, &scene.root()).await.expect("a snapshot");
+    store.take(ID, &scene.root()).await.expect("the snapshot is taken");
     for number in 0..=LIMITS.files {
         scene.write(&format!("many/{number}"), "");
     }
-    let refused = store.take(ID, &scene.root()).await.expect_err("they are too many");
+    let refused = store.take(ID, &scene.root()).await.expect_err("the tree has too many files");
     assert!(matches!(refused, SnapshotError::TooMany { files: 1001, limit: 1000, .. }), "{refused}");
 }
 
@@ -450,43 +466,48 @@ async fn later_changes_are_listed_and_readable() {
     let (store, snapshot) = scene.take().await;
     scene.write("dirty.txt", "after!");
     scene.write("added.txt", "added");
-    fs::remove_file(scene.root().join("kept.txt")).expect("removed");
+    fs::remove_file(scene.root().join("kept.txt")).expect("the file is removed");
     scene.commit();
-    let snapshot = store.open(&snapshot.id).await.expect("it is kept");
-    let now = store.tree_of_now(&snapshot).await.expect("a tree");
-    let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("listed");
-    let told: Vec<_> =
-        changes.iter().map(|change| (change.path.to_str().expect("text"), change.kind)).collect();
+    let snapshot = store.open(&snapshot.id).await.expect("the snapshot is readable");
+    let now = store.tree_of_now(&snapshot).await.expect("the tree is recorded");
+    let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("the changes are listed");
+    let told: Vec<_> = changes
+        .iter()
+        .map(|change| (change.path.to_str().expect("the path is UTF-8"), change.kind))
+        .collect();
     let expected = [
         ("added.txt", ChangeKind::Added),
         ("dirty.txt", ChangeKind::Modified),
         ("kept.txt", ChangeKind::Deleted),
     ];
     assert_eq!(told, expected);
-    let old = changes[1].old.as_ref().expect("it was there");
-    assert_eq!(store.read(&snapshot, &old.object).await.expect("readable"), b"before");
-    store.release(ID).await.expect("removed");
+    let old = changes[1].old.as_ref().expect("the change has an old version");
+    assert_eq!(store.read(&snapshot, &old.object).await.expect("the object is readable"), b"before");
+    store.release(ID).await.expect("the deliveries are released");
     assert!(matches!(store.open(ID).await, Err(SnapshotError::Unknown { .. })));
-    assert_eq!(fs::read_dir(scene.at("agent/subagents/snapshots")).expect("it is there").count(), 0);
+    assert_eq!(
+        fs::read_dir(scene.at("agent/subagents/snapshots")).expect("the directory is readable").count(),
+        0
+    );
 }
 
 #[tokio::test]
 async fn an_unreadable_file_is_reported() {
     let scene = Scene::committed();
     let store = scene.store().await;
-    fs::create_dir_all(scene.at("plain")).expect("made");
-    let refused = store.take(ID, &scene.at("plain")).await.expect_err("no repository");
+    fs::create_dir_all(scene.at("plain")).expect("the directory is created");
+    let refused = store.take(ID, &scene.at("plain")).await.expect_err("the directory is not a repository");
     assert!(matches!(refused, SnapshotError::NoRepository { .. }), "{refused}");
     scene.git_in(&scene.at(""), &["init", "-q", "--bare", "bare"]);
-    let refused = store.take(ID, &scene.at("bare")).await.expect_err("no work tree");
+    let refused = store.take(ID, &scene.at("bare")).await.expect_err("the repository has no work tree");
     assert!(matches!(refused, SnapshotError::NoRepository { .. }), "{refused}");
     assert!(store.take("../../../x", &scene.root()).await.is_err());
     let nowhere = [("PATH".into(), scene.at("plain").into())];
     assert!(matches!(Git::find(&nowhere, None).await, Err(GitError::Missing)));
     let old = scene.at("plain/git");
-    fs::write(&old, "#!/bin/sh\necho git version 2.25.1\n").expect("written");
-    fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).expect("set");
-    let error = Git::find(&nowhere, None).await.expect_err("too old");
+    fs::write(&old, "#!/bin/sh\necho git version 2.25.1\n").expect("the file is written");
+    fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
+    let error = Git::find(&nowhere, None).await.expect_err("git is too old");
     assert_eq!(error.to_string(), "git 2.25.1 is too old: 2.32 or newer is needed");
 }
 
@@ -495,7 +516,7 @@ async fn a_snapshot_is_private() {
     let scene = Scene::committed();
     scene.write("secret", "of mine");
     let (store, _) = scene.take().await;
-    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
     assert_eq!(mode(&scene.at("agent/subagents/snapshots")), 0o700);
     assert_eq!(mode(&store.directory(ID)), 0o700);
 }
@@ -504,7 +525,7 @@ async fn a_snapshot_is_private() {
 #[test]
 fn the_removed_variables_are_the_local_variables_of_git() {
     let said = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().expect("git runs");
-    let said = String::from_utf8(said.stdout).expect("text");
+    let said = String::from_utf8(said.stdout).expect("the output is UTF-8");
     let missing: Vec<_> = said.lines().filter(|name| !GIT_VARIABLES.contains(name)).collect();
     assert!(!said.is_empty() && missing.is_empty(), "add {missing:?} to GIT_VARIABLES");
 }

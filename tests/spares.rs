@@ -47,7 +47,7 @@ impl Scene {
 
     fn with(script: &str, config: Value) -> Self {
         let root = stage(script);
-        fs::create_dir_all(root.path().join("agent/agents")).expect("made");
+        fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let scene = Self { root, config };
         scene.write("agent/agents/local.md", AGENT);
         scene
@@ -59,8 +59,8 @@ impl Scene {
 
     fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("it is below the root")).expect("made");
-        fs::write(path, text).expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     fn context(&self) -> HostContext {
@@ -129,7 +129,7 @@ impl Scene {
 
     /// Ends the spare children. Afterwards each of `runs` runs has left its session, and nothing else remains.
     async fn leaves(self, sessions: usize) {
-        timeout(PATIENCE, end_spares()).await.expect("they end");
+        timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         assert_eq!(self.runs(), vec![vec![OsString::from("session.jsonl")]; sessions]);
         assert_eq!(fs::read_dir(self.path("agent/subagents/scratch")).map_or(0, Iterator::count), 0);
         let mut pids = Pids::default();
@@ -159,7 +159,7 @@ async fn a_spare_child_waits_after_a_run_and_serves_the_next_call_once() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     assert!(!scene.heard().contains("not known"), "{}", scene.heard());
-    assert_eq!(scene.heard().lines().count(), 1, "it has heard nothing: {}", scene.heard());
+    assert_eq!(scene.heard().lines().count(), 1, "the spare child received only its task: {}", scene.heard());
     assert_eq!(scene.served_by("second").await, spare);
     let next = scene.nth(3).await;
     assert_eq!(scene.served_by("third").await, next);
@@ -216,7 +216,7 @@ async fn a_call_gets_a_spare_child_that_is_still_booting() {
     let taken = || scene.runs().len() == 2 && scene.runs().iter().all(|files| files.len() > 1);
     eventually("its directory is there", || taken() || scene.runs().len() == 2).await;
     scene.write("booted", "");
-    let result = timeout(PATIENCE, run).await.expect("it ends").expect("no panic");
+    let result = timeout(PATIENCE, run).await.expect("the run ends").expect("the task does not panic");
     assert_eq!(by(&result), spare);
     scene.nth(3).await;
     scene.leaves(2).await;
@@ -228,7 +228,7 @@ async fn only_one_of_two_simultaneous_calls_gets_the_spare_child() {
     let spare = scene.waiting().await;
     let (one, other) = tokio::join!(scene.served_by("second"), scene.served_by("third"));
     assert_ne!(one, other);
-    assert!([one, other].contains(&spare), "{spare} has done neither");
+    assert!([one, other].contains(&spare), "the spare child {spare} got neither task");
     scene.leaves(3).await;
 }
 
@@ -281,7 +281,7 @@ const CHANGES: [(&str, Change); 15] = [
     ("the models", |scene, _| scene.write("agent/models.json", "{}")),
     ("an extension", |scene, _| scene.write("agent/extensions/gate/src/index.ts", "export default () => {}")),
     ("pi itself", |scene, _| {
-        let text = fs::read_to_string(scene.path("pi.sh")).expect("it is there");
+        let text = fs::read_to_string(scene.path("pi.sh")).expect("the file is readable");
         scene.write("pi.sh", &format!("{text}# newer"));
     }),
     ("the environment", |_, spec| {
@@ -321,8 +321,8 @@ async fn a_spare_child_serves_only_its_own_conversation() {
     scene.gone(spare).await;
     let next = scene.nth(4).await;
     assert_eq!(by(&scene.run(spec).await), next);
-    timeout(PATIENCE, end_spares()).await.expect("they end");
-    assert_eq!(fs::read_dir(scene.path("sessions/other")).expect("made").count(), 2);
+    timeout(PATIENCE, end_spares()).await.expect("the spare children end");
+    assert_eq!(fs::read_dir(scene.path("sessions/other")).expect("the directory is readable").count(), 2);
     scene.leaves(1).await;
 }
 
@@ -331,7 +331,7 @@ async fn ending_all_spares_ends_the_spare_of_a_run_that_has_just_ended() {
     for _ in 0..5 {
         let scene = Scene::new(TELLS);
         scene.served_by("first").await;
-        timeout(PATIENCE, end_spares()).await.expect("they end");
+        timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         assert_eq!(scene.runs(), [["session.jsonl"]]);
         scene.served_by("second").await;
         scene.leaves(2).await;
@@ -345,7 +345,7 @@ async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
     scene.write("project/AGENTS.md", "Be brief.");
     let spare = scene.waiting().await;
     for (name, text) in [("agent/auth.json", "{}"), ("project/AGENTS.md", "Be brief.")] {
-        fs::remove_file(scene.path(name)).expect("it is there");
+        fs::remove_file(scene.path(name)).expect("the file is removed");
         scene.write(name, text);
     }
     scene.write("agent/sessions/other/session.jsonl", "");
@@ -358,10 +358,10 @@ async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
 async fn creating_or_removing_a_private_tree_outdates_no_spare() {
     let scene = Scene::new(TELLS);
     let trees = layout::private_trees(&scene.path("agent"));
-    fs::create_dir_all(trees.join("earlier")).expect("made");
+    fs::create_dir_all(trees.join("earlier")).expect("the directory is created");
     let spare = scene.waiting().await;
-    fs::create_dir(trees.join("other")).expect("made");
-    fs::remove_dir(trees.join("earlier")).expect("removed");
+    fs::create_dir(trees.join("other")).expect("the directory is created");
+    fs::remove_dir(trees.join("earlier")).expect("the directory is removed");
     assert_eq!(scene.served_by("second").await, spare);
     scene.leaves(2).await;
 }
@@ -383,7 +383,7 @@ async fn a_different_call_keeps_the_spare_until_it_has_its_own() {
         let third = scene.nth(5).await;
         // There may be two spares. The spare that has waited longest for other calls is ended.
         let spec = RunSpec { cwd: scene.path("home"), ..scene.spec("fourth") };
-        fs::create_dir(scene.path("home")).expect("made");
+        fs::create_dir(scene.path("home")).expect("the directory is created");
         scene.run(spec).await;
         scene.gone(other).await;
         scene.nth(7).await;
@@ -437,9 +437,9 @@ async fn a_call_dropped_or_aborted_while_it_takes_the_spare_leaves_nothing() {
             .await;
         } else {
             control.cancel.cancel(CancelReason::Caller(None));
-            timeout(PATIENCE, run).await.expect("it ends");
+            timeout(PATIENCE, run).await.expect("the run ends");
         }
-        timeout(PATIENCE, end_spares()).await.expect("they end");
+        timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         let mut pids = Pids::default();
         scene.up().into_iter().for_each(|pid| pids.push(pid));
         pids.gone("nothing is left").await;
@@ -470,7 +470,7 @@ case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
     assert!(scene.run(scene.spec("first")).await.is_error);
     let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("second") };
     let served = by(&scene.run(elsewhere).await);
-    assert_eq!(scene.up()[1], served, "no child has come up before");
+    assert_eq!(scene.up()[1], served, "the failed run left no spare child");
     let next = scene.nth(3).await;
     let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("third") };
     assert_eq!(by(&scene.run(elsewhere).await), next);
@@ -487,7 +487,7 @@ async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child()
     let call = Call { host_id: Some("call".into()), ..call(Control::default()) };
     let result = timeout(PATIENCE, single(scene.spec("second"), call)).await.expect("the run ends");
     assert_eq!(by(&result), spare);
-    timeout(PATIENCE, early.end()).await.expect("it ends");
+    timeout(PATIENCE, early.end()).await.expect("the run ends");
     let next = scene.nth(3).await;
     assert_eq!(scene.served_by("third").await, next);
     scene.leaves(3).await;

@@ -13,12 +13,12 @@ use fixture::{fixture, support};
 use pi_subagent_native::process::{ChildCommand, SpawnError, capture};
 
 async fn refusal(command: ChildCommand) -> SpawnError {
-    capture(command, Duration::from_secs(20), 1024).await.expect_err("it cannot start")
+    capture(command, Duration::from_secs(20), 1024).await.expect_err("the program cannot start")
 }
 
 #[tokio::test]
 async fn each_cause_is_named_with_its_stage_and_the_system_error() {
-    let scratch = tempfile::tempdir().expect("a temporary directory");
+    let scratch = tempfile::tempdir().expect("a temporary directory is created");
     let writing = scratch.path().join("half-written");
     let still_open = OpenOptions::new().create(true).write(true).truncate(false).mode(0o755).open(&writing);
     let programs = support().join("programs");
@@ -51,12 +51,12 @@ async fn each_cause_is_named_with_its_stage_and_the_system_error() {
     let mut found = Vec::new();
     for command in table {
         let error = refusal(command).await;
-        let source = error.source().expect("the system's error").to_string();
+        let source = error.source().expect("the error has a source").to_string();
         found.push(format!("{}: {error} ({source})", error.stage()));
     }
-    drop(still_open.expect("it can be written"));
-    let found = found.join("\n").replace(programs.to_str().expect("UTF-8"), "[programs]");
-    let found = found.replace(scratch.path().to_str().expect("UTF-8"), "[scratch]");
+    drop(still_open.expect("the file is opened"));
+    let found = found.join("\n").replace(programs.to_str().expect("the path is UTF-8"), "[programs]");
+    let found = found.replace(scratch.path().to_str().expect("the path is UTF-8"), "[scratch]");
     insta::assert_snapshot!(found, @r"
     cwd: working directory `[scratch]/gone` does not exist (No such file or directory (os error 2))
     cwd: working directory `[programs]/garbage` is not a directory (not a directory)
@@ -84,7 +84,7 @@ async fn a_bare_name_is_found_in_the_path_of_the_child() {
     let mut command = fixture("exits", &["0"]);
     command.program = "sh".into();
     command.env = vec![("PATH".into(), "/nonexistent:relative:/usr/bin:/bin".into())];
-    let ended = capture(command, Duration::from_secs(20), 1024).await.expect("it starts");
+    let ended = capture(command, Duration::from_secs(20), 1024).await.expect("the program starts");
     assert!(ended.is_success());
 }
 
@@ -93,6 +93,6 @@ async fn a_relative_path_starts_at_the_directory_of_the_child() {
     let mut command = fixture("exits", &["0"]);
     command.program = "bin/sh".into();
     command.cwd = "/".into();
-    let ended = capture(command, Duration::from_secs(20), 1024).await.expect("it starts");
+    let ended = capture(command, Duration::from_secs(20), 1024).await.expect("the program starts");
     assert!(ended.is_success());
 }

@@ -29,13 +29,13 @@ fn a_second_process_ends_with_its_test() {
             if words == ["hold"] {
                 // All operations of a process without write access.
                 let index = fs::File::open(database(agent_dir).with_extension("db-shm"));
-                held.push(index.expect("it can be read"));
-                fcntl_lock(&held[0], FlockOperation::NonBlockingLockShared).expect("nobody writes");
+                held.push(index.expect("the index is readable"));
+                fcntl_lock(&held[0], FlockOperation::NonBlockingLockShared).expect("the lock is free");
                 reply("held");
             } else if words == ["open"] {
                 reply(&answer(Store::open(agent_dir).map(|opened| store = Some(opened)), |()| "open".into()));
             } else {
-                reply(&act(store.as_ref().expect("it is open"), &words));
+                reply(&act(store.as_ref().expect("the store is open"), &words));
             }
         }
     });
@@ -64,7 +64,9 @@ fn act(store: &Store, words: &[&str]) -> String {
         }),
         ["runs"] => answer(store.runs(None, 100), |runs| keys(&runs)),
         ["runs", session, limit] => {
-            answer(store.runs(Some(session), limit.parse().expect("a number")), |runs| keys(&runs))
+            answer(store.runs(Some(session), limit.parse().expect("the limit is a number")), |runs| {
+                keys(&runs)
+            })
         }
         ["run", key] => answer(store.run(key), |run| {
             run.map_or("none".into(), |run| if run.is_live { "live".into() } else { run.body })
@@ -73,18 +75,20 @@ fn act(store: &Store, words: &[&str]) -> String {
             let run = StoredRun { archived_ms: Some(20), body: "amended".into(), ..ended(key, session) };
             answer(store.amend_run(&run), |has_ended| has_ended.to_string())
         }
-        ["directories", limit] => answer(store.directories(limit.parse().expect("a number")), |runs| {
-            let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
-            let one = |run: StoredDirectory| {
-                format!(
-                    "{}{}{}",
-                    run.key.unwrap_or(run.directory),
-                    mark(run.is_live, "+"),
-                    mark(run.is_archived, "-")
-                )
-            };
-            runs.into_iter().map(one).collect::<Vec<_>>().join(" ")
-        }),
+        ["directories", limit] => {
+            answer(store.directories(limit.parse().expect("the limit is a number")), |runs| {
+                let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
+                let one = |run: StoredDirectory| {
+                    format!(
+                        "{}{}{}",
+                        run.key.unwrap_or(run.directory),
+                        mark(run.is_live, "+"),
+                        mark(run.is_archived, "-")
+                    )
+                };
+                runs.into_iter().map(one).collect::<Vec<_>>().join(" ")
+            })
+        }
         ["due", now] => answer(store.due_for_archive(number(now)), |runs| keys(&runs)),
         ["offer", session] => answer(store.offer(session), |offered| {
             offered.iter().map(|delivery| delivery.id.as_str()).collect::<Vec<_>>().join(" ")
@@ -107,7 +111,7 @@ fn act(store: &Store, words: &[&str]) -> String {
             });
             kept.count().to_string()
         }
-        _ => panic!("unknown words {words:?}"),
+        _ => panic!("unknown command {words:?}"),
     }
 }
 
@@ -120,7 +124,7 @@ fn owned(ids: &[&str]) -> Vec<String> {
 }
 
 fn number(text: &str) -> i64 {
-    text.parse().expect("a number")
+    text.parse().expect("the text is a number")
 }
 
 fn keys(runs: &[StoredRun]) -> String {
@@ -162,11 +166,11 @@ fn delivery(id: &str, session: &str, key: &str) -> Delivery {
 }
 
 fn agent_dir() -> TempDir {
-    tempfile::tempdir().expect("a temporary directory")
+    tempfile::tempdir().expect("a temporary directory is created")
 }
 
 fn open(dir: &TempDir) -> Store {
-    Store::open(dir.path()).expect("a store")
+    Store::open(dir.path()).expect("the store is opened")
 }
 
 fn database(agent_dir: &Path) -> PathBuf {
@@ -186,22 +190,22 @@ fn a_stored_run_is_read_unchanged_newest_first() {
     let dir = agent_dir();
     let store = open(&dir);
     let run = StoredRun { created_ms: 5, body: "ü \" \u{0} {}".into(), ..live("a", "s") };
-    store.put_run(&run).expect("kept");
+    store.put_run(&run).expect("the run is stored");
     let kept = StoredRun { process: Some(store.process()), ..run.clone() };
-    assert_eq!(store.run("a").expect("readable"), Some(kept), "this process works on it");
+    assert_eq!(store.run("a").expect("the run is readable"), Some(kept), "the run belongs to this process");
     let settled = StoredRun {
         archived_ms: Some(i64::MAX),
         created_ms: 5,
         process: Some("nobody".into()),
         ..ended("a", "s")
     };
-    store.settle_run(&settled, None, false).expect("kept");
-    assert_eq!(store.run("a").expect("readable"), Some(StoredRun { process: None, ..settled }));
-    assert_eq!(store.run("b").expect("readable"), None);
+    store.settle_run(&settled, None, false).expect("the end is stored");
+    assert_eq!(store.run("a").expect("the run is readable"), Some(StoredRun { process: None, ..settled }));
+    assert_eq!(store.run("b").expect("the run is readable"), None);
     for (key, session, created) in [("b", "s", "7"), ("c", "other", "6"), ("d", "s", "7")] {
         assert_eq!(act(&store, &["start", key, session, created]), "started");
     }
-    assert_eq!(act(&store, &["runs", "s", "100"]), "d b a", "of one moment the later one");
+    assert_eq!(act(&store, &["runs", "s", "100"]), "d b a", "the later of two simultaneous runs comes first");
     assert_eq!(act(&store, &["runs", "s", "2"]), "d b");
     assert_eq!(act(&store, &["runs"]), "d b c a");
 }
@@ -220,13 +224,17 @@ fn a_run_of_a_killed_process_is_adopted_once_and_of_a_living_process_never() {
         .and_then(|database| {
             database.query_row("SELECT process FROM run WHERE key = 'a'", (), |row| row.get::<_, String>(0))
         })
-        .expect("it works on it");
-    assert_eq!(first.ask(&format!("adopt a s {owner_id} da")), "false", "it is alive");
+        .expect("the run has a process");
+    assert_eq!(
+        first.ask(&format!("adopt a s {owner_id} da")),
+        "false",
+        "a run of a living process is not adopted"
+    );
     owner.kill();
     assert_eq!(first.ask("orphans"), "a b");
     assert_eq!(second.ask("orphans of"), format!("{owner_id} {owner_id}"));
-    assert_eq!(second.ask("adopt a s somebody da"), "false", "not theirs");
-    assert_eq!(second.ask(&format!("adopt c s {owner_id} again")), "false", "it has ended");
+    assert_eq!(second.ask("adopt a s somebody da"), "false", "a wrong owner prevents the adoption");
+    assert_eq!(second.ask(&format!("adopt c s {owner_id} again")), "false", "an ended run is not adopted");
     // Both processes end both runs at once, each with its own delivery. For each run one process wins.
     let mut won = [0, 0];
     for key in ["a", "b"] {
@@ -237,10 +245,10 @@ fn a_run_of_a_killed_process_is_adopted_once_and_of_a_living_process_never() {
         won = std::array::from_fn(|at| won[at] + usize::from(answers[at] == "true"));
     }
     assert_eq!(won.iter().sum::<usize>(), 2);
-    assert_eq!(second.ask("orphans"), "", "and the run of the living one is none");
+    assert_eq!(second.ask("orphans"), "", "a run of a living process is not an orphan");
     assert_eq!(second.ask("run a"), "ended");
     let offered = second.ask("offer s");
-    assert_eq!(offered.split(' ').count(), 3, "one delivery for each end: {offered}");
+    assert_eq!(offered.split(' ').count(), 3, "each end has one delivery: {offered}");
 }
 
 #[test]
@@ -256,8 +264,8 @@ fn simultaneous_offers_give_each_delivery_to_one_process() {
         }
         let offered = offers(&mut all);
         let mut taken = offered.iter().flat_map(|ids| ids.split_whitespace());
-        assert!(taken.all(|id| expected.remove(id)), "twice, or not new: {offered:?}");
-        assert!(expected.is_empty(), "nobody has {expected:?}");
+        assert!(taken.all(|id| expected.remove(id)), "each delivery is offered once: {offered:?}");
+        assert!(expected.is_empty(), "these deliveries were not offered: {expected:?}");
     }
 }
 
@@ -277,10 +285,10 @@ fn pending_deliveries_of_a_killed_process_are_offered_again_and_delivered_ones_a
     }
     assert_eq!(one.ask("offer another"), "");
     assert_eq!(one.ask("offer s"), "d1 d2 d3");
-    assert_eq!(one.ask("offer s"), "", "what this call has taken");
-    assert_eq!(two.ask("offer s"), "", "somebody is about to");
+    assert_eq!(one.ask("offer s"), "", "a taken delivery is not offered again");
+    assert_eq!(two.ask("offer s"), "", "a delivery taken by another process is not offered");
     assert_eq!(two.ask("release d1 d2"), "released");
-    assert_eq!(two.ask("offer s"), "", "only who has taken it gives it back");
+    assert_eq!(two.ask("offer s"), "", "only the process that took a delivery can release it");
     assert_eq!(one.ask("release d3 unknown"), "released");
     assert_eq!(two.ask("offer s"), "d3");
     assert_eq!(one.ask("delivered d1"), "delivered");
@@ -290,16 +298,20 @@ fn pending_deliveries_of_a_killed_process_are_offered_again_and_delivered_ones_a
     for _ in 0..2 {
         assert_eq!(three.ask("delivered d3 d1 unknown"), "delivered");
     }
-    assert_eq!(two.ask("release d3"), "released", "too late");
+    assert_eq!(two.ask("release d3"), "released", "releasing a delivered result has no effect");
     // Its end was stored twice, as after a failure that was reported by mistake.
     assert_eq!(three.ask("settle kd3 s d3"), "settled");
     two.kill();
     three.kill();
     let store = open(&dir);
     assert_eq!(act(&store, &["offer", "s"]), "d2");
-    assert_eq!(store.offer("s").expect("readable"), []);
-    store.release(&owned(&["d2"])).expect("given back");
-    assert_eq!(store.offer("s").expect("readable"), [delivery("d2", "s", "kd2")], "as it was kept");
+    assert_eq!(store.offer("s").expect("the deliveries are readable"), []);
+    store.release(&owned(&["d2"])).expect("the deliveries are released");
+    assert_eq!(
+        store.offer("s").expect("the deliveries are readable"),
+        [delivery("d2", "s", "kd2")],
+        "the delivery is unchanged"
+    );
 }
 
 #[test]
@@ -310,20 +322,31 @@ fn requests_reach_only_the_process_of_the_run_and_in_order() {
     assert_eq!(one.ask("start a s 1"), "started");
     assert_eq!(one.ask("start b s 1"), "started");
     assert_eq!(two.ask("start c s 1"), "started");
-    let looked = store.data_version().expect("readable");
+    let looked = store.data_version().expect("the version is readable");
     for (key, action, text) in
         [("b", "steer", "first"), ("a", "stop", ""), ("b", "steer", "second"), ("c", "stop", "")]
     {
-        assert!(store.ask(key, action, text).expect("kept"));
+        assert!(store.ask(key, action, text).expect("the store is readable"));
     }
-    assert_eq!(store.data_version().expect("readable"), looked, "our own are no news");
-    assert!(!store.ask("unknown", "stop", "").expect("readable"), "nobody works on it");
+    assert_eq!(
+        store.data_version().expect("the version is readable"),
+        looked,
+        "own requests do not change the version"
+    );
+    assert!(
+        !store.ask("unknown", "stop", "").expect("the store is readable"),
+        "an unknown run accepts no request"
+    );
     assert_eq!(act(&store, &["requests"]), "");
     assert_eq!(one.ask("requests"), "b:steer:first a:stop: b:steer:second");
     assert_eq!(one.ask("requests"), "");
-    assert_ne!(store.data_version().expect("readable"), looked, "others have done something");
-    assert_eq!(two.ask("settle c s"), "settled", "before it has looked");
-    assert!(!store.ask("c", "stop", "").expect("readable"), "it is over");
+    assert_ne!(
+        store.data_version().expect("the version is readable"),
+        looked,
+        "changes of other processes change the version"
+    );
+    assert_eq!(two.ask("settle c s"), "settled", "the run ends before its process reads the request");
+    assert!(!store.ask("c", "stop", "").expect("the store is readable"), "an ended run accepts no request");
     // Requests from before the end do not reach the process that resumes the run.
     assert_eq!(two.ask("start c s 1"), "started");
     assert_eq!(two.ask("requests"), "");
@@ -338,9 +361,9 @@ fn a_process_keeps_its_runs_and_deliveries_if_its_files_are_removed() {
     assert_eq!(act(&store, &["settle", "b", "s", "db"]), "settled");
     assert_eq!(act(&store, &["offer", "s"]), "db");
     let before = store.process();
-    fs::remove_dir_all(dir.path().join("subagents/processes")).expect("a careless hand");
+    fs::remove_dir_all(dir.path().join("subagents/processes")).expect("the directory is removed");
     // A process name of an earlier process still means this process.
-    store.put_run(&StoredRun { process: Some(before.clone()), ..live("c", "s") }).expect("kept");
+    store.put_run(&StoredRun { process: Some(before.clone()), ..live("c", "s") }).expect("the run is stored");
     assert_ne!(store.process(), before);
     assert_eq!(other.ask("orphans"), "");
     assert_eq!(other.ask("offer s"), "");
@@ -350,10 +373,10 @@ fn a_process_keeps_its_runs_and_deliveries_if_its_files_are_removed() {
     assert_eq!(act(&store, &["release", "db"]), "released");
     assert_eq!(other.ask("offer s"), "db");
     // The database itself: a new database continues, with everything that is stored from then on.
-    let looked = store.data_version().expect("readable");
-    fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
+    let looked = store.data_version().expect("the version is readable");
+    fs::remove_dir_all(dir.path().join("subagents")).expect("the directory is removed");
     assert_eq!(act(&store, &["run", "a"]), "none");
-    assert_ne!(store.data_version().expect("readable"), looked);
+    assert_ne!(store.data_version().expect("the version is readable"), looked);
     for done in [
         act(&store, &["adopt", "a", "s", &before, "da"]),
         act(&store, &["release", "db"]),
@@ -374,36 +397,40 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
     let now = i64::MAX / 2;
     let archived =
         |key: &str, days: i64| StoredRun { archived_ms: Some(now - days * DAY_MS), ..ended(key, "s") };
-    store.settle_run(&archived("old", 31), None, false).expect("kept");
-    store.settle_run(&archived("young", 29), None, false).expect("kept");
-    store.settle_run(&archived("waits", 31), Some(&delivery("d", "s", "waits")), false).expect("kept");
-    store.settle_run(&ended("never", "s"), None, false).expect("kept");
-    store.put_run(&StoredRun { is_live: true, ..archived("resumed", 31) }).expect("kept");
+    store.settle_run(&archived("old", 31), None, false).expect("the end is stored");
+    store.settle_run(&archived("young", 29), None, false).expect("the end is stored");
+    store
+        .settle_run(&archived("waits", 31), Some(&delivery("d", "s", "waits")), false)
+        .expect("the end is stored");
+    store.settle_run(&ended("never", "s"), None, false).expect("the end is stored");
+    store.put_run(&StoredRun { is_live: true, ..archived("resumed", 31) }).expect("the run is stored");
     let prune = |now: i64| act(&store, &["prune", &now.to_string()]);
     assert_eq!(prune(now), "1");
     assert_eq!(act(&store, &["runs"]), "resumed never waits young");
     assert_eq!(act(&store, &["delivered", "d"]), "delivered");
-    store.add_spending("s", 1.5).expect("kept");
-    let database = Connection::open(database(dir.path())).expect("a database");
+    store.add_spending("s", 1.5).expect("the spending is stored");
+    let database = Connection::open(database(dir.path())).expect("the database is opened");
     let today: i64 = database
         .query_row("SELECT delivered_ms FROM delivery", (), |row| row.get(0))
-        .expect("it was delivered");
+        .expect("the query succeeds");
     assert_eq!(prune(today + 29 * DAY_MS), "0");
-    assert_eq!(prune(today + 31 * DAY_MS), "1", "the delivery");
-    assert!((store.spent("s").expect("a sum") - 1.5).abs() < f64::EPSILON);
+    assert_eq!(prune(today + 31 * DAY_MS), "1", "the delivered run is removed");
+    assert!((store.spent("s").expect("the spending is readable") - 1.5).abs() < f64::EPSILON);
     // An earlier release stores no time. Its time counts from the first reading.
-    database.execute("INSERT INTO spending (session, cost) VALUES ('old', 2)", ()).expect("it is ours");
+    database
+        .execute("INSERT INTO spending (session, cost) VALUES ('old', 2)", ())
+        .expect("the statement succeeds");
     assert_eq!(prune(today + 91 * DAY_MS), "1");
-    assert!(store.spent("s").expect("a sum").abs() < f64::EPSILON);
-    assert!((store.spent("old").expect("a sum") - 2.0).abs() < f64::EPSILON);
+    assert!(store.spent("s").expect("the spending is readable").abs() < f64::EPSILON);
+    assert!((store.spent("old").expect("the spending is readable") - 2.0).abs() < f64::EPSILON);
     assert_eq!(prune(today + 182 * DAY_MS), "1");
-    assert_eq!(prune(now), "1", "it waits no more");
+    assert_eq!(prune(now), "1", "the run without a pending delivery is removed");
     assert_eq!(prune(now + 2 * DAY_MS), "1");
     assert_eq!(act(&store, &["runs"]), "resumed never");
     // Large numbers are archived in parts, so that no call waits long.
     let many = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1200)
                 INSERT INTO spending SELECT 'many-' || x, 1.0, 5 FROM n";
-    database.execute(many, ()).expect("it is ours");
+    database.execute(many, ()).expect("the statement succeeds");
     for removed in ["500", "500", "200", "0"] {
         assert_eq!(prune(now), removed);
     }
@@ -423,18 +450,20 @@ fn ended_foreground_runs_are_removed_by_age_and_their_directories_stay_known() {
         ..ended(key, "s")
     };
     for run in [run("old", 31, true), run("young", 29, true), run("not-archived", 31, false)] {
-        store.put_run(&run).expect("kept");
+        store.put_run(&run).expect("the run is stored");
     }
-    store.put_run(&StoredRun { is_live: true, ended_ms: None, ..run("live", 31, true) }).expect("kept");
+    store
+        .put_run(&StoredRun { is_live: true, ended_ms: None, ..run("live", 31, true) })
+        .expect("the run is stored");
     let bare = StoredRun { directory: None, ..run("bare", 31, true) };
-    store.put_run(&bare).expect("kept");
+    store.put_run(&bare).expect("the run is stored");
     assert_eq!(act(&store, &["prune", &now.to_string()]), "2");
     let known = act(&store, &["directories", "9"]);
     let mut known: Vec<_> = known.split(' ').collect();
     known.sort_unstable();
     assert_eq!(known, ["/old-", "live+", "not-archived", "young"]);
-    store.drop_forgotten(&["/old", "/young"]).expect("dropped");
-    assert_eq!(act(&store, &["directories", "9"]).split(' ').count(), 3, "what is known is not forgotten");
+    store.drop_forgotten(&["/old", "/young"]).expect("the directories are forgotten");
+    assert_eq!(act(&store, &["directories", "9"]).split(' ').count(), 3, "every known directory is kept");
 }
 
 #[test]
@@ -446,13 +475,14 @@ fn the_time_of_an_end_is_stored_with_the_directory_of_the_run() {
         let run = StoredRun { created_ms, ended_ms: Some(7), directory, ..ended(key, "s") };
         let one = delivery(key, "s", key);
         let two = delivery("again", "s", key);
-        store.settle_run(&run, Some(&one).filter(|_| key != "silent"), false).expect("kept");
+        store.settle_run(&run, Some(&one).filter(|_| key != "silent"), false).expect("the end is stored");
         if key == "resumed" {
-            store.settle_run(&run, Some(&two), false).expect("kept");
+            store.settle_run(&run, Some(&two), false).expect("the end is stored");
         }
     }
-    store.delivered(&owned(&["told", "resumed"])).expect("marked");
-    let told: Vec<_> = store.directories(9).expect("readable").iter().map(|run| run.told_ms).collect();
+    store.delivered(&owned(&["told", "resumed"])).expect("the deliveries are confirmed");
+    let told: Vec<_> =
+        store.directories(9).expect("the directories are readable").iter().map(|run| run.told_ms).collect();
     assert_eq!((told[0], told[1], told[3]), (Some(7), None, None));
     assert!(told[2].is_some_and(|told| told > 7));
 }
@@ -463,12 +493,12 @@ fn runs_due_for_archiving_are_found_after_a_restart() {
     let store = open(&dir);
     let at = |key, at| StoredRun { archive_at_ms: at, ..ended(key, "s") };
     for run in [at("late", Some(30)), at("early", Some(10)), at("never", None)] {
-        store.settle_run(&run, None, false).expect("kept");
+        store.settle_run(&run, None, false).expect("the end is stored");
     }
-    store.put_run(&StoredRun { is_live: true, ..at("live", Some(10)) }).expect("kept");
+    store.put_run(&StoredRun { is_live: true, ..at("live", Some(10)) }).expect("the run is stored");
     store
         .settle_run(&StoredRun { archived_ms: Some(10), ..at("done", Some(10)) }, None, false)
-        .expect("kept");
+        .expect("the end is stored");
     drop(store);
     let store = open(&dir);
     assert_eq!(act(&store, &["due", "9"]), "");
@@ -485,7 +515,7 @@ fn a_change_to_an_ended_run_is_stored_unless_the_run_was_resumed() {
         assert_eq!(act(&store, &["settle", key, "s"]), "settled");
     }
     let going_on = StoredRun { directory: Some("/runs/b".into()), ..live("b", "s") };
-    store.put_run(&going_on).expect("kept");
+    store.put_run(&going_on).expect("the run is stored");
     assert_eq!(other.ask("amend a s"), "true");
     assert_eq!(other.ask("amend b s"), "false");
     assert_eq!(other.ask("amend c s"), "false");
@@ -500,25 +530,25 @@ fn on_a_full_disk_a_run_and_its_delivery_are_stored_together_or_not_at_all() {
     let dir = agent_dir();
     let mut filling = Actor::limited(dir.path(), "ulimit -f 400");
     assert_eq!(filling.ask("open"), "open");
-    let kept: usize = filling.ask("fill s").parse().expect("a number");
+    let kept: usize = filling.ask("fill s").parse().expect("the answer is a number");
     assert!(kept > 0);
-    assert!(filling.ask("ask run-0 stop -").starts_with("false"), "reading goes on");
+    assert!(filling.ask("ask run-0 stop -").starts_with("false"), "the store is still readable");
     assert_eq!(filling.ask("runs s 1"), format!("run-{}", kept - 1));
     filling.kill();
     let store = open(&dir);
-    assert_eq!(store.set_aside(), None, "a full disk is no damage");
-    assert_eq!(store.runs(None, usize::MAX).expect("readable").len(), kept);
-    assert_eq!(store.offer("s").expect("there is room").len(), kept);
+    assert_eq!(store.set_aside(), None, "a full disk does not count as damage");
+    assert_eq!(store.runs(None, usize::MAX).expect("the runs are readable").len(), kept);
+    assert_eq!(store.offer("s").expect("the deliveries are readable").len(), kept);
 }
 
 #[test]
 fn after_a_damaged_database_new_runs_are_stored() {
     let dir = agent_dir();
     drop(open(&dir));
-    fs::write(database(dir.path()), "x".repeat(9000)).expect("our file");
+    fs::write(database(dir.path()), "x".repeat(9000)).expect("the file is written");
     let attached = attach(dir.path());
-    let store = attached.store.expect("a new one");
-    assert!(attached.notice.expect("the user is told").contains("runs.db.damaged-1"));
+    let store = attached.store.expect("the store is available");
+    assert!(attached.notice.expect("the user gets a notice").contains("runs.db.damaged-1"));
     assert_eq!(act(&store, &["settle", "a", "s", "d"]), "settled");
     assert_eq!(act(&store, &["offer", "s"]), "d");
 }
@@ -526,8 +556,8 @@ fn after_a_damaged_database_new_runs_are_stored() {
 #[test]
 fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
     let dir = agent_dir();
-    fs::create_dir(dir.path().join("subagents")).expect("a directory");
-    let old = Connection::open(database(dir.path())).expect("a database");
+    fs::create_dir(dir.path().join("subagents")).expect("the directory is created");
+    let old = Connection::open(database(dir.path())).expect("the database is opened");
     // The schema of the first release.
     old.execute_batch(
         "PRAGMA journal_mode = WAL;
@@ -537,17 +567,17 @@ fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
          INSERT INTO spending VALUES ('s', 2.5);
          PRAGMA user_version = 1;",
     )
-    .expect("it can be written");
+    .expect("the statement succeeds");
     let store = open(&dir);
-    assert!((store.spent("s").expect("a sum") - 2.5).abs() < f64::EPSILON);
+    assert!((store.spent("s").expect("the spending is readable") - 2.5).abs() < f64::EPSILON);
     let add = "INSERT INTO spending (session, cost) VALUES ('s', 1)
                ON CONFLICT (session) DO UPDATE SET cost = cost + excluded.cost";
-    old.execute(add, ()).expect("the old release goes on");
-    assert!((store.spent("s").expect("a sum") - 3.5).abs() < f64::EPSILON);
+    old.execute(add, ()).expect("the statement succeeds");
+    assert!((store.spent("s").expect("the spending is readable") - 3.5).abs() < f64::EPSILON);
     assert_eq!(act(&store, &["settle", "a", "s", "d"]), "settled");
     let version: i64 = old
         .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
-        .expect("an answer");
+        .expect("the query succeeds");
     assert_eq!(version, 4);
 }
 
@@ -555,7 +585,7 @@ fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
 fn a_file_of_the_second_version_is_migrated_with_its_foreground_runs() {
     let dir = agent_dir();
     drop(open(&dir));
-    let old = Connection::open(database(dir.path())).expect("a database");
+    let old = Connection::open(database(dir.path())).expect("the database is opened");
     // The schema of the previous release.
     old.execute_batch(
         r#"DROP TABLE forgotten;
@@ -566,14 +596,14 @@ fn a_file_of_the_second_version_is_migrated_with_its_foreground_runs() {
                ('odd', 'c', 'k', 's', 0, 3, 'not JSON');
            PRAGMA user_version = 2;"#,
     )
-    .expect("it can be written");
+    .expect("the statement succeeds");
     drop(old);
     let store = open(&dir);
-    let runs = store.runs(Some("s"), 9).expect("readable");
+    let runs = store.runs(Some("s"), 9).expect("the runs are readable");
     let waited = |run: &StoredRun| (run.key.clone(), run.is_foreground);
     let expected = [("odd", false), ("other", false), ("waited", true)].map(|(key, is)| (key.to_owned(), is));
     assert_eq!(runs.iter().map(waited).collect::<Vec<_>>(), expected);
-    assert_eq!(store.count_runs(Some("s")).expect("readable"), 3);
+    assert_eq!(store.count_runs(Some("s")).expect("the runs are counted"), 3);
 }
 
 #[test]
@@ -582,18 +612,20 @@ fn foreground_runs_do_not_use_up_the_limit_of_background_runs() {
     let store = open(&dir);
     for (created_ms, is_foreground) in [(1, false), (2, false), (3, true), (4, true), (5, true), (6, true)] {
         let key = created_ms.to_string();
-        store.put_run(&StoredRun { created_ms, is_foreground, ..ended(&key, "s") }).expect("kept");
+        store
+            .put_run(&StoredRun { created_ms, is_foreground, ..ended(&key, "s") })
+            .expect("the run is stored");
     }
-    assert_eq!(keys(&store.runs(Some("s"), 2).expect("readable")), "6 5 2 1");
-    assert_eq!(keys(&store.runs(None, 3).expect("readable")), "6 5 4 2 1");
+    assert_eq!(keys(&store.runs(Some("s"), 2).expect("the runs are readable")), "6 5 2 1");
+    assert_eq!(keys(&store.runs(None, 3).expect("the runs are readable")), "6 5 4 2 1");
 }
 
 #[test]
 fn a_write_waits_for_the_holder_of_the_database() {
     let dir = agent_dir();
     let store = open(&dir);
-    let holder = Connection::open(database(dir.path())).expect("a database");
-    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let holder = Connection::open(database(dir.path())).expect("the database is opened");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
     let settling = std::thread::spawn({
         let store = store.clone();
         move || act(&store, &["settle", "a", "s", "d"])
@@ -601,8 +633,8 @@ fn a_write_waits_for_the_holder_of_the_database() {
     // A reader gets its turn in between.
     assert_eq!(act(&store, &["runs"]), "");
     assert!(!settling.is_finished());
-    holder.execute_batch("ROLLBACK").expect("it is ours");
-    assert_eq!(settling.join().expect("no panic"), "settled");
+    holder.execute_batch("ROLLBACK").expect("the statement succeeds");
+    assert_eq!(settling.join().expect("the task does not panic"), "settled");
 }
 
 /// Each write waited for five seconds, and each run writes several times.

@@ -87,7 +87,7 @@ async fn the_submitted_value_is_the_result_and_part_of_the_text() {
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
         assert_eq!(single(&result).structured.as_ref(), Some(expected), "{label}");
-        let json = serde_json::to_string_pretty(expected).expect("JSON");
+        let json = serde_json::to_string_pretty(expected).expect("the value is serialized");
         assert!(result.text.contains(&format!("```json\n{json}\n```")), "{label}: {}", result.text);
         assert_eq!(single(&result).structured_file, None, "{label}");
     }
@@ -142,20 +142,21 @@ async fn a_large_result_is_stored_whole_in_a_file() {
     for (count, is_inline) in [(1, true), (20, false)] {
         let items = vec![filler.as_str(); count].join("\",\"");
         let mut scene = scene("submit 'Many.' \"$(cat \"$home/value\")\"; settled", &object());
-        fs::write(scene.path("value"), format!("{{\"files\":[\"{items}\"]}}")).expect("written");
+        fs::write(scene.path("value"), format!("{{\"files\":[\"{items}\"]}}")).expect("the file is written");
         scene.spec.task = "look".into();
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-        let file = single(&result).structured_file.as_deref().expect("a file");
+        let file = single(&result).structured_file.as_deref().expect("the structured result has a file");
         assert!(
             result.text.starts_with("Many.\n\n[The result is ") && result.text.contains(file),
             "{}",
             result.text
         );
-        let value: Value = serde_json::from_slice(&fs::read(file).expect("readable")).expect("whole");
+        let value: Value = serde_json::from_slice(&fs::read(file).expect("the file is readable"))
+            .expect("the bytes are valid JSON");
         assert_eq!(value["files"].as_array().map(Vec::len), Some(count));
         assert_eq!(single(&result).structured.is_some(), is_inline);
-        assert_eq!(result.details.error, None, "it was not cut");
+        assert_eq!(result.details.error, None, "the result was not truncated");
     }
     // A value above the size limit is a failure, not half a value.
     let scene = scene(
@@ -195,7 +196,7 @@ async fn an_invalid_schema_is_refused_before_the_start() {
         (json!({ "type": "object", "description": "x".repeat(20_000) }), "at most 16384"),
     ] {
         let result = run(&scene("touch \"$home/started\"", &schema)).await;
-        let error = result.details.error.expect("refused");
+        let error = result.details.error.expect("the run has an error");
         assert_eq!(error.code, ErrorCode::InvalidInput);
         assert!(error.message.contains("`outputSchema`") && error.message.contains(why), "{}", error.message);
     }

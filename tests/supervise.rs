@@ -63,11 +63,11 @@ impl Observer for Recorder {
         let lines: Vec<u8> = self.partial.drain(..whole).collect();
         self.seen.send_modify(|seen| {
             seen.bytes += chunk.len();
-            for line in String::from_utf8(lines).expect("fixtures speak ASCII").lines() {
+            for line in String::from_utf8(lines).expect("the output is UTF-8").lines() {
                 match line.split_once(' ') {
                     Some(("pid" | "stray", pid)) => {
                         self.paused &= seen.pids.len() > 0;
-                        seen.pids.push(pid.parse().expect("a number"));
+                        seen.pids.push(pid.parse().expect("the ID is a number"));
                     }
                     _ => match line {
                         "alive" => alive = true,
@@ -173,7 +173,7 @@ impl Case {
         let label = self.label;
         let (run, seen) = self.start();
         let ended = tokio::time::timeout(Duration::from_secs(60), run).await;
-        let ended = ended.unwrap_or_else(|_| panic!("{label} hangs")).expect("it starts");
+        let ended = ended.unwrap_or_else(|_| panic!("{label} hangs")).expect("the program starts");
         let seen = seen.borrow().clone();
         (ended, seen)
     }
@@ -248,7 +248,7 @@ async fn each_behaviour_has_the_expected_outcome() {
     for (case, outcome, output) in table {
         let places = Arc::clone(&places);
         rows.spawn(async move {
-            let _place = places.acquire_owned().await.expect("never closed");
+            let _place = places.acquire_owned().await.expect("the semaphore stays open");
             let label = case.label;
             let (ended, seen) = case.run().await;
             assert_eq!(words(&ended), outcome, "{label}");
@@ -258,7 +258,7 @@ async fn each_behaviour_has_the_expected_outcome() {
         });
     }
     while let Some(row) = rows.join_next().await {
-        row.expect("the row holds");
+        row.expect("the case succeeds");
     }
 }
 
@@ -268,12 +268,12 @@ async fn run_until(case: Case, when: impl Fn(&Seen) -> bool, then: impl FnOnce()
     let (run, mut seen) = case.start();
     let watched = seen.clone();
     let act = async move {
-        seen.wait_for(when).await.expect("the run is going on");
+        seen.wait_for(when).await.expect("the run continues");
         then();
     };
     let both = async { tokio::join!(run, act).0 };
     let ended = tokio::time::timeout(Duration::from_secs(60), both).await;
-    let ended = ended.unwrap_or_else(|_| panic!("{label} hangs")).expect("it starts");
+    let ended = ended.unwrap_or_else(|_| panic!("{label} hangs")).expect("the program starts");
     let seen = watched.borrow().clone();
     (ended, seen)
 }
@@ -322,7 +322,7 @@ async fn a_cancel_while_lingering_is_still_a_cancel() {
 
 #[tokio::test]
 async fn a_cancelled_run_starts_no_process() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = tempfile::tempdir().expect("a temporary directory is created");
     let trace = directory.path().join("trace");
     let mut case = Case::new("silent", &[]);
     case.command.args = vec!["-c".into(), format!("echo > '{}'", trace.display()).into()];
@@ -343,9 +343,9 @@ async fn a_dropped_run_leaves_nothing() {
     ] {
         let (run, mut seen) = case.start();
         let pids = tokio::select! {
-            _ = run => panic!("{label}: it ended by itself"),
+            _ = run => panic!("{label}: the run ended before it was dropped"),
             seen = seen.wait_for(|seen| seen.text.contains(when) && seen.pids.len() == pids) => {
-                seen.expect("the run is going on").pids.clone()
+                seen.expect("the run continues").pids.clone()
             }
         };
         pids.gone(label).await;
@@ -355,14 +355,17 @@ async fn a_dropped_run_leaves_nothing() {
 #[test]
 fn a_runtime_that_shuts_down_leaves_no_process() {
     let (run, mut seen) = Case::new("forks", &[]).start();
-    let host =
-        runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let host = runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("the runtime starts");
     host.spawn(run);
     let pids = host
         .block_on(async { seen.wait_for(|seen| seen.pids.len() == 5).await.map(|seen| seen.pids.clone()) })
-        .expect("the run is going on");
+        .expect("the run continues");
     host.shutdown_background();
-    let witness = runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let witness = runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     witness.block_on(pids.gone("forks"));
 }
 
@@ -398,17 +401,17 @@ async fn a_cancelled_start_leaves_nothing_once_it_returns() {
             cancel.cancel(CancelReason::Dropped);
         };
         let (started, ()) = tokio::join!(start(command, &cancel), cancelling);
-        match started.expect("it can be started") {
+        match started.expect("the start succeeds") {
             Some(started) => started.discard().await,
             None => never_started += 1,
         }
         assert!(!is_marked_process_there(&mark), "round {round}");
     }
-    assert!(never_started > 0, "each was quicker than its cancel");
+    assert!(never_started > 0, "every start finished before its cancel");
 }
 
 fn is_marked_process_there(mark: &str) -> bool {
-    let processes = std::fs::read_dir("/proc").expect("a process table");
+    let processes = std::fs::read_dir("/proc").expect("the directory is readable");
     processes.filter_map(Result::ok).any(|entry| {
         let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
@@ -422,8 +425,8 @@ async fn a_gibibyte_of_stderr_is_folded() {
     assert_eq!(seen.text, "alive\n");
     let stderr = ended.stderr;
     assert!(stderr.starts_with("first\n") && stderr.ends_with("\0last\n"));
-    let (head, rest) = stderr.split_once("\n[").expect("a note");
-    let (omitted, tail) = rest.split_once(" bytes omitted]\n").expect("a note");
+    let (head, rest) = stderr.split_once("\n[").expect("the text has a note");
+    let (omitted, tail) = rest.split_once(" bytes omitted]\n").expect("the note has an end");
     assert!(head.len() <= 16 * 1024 && tail.len() <= 16 * 1024, "{} {}", head.len(), tail.len());
     let all = (1 << 30) + "first\nlast\n".len();
     assert_eq!(omitted.parse(), Ok(all - head.len() - tail.len()));
@@ -451,16 +454,16 @@ async fn all_output_is_read_however_long_that_takes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_child_is_given_exactly_its_directory_environment_and_arguments() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let directory = directory.path().canonicalize().expect("it exists");
+    let directory = tempfile::tempdir().expect("a temporary directory is created");
+    let directory = directory.path().canonicalize().expect("the path exists");
     let mut case = Case::new("shows", &["-x", "@y", "a b", "$HOME `id`"]);
     case.command.cwd.clone_from(&directory);
     case.command.env.push(("ONLY".into(), "this".into()));
     let (ended, seen) = case.run().await;
     assert_eq!(words(&ended), "exited 0");
-    let (place, rest) = seen.text.split_once('\n').expect("several lines");
-    assert_eq!(place, directory.to_str().expect("UTF-8"));
-    let (environment, arguments) = rest.split_at(rest.find("-x\n").expect("the arguments"));
+    let (place, rest) = seen.text.split_once('\n').expect("the output has several lines");
+    assert_eq!(place, directory.to_str().expect("the path is UTF-8"));
+    let (environment, arguments) = rest.split_at(rest.find("-x\n").expect("the output has the arguments"));
     let mut names: Vec<_> =
         environment.lines().filter_map(|line| line.split_once('=')).map(|(n, _)| n).collect();
     names.sort_unstable();
@@ -480,7 +483,7 @@ async fn a_host_that_ignores_sigchld_sees_the_end_without_the_status() {
         return;
     }
     let name = "a_host_that_ignores_sigchld_sees_the_end_without_the_status";
-    let myself = std::env::current_exe().expect("a path").into_os_string();
+    let myself = std::env::current_exe().expect("the test program has a path").into_os_string();
     let mut case = Case::new("silent", &[]);
     case.command.program = "env".into();
     case.command.args = vec!["--ignore-signal=CHLD".into(), myself, "--exact".into(), name.into()];
@@ -504,10 +507,10 @@ async fn a_child_may_finish_its_output_before_it_gets_a_signal() {
         let cancel = case.cancel.clone();
         let (run, mut seen) = case.start();
         let end = async {
-            seen.wait_for(|seen| seen.pids.len() > 0).await.expect("it begins");
+            seen.wait_for(|seen| seen.pids.len() > 0).await.expect("the child starts");
             cancel.cancel(reason.clone());
         };
         let (ended, ()) = tokio::join!(run, end);
-        assert_eq!(words(&ended.expect("it starts")), expected, "{leave:?} {reason:?}");
+        assert_eq!(words(&ended.expect("the program starts")), expected, "{leave:?} {reason:?}");
     }
 }

@@ -25,9 +25,9 @@ struct Session {
 
 impl Session {
     fn new(bytes: impl AsRef<[u8]>) -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
+        let directory = tempfile::tempdir().expect("a temporary directory is created");
         let session = Self { directory };
-        fs::write(session.path(), bytes).expect("a session file");
+        fs::write(session.path(), bytes).expect("the file is written");
         session
     }
 
@@ -36,12 +36,12 @@ impl Session {
     }
 
     fn append(&self, bytes: impl AsRef<[u8]>) {
-        let mut file = OpenOptions::new().append(true).open(self.path()).expect("the session file");
-        file.write_all(bytes.as_ref()).expect("room on the disk");
+        let mut file = OpenOptions::new().append(true).open(self.path()).expect("the file is opened");
+        file.write_all(bytes.as_ref()).expect("the file is written");
     }
 
     fn read(&self, wanted: Wanted) -> Transcript {
-        read_transcript(&self.path(), wanted, &sanitizer()).expect("a readable file")
+        read_transcript(&self.path(), wanted, &sanitizer()).expect("the transcript is readable")
     }
 }
 
@@ -94,19 +94,19 @@ fn says(id: u32, text: &str) -> String {
 fn session_files_of_pi_read_as_conversations() {
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/sessions");
     let mut versions: Vec<PathBuf> = fs::read_dir(sessions)
-        .expect("recorded sessions")
-        .map(|entry| entry.expect("an entry").path())
+        .expect("the directory is readable")
+        .map(|entry| entry.expect("the entry is readable").path())
         .collect();
     versions.sort();
     assert!(versions.len() >= 2);
     for path in versions {
-        let transcript = read_transcript(&path, ALL, &sanitizer()).expect("a readable file");
+        let transcript = read_transcript(&path, ALL, &sanitizer()).expect("the transcript is readable");
         insta::assert_snapshot!("recorded_session", told(&transcript).join("\n"));
         assert!(!transcript.has_more);
-        assert_eq!(transcript.bytes, fs::metadata(&path).expect("it is there").len());
-        let last = last_text(&path, &sanitizer()).expect("a readable file");
+        assert_eq!(transcript.bytes, fs::metadata(&path).expect("the file exists").len());
+        let last = last_text(&path, &sanitizer()).expect("the file is readable");
         assert_eq!(last.as_deref(), Some("It failed with 3."));
-        assert_eq!(session_id(&path).expect("a readable file").map(|id| id.len()), Some(36));
+        assert_eq!(session_id(&path).expect("the file is readable").map(|id| id.len()), Some(36));
     }
 }
 
@@ -166,7 +166,10 @@ fn tool_calls_keep_their_order_and_can_be_omitted() {
     );
     let spoken = session.read(Wanted { tools: false, ..ALL });
     assert_eq!(told(&spoken), ["user: Go.", "m: Now\nlook.", "m: Done.", "m:  !aborted"]);
-    assert_eq!(last_text(&session.path(), &sanitizer()).expect("readable").as_deref(), Some("Done."));
+    assert_eq!(
+        last_text(&session.path(), &sanitizer()).expect("the file is readable").as_deref(),
+        Some("Done.")
+    );
 }
 
 #[test]
@@ -246,7 +249,7 @@ fn a_growing_file_shows_its_complete_lines() {
     for end in 1..next.len() - 1 {
         let mut bytes = (header() + &user(1, "first")).into_bytes();
         bytes.extend_from_slice(&next.as_bytes()[..end]);
-        fs::write(session.path(), &bytes).expect("room on the disk");
+        fs::write(session.path(), &bytes).expect("the file is written");
         // Without the last bracket no reader can parse it.
         assert_eq!(told(&session.read(ALL)), ["user: first"], "{end} bytes of the next line");
     }
@@ -275,9 +278,13 @@ fn texts_are_clean_and_bounded() {
             ),
     );
     let read = session.read(ALL);
-    let TranscriptEntry::User(first) = &read.entries[0] else { panic!("a user first") };
+    let TranscriptEntry::User(first) = &read.entries[0] else {
+        panic!("the first entry is not a user message")
+    };
     assert_eq!(first, "red ~/x [GITHUB_TOKEN_REDACTED]");
-    let TranscriptEntry::Assistant { text, .. } = &read.entries[1] else { panic!("then the model") };
+    let TranscriptEntry::Assistant { text, .. } = &read.entries[1] else {
+        panic!("the second entry is not a model message")
+    };
     assert!(
         text.starts_with("start word") && text.ends_with("word  end") && text.contains("bytes omitted"),
         "{text}"
@@ -305,9 +312,9 @@ fn texts_are_clean_and_bounded() {
 /// Returns the peak memory of this process.
 #[cfg(target_os = "linux")]
 fn peak_kib() -> usize {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it says so");
-    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+    let status = fs::read_to_string("/proc/self/status").expect("the file is readable");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("the status has the peak size");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("the word is a number")
 }
 
 #[cfg(target_os = "linux")]
@@ -317,25 +324,26 @@ fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
     const ALONE: &str = "TRANSCRIPT_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let name = "neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory";
-        let output = std::process::Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", name])
-            .env(ALONE, "1")
-            .output()
-            .expect("it starts");
+        let output =
+            std::process::Command::new(std::env::current_exe().expect("the test program has a path"))
+                .args(["--exact", name])
+                .env(ALONE, "1")
+                .output()
+                .expect("the test program starts");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && text.contains("1 passed"), "{text}");
         return;
     }
     let session = Session::new(header() + &user(1, "first"));
     let mut file =
-        BufWriter::new(OpenOptions::new().append(true).open(session.path()).expect("the session file"));
+        BufWriter::new(OpenOptions::new().append(true).open(session.path()).expect("the file is opened"));
     write!(file, r#"{{"type":"message","id":"2","parentId":"1","message":{{"role":"assistant","content":[{{"type":"text","text":"start "#)
-        .expect("room");
+        .expect("writing to a string succeeds");
     let block = "0123456789abcde ".repeat(4096);
-    (0..1024).for_each(|_| file.write_all(block.as_bytes()).expect("room"));
-    write!(file, r#" end"}}]}}}}"#).expect("room");
-    file.write_all(b"\n").expect("room");
-    file.write_all(user(3, "last").as_bytes()).expect("room");
+    (0..1024).for_each(|_| file.write_all(block.as_bytes()).expect("the file is written"));
+    write!(file, r#" end"}}]}}}}"#).expect("writing to a string succeeds");
+    file.write_all(b"\n").expect("the file is written");
+    file.write_all(user(3, "last").as_bytes()).expect("the file is written");
     drop(file);
     let before = peak_kib();
     let read = session.read(ALL);
@@ -351,7 +359,7 @@ fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
         .write(true)
         .open(session.path())
         .and_then(|file| file.set_len(1 << 40))
-        .expect("a sparse file");
+        .expect("the file is extended");
     session.append("\n".to_owned() + &user(3, "far away"));
     let read = session.read(ALL);
     assert_eq!((told(&read), read.has_more), (vec!["user: far away".to_owned()], true));
@@ -373,7 +381,11 @@ fn the_first_line_holds_the_id_of_a_session() {
         ("nothing", String::new(), None),
         ("nonsense", "nonsense\n".to_owned(), None),
     ] {
-        assert_eq!(session_id(&Session::new(text).path()).expect("readable").as_deref(), expected, "{label}");
+        assert_eq!(
+            session_id(&Session::new(text).path()).expect("the file is readable").as_deref(),
+            expected,
+            "{label}"
+        );
     }
 }
 
@@ -381,18 +393,19 @@ fn the_first_line_holds_the_id_of_a_session() {
 fn only_a_regular_file_is_opened() {
     let session = Session::new(header());
     let missing = session.directory.path().join("missing");
-    let error = |path: &Path| read_transcript(path, ALL, &sanitizer()).expect_err("an error").kind();
+    let error =
+        |path: &Path| read_transcript(path, ALL, &sanitizer()).expect_err("the file is refused").kind();
     assert_eq!(error(&missing), std::io::ErrorKind::NotFound);
     #[cfg(unix)]
     {
         // A child may put files there that must not block a reader, or that it must not read.
         let fifo = session.directory.path().join("fifo");
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
-            .expect("a FIFO");
+            .expect("the FIFO is created");
         assert_eq!(error(&fifo), std::io::ErrorKind::InvalidInput);
         let link = session.directory.path().join("link");
-        std::os::unix::fs::symlink(session.path(), &link).expect("a link");
-        assert!(read_transcript(&link, ALL, &sanitizer()).is_err(), "a link");
+        std::os::unix::fs::symlink(session.path(), &link).expect("the link is created");
+        assert!(read_transcript(&link, ALL, &sanitizer()).is_err(), "a link is not read");
         assert_eq!(error(session.directory.path()), std::io::ErrorKind::InvalidInput);
     }
 }

@@ -59,7 +59,7 @@ fn head_and_tail_stay_and_the_marker_counts_the_omitted_part() {
 fn a_long_line_is_cut_between_characters() {
     let text = "漢字かな".repeat(100);
     let cut = truncate(&text, limits(200, 10), None);
-    assert_eq!(cut.text.len() / 10, 19, "nearly all of the room is used: {}", cut.text);
+    assert_eq!(cut.text.len() / 10, 19, "the text uses nearly the whole limit: {}", cut.text);
     assert!(cut.text.starts_with("漢") && cut.text.ends_with("な"), "{}", cut.text);
     assert!(cut.text.contains("\n[truncated: kept 1 of 1 lines, "), "{}", cut.text);
 }

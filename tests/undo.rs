@@ -20,21 +20,21 @@ use saver::{Plan, Saver};
 impl Scene {
     async fn take(&self) -> SnapshotStore {
         let store = self.store().await;
-        store.take(ID, &self.root()).await.expect("a snapshot");
+        store.take(ID, &self.root()).await.expect("the snapshot is taken");
         store
     }
 
     fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.root().join(name)).expect("readable")
+        fs::read_to_string(self.root().join(name)).expect("the file is readable")
     }
 }
 
 async fn kept(store: &SnapshotStore) -> Snapshot {
-    store.open(ID).await.expect("it is kept")
+    store.open(ID).await.expect("the snapshot is readable")
 }
 
 async fn undo(store: &SnapshotStore) -> Undone {
-    store.undo(&kept(store).await, SystemTime::now()).await.expect("git works")
+    store.undo(&kept(store).await, SystemTime::now()).await.expect("git succeeds")
 }
 
 fn paths(names: &[&str]) -> Vec<PathBuf> {
@@ -48,22 +48,24 @@ async fn an_undo_restores_every_change_of_a_run() {
     scene.write("kept.txt", "not committed");
     scene.write("untracked.txt", "untracked");
     scene.write("script.sh", "#!/bin/sh\n");
-    fs::set_permissions(root.join("script.sh"), fs::Permissions::from_mode(0o755)).expect("set");
-    symlink("kept.txt", root.join("link")).expect("linked");
+    fs::set_permissions(root.join("script.sh"), fs::Permissions::from_mode(0o755))
+        .expect("the permissions are set");
+    symlink("kept.txt", root.join("link")).expect("the link is created");
     scene.write(".gitignore", "*.log\n");
     scene.write("x.log", "ignored");
     let store = scene.take().await;
 
     scene.write("kept.txt", "the run's\0 words\n");
-    fs::remove_file(root.join("untracked.txt")).expect("removed");
-    fs::remove_dir_all(root.join("dir")).expect("removed");
+    fs::remove_file(root.join("untracked.txt")).expect("the file is removed");
+    fs::remove_dir_all(root.join("dir")).expect("the directory is removed");
     scene.write("dir", "a file where a directory was");
-    fs::set_permissions(root.join("script.sh"), fs::Permissions::from_mode(0o644)).expect("set");
-    fs::remove_file(root.join("link")).expect("removed");
-    symlink("/etc/passwd", root.join("link")).expect("linked");
+    fs::set_permissions(root.join("script.sh"), fs::Permissions::from_mode(0o644))
+        .expect("the permissions are set");
+    fs::remove_file(root.join("link")).expect("the file is removed");
+    symlink("/etc/passwd", root.join("link")).expect("the link is created");
     scene.write("new/deep/file", "new");
     scene.write("x.log", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
 
     let undone = undo(&store).await;
     let expected =
@@ -72,16 +74,19 @@ async fn an_undo_restores_every_change_of_a_run() {
     assert_eq!(scene.text("kept.txt"), "not committed");
     assert_eq!(scene.text("untracked.txt"), "untracked");
     assert_eq!(scene.text("dir/inner.txt"), "inner");
-    assert_eq!(fs::read_link(root.join("link")).expect("a link"), PathBuf::from("kept.txt"));
-    let mode = fs::metadata(root.join("script.sh")).expect("there").permissions().mode();
+    assert_eq!(fs::read_link(root.join("link")).expect("the link is readable"), PathBuf::from("kept.txt"));
+    let mode = fs::metadata(root.join("script.sh")).expect("the file exists").permissions().mode();
     assert_eq!(mode & 0o100, 0o100, "{mode:o}");
-    assert!(!root.join("new").exists(), "a directory that only held new files");
-    assert_eq!(scene.text("x.log"), "the run's", "what is ignored stays");
-    let left: Vec<_> =
-        fs::read_dir(&root).expect("readable").flatten().map(|entry| entry.file_name()).collect();
+    assert!(!root.join("new").exists(), "a directory with only new files is removed");
+    assert_eq!(scene.text("x.log"), "the run's", "ignored files are kept");
+    let left: Vec<_> = fs::read_dir(&root)
+        .expect("the directory is readable")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("undo")), "{left:?}");
 
-    assert_eq!(undo(&store).await, Undone::default(), "nothing is left to bring back");
+    assert_eq!(undo(&store).await, Undone::default(), "a second undo restores nothing");
 }
 
 #[tokio::test]
@@ -92,11 +97,11 @@ async fn files_changed_after_the_run_are_named_and_kept() {
     scene.write("dir/inner.txt", "the run's");
     scene.write("new.txt", "the run's");
     scene.write("gone.txt", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     scene.write("kept.txt", "somebody's");
     scene.write("new.txt", "somebody's");
     scene.write("own.txt", "somebody's");
-    fs::remove_file(scene.root().join("gone.txt")).expect("removed");
+    fs::remove_file(scene.root().join("gone.txt")).expect("the file is removed");
 
     let undone = undo(&store).await;
     assert_eq!(undone.restored, paths(&["dir/inner.txt"]));
@@ -116,11 +121,14 @@ async fn if_the_end_was_not_recorded_newer_files_stay() {
     scene.write("dir/inner.txt", "somebody's");
     scene.write("moved.txt", "somebody's");
     let changed = |name: &str| {
-        let found = fs::symlink_metadata(scene.root().join(name)).expect("there");
+        let found = fs::symlink_metadata(scene.root().join(name)).expect("the file exists");
         (found.ctime(), found.ctime_nsec())
     };
     let (seconds, part) = changed("kept.txt");
-    let since = Duration::new(seconds.try_into().expect("positive"), part.try_into().expect("positive"));
+    let since = Duration::new(
+        seconds.try_into().expect("the number is positive"),
+        part.try_into().expect("the number is positive"),
+    );
     for name in ["dir/inner.txt", "moved.txt"] {
         // The clock of a file system advances in steps.
         while changed(name) <= (seconds, part) {
@@ -128,9 +136,10 @@ async fn if_the_end_was_not_recorded_newer_files_stay() {
         }
     }
     // The file was moved there, and keeps the time of its content.
-    let moved = fs::File::options().write(true).open(scene.root().join("moved.txt")).expect("there");
-    moved.set_modified(SystemTime::UNIX_EPOCH + since - Duration::from_secs(60)).expect("set");
-    let undone = store.undo(&kept(&store).await, SystemTime::UNIX_EPOCH + since).await.expect("git works");
+    let moved =
+        fs::File::options().write(true).open(scene.root().join("moved.txt")).expect("the file is opened");
+    moved.set_modified(SystemTime::UNIX_EPOCH + since - Duration::from_secs(60)).expect("the time is set");
+    let undone = store.undo(&kept(&store).await, SystemTime::UNIX_EPOCH + since).await.expect("git succeeds");
     assert_eq!(undone.restored, paths(&["kept.txt"]));
     assert_eq!(undone.changed_since, paths(&["dir/inner.txt", "moved.txt"]));
 }
@@ -142,18 +151,23 @@ async fn large_files_removed_by_a_run_are_restored() {
     let scene = Scene::committed();
     let large = ["a", "b", "c"].map(|name| scene.root().join(name));
     for (number, path) in large.iter().enumerate() {
-        scene.write(path.to_str().expect("text"), &number.to_string());
-        fs::File::options().write(true).open(path).expect("there").set_len(BYTES).expect("sparse");
+        scene.write(path.to_str().expect("the path is UTF-8"), &number.to_string());
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .expect("the file is opened")
+            .set_len(BYTES)
+            .expect("the file is extended");
     }
     scene.git(&["config", "core.compression", "1"]);
     scene.commit();
     let store = scene.take().await;
     for path in &large {
-        fs::remove_file(path).expect("removed");
+        fs::remove_file(path).expect("the file is removed");
     }
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     assert_eq!(undo(&store).await, Undone { restored: paths(&["a", "b", "c"]), ..Undone::default() });
-    assert!(large.iter().all(|path| fs::metadata(path).expect("there").len() == BYTES));
+    assert!(large.iter().all(|path| fs::metadata(path).expect("the file exists").len() == BYTES));
 }
 
 /// A concurrent reader, or a crash, finds the old record or the new one.
@@ -163,25 +177,25 @@ async fn the_record_of_a_snapshot_is_replaced_in_one_step() {
     let scene = Scene::committed();
     let store = scene.take().await;
     let record = store.directory(ID).join("snapshot.json");
-    let before = fs::read(&record).expect("there");
-    let mut opened = fs::File::open(&record).expect("there");
+    let before = fs::read(&record).expect("the file is readable");
+    let mut opened = fs::File::open(&record).expect("the file is opened");
     scene.write("kept.txt", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     let mut old = Vec::new();
-    opened.read_to_end(&mut old).expect("readable");
-    assert!(old == before && fs::read(&record).expect("there") != before);
+    opened.read_to_end(&mut old).expect("the file is readable");
+    assert!(old == before && fs::read(&record).expect("the file is readable") != before);
 }
 
 #[tokio::test]
 async fn a_private_file_stays_private() {
     let scene = Scene::committed();
     let path = scene.root().join("kept.txt");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("the permissions are set");
     let store = scene.take().await;
     scene.write("kept.txt", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     assert_eq!(undo(&store).await.restored, paths(&["kept.txt"]));
-    assert_eq!(fs::metadata(path).expect("there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(path).expect("the file exists").permissions().mode() & 0o777, 0o600);
 }
 
 #[tokio::test]
@@ -189,29 +203,29 @@ async fn a_link_in_place_of_a_directory_does_not_lead_out_of_the_tree() {
     let scene = Scene::committed();
     let root = scene.root();
     let outside = scene.at("outside");
-    fs::create_dir(&outside).expect("made");
-    fs::write(outside.join("inner.txt"), "outside").expect("written");
+    fs::create_dir(&outside).expect("the directory is created");
+    fs::write(outside.join("inner.txt"), "outside").expect("the file is written");
     let store = scene.take().await;
     scene.write("dir/inner.txt", "the run's");
     scene.write("dir/new.txt", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     // git looks for a directory at its place, so it shows as a change of its own.
-    fs::rename(root.join("dir"), root.join("moved")).expect("moved");
-    symlink(&outside, root.join("dir")).expect("linked");
-    fs::write(outside.join("new.txt"), "outside").expect("written");
+    fs::rename(root.join("dir"), root.join("moved")).expect("the rename succeeds");
+    symlink(&outside, root.join("dir")).expect("the link is created");
+    fs::write(outside.join("new.txt"), "outside").expect("the file is written");
 
     let undone = undo(&store).await;
     assert!(undone.restored.is_empty(), "{undone:?}");
-    assert_eq!(fs::read_to_string(outside.join("inner.txt")).expect("there"), "outside");
-    assert_eq!(fs::read_to_string(outside.join("new.txt")).expect("there"), "outside");
-    assert_eq!(fs::read_dir(&outside).expect("readable").count(), 2);
+    assert_eq!(fs::read_to_string(outside.join("inner.txt")).expect("the file is readable"), "outside");
+    assert_eq!(fs::read_to_string(outside.join("new.txt")).expect("the file is readable"), "outside");
+    assert_eq!(fs::read_dir(&outside).expect("the directory is readable").count(), 2);
 }
 
 #[tokio::test]
 async fn changes_here_during_an_isolated_run_are_not_attributed_to_it() {
     let scene = Scene::committed();
     let store = scene.take().await;
-    store.note_other_tree(&kept(&store).await).await.expect("written");
+    store.note_other_tree(&kept(&store).await).await.expect("the other tree is recorded");
     scene.write("kept.txt", "somebody's");
     assert_eq!(undo(&store).await, Undone::default());
     assert_eq!(scene.text("kept.txt"), "somebody's");
@@ -221,7 +235,7 @@ async fn changes_here_during_an_isolated_run_are_not_attributed_to_it() {
 async fn a_run_without_changes_says_so() {
     let scene = Scene::committed();
     let store = scene.take().await;
-    assert!(!store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(!store.note_end(&kept(&store).await).await.expect("git succeeds"));
 }
 
 /// Some file systems show every file as executable.
@@ -230,10 +244,10 @@ async fn files_are_restored_if_git_does_not_trust_their_modes() {
     let scene = Scene::committed();
     scene.git(&["config", "core.fileMode", "false"]);
     let path = scene.root().join("kept.txt");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("set");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
     let store = scene.take().await;
     scene.write("kept.txt", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     assert_eq!(undo(&store).await, Undone { restored: paths(&["kept.txt"]), ..Undone::default() });
     assert_eq!(scene.text("kept.txt"), "kept");
 }
@@ -246,7 +260,7 @@ async fn a_killed_undo_is_completed_by_the_next_undo() {
     let store = scene.take().await;
     scene.write("kept.txt", "the run's");
     scene.write("dir/inner.txt", "the run's");
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     scene.write(&format!(".pi-subagent-undo-{ID}-7"), "the run's");
     scene.write(&format!("dir/.pi-subagent-undo-{ID}-8"), "ker");
     scene.write(&format!("dir/.pi-subagent-undo-{ID}-9"), "somebody's");
@@ -277,7 +291,7 @@ async fn no_save_is_lost_during_an_undo() {
         scene.write(&name, "before the run\n");
     }
     scene.commit();
-    let git = Git::find(&scene.env(), None).await.expect("a git");
+    let git = Git::find(&scene.env(), None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 100_000 };
     let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits);
     let mut saves = 0;
@@ -285,17 +299,17 @@ async fn no_save_is_lost_during_an_undo() {
     for round in 0.. {
         scene.git(&["checkout", "-q", "--", "."]);
         scene.git(&["clean", "-qfd"]);
-        store.take(ID, &root).await.expect("a snapshot");
+        store.take(ID, &root).await.expect("the snapshot is taken");
         for name in all() {
             if name.starts_with("removed") {
-                fs::remove_file(root.join(name)).expect("removed");
+                fs::remove_file(root.join(name)).expect("the file is removed");
             } else {
                 scene.write(&name, "of the run\n");
             }
         }
         // The host of one run was killed.
         if round != 1 {
-            assert!(store.note_end(&kept(&store).await).await.expect("git works"));
+            assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
         }
         let plans = KINDS.into_iter().flat_map(|(kind, count)| {
             let plan = |number: usize| {
@@ -313,14 +327,16 @@ async fn no_save_is_lost_during_an_undo() {
             assert!(why.contains("a program has it open for writing"), "{}: {why}", path.display());
         }
         restored += undone.restored.len();
-        for name in fs::read_dir(&root).expect("readable").flatten().map(|entry| entry.file_name()) {
-            assert!(!name.to_string_lossy().contains("undo"), "{name:?} is left");
+        for name in
+            fs::read_dir(&root).expect("the directory is readable").flatten().map(|entry| entry.file_name())
+        {
+            assert!(!name.to_string_lossy().contains("undo"), "the temporary file {name:?} remains");
         }
         if saves >= SAVES {
             break;
         }
     }
-    assert!(restored > 0, "nothing was brought back");
+    assert!(restored > 0, "at least one file was restored");
 }
 
 /// A later line of that program must not be lost.
@@ -332,8 +348,9 @@ async fn a_file_open_for_writing_stays_until_it_is_closed() {
     for name in ["kept.txt", "dir/inner.txt", "new.txt"] {
         scene.write(name, "the run's\n");
     }
-    assert!(store.note_end(&kept(&store).await).await.expect("git works"));
-    let open = |name: &str| fs::File::options().append(true).open(root.join(name)).expect("it can be opened");
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    let open =
+        |name: &str| fs::File::options().append(true).open(root.join(name)).expect("the file is opened");
     let mut opened = ["kept.txt", "new.txt"].map(open);
     let undone = undo(&store).await;
     assert_eq!(undone.restored, paths(&["dir/inner.txt"]));
@@ -342,7 +359,7 @@ async fn a_file_open_for_writing_stays_until_it_is_closed() {
     let why = &undone.failed[0].1;
     assert!(why.contains("a program has it open for writing: close it there"), "{why}");
     for file in &mut opened {
-        file.write_all(b"a line of the log\n").expect("written");
+        file.write_all(b"a line of the log\n").expect("the file is written");
     }
     for name in ["kept.txt", "new.txt"] {
         assert_eq!(scene.text(name), "the run's\na line of the log\n");

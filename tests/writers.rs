@@ -52,19 +52,19 @@ impl Scene {
 
     fn with(script: &str) -> Self {
         let root = stage(script);
-        fs::create_dir_all(root.path().join("agent/agents")).expect("made");
+        fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let writer = "---\nname: writer\ndescription: Writes\ntools: read, write\n---\nWrite.\n";
-        fs::write(root.path().join("agent/agents/writer.md"), writer).expect("written");
+        fs::write(root.path().join("agent/agents/writer.md"), writer).expect("the file is written");
         let project = root.path().join("project");
-        fs::create_dir_all(project.join("sub")).expect("made");
+        fs::create_dir_all(project.join("sub")).expect("the directory is created");
         let git = Command::new("git").args(["init", "--quiet"]).arg(&project).status();
-        assert!(git.expect("git is there").success());
-        symlink(&project, root.path().join("link")).expect("linked");
+        assert!(git.expect("git runs").success());
+        symlink(&project, root.path().join("link")).expect("the link is created");
         Self(root)
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).expect("written");
+        fs::write(self.0.path().join(name), text).expect("the file is written");
     }
 
     /// The starts and ends, in order.
@@ -85,8 +85,8 @@ impl Scene {
 
 fn context(root: &Path, config: &Value, writes: Option<&str>) -> Arc<HostContext> {
     let mut all = json!({ "graceMs": 200, "allowWrite": "all" });
-    let more = config.as_object().expect("an object").clone();
-    all.as_object_mut().expect("an object").extend(more);
+    let more = config.as_object().expect("the value is an object").clone();
+    all.as_object_mut().expect("the value is an object").extend(more);
     let mut context = stage::context(root, all);
     context.env.extend(writes.map(|writes| ("PI_SUBAGENT_WRITES".into(), writes.into())));
     Arc::new(context)
@@ -148,7 +148,7 @@ fn tasks(scene: &Scene, config: &Value, tasks: &[(&str, &str, &str)]) -> TasksSp
 }
 
 async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
-    timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic")
+    timeout(PATIENCE, call).await.expect("the run ends").expect("the task does not panic")
 }
 
 /// Returns the reason for which a call of one run waits, once it waits for a writer.
@@ -157,10 +157,13 @@ async fn writer_before(updates: &mut Updates) -> (String, String) {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
         streaming.is_some_and(|progress| progress.blocked_by.is_some())
     };
-    let update = timeout(PATIENCE, updates.wait_for(is_behind)).await.expect("in time").expect("it goes on");
-    let update = update.as_ref().expect("it is one");
+    let update = timeout(PATIENCE, updates.wait_for(is_behind))
+        .await
+        .expect("the update arrives in time")
+        .expect("the run continues");
+    let update = update.as_ref().expect("the update exists");
     let blocked_by = update.details.streaming.as_ref().and_then(|progress| progress.blocked_by.as_deref());
-    (blocked_by.expect("it waits").to_owned(), update.text.clone())
+    (blocked_by.expect("the run waits").to_owned(), update.text.clone())
 }
 
 #[tokio::test]
@@ -179,8 +182,12 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_in_parallel() {
         tasks.and_then(|tasks| tasks.get(1)?.progress.blocked_by.as_deref().map(str::to_owned))
     };
     let update = updates.wait_for(|update| blocked_by(update).is_some());
-    let update = timeout(PATIENCE, update).await.expect("in time").expect("it goes on").clone();
-    let blocked_by = blocked_by(&update).expect("it waits");
+    let update = timeout(PATIENCE, update)
+        .await
+        .expect("the update arrives in time")
+        .expect("the run continues")
+        .clone();
+    let blocked_by = blocked_by(&update).expect("the run waits");
     assert!(
         blocked_by.starts_with("writer (") && blocked_by.len() == "writer (1a2b3c4d)".len(),
         "{blocked_by}"
@@ -216,7 +223,7 @@ async fn a_blocking_run_has_the_id_of_its_early_child() {
     let (blocked_by, _) = writer_before(&mut updates).await;
     scene.write("alpha", "");
     scene.write("beta", "");
-    let id = ended(first).await.details.run_id.expect("an id");
+    let id = ended(first).await.details.run_id.expect("the run has an ID");
     assert_eq!(blocked_by, format!("writer ({id})"));
     assert!(!ended(second).await.is_error);
     assert_eq!(
@@ -224,7 +231,7 @@ async fn a_blocking_run_has_the_id_of_its_early_child() {
         2,
         "the early child did the work"
     );
-    timeout(PATIENCE, early.end()).await.expect("it ends");
+    timeout(PATIENCE, early.end()).await.expect("the run ends");
 }
 
 #[tokio::test]
@@ -234,7 +241,7 @@ async fn a_run_waits_for_a_writer_of_another_process_and_continues_once_it_is_ki
     other.say("alpha");
     scene.until(&["start alpha"]).await;
     // A run that the writer itself starts does not wait for the writer.
-    let writes = fs::read_to_string(scene.0.path().join("writes-alpha")).expect("it was told");
+    let writes = fs::read_to_string(scene.0.path().join("writes-alpha")).expect("the file is readable");
     assert!(!writes.is_empty());
     let (below, _) = one(scene.0.path(), "gamma", Some(&writes), &Cancel::new());
     scene.until(&["start alpha", "start gamma"]).await;
@@ -250,8 +257,10 @@ async fn a_run_waits_for_a_writer_of_another_process_and_continues_once_it_is_ki
     scene.write("beta", "");
     scene.write("alpha", "");
     assert!(!ended(waits).await.is_error);
-    let locks = fs::read_dir(scene.0.path().join("agent/subagents/writers")).expect("made").count();
-    assert_eq!(locks, 0, "nothing is left of the order");
+    let locks = fs::read_dir(scene.0.path().join("agent/subagents/writers"))
+        .expect("the directory is readable")
+        .count();
+    assert_eq!(locks, 0, "no lock file remains");
 }
 
 /// The first child ignores signals and stays as long as its warden lets it. The next child reports whether it has met the first.
@@ -276,9 +285,11 @@ async fn a_tree_is_free_only_when_the_child_of_a_killed_process_is_gone() {
     other.kill();
     let result = ended(waits).await;
     assert!(!result.is_error && before.starts_with("writer ("), "{}", result.text);
-    assert_eq!(scene.order(), ["start alpha", "start beta"], "they were not there at once");
-    let locks = fs::read_dir(scene.0.path().join("agent/subagents/writers")).expect("made").count();
-    assert_eq!(locks, 0, "nothing is left of the order");
+    assert_eq!(scene.order(), ["start alpha", "start beta"], "the children did not run at the same time");
+    let locks = fs::read_dir(scene.0.path().join("agent/subagents/writers"))
+        .expect("the directory is readable")
+        .count();
+    assert_eq!(locks, 0, "no lock file remains");
 }
 
 #[tokio::test]
@@ -286,18 +297,18 @@ async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is
     let scene = Scene::with(STAYS);
     let agent_dir = scene.0.path().join("agent");
     let env: Vec<_> = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-    let git = Git::find(&env, None).await.expect("a git");
+    let git = Git::find(&env, None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 1000 };
     let store = SnapshotStore::new(git, &agent_dir, &env, limits);
     let mut other = Actor::start(&agent_dir);
     other.say(&format!("{GUARDED}{ISOLATED}alpha"));
     scene.until(&["start alpha"]).await;
-    let alpha = fs::read_to_string(scene.0.path().join("alpha.pid")).expect("it is noted");
+    let alpha = fs::read_to_string(scene.0.path().join("alpha.pid")).expect("the file is readable");
     other.kill();
     let mut met = 0;
     let since = Instant::now();
     let recovered = loop {
-        assert!(since.elapsed() < PATIENCE, "nobody has taken it over");
+        assert!(since.elapsed() < PATIENCE, "no process imported the tree in time");
         let recovered = store.recover_trees().await;
         if !recovered.is_empty() {
             break recovered;
@@ -305,7 +316,10 @@ async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is
         met += usize::from(Path::new("/proc").join(alpha.trim()).exists());
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
-    assert!(!Path::new("/proc").join(alpha.trim()).exists() && met > 0, "the child was there for a while");
+    assert!(
+        !Path::new("/proc").join(alpha.trim()).exists() && met > 0,
+        "the child ran for a while and then ended"
+    );
     assert!(recovered[0].1.branch.is_some(), "{recovered:?}");
 }
 
@@ -325,8 +339,8 @@ fn guarded(root: &Path, task: &str, config: &Value) -> (JoinHandle<ToolResult>, 
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let root = agent_dir.parent().expect("a scene").to_owned();
+        let runtime = tokio::runtime::Runtime::new().expect("the runtime starts");
+        let root = agent_dir.parent().expect("the path has a parent").to_owned();
         for task in script {
             let root = root.clone();
             runtime.spawn(async move {
@@ -379,7 +393,7 @@ async fn steps_of_a_chain_and_a_tree_without_git_write_as_well() {
     for gate in ["alpha", "beta"] {
         scene.write(gate, "");
     }
-    fs::create_dir(scene.0.path().join("plain")).expect("made");
+    fs::create_dir(scene.0.path().join("plain")).expect("the directory is created");
     let spec = tasks(&scene, &json!({}), &[("writer", "plain", "alpha"), ("writer", "plain", "beta")]);
     let result = ended(tokio::spawn(chain(spec, call(&Cancel::new()).0))).await;
     assert!(!result.is_error, "{}", result.text);
@@ -390,7 +404,7 @@ async fn steps_of_a_chain_and_a_tree_without_git_write_as_well() {
 async fn a_run_without_a_write_lock_continues_and_says_so() {
     let scene = Scene::new();
     scene.write("alpha", "");
-    fs::create_dir_all(scene.0.path().join("agent/subagents")).expect("made");
+    fs::create_dir_all(scene.0.path().join("agent/subagents")).expect("the directory is created");
     scene.write("agent/subagents/writers", "no directory");
     let result = ended(one(scene.0.path(), "alpha", None, &Cancel::new()).0).await;
     assert!(!result.is_error, "{}", result.text);
@@ -403,7 +417,7 @@ async fn the_receipt_of_a_run_without_git_says_that_undo_is_unavailable() {
     let scene = Scene::new();
     let root = scene.0.path();
     scene.write("alpha", "");
-    fs::create_dir(root.join("plain")).expect("made");
+    fs::create_dir(root.join("plain")).expect("the directory is created");
     let host = Host { session_id: Some("conversation".into()), ..Host::default() };
     let context = HostContext { host, ..HostContext::clone(&context(root, &json!({}), None)) };
     let request = SpawnRequest::new("alpha".into(), root.join("plain"), Arc::new(context));
@@ -438,7 +452,11 @@ async fn a_chain_names_the_artifacts_of_each_step() {
         let result = ended(tokio::spawn(chain(tasks(&scene, &json!({}), &steps), call))).await;
         assert!(result.text.contains(expected), "{}", result.text);
         for (index, single) in result.details.results[..2].iter().enumerate() {
-            let branch = single.isolation.as_ref().and_then(|left| left.branch.clone()).expect("a branch");
+            let branch = single
+                .isolation
+                .as_ref()
+                .and_then(|left| left.branch.clone())
+                .expect("the result names a branch");
             assert_eq!(
                 result.text.matches(&format!("are on the branch `{branch}`")).count(),
                 1,
@@ -466,7 +484,7 @@ async fn a_run_whose_tree_cannot_be_recorded_promises_no_undo() {
     };
     let expected = "its tree could not be recorded, so its changes cannot be undone";
     let told = updates.wait_for(|update| note(update) == Some(expected));
-    drop(timeout(PATIENCE, told).await.expect("in time").expect("it goes on"));
+    drop(timeout(PATIENCE, told).await.expect("the update arrives in time").expect("the run continues"));
     scene.write("alpha", "");
     let result = ended(call).await;
     let notices = result.details.results[0].diagnostics.join("\n");

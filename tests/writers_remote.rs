@@ -49,7 +49,7 @@ fn git_in(directory: &Path, args: &[&str]) -> String {
         .args(["-c", "user.name=n", "-c", "user.email=n@localhost"])
         .args(args)
         .env_clear()
-        .env("PATH", std::env::var_os("PATH").expect("a search path"))
+        .env("PATH", std::env::var_os("PATH").expect("`PATH` is set"))
         .current_dir(directory)
         .output()
         .expect("git runs");
@@ -74,7 +74,7 @@ impl Far {
         });
         if let Some(engine) = engine() {
             through(&engine, &mut settings, &scene.path("cancelled"));
-            settings.as_object_mut().expect("an object").remove("cwd");
+            settings.as_object_mut().expect("the value is an object").remove("cwd");
         }
         let mut all = json!({
             "graceMs": 200,
@@ -83,9 +83,11 @@ impl Far {
             "launcher": "far",
             "launchers": { "far": settings },
         });
-        all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+        all.as_object_mut()
+            .expect("the value is an object")
+            .extend(config.as_object().expect("the value is an object").clone());
         let project = scene.path("project");
-        fs::remove_dir(project.join(".git")).expect("nothing is in it");
+        fs::remove_dir(project.join(".git")).expect("the directory is removed");
         git_in(&project, &["init", "-q", "-b", "main"]);
         for (name, text) in [
             ("kept.txt", "kept\n"),
@@ -94,17 +96,18 @@ impl Far {
             (".gitignore", "*.log\n"),
         ] {
             let path = project.join(name);
-            fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-            fs::write(path, text).expect("written");
+            fs::create_dir_all(path.parent().expect("the path has a parent"))
+                .expect("the directory is created");
+            fs::write(path, text).expect("the file is written");
         }
         git_in(&project, &["add", "--all"]);
         git_in(&project, &["commit", "-qm", "first"]);
         git_in(&project, &["commit", "-qm", "second", "--allow-empty"]);
-        fs::write(project.join("kept.txt"), "kept\nnot committed\n").expect("written");
-        fs::write(project.join("untracked.txt"), "untracked\n").expect("written");
-        fs::create_dir_all(scene.path("agent/agents")).expect("a directory");
+        fs::write(project.join("kept.txt"), "kept\nnot committed\n").expect("the file is written");
+        fs::write(project.join("untracked.txt"), "untracked\n").expect("the file is written");
+        fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
         let agent = "---\nname: explorer\nreadonly: false\nisolation: private\n---\nWrite.\n";
-        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("an agent");
+        fs::write(scene.path("agent/agents/explorer.md"), agent).expect("the agent file is written");
         Arc::make_mut(&mut scene.spec.context).config = Some(all);
         Self(scene)
     }
@@ -118,7 +121,7 @@ impl Far {
     }
 
     fn fetch(&self, name: &str) -> String {
-        self.git(&["show", &format!("{}:{name}", self.branch().expect("a branch"))])
+        self.git(&["show", &format!("{}:{name}", self.branch().expect("the branch exists"))])
     }
 
     fn branch(&self) -> Option<String> {
@@ -174,13 +177,13 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
             assert_eq!(
                 far.read("log"),
                 "Uncommitted changes when the sub-agent started\n",
-                "without its history"
+                "the remote tree has no history"
             );
-            assert_eq!(far.read("status"), "", "what was not committed is part of its base");
-            let left = single.isolation.as_ref().expect("it was isolated");
+            assert_eq!(far.read("status"), "", "uncommitted changes are part of the base");
+            let left = single.isolation.as_ref().expect("the run was isolated");
             let branch = far.branch();
             assert_eq!(left.branch, branch);
-            let id = result.details.run_id.as_deref().expect("an id");
+            let id = result.details.run_id.as_deref().expect("the run has an ID");
             assert_eq!(branch.as_deref(), Some(&*format!("subagent/{id}")));
             assert_eq!((left.commits, left.files, left.insertions, left.deletions), (1, 5, 4, 1), "{left:?}");
             assert_eq!(left.kept, None);
@@ -196,9 +199,9 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
                 far.git(&["ls-tree", "-r", "--format=%(objectmode) %(path)", &format!("subagent/{id}")]);
             let expected = "100644 .gitignore\n100644 it's/in ner.txt\n100644 kept.txt\n120000 link\n100644 new/a 'b.txt\n100755 run.sh\n100644 untracked.txt";
             assert_eq!(listed, expected);
-            let changes = single.changes.clone().expect("they are listed");
+            let changes = single.changes.clone().expect("the changes are listed");
             assert_eq!(changes, ["gone.txt", "kept.txt", "link", "new/a 'b.txt", "run.sh"]);
-            far.git(&["apply", "--check", left.patch.as_deref().expect("a patch")]);
+            far.git(&["apply", "--check", left.patch.as_deref().expect("the result names a patch")]);
             assert!(result.text.contains(&format!("subagent/{id}")), "{}", result.text);
         }
     }
@@ -213,9 +216,10 @@ async fn a_remote_writer_without_changes_leaves_nothing() {
         assert_eq!(notices(&result), "");
         assert!(far.read("pwd").trim_end().ends_with("/project/it's"), "{}", far.read("pwd"));
         assert_eq!(far.branch(), None);
-        let left = result.details.results[0].isolation.as_ref().expect("it was isolated");
+        let left = result.details.results[0].isolation.as_ref().expect("the run was isolated");
         assert_eq!((&left.branch, &left.patch, &left.kept), (&None, &None, &None));
-        let kept = fs::read_dir(far.0.path("agent/subagents/snapshots")).expect("a directory").count();
+        let kept =
+            fs::read_dir(far.0.path("agent/subagents/snapshots")).expect("the directory is readable").count();
         assert_eq!(kept, 0);
     }
 }
@@ -238,9 +242,9 @@ async fn settings_without_effect_on_a_remote_tree_are_named() {
             let agent = format!(
                 "---\nname: explorer\nreadonly: false\nisolation: {isolation}\nsetup: make\n---\nWrite.\n"
             );
-            fs::write(far.0.path("agent/agents/explorer.md"), agent).expect("an agent");
+            fs::write(far.0.path("agent/agents/explorer.md"), agent).expect("the agent file is written");
             let refused = far.0.run_with(&User::default(), &Control::default()).await.0;
-            let error = refused.details.results[0].error.clone().expect("it is refused");
+            let error = refused.details.results[0].error.clone().expect("the run has an error");
             assert!(
                 error.starts_with("launcher: `setup` is not available with `far`"),
                 "{isolation}: {error}"
@@ -373,14 +377,14 @@ async fn doubtful_changes_are_named_and_not_imported() {
         assert_eq!(single.outcome, RunOutcome::Completed, "{label}: {:?}", single.error);
         let said = notices(&result);
         assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{label}: {said}");
-        let left = single.isolation.as_ref().expect("it was isolated");
+        let left = single.isolation.as_ref().expect("the run was isolated");
         assert_eq!(far.branch(), left.branch, "{label}");
         assert_eq!((far.branch().is_some(), left.kept.is_some()), (has_branch, is_kept), "{label}: {said}");
         if has_branch {
             let text = if label == "another history" { "c" } else { "a" };
             assert_eq!(far.fetch("a"), text, "{label}");
             assert!(
-                !far.git(&["ls-tree", "-r", "--name-only", &far.branch().expect("a branch")])
+                !far.git(&["ls-tree", "-r", "--name-only", &far.branch().expect("the branch exists")])
                     .contains("git~1"),
                 "{label}"
             );
@@ -397,15 +401,16 @@ async fn a_machine_or_project_without_git_is_refused_by_name() {
     let far = Far::new("words", "exit 0", &json!({}));
     let mut scene = far.0;
     let bin = scene.path("bin");
-    fs::create_dir_all(&bin).expect("a directory");
+    fs::create_dir_all(&bin).expect("the directory is created");
     for name in ["sh", "dd", "mktemp", "mkfifo", "rm", "env", "sleep", "cat", "mkdir"] {
-        let found = std::env::split_paths(&std::env::var_os("PATH").expect("a search path"))
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("`PATH` is set"))
             .map(|place| place.join(name))
             .find(|path| path.exists());
-        std::os::unix::fs::symlink(found.expect("it is installed"), bin.join(name)).expect("a link");
+        std::os::unix::fs::symlink(found.expect("the program is installed"), bin.join(name))
+            .expect("the link is created");
     }
     let context = Arc::make_mut(&mut scene.spec.context);
-    let far = &mut context.config.as_mut().expect("a configuration")["launchers"]["far"];
+    let far = &mut context.config.as_mut().expect("the context has a configuration")["launchers"]["far"];
     let inner = json!([
         "/bin/sh",
         "-c",
@@ -426,11 +431,11 @@ async fn a_machine_or_project_without_git_is_refused_by_name() {
     );
 
     let far = Far::new("words", "exit 0", &json!({}));
-    fs::remove_dir_all(far.0.path("project/.git")).expect("removed");
+    fs::remove_dir_all(far.0.path("project/.git")).expect("the directory is removed");
     let result = far.0.run_with(&User::default(), &Control::default()).await.0;
     let error = result.details.results[0].error.clone().unwrap_or_default();
     assert!(error.starts_with("isolation: private, but unavailable: "), "{error}");
-    assert!(!far.0.path("far/launches").exists(), "nothing was started");
+    assert!(!far.0.path("far/launches").exists(), "no child was started");
 }
 
 /// The artifacts of a run: its snapshot and its patch, file by file.
@@ -438,12 +443,15 @@ fn kept(far: &Far, id: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut places = vec![far.0.path("agent/subagents/snapshots").join(id)];
     while let Some(place) = places.pop() {
-        for entry in fs::read_dir(place).expect("a directory").flatten() {
+        for entry in fs::read_dir(place).expect("the directory is readable").flatten() {
             let path = entry.path();
             if path.is_dir() {
                 places.push(path);
             } else {
-                files.push((path.to_string_lossy().into_owned(), fs::read(&path).expect("readable")));
+                files.push((
+                    path.to_string_lossy().into_owned(),
+                    fs::read(&path).expect("the file is readable"),
+                ));
             }
         }
     }
@@ -464,7 +472,7 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
     let mut far = Far::new("words", script, &json!({}));
     let home = far.0.path("far/home");
     let context = Arc::make_mut(&mut far.0.spec.context);
-    context.config.as_mut().expect("a configuration")["launchers"]["far"]["fetch"] =
+    context.config.as_mut().expect("the context has a configuration")["launchers"]["far"]["fetch"] =
         json!(["/bin/sh", "-c", r#"cat "$0/{session}""#, home]);
     context.host = Host { session_id: Some(SESSION.into()), ..Host::default() };
     let context = Arc::clone(&far.0.spec.context);
@@ -476,7 +484,7 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
     let view = open_conversation(&service, SESSION.into(), scope(), known, Ear::default()).await;
     let request = SpawnRequest::new("work".into(), cwd.clone(), Arc::clone(&context));
     spawn(&service, request, Arc::new(User::default())).await;
-    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("it is over");
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("the run ends");
     let run = service.runs(Some(SESSION.into())).await.remove(0);
     let look = async || {
         let stored = service.runs(Some(SESSION.into())).await;
@@ -489,20 +497,23 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
     let nobody = || Arc::new(User::default());
     let resumed = resume(&service, &run, None, &scope(), nobody()).await;
     let sent = send(&service, &run, "go on", &scope(), nobody()).await;
-    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("nothing is under way");
-    assert_eq!((resumed.expect_err("refused"), sent.expect_err("refused")), (REFUSED.into(), REFUSED.into()));
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("no run is active");
+    assert_eq!(
+        (resumed.expect_err("the call is refused"), sent.expect_err("the call is refused")),
+        (REFUSED.into(), REFUSED.into())
+    );
     assert!(look().await == before, "{:?}", look().await.0);
     close_conversation(&service, &view).await;
 
     // A run that is continued in another way loses nothing, either.
     far.0.spec.overrides.resumes = Some(Resumption {
         run_id: run.run_id.clone(),
-        directory: run.directory.clone().expect("it has one"),
-        session: run.transcript.clone().expect("it has one"),
+        directory: run.directory.clone().expect("the run has a directory"),
+        session: run.transcript.clone().expect("the run has a transcript"),
     });
     let result = far.0.run_with(&User::default(), &Control::default()).await.0;
     assert_eq!(result.details.results[0].error.as_deref(), Some(REFUSED));
-    assert!(kept(&far, &run.run_id) == before.2, "its snapshot and its patch");
+    assert!(kept(&far, &run.run_id) == before.2, "the snapshot and the patch are kept");
     assert_eq!(far.read("far/launches").lines().count(), 1);
 }
 
@@ -520,7 +531,7 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         let relay = far.0.path("relay");
         let place = far.0.path("far");
         let context = Arc::make_mut(&mut far.0.spec.context);
-        context.config.as_mut().expect("a configuration")["launchers"]["far"]["command"] =
+        context.config.as_mut().expect("the context has a configuration")["launchers"]["far"]["command"] =
             json!(["/bin/sh", "-c", RELAY, relay, "/bin/sh", FAR, "words", place, "{argv}"]);
         let mut connection = Pids::default();
         let mut child = Pids::default();
@@ -528,9 +539,9 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         let cut = async {
             eventually("the child", || far.0.path("started").exists()).await;
             let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
-            seen.wait_for(arrived).await.expect("the run goes on");
-            connection.push(far.read("relay").trim().parse().expect("a number"));
-            child.push(far.read("pid").trim().parse().expect("a number"));
+            seen.wait_for(arrived).await.expect("the run continues");
+            connection.push(far.read("relay").trim().parse().expect("the text is a number"));
+            child.push(far.read("pid").trim().parse().expect("the text is a number"));
             assert_eq!(connection.kill(), 1);
         };
         let control = Control::default();

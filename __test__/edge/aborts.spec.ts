@@ -73,7 +73,7 @@ describe("an abort", () => {
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
 		// The run must end before `inTime` gives up. A child without a grace period would have exited at once.
-		assert.ok(performance.now() - started >= 190, "it had its grace");
+		assert.ok(performance.now() - started >= 190, "the child got its whole grace period");
 		assert.ok(!isAlive(grandchild));
 	});
 
@@ -88,7 +88,7 @@ describe("an abort", () => {
 		await inTime(handle.close(), "the end, which the grace would put off for ten minutes");
 		const took = performance.now() - started;
 		assert.deepEqual(shape(await handle.result()), aborted);
-		assert.ok(took >= 1_900, `the child had its two seconds: ${took} ms`);
+		assert.ok(took >= 1_900, `the host left the child at least two seconds: ${took} ms`);
 	});
 
 	it("gives the child its grace period before it is killed", async (t) => {

@@ -32,7 +32,7 @@ const kept = { runTimeoutSeconds: 60, config: { ...announcesNothing, background:
 function questionOf({ questions, runs, deliveryIds }: DeliveryMessage) {
 	const [question, ...more] = questions;
 	assert.deepEqual([runs, more, deliveryIds.length], [[], [], 1]);
-	return question ?? assert.fail("nothing is asked");
+	return question ?? assert.fail("the message has no question");
 }
 
 describe("a run that asks the conversation", () => {
@@ -97,7 +97,7 @@ describe("a run that asks the conversation", () => {
 describe("a run in a host process that asks the user", () => {
 	it("is declined at once, because there is no user", async (t) => {
 		const { here, started } = open(t, "true");
-		await started(kept, { ask: () => assert.fail("the question stays in the keeper") });
+		await started(kept, { ask: () => assert.fail("the question reached this pi") });
 		assert.match((await here.heard()).text, /I heard cancelled\./);
 	});
 });

@@ -73,7 +73,7 @@ describe("a request for a background run", () => {
 		const stopped = await here.does(`stop ${receipt.runId}`);
 		assert.match(stopped.text, /stopped/i);
 		const message = await here.heard();
-		assert.equal(message.triggerTurn, false, "whoever stops it knows of it");
+		assert.equal(message.triggerTurn, false, "a stopped run triggers no turn");
 		assert.match(message.text, /^Status: error$/m);
 		assert.match(message.text, /stopped on request[\s\S]*```text\nso far\n```/);
 		for (const { pid } of told(scene).filter(({ forked }) => forked)) await untilGone(Number(pid));
@@ -198,7 +198,7 @@ describe("a request for a background run", () => {
 		const stopped = await here.does("stop all");
 		assert.match(stopped.text, /32/);
 		await until(() => here.messages.flatMap(({ deliveryIds }) => deliveryIds).length === 32, "all ends");
-		assert.equal(toldOf(scene, "argv").length, 1, "one had a place");
+		assert.equal(toldOf(scene, "argv").length, 1, "only one run got a slot");
 	});
 
 	it("is answered before the user decides about the agent, also after another question", async (t) => {
@@ -251,7 +251,7 @@ describe("a request for a background run", () => {
 		const config = { sessionBudget: { maxCost: 1 } };
 		await here.started({ config });
 		const { text } = await here.heard();
-		assert.match(text, /est\. \$1\.00/, "the announcement is counted");
+		assert.match(text, /est\. \$1\.00/, "the budget includes the announcement");
 		const receipt = await here.spawn({ config });
 		assert.equal(receipt.status, "forbidden");
 		assert.match(receipt.error ?? "", /`sessionBudget\.maxCost`.*\$1.*\$1/);
@@ -264,7 +264,7 @@ describe("a request for a background run", () => {
 });
 
 describe("the announcement of a background run", () => {
-	it("is the child's reply, its answer if there is no reply, or nothing if the child skips it", async (t) => {
+	it("is the child's reply, else its answer, and is omitted if the child skips it", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
 		const answer = [{ say: "The answer." }];
@@ -298,7 +298,11 @@ describe("the announcement of a background run", () => {
 			"all but the one that skips",
 		);
 		const ended = await here.runs();
-		assert.deepEqual(new Set(ended.map(({ status }) => status)), new Set(["success"]), "the answer was there before");
+		assert.deepEqual(
+			new Set(ended.map(({ status }) => status)),
+			new Set(["success"]),
+			"every run succeeded before its announcement",
+		);
 		const texts = here.messages
 			.map(({ text }) => text)
 			.join("\n\n")
@@ -413,7 +417,7 @@ describe("the announcement of a background run", () => {
 		const again = Here.open(scene, { delivered: ids });
 		const quiet = await again.started({ config: { announce: { mode: "ask", triggerTurn: false } } });
 		const next = await again.heard();
-		assert.deepEqual([next.runIds, next.triggerTurn], [[quiet.runId], false], "nothing else is told again");
+		assert.deepEqual([next.runIds, next.triggerTurn], [[quiet.runId], false], "no earlier result is delivered again");
 	});
 });
 
@@ -510,7 +514,7 @@ describe("a listener", () => {
 		const other = Here.open(scene, { sessionId: "two" });
 		await here.does(`stop ${runId}`);
 		await other.run(runId, ({ state }) => state === "ended");
-		assert.equal(here.events.length, 1, "one event at a time");
+		assert.equal(here.events.length, 1, "the listener gets one event at a time");
 		const again = Here.open(scene);
 		assert.deepEqual((await again.heard()).runIds, [runId]);
 		assert.deepEqual([here.events.length, here.messages], [1, []]);
@@ -590,7 +594,7 @@ describe("an unusable store", () => {
 		const run = await here.run(runId);
 		assert.deepEqual([run.status, run.result, !!run.archivedMs], ["success", "The news.", true]);
 		const next = await here.started();
-		assert.deepEqual((await here.heard()).runIds, [next.runId], "nothing else is told");
+		assert.deepEqual((await here.heard()).runIds, [next.runId], "no other result is delivered");
 	});
 
 	it("causes one notice and loses no result on a full disk", {
@@ -646,11 +650,11 @@ describe("several processes", () => {
 		const stopped = await here.does(`stop ${end.runId}`);
 		assert.match(stopped.text, /stopped/i);
 		await until(() => there.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
-		assert.deepEqual(here.messages, [], "they are told where they were asked for");
+		assert.deepEqual(here.messages, [], "results are delivered only to the process that started the runs");
 		assert.deepEqual(toldOf(scene, "steering"), ["now come home"]);
 		const [talked, ended] = [await here.run(talk.runId), await here.run(end.runId)];
 		assert.deepEqual([talked.status, ended.status, ended.error], ["success", "error", "stopped on request"]);
-		assert.equal(toldOf(scene, "task").length, 3, "the two tasks and one announcement");
+		assert.equal(toldOf(scene, "task").length, 3, "the children got two tasks and one announcement request");
 		const over = await here.command(`stop ${end.runId}`);
 		assert.deepEqual([over.isError, /already|over/.test(over.text)], [true, true], over.text);
 	});
@@ -702,7 +706,7 @@ describe("the end of a host", () => {
 			[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
 			[[runId], "unknown", "interrupted"],
 		);
-		assert.equal(message.triggerTurn, false, "whoever opens it decides what comes next");
+		assert.equal(message.triggerTurn, false, "an interrupted run triggers no turn");
 		assert.match(message.text, /^Status: unknown\nResult: \(not available\)\nNote: .*\nNote: .*\/subagents resume/m);
 		assert.match(message.text, /^Partial output.*\n```text\nHalf of it\.\n```$/m);
 		const lost = await here.run(runId, ({ archiveAtMs }) => archiveAtMs !== undefined);
@@ -722,7 +726,7 @@ describe("the end of a host", () => {
 		assert.ok(session.length > size && session.includes("Half of it.") && session.includes("and be quick"));
 		const [, second] = toldOf(scene, "argv");
 		assert.equal(given(second, "--session"), before.transcript);
-		assert.ok(!given(second, "--tools")?.includes("bash"), "what its policy forbade stays forbidden");
+		assert.ok(!given(second, "--tools")?.includes("bash"), "the continued run still lacks the forbidden tool");
 	});
 
 	for (const isSaved of [true, false]) {
@@ -765,7 +769,7 @@ describe("the end of a host", () => {
 			const queued = await there.started({ config: { maxConcurrent: 1 } });
 			const { pid } = await there.speaking(runId);
 			await inTime<unknown>(there[how](), how);
-			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "its child is gone when it says so");
+			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "the child has ended before its end is reported");
 			await untilGone(pid ?? 0);
 			// Its conversation has received every message by then.
 			if (how === "end") await inTime(there.settled(), "the conversation");
@@ -776,7 +780,7 @@ describe("the end of a host", () => {
 			assert.deepEqual(new Set(message.runIds), new Set([runId, queued.runId]));
 			for (const run of message.runs) assert.deepEqual([run.status, run.outcome], ["unknown", "interrupted"]);
 			assert.equal(message.text.match(error)?.length, 2, message.text);
-			assert.equal(message.triggerTurn, false, "whoever opens it decides what comes next");
+			assert.equal(message.triggerTurn, false, "an interrupted run triggers no turn");
 			if (how === "end") assert.match(message.text, /```text\nso far\n```/);
 			await here.close();
 		}
@@ -797,13 +801,17 @@ describe("the stored parts of a background run", () => {
 		];
 		await until(() => first.messages.flatMap(({ runIds }) => runIds).length === 3, "three ends");
 		const before = await first.run(deleted.runId);
-		assert.deepEqual([before.archivedMs, archivedOf(before)], [undefined, []], "not before it was told");
+		assert.deepEqual(
+			[before.archivedMs, archivedOf(before)],
+			[undefined, []],
+			"the files are not archived before the delivery",
+		);
 		await first.delivered(first.messages.flatMap(({ deliveryIds }) => deliveryIds));
 		for (const { runId } of [deleted, silent]) {
 			const gone = await first.run(runId, ({ archivedMs }) => !!archivedMs);
 			await until(() => archivedOf(gone).length === 1, "the transcript put aside");
 			const { transcript = "" } = await first.run(runId, ({ transcript }) => !!transcript?.includes(".deleted."));
-			assert.ok(existsSync(transcript), "the record names the file that there is");
+			assert.ok(existsSync(transcript), "the record names an existing file");
 			const refused = await first.command(`resume ${runId}`);
 			assert.deepEqual([refused.isError, /archived/.test(refused.text)], [true, true], refused.text);
 		}
@@ -824,7 +832,7 @@ describe("the stored parts of a background run", () => {
 		assert.match(name, /^session\.jsonl\.deleted\.\d/);
 		assert.ok(
 			readFileSync(join(archived.transcript ?? "", "..", name), "utf8").includes("You said"),
-			"put aside, not lost",
+			"the files are archived, not lost",
 		);
 		assert.deepEqual(archivedOf(await second.run(never.runId)), []);
 		assert.deepEqual(second.messages, []);
@@ -843,7 +851,7 @@ describe("the stored parts of a background run", () => {
 		const [child] = await untilTold(scene, "argv");
 		const tools = (argv: unknown) => given(argv, "--tools")?.split(",").sort();
 		assert.deepEqual(tools(child), ["find", "ls", "read"]);
-		assert.match(given(child, "-e") ?? "", /guard\.cjs$/, "the guard watches over what it may call");
+		assert.match(given(child, "-e") ?? "", /guard\.cjs$/, "the child loads the guard");
 		// Nothing is denied any more.
 		await first.does(`resume ${runId}`);
 		await first.heard();

@@ -114,7 +114,7 @@ describe("the budget of a run", () => {
 			assert.deepEqual([run.error, run.output, result.details.error?.message], [over[1], "so far", over[1]]);
 			assert.match(textOf(result), /\n\npartial output:\n```text\nso far\n```\n\n/);
 			const words = toldOf(scene, "steering") as string[];
-			assert.equal(words.length, 1, "it is told once");
+			assert.equal(words.length, 1, "the child is warned once");
 			assert.ok(words[0]?.includes(told[1]), words[0]);
 			// An abort ends the tool, and the request after it ends before it has begun.
 			assert.equal(run.usage.turns, over[0] + 1);
@@ -152,7 +152,7 @@ describe("the budget of a run", () => {
 				const result = await scene.run();
 				assert.deepEqual([shape(result), textOf(result)], [completed, "Done."]);
 				assertDollars(single(result).usage.cost, 0.3 + last.cost);
-				assert.deepEqual(toldOf(scene, "steering"), [], "and it is told nothing");
+				assert.deepEqual(toldOf(scene, "steering"), [], "the child gets no warning");
 			});
 		}
 	}
@@ -420,7 +420,7 @@ describe("the budget of a session", () => {
 		const next = "next: do the rest yourself or in smaller parts; only the user can raise the budget";
 		assert.equal(textOf(refused), `explorer failed with exit code 1\n\nerror: ${run.error}\n\n${next}`);
 		assert.equal(toldOf(scene, "pid").length, 1);
-		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own");
+		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own budget");
 	});
 
 	it("belongs to the session's file without an id, and to the process without both", async (t) => {
@@ -432,7 +432,7 @@ describe("the budget of a session", () => {
 			return (JSON.parse(stdout) as ToolResult[]).map((result) => single(result).outcome).sort();
 		};
 		assert.deepEqual(await outcomes(), ["budget", "completed"]);
-		assert.deepEqual(await outcomes(), ["budget", "completed"], "and gone with it");
+		assert.deepEqual(await outcomes(), ["budget", "completed"], "the budget ends with its process");
 		Object.assign(scene.options, { parentSessionFile: scene.path("sessions/one.jsonl") });
 		assert.deepEqual(await outcomes(), ["budget", "completed"]);
 		assert.deepEqual(await outcomes(), ["budget", "budget"]);

@@ -24,7 +24,7 @@ describe("updates", () => {
 		const seen: { at: number; update: ToolResult }[] = [];
 		let over = false;
 		const result = await new Scene(t, talks).run({}, (update) => {
-			assert.ok(!over, "an update after the result");
+			assert.ok(!over, "no update follows the result");
 			seen.push({ at: performance.now(), update });
 		});
 		over = true;
@@ -32,7 +32,7 @@ describe("updates", () => {
 		assert.ok(seen.length >= 5, `${seen.length} updates`);
 		for (const [index, { at }] of seen.entries()) {
 			const within = seen.slice(index).filter((other) => other.at < at + 1000).length;
-			assert.ok(within <= 21, `${within} updates in a second, the last one of the run included`);
+			assert.ok(within <= 21, `${within} updates in a second, including the last one of the run`);
 		}
 		for (const { update } of seen) {
 			const { streaming, results, error, mode, runId } = update.details;
@@ -41,7 +41,7 @@ describe("updates", () => {
 			assert.ok(streaming && streaming.elapsedMs >= 0 && streaming.sinceEventMs >= 0);
 			assert.ok(JSON.stringify(update).length <= 64 * 1024);
 		}
-		assert.match(textOf(seen[0]?.update ?? result), /^(word0 |\()/, "what it says from its first word on");
+		assert.match(textOf(seen[0]?.update ?? result), /^(word0 |\()/, "the first update has the first word or a status");
 		const last = seen.at(-1)?.update;
 		assert.equal(textOf(last ?? result), "Done.");
 		assert.deepEqual([last?.details.streaming?.turnCount, last?.details.streaming?.model], [1, "fake/m1"]);
@@ -98,7 +98,7 @@ describe("updates", () => {
 			throw new Error("a mistake in the host");
 		});
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
-		assert.equal(calls, 1, "whoever throws gets no more");
+		assert.equal(calls, 1, "a callback that throws is not called again");
 	});
 
 	for (const [label, ms, fits] of [
@@ -153,7 +153,7 @@ describe("updates", () => {
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		assert.ok(calls <= took / 300 + 1, `${calls} calls in ${took} ms`);
 		const spoken = Number(BigInt(scene.read("spoken").trim()) / 1_000_000n) - started;
-		assert.ok(took - spoken < 10_000 * slower, `the result came ${took - spoken} ms after the child had spoken`);
+		assert.ok(took - spoken < 10_000 * slower, `the result arrived ${took - spoken} ms after the child's answer`);
 	});
 
 	for (const ms of [300, 1500]) {
@@ -205,7 +205,11 @@ describe("a question", () => {
 				assert.deepEqual(shape(await scene.run({}, undefined, { confirm })), [undefined, 0, "completed", false]);
 				assert.equal(asked, expected);
 			}
-			assert.equal((await scene.run()).details.error, undefined, "and not where nobody can be asked either");
+			assert.equal(
+				(await scene.run()).details.error,
+				undefined,
+				"the agent also stays allowed without a confirm callback",
+			);
 			scene.write("project/.pi/agents/local.md", `${definition} Deeper.`);
 			await scene.run({}, undefined, { confirm });
 			assert.equal(asked, 2);
@@ -255,7 +259,7 @@ describe("a question", () => {
 	it("is never asked about agents of the user, or if a policy decides", async (t) => {
 		const scene = project(t);
 		scene.write("agent/agents/mine.md", "---\nname: mine\nreadonly: true\n---\nLook.");
-		const fail = () => assert.fail("nobody is to be asked");
+		const fail = () => assert.fail("the user was asked");
 		let asked = 0;
 		const confirm = () => {
 			asked++;

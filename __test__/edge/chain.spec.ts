@@ -91,7 +91,7 @@ describe("the steps of a chain", () => {
 		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
 		const [, task = ""] = toldOf(scene, "task") as string[];
 		assert.ok(task.startsWith("It says:\n```text\nfirst 0") && task.endsWith("789 last\n```"));
-		assert.match(/\[[^\]]+\]/.exec(task)?.[0] ?? "", /of 990010 bytes/, "and how much there was of it");
+		assert.match(/\[[^\]]+\]/.exec(task)?.[0] ?? "", /of 990010 bytes/, "the marker states the size of the answer");
 		assert.ok(task.length > 40_000 && task.length < 70_000, `${task.length} characters`);
 		assert.ok(JSON.stringify(result).length < 256 * 1024);
 	});

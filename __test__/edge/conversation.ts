@@ -108,7 +108,7 @@ export abstract class Conversation {
 	/** Returns the next message without a confirmation to its sender. */
 	async message(): Promise<DeliveryMessage> {
 		await until(() => this.messages.length > this.taken, `message ${this.taken + 1}`);
-		return this.messages[this.taken++] ?? assert.fail("no message");
+		return this.messages[this.taken++] ?? assert.fail("the conversation got no message");
 	}
 
 	/** Waits until a run is as it should be, and returns it. */
@@ -220,7 +220,7 @@ export class Elsewhere extends Conversation {
 		this.child.stdin?.on("error", () => undefined);
 		this.gone = new Promise((resolve) => this.child.once("exit", (code, signal) => resolve(signal ?? code)));
 		void this.gone.then((how) => {
-			for (const { reject } of this.answers.values()) reject(new Error(`the host is gone (${how}): ${this.stderr}`));
+			for (const { reject } of this.answers.values()) reject(new Error(`the host has ended (${how}): ${this.stderr}`));
 		});
 		if (this.child.stdout) createInterface({ input: this.child.stdout }).on("line", (line) => this.hear(line));
 	}

@@ -82,7 +82,7 @@ describe("an early child", () => {
 		const result = await inTime(handle.result(), "the result");
 		const run = single(result);
 		assert.deepEqual([shape(result), textOf(result), run.attempts], [completed, "You said: look around", 1]);
-		assert.equal(toldOf(scene, "pid").length, 1, "no second child");
+		assert.equal(toldOf(scene, "pid").length, 1, "only one child starts");
 		assert.equal(run.sessionFile, join(scene.agentDir, "subagents/runs", handle.runId, "session.jsonl"));
 		assert.ok(readFileSync(run.sessionFile ?? "", "utf8").includes("You said: look around"));
 		assert.deepEqual(readdirSync(join(scene.agentDir, "subagents/runs", handle.runId)), ["session.jsonl"]);
@@ -90,7 +90,7 @@ describe("an early child", () => {
 		assert.equal(survivors(scene.mark).length, 0);
 	});
 
-	it("is booted once its agent is known, for any pieces of the call", async (t) => {
+	it("is booted once its agent is known, for any split of the call", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
 		for (const character of '{ "agent" : "expl\\u006frer" , "task"') early.push(character);
@@ -112,7 +112,7 @@ describe("an early child", () => {
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual(outcomesOf(result), Array(4).fill("completed"));
 		const pids = toldOf(scene, "pid");
-		assert.deepEqual([pids.length, pids.slice(0, 2)], [4, before], "two were there, two were not");
+		assert.deepEqual([pids.length, pids.slice(0, 2)], [4, before], "two of the four children were booted early");
 		assert.deepEqual(toldOf(scene, "task").toSorted(), ["four", "one", "three", "two"]);
 	});
 
@@ -139,7 +139,11 @@ describe("an early child", () => {
 		// No process reads the lock file of a live run, so a process with read permission cannot lock it.
 		const mode = (file: string) => (file === "run.lock" ? 0o200 : 0o600);
 		for (const file of files) assert.equal(statSync(join(folder, file)).mode & 0o777, mode(file), file);
-		assert.equal(readFileSync(join(folder, "session.jsonl"), "utf8").split("\n").length, 2, "its header alone");
+		assert.equal(
+			readFileSync(join(folder, "session.jsonl"), "utf8").split("\n").length,
+			2,
+			"the session file has only its header",
+		);
 		assert.deepEqual(told(scene).flatMap(Object.keys), ["pid", "cwd", "argv"]);
 		await early.end();
 		assert.deepEqual(traces(scene), nothing);
@@ -165,7 +169,7 @@ describe("an unused early child leaves nothing", () => {
 		assert.deepEqual(traces(scene), nothing);
 		await early.end();
 		early.push(',"task":"x"}');
-		assert.deepEqual([traces(scene), told(scene).length], [nothing, 1], "and nothing comes after");
+		assert.deepEqual([traces(scene), told(scene).length], [nothing, 1], "no child starts after the end of the call");
 	});
 
 	it("when its call ends at once", async (t) => {

@@ -114,7 +114,7 @@ export async function withJumpingClock(scene: Scene): Promise<Elsewhere> {
 	assert.equal(built.status, 0, String(built.stderr));
 	const env = { ...process.env, LD_PRELOAD: library };
 	const look = "console.log(new Set(Array.from({ length: 20 }, () => Math.round(Date.now() / 36e5))).size > 1)";
-	assert.equal(String(spawnSync(process.execPath, ["-e", look], { env }).stdout), "true\n", "the clock jumps");
+	assert.equal(String(spawnSync(process.execPath, ["-e", look], { env }).stdout), "true\n", "the clock jumps by hours");
 	return await elsewhere(scene, { before: ["env", `LD_PRELOAD=${library}`] });
 }
 
@@ -194,7 +194,12 @@ export async function withFewDescriptors(scene: Scene): Promise<Elsewhere> {
 		const [run] = details.results;
 		assert.doesNotMatch(JSON.stringify(details), /os error 24|unable to open database/);
 		if (run?.outcome === "completed") assert.equal(run.sandbox?.enforced, allows("landlock"));
-		else assert.match(details.error?.message ?? "", /^[a-z ]+: [^:]*`ulimit -[nu]`/, "one sentence says which limit");
+		else
+			assert.match(
+				details.error?.message ?? "",
+				/^[a-z ]+: [^:]*`ulimit -[nu]`/,
+				"the error names the limit in one sentence",
+			);
 	}
 	assert.equal(results.at(-1)?.details.results[0]?.outcome, "completed");
 	assert.notEqual(results[0]?.details.results[0]?.outcome, "completed");
@@ -213,8 +218,8 @@ export async function allKilled(scene: Scene): Promise<Elsewhere> {
 	await started.end();
 	for (const pid of others) signal(pid, "SIGKILL");
 	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
-	assert.equal(left().length, 1, "a temporary directory is left");
-	assert.match(filesOf(scene).join(" "), /auth\.json/, "a copy of the credentials is left");
+	assert.equal(left().length, 1, "one temporary directory remains");
+	assert.match(filesOf(scene).join(" "), /auth\.json/, "a copy of the credentials remains");
 	const env = { ...scene.options.env, FAKE_PI_SCENARIO: "answers" };
 	const next = await host({ options: { ...scene.options, env } }, "disk.mjs");
 	assert.deepEqual([next.code, next.stderr], [0, ""]);
@@ -253,7 +258,7 @@ export function besides(kind: string): (scene: Scene) => Promise<Elsewhere> {
 		const look = (path: string) => [lstatSync(path).mode, lstatSync(path).uid, lstatSync(path).ino];
 		const before = [look(place), look(target)];
 		const ended = await elsewhere(scene);
-		assert.deepEqual([look(place), look(target)], before, "nothing of it has changed");
+		assert.deepEqual([look(place), look(target)], before, "neither the path nor its target has changed");
 		assert.equal(readFileSync(target, "utf8"), "precious");
 		const said = ended.result?.details.results[0]?.diagnostics?.join("\n") ?? "";
 		assert.match(said, /cannot use `.*runs\.db`: it (is|has|belongs)/);
@@ -272,7 +277,7 @@ export async function whoseDatabaseGoes(scene: Scene): Promise<Elsewhere> {
 		for (const name of files()) rmSync(scene.path(`agent/subagents/${name}`));
 	});
 	const result = await handle.result();
-	assert.ok(isGone, "it was there");
+	assert.ok(isGone, "the database was removed during the run");
 	return { result, files: filesOf(scene) };
 }
 
@@ -303,7 +308,7 @@ export async function twoHosts(scene: Scene): Promise<Elsewhere> {
 	);
 	for (const key of ["runId", "sessionFile"] as const) {
 		const values = results.map(({ details }) => (key === "runId" ? details.runId : details.results[0]?.sessionFile));
-		assert.equal(new Set(values).size, tasks.length, `each has a ${key} of its own`);
+		assert.equal(new Set(values).size, tasks.length, `each run has its own ${key}`);
 	}
 	const last = results.at(-1);
 	return { ...(last ? { result: last } : {}), files: [] };

@@ -91,13 +91,13 @@ export async function check(test: TestContext, row: Row): Promise<void> {
 	const grown = growth();
 	const left = survivors(scene.mark);
 
-	assert.deepEqual(left, [], "nothing runs on when the result is there");
-	assert.deepEqual(readdirSync(scene.path("tmp")), [], "no temporary file stays");
+	assert.deepEqual(left, [], "no process remains after the result");
+	assert.deepEqual(readdirSync(scene.path("tmp")), [], "no temporary file remains");
 	assert.ok(grown < growthLimitBytes, `the host grew by ${(grown / (1 << 20)).toFixed(1)} MiB`);
 	assert.equal(result === undefined, row.is === undefined);
 	if (result) await checkResult(result, row, took);
 	const kept = result && single(result).fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"];
-	assert.deepEqual(inRun(files), row.files ?? kept, "what stays in the run's directory");
+	assert.deepEqual(inRun(files), row.files ?? kept, "only the expected files remain in the run's directory");
 }
 
 /** Everything below a directory. */
@@ -119,9 +119,12 @@ async function checkResult(result: ToolResult, row: Row, took: number): Promise<
 	assert.deepEqual(shape(result), [...is, is[2] !== succeeded], textOf(result));
 	await checkText(result, row);
 	checkBounds(result);
-	if (run.sessionFile && !row.elsewhere) assert.ok(existsSync(run.sessionFile), "a session that is named is there");
+	if (run.sessionFile && !row.elsewhere) assert.ok(existsSync(run.sessionFile), "the session file exists");
 	if (run.attempts > 0 && process.platform === "linux") assert.match(run.supervision ?? "", /^warden/);
-	assert.ok(run.durationMs >= 0 && run.durationMs <= took, `it says that it took ${run.durationMs} ms of ${took}`);
+	assert.ok(
+		run.durationMs >= 0 && run.durationMs <= took,
+		`the reported duration is ${run.durationMs} ms, the measured one ${took} ms`,
+	);
 }
 
 async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Elsewhere> {

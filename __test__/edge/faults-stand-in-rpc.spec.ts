@@ -249,8 +249,8 @@ describe("the stand-in in RPC mode", () => {
 		await pi.ask({ type: "steer", message: "one" });
 		await pi.ask({ type: "prompt", message: "two", streamingBehavior: "steer" });
 		await pi.settled();
-		assert.deepEqual(pi.texts, ["word by word", "Told: one", "Told: two"], "one at a time");
-		assert.equal(pi.events.filter(({ type }) => type === "agent_end").length, 1, "it is one run");
+		assert.deepEqual(pi.texts, ["word by word", "Told: one", "Told: two"], "the messages are answered one at a time");
+		assert.equal(pi.events.filter(({ type }) => type === "agent_end").length, 1, "there is one run");
 	});
 
 	it("leaves its scenario for the steps of a steering message", async (t) => {
@@ -315,7 +315,7 @@ describe("the stand-in in RPC mode", () => {
 			const asked = await pi.find({ type: "extension_ui_request" });
 			const { id, type: _, ...fields } = asked;
 			assert.deepEqual(fields, { method, ...question });
-			assert.deepEqual(pi.events, [asked], "the prompt is answered when the work begins");
+			assert.deepEqual(pi.events, [asked], "only the question comes before the work begins");
 			pi.write(`${JSON.stringify({ type: "extension_ui_response", id, ...answer })}\n`);
 			await pi.find({ type: "response", id: prompt });
 			await pi.settled();
@@ -432,6 +432,6 @@ describe("a stand-in that misbehaves in RPC mode", () => {
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.saying();
 		assert.equal(await pi.close(), 0);
-		assert.ok(!pi.events.some(({ type }) => type === "agent_end"), "without another word");
+		assert.ok(!pi.events.some(({ type }) => type === "agent_end"), "the stand-in ends without an `agent_end` event");
 	});
 });

@@ -104,7 +104,7 @@ describe("the events of the stand-in", () => {
 				// pi's read tool shows nothing before its end.
 				for (const event of played.filter(({ type }) => type !== "tool_execution_update")) {
 					const [shape, known] = [JSON.stringify(shapeOf(event)), recorded.get(nameOf(event)) ?? new Set()];
-					assert.ok(known.has(shape), `${nameOf(event)}\n${shape}\nis none of\n${[...known].join("\n")}`);
+					assert.ok(known.has(shape), `${nameOf(event)}\n${shape}\nis not one of\n${[...known].join("\n")}`);
 				}
 			}
 		});
@@ -215,7 +215,7 @@ describe("the command line of the stand-in", () => {
 			["session", "system", "user", "assistant", "toolResult", "assistant"],
 		);
 		play("answers", { args: ["--mode", "json", "-p", "--session", session] });
-		assert.equal(eventsOf(readFileSync(session, "utf8")).length, entries.length + 3, "it is continued");
+		assert.equal(eventsOf(readFileSync(session, "utf8")).length, entries.length + 3, "the session file is continued");
 	});
 
 	it("plays a file, and logs its input", () => {
@@ -271,7 +271,7 @@ describe("a process of the stand-in", () => {
 
 	it("ends after its maximum time in every scenario", async () => {
 		const { status } = play("stubborn", { env: { FAKE_PI_LIFETIME_MS: "700" } });
-		assert.notEqual(status, null, "nobody had to end it");
+		assert.notEqual(status, null, "the process ended by itself");
 	});
 
 	it("has descendants of each kind in the expected groups", async (t) => {

@@ -103,14 +103,14 @@ describe("the files of a run", () => {
 			const cwd = join(scene.project, "a/b/c/d");
 			mkdirSync(cwd, { recursive: true });
 			const { sessionFile = "" } = single(await scene.run({ cwd, ...relativeTo(scene) }));
-			assert.equal(scene.read("missing"), "", "what the child is told to read");
+			assert.equal(scene.read("missing"), "", "every path in the arguments exists");
 			assert.ok(isAbsolute(sessionFile), sessionFile);
 		});
 	}
 });
 
 describe("an unwritable place", () => {
-	it("is named: a file in the way", async (t) => {
+	it("is reported: a file in the way", async (t) => {
 		const scene = new Scene(t, answers);
 		scene.write("agent/subagents", "in the way");
 		const result = await scene.run();
@@ -151,7 +151,7 @@ describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 		const { result, files } = await onDisk(scene, "size=4k");
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
 		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents\/runs\/.*the disk is full/);
-		assert.equal(single(result).sessionFile, undefined, "a file that was never written is not promised");
+		assert.equal(single(result).sessionFile, undefined, "the result names no session file");
 		assert.ok(!scene.wasStarted);
 		assert.deepEqual(files, ["subagents", "subagents/runs"]);
 	});

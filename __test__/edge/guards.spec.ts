@@ -94,7 +94,7 @@ describe("a machine without free descriptors during the probe", LINUX, () => {
 				expected,
 			);
 		}
-		assert.equal(scene.read("short.asked").length, 3, "asked until it knew, and no more");
+		assert.equal(scene.read("short.asked").length, 3, "the probe runs until it succeeds, and then no more");
 	});
 
 	it("fails a run while it lasts, and the next run works", async (t) => {
@@ -184,14 +184,14 @@ describe("the resources of a tree", LINUX, () => {
 		// Three processes at once; one of them spins for a while.
 		const script = `begin; sleep 1 & sleep 1 & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait; said ok; settled`;
 		const { resources } = single(await new Scene(t, script).run());
-		assert.ok(resources, "no resources");
+		assert.ok(resources, "the result reports the resources");
 		assert.ok(resources.processes >= 3 && resources.processes <= 5, JSON.stringify(resources));
 		assert.ok(resources.cpuMs >= 10 && resources.cpuMs < 10_000, JSON.stringify(resources));
 		assert.ok(resources.peakRssBytes > 1 << 20 && resources.peakRssBytes < 64 << 20, JSON.stringify(resources));
 	});
 });
 
-describe("a mount namespace that the probe found and a child does not get", { skip: gapless() }, () => {
+describe("a mount namespace that only the probe gets", { skip: gapless() }, () => {
 	/** A warden that never gets one, and is otherwise the real one. */
 	function withoutView(scene: Scene): string {
 		const path = scene.write(
@@ -272,7 +272,7 @@ begin; said "Seen: $seen" stop; settled`;
 		assert.deepEqual([result.isError, result.details.error?.code], [true, "INVALID_INPUT"]);
 		assert.match(textOf(result), /the working directory `.*` is in `.*`, which agents in a sandbox cannot see/);
 		const writing = await scene.run({ config: { sandbox: "off" } });
-		assert.equal(shape(writing)[2], "completed", "without a sandbox it sees it");
+		assert.equal(shape(writing)[2], "completed", "without a sandbox the child sees the directory");
 	});
 });
 
@@ -280,8 +280,8 @@ describe("git in the work tree of a writing agent", {
 	skip: !allows("landlock") && "no Landlock here",
 }, () => {
 	for (const [where, isHeld] of [
-		["is held as a readonly child is", true],
-		["is not held where there is no warden", false],
+		["is sandboxed like a readonly child", true],
+		["is not sandboxed without a warden", false],
 	] as const) {
 		it(where, async (t) => {
 			const scene = new Scene(t, "echo new > added.txt; begin; said Done.; settled");
@@ -298,8 +298,8 @@ describe("git in the work tree of a writing agent", {
 			const result = await scene.run({ agent: "writer", env, config: { allowWrite: true } });
 			assert.equal(shape(result)[2], "completed", textOf(result));
 			assert.match(textOf(result), /Files changed: `added\.txt`/);
-			assert.equal(existsSync(scene.path("written")), !isHeld, "beside the project");
-			assert.equal(existsSync(`${scene.project}/written`), !isHeld, "in it");
+			assert.equal(existsSync(scene.path("written")), !isHeld, "a sandboxed git writes no file outside the project");
+			assert.equal(existsSync(`${scene.project}/written`), !isHeld, "a sandboxed git writes no file in the project");
 		});
 	}
 });

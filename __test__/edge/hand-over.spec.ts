@@ -25,7 +25,7 @@ describe("moving a call to the background", () => {
 			[isError, usage, single?.outcome, single?.runId],
 			[false, undefined, "background", receipt?.runId],
 		);
-		assert.deepEqual(await call.background(), [receipt], "it is handed over once");
+		assert.deepEqual(await call.background(), [receipt], "a second request returns the same receipt");
 		call.abort("too late");
 		await inTime(call.close(), "the end of the call");
 		scene.open();

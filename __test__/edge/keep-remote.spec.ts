@@ -45,10 +45,10 @@ const launches = (scene: Scene) => scene.read("far/launches").trim().split("\n")
 async function nothingIsLeft(scene: Scene): Promise<void> {
 	await until(() => survivors(scene.mark).length === 0, "the end of all processes");
 	assert.deepEqual(readdirSync(scene.path("far/tmp")), []);
-	assert.equal(launches(scene), 1, "it is not started a second time");
+	assert.equal(launches(scene), 1, "the child is started only once");
 }
 
-it("a kept run elsewhere is found again by the next host, and told once", LINUX, async (t) => {
+it("a detached remote run is found by the next host and delivered once", LINUX, async (t) => {
 	const { scene, kept } = far(t);
 	const killed = Elsewhere.open(scene);
 	const { runId } = await killed.started(kept);
@@ -67,7 +67,7 @@ it("a kept run elsewhere is found again by the next host, and told once", LINUX,
 });
 
 it(
-	"a kept run elsewhere whose connection is cut has ended, is told once, and leaves nothing there",
+	"a detached remote run with a cut connection ends, is delivered once, and leaves no remote file",
 	LINUX,
 	async (t) => {
 		const { scene, kept } = far(t);

@@ -26,7 +26,7 @@ const kept: Spawn = { runTimeoutSeconds: 60, config: { background: { onExit: "ke
 /** A scene whose runs are kept. */
 const keepScene = (test: TestContext, scenario: string | unknown[] = stalls) => backgroundScene(test, scenario);
 
-/** The keepers of a scene. */
+/** The host processes of a scene. */
 const hostProcesses = (scene: Scene) =>
 	survivors(scene.mark).filter(({ command }) => /pi-subagent-host/i.test(command));
 
@@ -69,7 +69,7 @@ describe("a detached run", LINUX, () => {
 		assert.deepEqual(told.map(({ runId }) => runId).sort(), started.map(({ runId }) => runId).sort());
 		for (const run of told) assert.deepEqual([run.status, run.result, run.isDetached], ["success", "The news.", true]);
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
-		assert.equal(toldOf(scene, "argv").length, 3, "none was started again");
+		assert.equal(toldOf(scene, "argv").length, 3, "no run was started again");
 		assert.deepEqual([...killed.messages, ...left.messages, ...gone.messages], []);
 		await assertClean(scene, ...told);
 	});
@@ -154,7 +154,7 @@ describe("a detached run", LINUX, () => {
 		const modes = ["", ...shown(scene).filter((name) => name.endsWith(".json"))].map((name) =>
 			modeOf(join(live, name)),
 		);
-		assert.deepEqual(modes, [0o700, 0o600, 0o600], "what a child says is its user's alone");
+		assert.deepEqual(modes, [0o700, 0o600, 0o600], "the output of a child is private to its user");
 		assert.equal(hostProcesses(scene).length, 2);
 		assert.equal(shown(scene).length, 2);
 		assert.match((await here.does("list")).text, /end[\s\S]*talk/);
@@ -168,7 +168,7 @@ describe("a detached run", LINUX, () => {
 		await assertClean(scene, talked, ended);
 	});
 
-	it("ends with its host process: unknown after SIGKILL, interrupted after SIGTERM", async (t) => {
+	it("ends with its host process, as unknown and interrupted, after SIGKILL and SIGTERM", async (t) => {
 		const scene = keepScene(t, [{ fork: ["session"] }, { say: "Half of it." }, ...stalls]);
 		const here = Here.open(scene);
 		for (const signal of ["SIGKILL", "SIGTERM"] as const) {
@@ -177,7 +177,7 @@ describe("a detached run", LINUX, () => {
 			await untilTold(scene, "forked", before + 1);
 			const run = await here.run(runId, ({ pid, transcript }) => !!pid && !!transcript && existsSync(transcript));
 			await until(() => readFileSync(run.transcript ?? "", "utf8").includes("Half of it."), "its first words");
-			const [hostProcess = assert.fail("no host process")] = hostProcesses(scene);
+			const [hostProcess = assert.fail("the run has no host process")] = hostProcesses(scene);
 			assert.ok(hostProcess.pid > 1);
 			process.kill(hostProcess.pid, signal);
 			await untilGone(run.pid ?? 0);

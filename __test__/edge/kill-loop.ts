@@ -179,29 +179,29 @@ export async function killLoop({ times, seed, root, mark, onKill }: KillLoop): P
 function check(place: Place): Omit<Figures, "kills" | "seconds"> {
 	const log = linesOf(place.log);
 	const of = (kind: string) => log.flatMap((line) => (kind in line ? [line[kind]].flat() : []));
-	assert.deepEqual(of("notice"), [], "nothing went wrong");
+	assert.deepEqual(of("notice"), [], "no notice is shown");
 	const messages = linesOf(place.sessionFile);
 	const told = new Map<string, string>();
 	for (const { content } of messages) {
 		for (const [, run = "", status = ""] of `${content}`.matchAll(/^Background run (\w+) .*\nStatus: (\w+)$/gm)) {
-			assert.ok(!told.has(run), `run ${run} was told twice: ${told.get(run)}, ${status}`);
+			assert.ok(!told.has(run), `run ${run} was delivered twice: ${told.get(run)}, ${status}`);
 			told.set(run, status);
 		}
 	}
 	const ids = messages.flatMap(({ details }) => (details as { deliveryIds: string[] }).deliveryIds);
 	assert.equal(new Set(ids).size, ids.length, "a delivery reached the session twice");
-	assert.equal(ids.length, told.size, "one delivery for each run");
+	assert.equal(ids.length, told.size, "each run has one delivery");
 	const accepted = of("accepted");
 	assert.deepEqual(
 		accepted.filter((run) => !told.has(`${run}`)),
 		[],
-		"accepted and never told",
+		"every accepted run is delivered",
 	);
 	for (const { ended, status } of log) {
 		if (ended !== undefined) assert.equal(told.get(`${ended}`), status, `run ${ended} had ended before`);
 	}
 	checkStore(place, told);
-	assert.deepEqual(linesOf(join(place.root, "sessions/bystander.jsonl")), [], "another conversation was told");
+	assert.deepEqual(linesOf(join(place.root, "sessions/bystander.jsonl")), [], "no other conversation got a message");
 	const offered = of("offered");
 	const words = [...told.values()];
 	const delivered = new Set(of("delivered"));

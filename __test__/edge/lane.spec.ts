@@ -131,7 +131,7 @@ describe("the queue of a process", () => {
 		await second.queued(1);
 		const third = new Watched(scene, gate);
 		await third.queued(2);
-		assert.equal(second.handle.steer("hello"), false, "nobody is there to hear it");
+		assert.equal(second.handle.steer("hello"), false, "a waiting run accepts no message");
 		second.handle.abort();
 		await third.queued(1);
 		assert.deepEqual(shape(await second.result()), aborted);
@@ -142,7 +142,7 @@ describe("the queue of a process", () => {
 		assert.deepEqual(shape(await third.result()), completed);
 		assert.ok(
 			first.seen.every(({ position }) => position === undefined),
-			"it waits for nobody, however long it is prepared",
+			"the first run has no queue position",
 		);
 		const states = third.seen.map(({ state }) => state).filter((state, at, all) => state !== all[at - 1]);
 		assert.deepEqual(states, ["queued", "starting", "running"]);
@@ -264,7 +264,7 @@ describe("a provider that asks for a pause", () => {
 			JSON.stringify(held.last),
 		);
 		await gate.until(4);
-		assert.ok(performance.now() - since > holdMs - 500, "it has waited");
+		assert.ok(performance.now() - since > holdMs - 500, "the call waited for the pause");
 		gate.open(true);
 		for (const run of [first, held, other, unknown]) assert.deepEqual(shape(await run.result()), completed);
 	});

@@ -72,8 +72,11 @@ describe("the JavaScript thread", () => {
 		const { user, system } = process.threadCpuUsage(cpu);
 		for (const result of runs) assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		// Other load on this machine changes neither.
-		assert.ok((user + system) / 1_000 < 400, `it worked for ${(user + system) / 1_000} ms on 400 MB`);
-		assert.ok(longest < took / 2, `it was blocked for ${longest} of ${took} ms`);
+		assert.ok(
+			(user + system) / 1_000 < 400,
+			`the host used ${(user + system) / 1_000} ms of processor time for 400 MB`,
+		);
+		assert.ok(longest < took / 2, `the thread was blocked for ${longest} of ${took} ms`);
 	});
 
 	it("starts a run at once, and gets mistakes from its result", async (t) => {

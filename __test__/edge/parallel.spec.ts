@@ -281,7 +281,7 @@ describe("the size of a result", () => {
 		const text = textOf(result);
 		assert.ok(text.includes("explorer ✓ · `one`\n\n```text\nYou said: one"));
 		assert.match(text, /explorer ✓ · `long two`\n\n```text\nfirst 0123.*last\n```\n\n\[3/s);
-		assert.equal(text.split(page).length - 1, 6, "each page of 20 KB is whole");
+		assert.equal(text.split(page).length - 1, 6, "each page of 20 KB is complete");
 		const bytes = Buffer.byteLength(text);
 		assert.ok(bytes > 6 * page.length + one - 1_000 && bytes <= 6 * page.length + one + 8_000, `${bytes} bytes`);
 		assert.deepEqual([result.isError ?? false, result.details.error?.code], [false, "SUBAGENT_OUTPUT_TRUNCATED"]);
@@ -362,11 +362,11 @@ describe("updates of several tasks", () => {
 		const kept: { text: string; displayItems: unknown }[] = [];
 		for (const { tasks } of updates) {
 			for (const [index, { text, displayItems }] of tasks.entries()) {
-				assert.equal(text === undefined, displayItems === undefined, "both or neither");
+				assert.equal(text === undefined, displayItems === undefined, "an update has both fields or neither");
 				const before = kept[index];
-				if (text === undefined) assert.ok(before, "the first update has all");
+				if (text === undefined) assert.ok(before, "the first update has all fields");
 				else {
-					assert.notDeepEqual({ text, displayItems }, before, "what is the same is left out");
+					assert.notDeepEqual({ text, displayItems }, before, "unchanged fields are omitted");
 					kept[index] = { text, displayItems };
 				}
 			}

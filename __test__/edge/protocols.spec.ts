@@ -238,7 +238,7 @@ describe("all protocols give the same result", () => {
 				check(result, row);
 				if (!row.knows || protocol !== "rpc") continue;
 				const { stopReason, usage } = single(result);
-				assert.deepEqual({ stopReason, turns: usage.turns }, row.knows, "what JSON mode does not tell");
+				assert.deepEqual({ stopReason, turns: usage.turns }, row.knows, "JSON mode omits these fields");
 			}
 			if (row.varies) return;
 			for (const other of others) assert.deepEqual(comparable(other, row), comparable(first, row), other.protocol);

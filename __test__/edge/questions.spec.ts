@@ -77,7 +77,7 @@ describe("a question", () => {
 			});
 			const result = await inTime(handle.result(), "the result");
 			assert.deepEqual([shape(result), textOf(result)], [completed, `Answer: ${says}`]);
-			const [first = assert.fail("nothing was asked"), ...more] = questions;
+			const [first = assert.fail("the user was not asked"), ...more] = questions;
 			const { id, heading, sentence, choices, timeoutMs, ...question } = first;
 			const { timeoutMs: most = 600_000, ...words } = asked;
 			assert.deepEqual([question, more], [{ runId: handle.runId, agent: "explorer", ...words }, []]);
@@ -110,7 +110,7 @@ describe("a question", () => {
 	it("is not asked in the json protocol, which takes no answers", async (t) => {
 		const config = { protocol: "json", ...quick };
 		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })], { config });
-		const result = await scene.run({}, undefined, { ask: () => assert.fail("it is asked") });
+		const result = await scene.run({}, undefined, { ask: () => assert.fail("the user was asked") });
 		assert.deepEqual(shape(result), silent);
 	});
 
@@ -167,7 +167,7 @@ describe("a question", () => {
 				await delay(250);
 				return { confirmed: true };
 			},
-			withdraw: () => assert.fail("both have their answers"),
+			withdraw: () => assert.fail("a question was withdrawn"),
 		});
 		assert.deepEqual([shape(result), seen], [completed, ["one"]]);
 	});
@@ -186,8 +186,8 @@ describe("a question", () => {
 			.trim()
 			.split("\n")
 			.map((line) => JSON.parse(line));
-		assert.deepEqual(new Set(answers.map(({ id }) => id)).size, 100, "each has its answer");
-		assert.ok(answers.filter(({ confirmed }) => confirmed).length >= 8, "and some are asked");
+		assert.deepEqual(new Set(answers.map(({ id }) => id)).size, 100, "each question has an answer");
+		assert.ok(answers.filter(({ confirmed }) => confirmed).length >= 8, "the user was asked at least 8 questions");
 	});
 
 	it("of a run that is aborted ends with it", async (t) => {
@@ -201,7 +201,7 @@ describe("a question", () => {
 			},
 			withdraw: (id) => {
 				withdrawn.push(id);
-				throw new Error("nobody minds");
+				throw new Error("an error of the callback");
 			},
 		});
 		await until(() => answer !== undefined, "the question");
@@ -211,7 +211,7 @@ describe("a question", () => {
 		await until(() => withdrawn.length > 0, "the end of the question");
 		answer?.({ confirmed: true });
 		assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
-		assert.deepEqual([withdrawn, withdrawn.length], [asked, 1], "it is taken back once");
+		assert.deepEqual([withdrawn, withdrawn.length], [asked, 1], "the question is withdrawn once");
 	});
 
 	it("pauses the idle limit until its answer", async (t) => {
@@ -225,7 +225,7 @@ describe("a question", () => {
 			},
 		});
 		assert.deepEqual([shape(result), single(result).output], [silent, "so far"]);
-		assert.ok(performance.now() - answered > quietMs - 100, "and in full");
+		assert.ok(performance.now() - answered > quietMs - 100, "the whole idle limit applies after the answer");
 		assert.match(single(result).error ?? "", quiet);
 	});
 
@@ -301,7 +301,8 @@ describe("a question on a person's screen", () => {
 				[[`Is it ${words}?`, `<U+001B>[1m${words}<U+0007> or ${secret("d")}`]],
 			);
 			const [answer] = await untilTold(scene, "answer");
-			if (field === "prefill") assert.equal((answer as Answer).value, ask.prefill, "it goes back as it came");
+			if (field === "prefill")
+				assert.equal((answer as Answer).value, ask.prefill, "the answer equals the prefilled text");
 		});
 	}
 
@@ -316,7 +317,7 @@ describe("a question on a person's screen", () => {
 			["input", { title: long }],
 		] as const) {
 			const scene = playing(t, asking(method, fields));
-			const result = await scene.run({}, undefined, { ask: () => assert.fail("nobody is asked") });
+			const result = await scene.run({}, undefined, { ask: () => assert.fail("the user was asked") });
 			assert.deepEqual([shape(result), textOf(result)], [completed, "Answer: cancelled"], method);
 			assert.match(result.details.results[0]?.diagnostics?.join() ?? "", /declined: it was too long to be shown whole/);
 		}

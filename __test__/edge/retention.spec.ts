@@ -62,7 +62,7 @@ describe("the files of background runs", () => {
 		);
 		assert.equal(kept?.archivedMs, undefined);
 		assert.deepEqual(namesIn(kept?.directory), ["session.jsonl"]);
-		assert.ok(archived?.archivedMs && existsSync(archived.transcript ?? ""), "the record names the file that there is");
+		assert.ok(archived?.archivedMs && existsSync(archived.transcript ?? ""), "the record names an existing file");
 		const [name = "", ...others] = namesIn(archived?.directory);
 		assert.match(name, /^session\.jsonl\.deleted\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/);
 		assert.deepEqual(others, []);
@@ -97,7 +97,7 @@ describe("the files of background runs", () => {
 		);
 		assert.deepEqual(namesIn(foreign), [".git", "session.jsonl"]);
 		const [, removed, newest] = left;
-		assert.ok(removed?.archivedMs, "what is known of it stays");
+		assert.ok(removed?.archivedMs, "the record of a removed run remains");
 		assert.equal(removed.transcript, undefined);
 		assert.equal(newest?.directory, folders[2]);
 	});

@@ -141,7 +141,7 @@ describe("a run of several attempts", () => {
 			assert.deepEqual(
 				turns.toSorted((a, b) => a - b),
 				turns,
-				"nothing that was spent is forgotten",
+				"the number of turns never decreases",
 			);
 		});
 	}
@@ -160,7 +160,7 @@ describe("a run of several attempts", () => {
 		const scene = sceneOf(t, givesUp, { retry: { maxAttempts: 3, backoffMs: 200 } });
 		const started = performance.now();
 		await scene.run();
-		assert.ok(performance.now() - started >= 600, "200 and 400 ms");
+		assert.ok(performance.now() - started >= 600, "the pauses take 200 and 400 ms");
 	});
 
 	/** A run in the pause before its second attempt. */
@@ -217,7 +217,7 @@ describe("a run of several attempts", () => {
 		assert.deepEqual([shape(result), run.attempts], [failed, 1]);
 		assert.match(run.error ?? "", /^executable: .*once/);
 		assert.deepEqual([run.usage.turns, run.usage.cost, result.usage?.cost.total], [3, 0.75, 0.75]);
-		assert.ok(existsSync(run.sessionFile ?? ""), "the session of the attempt that was");
+		assert.ok(existsSync(run.sessionFile ?? ""), "the session of the first attempt exists");
 	});
 
 	it("keeps the first session if the next one cannot be created", async (t) => {

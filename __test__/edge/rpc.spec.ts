@@ -17,7 +17,7 @@ describe("a prompt", () => {
 		const result = await scene.run();
 		assert.deepEqual(shape(result), failed(1));
 		assert.equal(single(result).error, "the child rejected the prompt: `No API key found for fake.`");
-		assert.deepEqual(toldOf(scene, "ended"), ["stdin"], "it is told to leave at once");
+		assert.deepEqual(toldOf(scene, "ended"), ["stdin"], "the child's input is closed at once");
 	});
 
 	it("fails the run if a command of the child handles it", async (t) => {
@@ -154,7 +154,7 @@ describe("a message to a run", () => {
 		assert.equal(handle.steer("enough"), true);
 		const result = await inTime(handle.result(), "the result");
 		assert.equal(textOf(result), "You said: enough");
-		assert.ok(single(result).usage.turns < 300, "after the tool that ran");
+		assert.ok(single(result).usage.turns < 300, "the message arrives after the running tool");
 	});
 
 	it("waits for a child without any output yet", async (t) => {
@@ -206,13 +206,13 @@ describe("a message to a run", () => {
 		await inTime(shown, "the update");
 		const long = "x".repeat(1 << 20);
 		const taken = Array.from({ length: 40 }, () => handle.steer(long));
-		assert.ok(taken[0] && !taken.at(-1), `some are taken, and not all: ${taken.map(Number).join("")}`);
+		assert.ok(taken[0] && !taken.at(-1), `only some messages are accepted: ${taken.map(Number).join("")}`);
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
 		assert.deepEqual(
 			told(scene).filter((entry) => "task" in entry),
 			[{ task: "" }],
-			"nothing was read",
+			"the child read no task",
 		);
 	});
 });

@@ -164,7 +164,9 @@ type Callbacks = [onUpdate?: Parameters<typeof startRun>[1], host?: Parameters<t
 /** Waits for something that announces itself; rejects when it does not come. */
 export async function inTime<T>(promise: Promise<T>, what: string, limitMs = patienceMs): Promise<T> {
 	const stop = new AbortController();
-	const late = delay(limitMs, undefined, { signal: stop.signal }).then(() => assert.fail(`${what} did not come`));
+	const late = delay(limitMs, undefined, { signal: stop.signal }).then(() =>
+		assert.fail(`timed out waiting for: ${what}`),
+	);
 	try {
 		return await Promise.race([promise, late]);
 	} finally {
@@ -198,7 +200,7 @@ export function textOf(result: ToolResult): string {
 /** The one run of a result. */
 export function single(result: ToolResult): SingleResult {
 	assert.equal(result.details.results.length, 1, textOf(result));
-	return result.details.results[0] ?? assert.fail("no result");
+	return result.details.results[0] ?? assert.fail("the run has no result");
 }
 
 /** Returns the parts of a result that a program would read. */

@@ -80,7 +80,7 @@ describe("a spare child", () => {
 		login("two");
 		assert.deepEqual(shape(await scene.run({ task: "second" })), completed);
 		await untilTold(scene, "argv", 4);
-		assert.equal(toldOf(scene, "pid").length, 4, "the one that waited, one for the call, and its successor");
+		assert.equal(toldOf(scene, "pid").length, 4, "four children start: two spares, one for the call, and a new spare");
 		await until(() => !isAlive(spare), "the end of the one that waited");
 		await endSpares();
 		assert.deepEqual(traces(scene), nothing);
@@ -105,7 +105,7 @@ describe("a spare child", () => {
 		await untilTold(scene, "argv", 3);
 		await run("third", 60 * minute);
 		const pids = toldOf(scene, "pid").map(Number);
-		assert.equal(pids.length, 4, "one waits until the third call, which starts its own");
+		assert.equal(pids.length, 4, "a spare waits until the third call, which starts its own child");
 		await until(() => !isAlive(pids[2] ?? 0), "the end of the one that waited");
 	});
 

@@ -54,7 +54,10 @@ describe("a long answer", () => {
 		const ofSession = textOf(
 			await scene.run({ ...prints(scene, messageEnd(answer), settled), config, sessionId: "one" }),
 		);
-		assert.ok(ofSession.split("\n").length <= 6 && ofSession.length <= 400, "with the line that names its run too");
+		assert.ok(
+			ofSession.split("\n").length <= 6 && ofSession.length <= 400,
+			"the limits include the line that names the run",
+		);
 	});
 
 	it("beyond the limit is still a success that says so", async (t) => {
@@ -97,7 +100,7 @@ describe("a long stream", () => {
 		assert.deepEqual(shape(done), [undefined, 0, "completed", false], textOf(done));
 		assert.equal(textOf(done), "All read.");
 		assert.deepEqual([single(done).usage.turns, single(done).usage.input], [201, 200]);
-		assert.ok(JSON.stringify(single(done)).length < 128 * 1024, "nothing of the tool results is kept");
+		assert.ok(JSON.stringify(single(done)).length < 128 * 1024, "no tool result is kept");
 	});
 
 	for (const [label, line] of Object.entries({

@@ -115,13 +115,13 @@ describe("the sanitizer", () => {
 		}
 	});
 
-	it("does 8 MB off the thread", async () => {
+	it("handles 8 MB without blocking the thread", async () => {
 		const text = "The quick brown fox, key: 5; jumps over token lists.\n".repeat(150_000);
 		let turns = 0;
 		const timer = setInterval(() => turns++, 1);
 		assert.equal((await sanitizeOutput(text)).length, text.length);
 		clearInterval(timer);
-		assert.ok(turns > 0, "the event loop turned meanwhile");
+		assert.ok(turns > 0, "the event loop continued during the work");
 	});
 });
 
@@ -134,7 +134,7 @@ describe("an inspection", () => {
 		const found = redactions.flatMap(({ ranges }) =>
 			ranges.map(({ start, end }) => bytes.subarray(start, end).toString("utf8")),
 		);
-		assert.equal(found.filter((part) => part === token).length, 2, "the range is the value's");
+		assert.equal(found.filter((part) => part === token).length, 2, "each range covers the value");
 		assert.ok(found.some((part) => part.includes("s3cr3t-v4lue-77")));
 		for (const { rule, count, ranges } of redactions) {
 			assert.ok(rule.length > 0);
@@ -217,7 +217,7 @@ describe("the truncators", () => {
 		}
 	});
 
-	it("do 8 MB of CJK in one pass", async () => {
+	it("handle 8 MB of CJK in one pass", async () => {
 		// More than one would take hours.
 		await inTime(truncateOutput("日本語のテキスト\n".repeat(330_000)), "the text");
 	});

@@ -73,8 +73,8 @@ test(`the guide leads to a first result in pi ${newestPi}`, async () => {
 		const run = runOf(end);
 		assert.equal(run.outcome, "completed", run.error);
 		assert.match(textOf(end), /^Folder: .*README\.md.*; title: # A project$/);
-		assert.ok(run.sandbox?.reason?.includes(`\`${guide.launcher}\``), "it was that launcher's");
-		assert.equal(stage.childRequests().length, 2, "its model was asked from there");
+		assert.ok(run.sandbox?.reason?.includes(`\`${guide.launcher}\``), "the launcher of the guide started the child");
+		assert.equal(stage.childRequests().length, 2, "the remote child sent both requests");
 	});
 });
 
@@ -96,7 +96,7 @@ test("a disk that fills up during a run fails the run, and its output is kept", 
 				env: stage.world.env,
 				encoding: "utf8",
 			});
-			assert.equal(left, "", "nothing of the run stays there");
+			assert.equal(left, "", "no file of the run remains on the remote machine");
 		}
 	});
 });

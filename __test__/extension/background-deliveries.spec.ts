@@ -91,12 +91,12 @@ describe("deliveries", () => {
 		};
 		rmSync(file);
 		view.send({ deliveries: message("a") });
-		assert.equal(host.messages.length, 0, "the session's first prompt may be on its way");
+		assert.equal(host.messages.length, 0, "no message is sent while the first prompt may arrive");
 		await eventually(() => begun !== undefined, "it is sent when that did not come");
 		const [sent] = host.messages;
 		assert.deepEqual([sent?.triggerTurn, sent?.deliverAs, sent?.content], [true, "followUp", "Status: success\na"]);
 		await turn(host, sent ?? assert.fail());
-		assert.deepEqual(told(), [], "pi has not written the session yet");
+		assert.deepEqual(told(), [], "no delivery is confirmed before pi has written the session");
 		writeFileSync(file, "");
 		await eventually(() => told().length > 0, "it counts once the file is there");
 		assert.deepEqual([told(), host.messages.length], [["a"], 1]);
@@ -119,14 +119,14 @@ describe("deliveries", () => {
 			Required<AgentBeforeSettleEventResult>,
 		];
 		assert.deepEqual([result.entries.length, result.continue, host.messages.length], [3, true, 0]);
-		assert.deepEqual(result.entries[0], { type: "foreign" }, "what others add stays");
+		assert.deepEqual(result.entries[0], { type: "foreign" }, "entries of other extensions are kept");
 		for (const draft of result.entries.slice(1)) host.append(draft as CustomMessage);
 		assert.deepEqual(await host.emit("agent_before_settle", { entries: [], continue: false }), [undefined]);
 		await host.emit("agent_settled", { aborted: false });
 		assert.deepEqual([standing(), told(), host.messages.length], [["a", "b"], ["a", "b"], 0]);
 	});
 
-	it("come once if pi begins a session twice, and not at all if it has ended before its start", async () => {
+	it("arrive once if pi begins a session twice, and never if the session ends before its start", async () => {
 		const { host, view: first, addon, standing } = await open();
 		first.send({ deliveries: message("a") });
 		// One after the other, as pi does it where a client has opened another session, and both at once.
@@ -210,7 +210,7 @@ describe("deliveries", () => {
 
 	it("are offered again by the addon exactly if they were rejected", async () => {
 		const { host, view, standing } = await open();
-		host.events.emit = () => assert.fail("another extension fails");
+		host.events.emit = () => assert.fail("another extension failed");
 		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
 		assert.throws(() =>
 			view.send({ deliveries: untaken, news: [{ happened: "subagent:started", run: backgroundRun("run-b") }] }),
@@ -288,7 +288,7 @@ describe("deliveries", () => {
 			view.send({ deliveries: message("late", { triggerTurn: false }) });
 			// A held message is checked again after a quarter of a second.
 			await delay(400);
-			assert.deepEqual(standing(), ["early"], "what a session that is closed was sent");
+			assert.deepEqual(standing(), ["early"], "a closed session keeps only its earlier messages");
 			host.session = [];
 		}
 	});

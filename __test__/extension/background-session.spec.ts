@@ -110,7 +110,7 @@ describe("sessions_spawn", () => {
 		assert.deepEqual(view?.used, [["sessions_stop", { sessionKey: addon.receipt.childSessionKey }]]);
 	});
 
-	it("is drawn as one line, with the mistake below", async () => {
+	it("is drawn as one line, with its warning or error below", async () => {
 		const extension = await start();
 		const args = {
 			task: "find\nthe \u001b[31mloader and everything that it loads",
@@ -163,7 +163,7 @@ describe("/stop", () => {
 		await host.commands.get("stop")?.handler("", host.context({ abort }));
 		await running;
 		assert.deepEqual([host.aborts, addon.runs[0]?.aborts, addon.views[0]?.commands], [1, [undefined], ["stop all"]]);
-		assert.equal(host.entries.length, 1, "the addon says what there was");
+		assert.equal(host.entries.length, 1, "only the report of the addon is shown");
 	});
 });
 

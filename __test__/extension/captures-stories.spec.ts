@@ -14,11 +14,15 @@ import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
 const ESC = "\u001b";
 
 describe("a screen of a story", () => {
-	it("is cut between the start of its moment and the editor, and keeps colours", () => {
+	it("begins at its moment, ends above the editor, and keeps colours", () => {
 		const ground = `${ESC}[48;2;1;2;3m   ${ESC}[49m`;
 		const screen = `before\n from here\n \n \n \n${ground}\n${ground}\nend\n   \n────\ntyped\n────\n~/x`;
 		assert.deepEqual(shownFrom(readScreen(screen), /from here/).map(rowText), [" from here", " ", "   ", "   ", "end"]);
-		assert.deepEqual(shownFrom(readScreen(screen), /^end/).map(rowText), ["   ", "end"], "with the edge above it");
+		assert.deepEqual(
+			shownFrom(readScreen(screen), /^end/).map(rowText),
+			["   ", "end"],
+			"the result includes the edge above",
+		);
 		assert.throws(() => shownFrom(readScreen(screen), /nowhere/), /no \/nowhere\/ on the screen/);
 	});
 
@@ -50,7 +54,11 @@ describe("a screen of a story", () => {
 for (const story of stories) {
 	describe(`the page of the story ${story.name}`, () => {
 		it("matches its moments, with exactly their pictures", () => {
-			assert.equal(readFileSync(storyPath(story), "utf8"), storyPage(story), `run npm run captures -- ${story.name}`);
+			assert.equal(
+				readFileSync(storyPath(story), "utf8"),
+				storyPage(story),
+				`the page is not up to date: run npm run captures -- ${story.name}`,
+			);
 			assert.deepEqual(readdirSync(storyFolder(story)).sort(), pictureFiles(story).sort());
 			for (const name of pictureFiles(story)) assert.ok(storyPage(story).includes(`"${story.name}/${name}"`), name);
 		});

@@ -158,7 +158,11 @@ describe("a value that differs each time", () => {
 for (const page of pages) {
 	describe(`the page of the ${page.name}`, () => {
 		it("matches its scenes, with exactly their pictures", () => {
-			assert.equal(readFileSync(pagePath(page), "utf8"), written(page), "run npm run captures");
+			assert.equal(
+				readFileSync(pagePath(page), "utf8"),
+				written(page),
+				"the page is not up to date: run npm run captures",
+			);
 			assert.deepEqual(readdirSync(folder(page)).sort(), fileNames(page).sort());
 		});
 

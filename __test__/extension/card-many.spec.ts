@@ -208,7 +208,7 @@ describe("the card of tasks under way", () => {
 			update([...EVERY.slice(0, 1), at(1, "running", { ...atWork, text: "It is green." })]),
 		);
 		card.expanded = true;
-		assert.deepEqual(card.lines().slice(2, -1), [
+		assert.deepEqual(card.lines(100).slice(2, -1), [
 			"  ● reviewer   12s  3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"    review the last commit",
 			"    read src/a.rs:1-40",

@@ -124,7 +124,7 @@ describe("the card of a run under way", () => {
 			pass(last);
 			card.update(running(last, 0)).lines();
 			pass(1_300 - last);
-			assert.equal(card.redraws, 1, `after an update at ${last} ms`);
+			assert.equal(card.redraws, 1, `the card is redrawn once after an update at ${last} ms`);
 			assert.match(card.lines()[0] ?? "", /· 1s$/);
 		}
 	});

@@ -113,20 +113,20 @@ describe("the guard in a child", () => {
 		};
 		const put = (text: string) => () => writeFileSync(path, text);
 		try {
-			assert.equal(use("write", put("new")), undefined, "a new file");
+			assert.equal(use("write", put("new")), undefined, "a new file can be written");
 			assert.equal(use("edit", put("its own edit")), undefined);
 			assert.equal(use("write", put("its own again")), undefined);
 			put("of another writer")();
 			assert.match(use("edit") ?? "", /has changed since you last read it.*Read it again/);
-			assert.match(use("write") ?? "", /has changed/, "also the second time");
+			assert.match(use("write") ?? "", /has changed/, "a second change is blocked too");
 			assert.equal(use("read", undefined, true), undefined);
-			assert.match(use("edit") ?? "", /has changed/, "reading has failed");
+			assert.match(use("edit") ?? "", /has changed/, "a failed read does not count");
 			assert.equal(use("read"), undefined);
 			assert.equal(use("edit", put("fine")), undefined);
 			assert.equal(use("read", put("changed while it was read")), undefined);
 			assert.match(use("edit") ?? "", /has changed/);
 			rmSync(path);
-			assert.equal(use("write", put("made again")), undefined, "a file that is gone");
+			assert.equal(use("write", put("made again")), undefined, "a removed file can be written");
 		} finally {
 			rmSync(directory, { recursive: true });
 		}
@@ -184,7 +184,7 @@ describe("the guard in a child", () => {
 		assert.equal(await isHeld(first), true);
 		appendFileSync(file, "\n");
 		assert.equal(await isHeld(first), false);
-		assert.equal(await isHeld(request()), false, "another request of the same turn");
+		assert.equal(await isHeld(request()), false, "another request of the same turn is not delayed");
 		handlers.get("turn_start")?.({});
 		const abort = new AbortController();
 		const second = request(abort.signal);

@@ -34,7 +34,7 @@ class Message {
 	): Promise<void> {
 		const assistantMessageEvent = { partial: { content: this.content }, ...piece };
 		const results = await this.host.emit("message_update", { type: "message_update", assistantMessageEvent });
-		assert.deepEqual(results, [undefined], "the message is left as it is");
+		assert.deepEqual(results, [undefined], "the message is unchanged");
 	}
 
 	async text(delta: string): Promise<void> {
@@ -87,16 +87,16 @@ describe("an arriving call", () => {
 		await message.text("I delegate.");
 		const call = await message.begin("call-7");
 		await message.delta(call, '{"age', 'nt":"expl', 'orer","task":"find', ' it"}');
-		assert.equal(asked, 1, "what a call needs to know of pi is looked up once");
+		assert.equal(asked, 1, "the values of a call are computed once");
 		await message.endCall(call, { agent: "explorer", task: "find it" });
 		await message.end();
 		assert.deepEqual(addon.early.map(heard), [["subagent", "call-7", 0]]);
 
 		await loaded.call(undefined, { id: "call-7" });
-		const { agent, task, aborted, ...run } = addon.runs[0]?.options ?? assert.fail("nothing was started");
-		const { tool, ...announced } = addon.early[0]?.options ?? assert.fail("nothing was announced");
+		const { agent, task, aborted, ...run } = addon.runs[0]?.options ?? assert.fail("no run was started");
+		const { tool, ...announced } = addon.early[0]?.options ?? assert.fail("no call was announced");
 		assert.deepEqual([agent, task, aborted, tool], ["explorer", "find it", false, "subagent"]);
-		assert.deepEqual(announced, run, "the run finds its early child only by the same options");
+		assert.deepEqual(announced, run, "the announced options equal the options of the run");
 	});
 
 	it("is kept apart from other calls that arrive in between", async () => {
@@ -187,7 +187,7 @@ describe("an arriving call", () => {
 		await message.piece({ type: "toolcall_delta", contentIndex: 90 });
 		const good = await message.begin("d");
 		await message.delta(good, "{}");
-		assert.deepEqual(heard(addon.early.at(-1) ?? assert.fail("nothing was announced")), ["subagent", "d", 0]);
+		assert.deepEqual(heard(addon.early.at(-1) ?? assert.fail("no call was announced")), ["subagent", "d", 0]);
 		await loaded.host.emit("agent_end");
 		assert.equal(addon.early.at(-1)?.ends, 1);
 	});

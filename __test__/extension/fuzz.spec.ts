@@ -247,7 +247,7 @@ class Fuzz {
 				assert.ok(wide <= width, `${wide} > ${width}: ${JSON.stringify(line)} of ${inspected(given)}`);
 				assert.ok(
 					!CONTROLS.test(line.replace(STYLES, "")),
-					`a terminal obeys ${JSON.stringify(line)} of ${inspected(given)}`,
+					`the line contains a control sequence: ${JSON.stringify(line)} of ${inspected(given)}`,
 				);
 			}
 			if (!mayFail) assert.doesNotMatch(lines[0] ?? "", FAILED, inspected(given));
@@ -278,7 +278,7 @@ async function fuzz(rounds: number, play: (fuzz: Fuzz, mayFail: boolean) => void
 			await play(fuzz, seed % 4 === 3);
 		} catch (error) {
 			const why = error instanceof Error ? error.stack : error;
-			assert.fail(`FUZZ_SEED=${seed} begins with it: ${why}`);
+			assert.fail(`the run with FUZZ_SEED=${seed} fails: ${why}`);
 		}
 		drawn += fuzz.drawn;
 	}

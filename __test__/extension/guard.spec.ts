@@ -68,7 +68,7 @@ describe("a guarded component", () => {
 		lines.push("four");
 		assert.deepEqual(component.render(10).map(visibleWidth), [3, 10, 4]);
 		assert.deepEqual(component.render(20), ["one", "three and more", "four"]);
-		assert.deepEqual(first, ["one", "two"], "pi may keep what it got");
+		assert.deepEqual(first, ["one", "two"], "an earlier array is not changed");
 	});
 
 	it("returns the same array while no line changes, and a new one after a change", () => {

@@ -489,7 +489,7 @@ describe("the screen", () => {
 		assert.equal(panel.raw().length, 30);
 	});
 
-	it("goes with its session, and leaves no timer behind", async () => {
+	it("closes with its session, and leaves no timer behind", async () => {
 		const { panel, background } = await open(aRun());
 		background.background.leave();
 		await settle();
@@ -502,14 +502,14 @@ describe("the screen", () => {
 		const other = await open(aRun());
 		other.panel.component.dispose();
 		await settle();
-		assert.ok(other.panel.isClosed, "the command is over");
+		assert.ok(other.panel.isClosed, "the panel of the other command is closed");
 		const before = other.panel.requests;
 		other.background.now(aRun());
 		await passing(5_000);
 		assert.equal(other.panel.requests, before);
 	});
 
-	it("says so where there is no session to list runs of", async () => {
+	it("reports a missing session", async () => {
 		const background = new BackgroundDouble();
 		background.background.leave();
 		const panel = new PanelDouble(background);
@@ -540,7 +540,7 @@ describe("the cost of a frame", () => {
 		assert.ok(panel.requests - ticking <= 12, `${panel.requests - ticking} in 10 s`);
 	});
 
-	it("is two calls into the addon for any number of runs that all have news, each answered by one text", async (test) => {
+	it("is two calls into the addon, each answered by one text, for any number of changed runs", async (test) => {
 		const { native } = loadAddon();
 		assert.ok(native);
 		const [list, drawing] = [test.mock.method(native, "runList"), test.mock.method(native, "runDrawing")];

@@ -74,13 +74,13 @@ for (const version of piVersions) {
 			assert.ok(Buffer.byteLength(end.result.content[0]?.text ?? "") <= maxBytes, `${Buffer.byteLength(text)}`);
 			assert.match(text, /^Line 0 of/);
 			assert.match(text, /The conclusion stands at the end\.$/);
-			assert.ok(text.includes(fullOutputFile), "the text says where the rest is");
+			assert.ok(text.includes(fullOutputFile), "the text names the file with the rest");
 			assert.equal(readFileSync(fullOutputFile, "utf8"), long);
 			const [kept] = end.result.content;
 			assert.equal(
 				stage.parentRequests().at(-1)?.toolAnswers[0]?.text,
 				kept?.text,
-				"what the model reads is what pi keeps",
+				"the model reads the text that pi stores",
 			);
 		});
 

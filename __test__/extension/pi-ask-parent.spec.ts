@@ -97,7 +97,7 @@ async function sessionFile(rpc: RpcSession): Promise<string> {
 	return (data as { sessionFile: string }).sessionFile;
 }
 
-const asksUser = (request: UiRequest) => assert.fail(`a person is asked: ${request.title}`);
+const asksUser = (request: UiRequest) => assert.fail(`the user was asked: ${request.title}`);
 const which = spawn({ task: "which", agentId: "asks" });
 
 /** The texts by which the newest request of the parent's model tells of questions. */
@@ -153,7 +153,7 @@ for (const version of piVersions) {
 			await spawned(which, "Heard success: I heard: The answer: green");
 			assert.equal(questionsIn(stage), 1);
 			const ids = announcementsIn(await sessionFile(rpc)).flatMap(({ deliveryIds }) => deliveryIds);
-			assert.equal(new Set(ids).size, 2, "the question and the end");
+			assert.equal(new Set(ids).size, 2, "the question and the end are both delivered");
 			assert.equal(ids.length, 2);
 		});
 
@@ -224,7 +224,7 @@ for (const version of piVersions) {
 			await rpc.prompt("Hello?");
 			assert.equal(questionsIn(stage), 1);
 			const ids = announcementsIn(first).flatMap(({ deliveryIds }) => deliveryIds);
-			assert.equal(new Set(ids).size, ids.length, "each once");
+			assert.equal(new Set(ids).size, ids.length, "each delivery arrives once");
 		});
 
 		// The last one: its agent is left waiting.

@@ -76,7 +76,7 @@ for (const version of piVersions) {
 		});
 
 		test("gets pi's error for an incomplete question", async () => {
-			user = () => assert.fail("nothing is asked");
+			user = () => assert.fail("the child asked no question");
 			assert.match(await heard("wrong"), /I heard: .*(?:question|options)/s);
 		});
 
@@ -110,7 +110,7 @@ for (const version of piVersions) {
 
 		test("is the only agent with the ask tool", async () => {
 			stage.world.writeAgentDir("agents/asks.md", definition(false));
-			user = () => assert.fail("nothing is asked");
+			user = () => assert.fail("the child asked no question");
 			assert.match(await heard("which"), /I heard: .*(?:not found|not allowed)/is);
 		});
 	});

@@ -54,8 +54,8 @@ for (const version of piVersions) {
 				const last = stage.server.requests.filter(({ isParent }) => isParent).at(-1);
 				assert.equal(timesTold(last), 2);
 				const told = log.events.filter((event) => JSON.stringify(event.entry ?? "").includes("subagent-announcement"));
-				assert.equal(told.length, 2, "each is one entry");
-				assert.equal(log.events.filter(({ type }) => type === "agent_settled").length, 1, "in one run of pi");
+				assert.equal(told.length, 2, "each result is one entry");
+				assert.equal(log.events.filter(({ type }) => type === "agent_settled").length, 1, "pi settles only once");
 			} finally {
 				await stage.close();
 			}

@@ -63,7 +63,7 @@ for (const version of piVersions) {
 				const requests = stage.server.requests.length;
 				await tui.press("Escape");
 				await tui.waitFor(/ ✓ second · explorer · [\d.]+s\n {3}Report/);
-				assert.equal(stage.server.requests.length, requests, "no turn");
+				assert.equal(stage.server.requests.length, requests, "no turn starts");
 				await enter(tui, "Hello?");
 				await tui.waitFor("Yes.");
 				assert.equal(timesTold(stage.server.requests.at(-1)), 2);
@@ -73,7 +73,7 @@ for (const version of piVersions) {
 
 				const again = await startTui(stage.world, { args: ["--continue"], rows: 50 });
 				const screen = await again.waitFor(/ ✓ loader · explorer · [\s\S]* ✓ second · explorer · [\s\S]*Yes\./);
-				assert.equal(screen.split("✓ second · explorer").length, 2, "once");
+				assert.equal(screen.split("✓ second · explorer").length, 2, "the result is shown once");
 				await again.close();
 			} finally {
 				await stage.close();
@@ -91,7 +91,11 @@ for (const version of piVersions) {
 				await eventually(() => atWork() === 2, "the work of both");
 				const list = await rpc.told("/subagents list");
 				assert.match(list, /^[●◐] #1 {2}\w{8} · explorer "b" · [\s\S]*^[●◐] #2 {2}\w{8} · explorer "a" · /m);
-				assert.equal((await rpc.told("/subagents")).split("\n").length, list.split("\n").length, "bare lists");
+				assert.equal(
+					(await rpc.told("/subagents")).split("\n").length,
+					list.split("\n").length,
+					"`/subagents` without arguments lists the runs",
+				);
 				assert.match(await rpc.told("/subagents info nobody"), /^✗ there is no run `nobody`$/m);
 				const stopped = await rpc.told("/subagents stop a");
 				assert.match(stopped, /^✓ stopped \w{8} \(explorer "a"\) and everything it had started$/m);

@@ -106,12 +106,12 @@ for (const version of piVersions) {
 			await showsRuns(rpc, 0, both);
 			// Nothing but time shows that no message follows.
 			await delay(500);
-			assert.equal(announcementsIn(await sessionFile(rpc)).length, 1, "it waits for the model");
+			assert.equal(announcementsIn(await sessionFile(rpc)).length, 1, "the second message waits for the model");
 			release.open();
 			await rpc.log.waitFor(says("Heard success: "), toldMs, from);
 			await rpc.log.waitFor(isSettled, toldMs, from);
 			const since = rpc.log.events.slice(from);
-			assert.ok(since.findIndex(isSettled) > since.findIndex(says("Heard")), "without coming to rest before");
+			assert.ok(since.findIndex(isSettled) > since.findIndex(says("Heard")), "pi reports the result before it settles");
 			assert.equal(timesTold(lastRequest(stage)), 3);
 
 			// After an abort: it stands in the session, and the model reads it with the next prompt.
@@ -127,7 +127,7 @@ for (const version of piVersions) {
 			await eventually(() => announcementsIn(file).flatMap(({ runIds }) => runIds).length === 4, "it is told");
 			const requests = stage.server.requests.length;
 			await rpc.prompt("Hello?");
-			assert.equal(stage.server.requests.length, requests + 1, "no turn but the prompt's");
+			assert.equal(stage.server.requests.length, requests + 1, "only the prompt starts a turn");
 			assert.equal(timesTold(lastRequest(stage)), 4);
 			const ids = announcementsIn(file).flatMap(({ deliveryIds }) => deliveryIds);
 			assert.equal(new Set(ids).size, 4);
@@ -151,7 +151,7 @@ for (const version of piVersions) {
 			await rpc.close();
 			rpc = startRpc(stage.world, { args: ["--session", file] });
 			await rpc.prompt("Hello?");
-			assert.equal(timesTold(lastRequest(stage)), 1, "not again");
+			assert.equal(timesTold(lastRequest(stage)), 1, "the result is not delivered again");
 
 			// A reload replaces the extension in the middle of a run.
 			held = makeGate();
@@ -185,7 +185,7 @@ for (const version of piVersions) {
 			const third = startRpc(stage.world, { args: ["--session", file] });
 			await third.prompt("Hello?");
 			const told = lastRequest(stage);
-			assert.equal(timesTold(told), 2, "once each");
+			assert.equal(timesTold(told), 2, "each result is delivered once");
 			const words = JSON.stringify(told?.messages);
 			for (const status of ["success", "unknown"]) assert.ok(words.includes(`Status: ${status}`), status);
 			await third.close();
@@ -195,7 +195,7 @@ for (const version of piVersions) {
 			const ended = announced.flatMap(({ runIds }) => runIds);
 			assert.ok(
 				ended.some((id) => journal.includes(id)),
-				"the example has noted what has ended",
+				"the example has recorded the ended runs",
 			);
 		});
 	});

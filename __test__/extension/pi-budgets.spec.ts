@@ -87,12 +87,12 @@ describe("eight runs under one budget", () => {
 					Array(8).fill("budget"),
 				);
 				t.diagnostic(`${label}: billed $${billed.toFixed(4)} of $1.0000, the dearest turn $${dearest.toFixed(4)}`);
-				assert.ok(billed <= 1 + dearest + 1e-9, `billed $${billed}, the dearest turn $${dearest}`);
+				assert.ok(billed <= 1 + dearest + 1e-9, `billed $${billed}, the most expensive turn $${dearest}`);
 				const counted = runs.reduce((sum, run) => sum + run.usage.cost, 0);
 				assert.ok(Math.abs(counted - billed) < 1e-4, `billed $${billed}, counted $${counted}`);
 				const said = runs.map(({ error }) => /reached: \$(\d\.\d{4}) of \$1\.0000/.exec(error ?? "")?.[1]);
 				const last = Math.max(...said.map(Number));
-				assert.ok(Math.abs(last - billed) < 1e-4, `billed $${billed}, the errors say ${said}`);
+				assert.ok(Math.abs(last - billed) < 1e-4, `billed $${billed}, the errors state ${said}`);
 			});
 		});
 	}
@@ -125,7 +125,7 @@ for (const version of piVersions) {
 			await prompted;
 			const answers = rpc.log.toolEnds("subagent").map((end) => runOf(end).output);
 			assert.deepEqual(answers, ["Crossed.", "The report is complete."]);
-			assert.equal(stage.childRequests().length, 4, "no further turn");
+			assert.equal(stage.childRequests().length, 4, "no further turn starts");
 		});
 	});
 }

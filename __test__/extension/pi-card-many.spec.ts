@@ -84,7 +84,7 @@ for (const version of piVersions) {
 					/✓ tester .* Now it is my turn\. /,
 					/✓ implementer/,
 				);
-				assert.match(await tui.screen(), /● subagent parallel/, "one that failed does not end the others");
+				assert.match(await tui.screen(), /● subagent parallel/, "a failed task does not end the others");
 
 				await tui.resize(40, 50);
 				await card(tui, /^ {2}● explorer +\d+s {2}ls \./, /^ {2}✗ reviewer +\S+s {2}failed/, /^ {2}✓ tester/);
@@ -141,7 +141,7 @@ for (const version of piVersions) {
 				await card(again, ...over);
 				await again.press("C-o");
 				const screen = await again.waitFor(/session …[\s\S]*session …/);
-				assert.match(screen, /cancelled by user\n+ {5}I stay\n/, "what there was of the answer stays");
+				assert.match(screen, /cancelled by user\n+ {5}I stay\n/, "the partial answer stays on the screen");
 				await again.close();
 			});
 		});

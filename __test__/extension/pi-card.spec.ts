@@ -188,7 +188,7 @@ for (const version of piVersions) {
 			const tui = await startTui(stage.world, { columns: 100, prompt });
 			const head = /↻ subagent explorer · \d+s · retry 1 of \d+ in ([2-5])s · .*overloaded/;
 			const [words, seconds] = head.exec(await tui.waitFor(head)) ?? [];
-			assert.doesNotMatch(words ?? "", /[{}"]/, "the provider's words, not its JSON");
+			assert.doesNotMatch(words ?? "", /[{}"]/, "the card shows the provider's message, not its JSON");
 			// Any later second: a busy machine may skip some of them.
 			await tui.waitFor(new RegExp(`retry 1 of \\d+ in [1-${Number(seconds) - 1}]s`));
 			const over = await tui.waitFor("The child says:");
@@ -210,7 +210,7 @@ for (const version of piVersions) {
 				);
 				assert.match(screen, /✓ subagent explorer · \S+s\n {3}say fine\n {3}fine\n/);
 				const grounds = (await tui.styledScreen()).match(background) ?? [];
-				assert.ok(new Set(grounds).size >= 3, "user's message, failure, success");
+				assert.ok(new Set(grounds).size >= 3, "a message, a failure and a success have different backgrounds");
 				await tui.close();
 			});
 		});
@@ -259,7 +259,7 @@ for (const version of piVersions) {
 			assert.ok(success, error);
 			const drawn = exportedCalls(outputPath);
 			assert.equal(drawn.length, 3, JSON.stringify(drawn));
-			for (const { call } of drawn) assert.doesNotMatch(call, /●| · 0s/, "nothing in it is live");
+			for (const { call } of drawn) assert.doesNotMatch(call, /●| · 0s/, "the exported card shows no active run");
 			const [looked, failed, several] = drawn;
 			assert.match(looked?.call ?? "", /^○ subagent explorer\n\s*look around$/);
 			assert.match(looked?.result ?? "", /^✓ subagent explorer · \d[\d.]*s\n[\s\S]*Looked\./);

@@ -81,7 +81,7 @@ for (const version of piVersions) {
 			const [request] = await ask("explorer", task);
 			assert.ok(request);
 			assert.equal(request.userText, task);
-			assert.match(request.systemText, /You find things in a code base/);
+			assert.match(request.systemText, /You find code and explain how it works/);
 			assert.ok(request.systemText.includes(context));
 			assert.deepEqual(request.toolNames.toSorted(), [...shell, "find", "grep", "ls", "read"]);
 			assert.deepEqual([request.model, request.reasoning], ["scripted-thinker", "high"]);
@@ -89,7 +89,7 @@ for (const version of piVersions) {
 				assert.doesNotMatch(request.systemText, absent);
 			}
 			const [parent] = stage.parentRequests();
-			assert.match(parent?.systemText ?? "", /knots/, "the parent has the skill that the child does not see");
+			assert.match(parent?.systemText ?? "", /knots/, "only the parent sees the skill");
 			const { sandbox, diagnostics = [] } = runOf(lastEnd(rpc.log));
 			assert.equal(sandbox?.enforced, shell.length > 0);
 			assert.equal(/`bash` was dropped/.test(diagnostics.join("\n")), shell.length === 0);
@@ -119,7 +119,7 @@ for (const version of piVersions) {
 			stage.configure({ sandbox: "off" });
 			try {
 				await ask("explorer", "say hello");
-				assert.equal(runOf(lastEnd(rpc.log)).sandbox?.enforced, false, "the place is the child's as well");
+				assert.equal(runOf(lastEnd(rpc.log)).sandbox?.enforced, false, "the child has the same directory");
 				assert.deepEqual(readdirSync(join(stage.world.tmp, "jiti")), []);
 			} finally {
 				stage.configure({});
@@ -177,7 +177,7 @@ for (const version of piVersions) {
 				const { commands } = data as { commands: { name: string }[] };
 				assert.ok(!commands.some(({ name }) => name === "subagents"));
 				await rpc.prompt("use paint");
-				assert.ok(stage.server.requests[0]?.toolNames.includes("paint"), "the tool is there without a guard");
+				assert.ok(stage.server.requests[0]?.toolNames.includes("paint"), "the tool is available without the guard");
 				assert.ok(!stage.server.requests[0]?.toolNames.includes("subagent"));
 				assert.match(
 					rpc.log.answer,

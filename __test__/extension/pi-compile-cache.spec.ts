@@ -77,10 +77,10 @@ for (const version of piVersions) {
 					await rpc.prompt(delegate({ agent: "explorer", task: "change it" }));
 					const run = runOf(lastEnd(rpc.log));
 					assert.deepEqual([run.outcome, run.sandbox?.enforced], ["completed", true], run.error);
-					assert.match(answer, accepted, "nothing was changed and nothing said");
-					assert.ok([...before.keys()].length > 2, "the host has put its code there before its own end");
+					assert.match(answer, accepted, "no file was changed and no warning printed");
+					assert.ok([...before.keys()].length > 2, "the host has written its code before it ends");
 					assert.deepEqual(changes, []);
-					assert.deepEqual(differences(before, snapshot([cache])), [], "the end of the child has not removed it");
+					assert.deepEqual(differences(before, snapshot([cache])), [], "the code remains after the end of the child");
 				}
 				assert.deepEqual(
 					readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-")),

@@ -53,7 +53,7 @@ for (const version of piVersions) {
 			const { stdout } = await runPrint(stage.world, request, { args: [request, "Forbid it"] });
 			assert.match(stdout, /The child says: agent `scout` is defined by the project .*`deny`/);
 			const answered = stage.server.requests.find(({ toolAnswers }) => toolAnswers.length > 0);
-			assert.match(answered?.toolAnswers[0]?.text ?? "", /^hello/, "allowed before");
+			assert.match(answered?.toolAnswers[0]?.text ?? "", /^hello/, "the allowed agent runs");
 			assert.equal(children(), 1);
 		});
 
@@ -65,7 +65,7 @@ for (const version of piVersions) {
 			await tui.type("y yes");
 			await tui.waitFor(/^y yes$/m);
 			await delay(2_500);
-			assert.doesNotMatch(await tui.screen(), /Yes, run it/, "it does not open over what is typed");
+			assert.doesNotMatch(await tui.screen(), /Yes, run it/, "the question does not open while the user types");
 			await tui.press("Enter");
 			await tui.waitFor("Steering: y yes");
 			// The user has stopped typing: the dialog opens, and Enter approves nothing.
@@ -123,7 +123,7 @@ for (const version of piVersions) {
 			await tui.close();
 		});
 
-		describe("over RPC", () => {
+		describe("is confirmed over RPC", () => {
 			let rpc: RpcSession;
 			let answer: UiAnswer | undefined;
 			before(() => {
@@ -168,14 +168,14 @@ for (const version of piVersions) {
 				const calls = ["one", "two", "three"].map((word) => ({ agent: "scout", task: `say ${word}` }));
 				await rpc.prompt(delegate(...calls));
 				assert.match(rpc.log.answer, /one \| two \| three/);
-				assert.equal(questions(rpc).length, asked + 2, "a no is not remembered, and one yes is enough");
+				assert.equal(questions(rpc).length, asked + 2, "a refusal is not remembered, and one confirmation is enough");
 				await rpc.prompt(request);
 				assert.equal(textOf(lastEnd(rpc.log)), "hello");
-				assert.equal(questions(rpc).length, asked + 2, "a yes is remembered");
+				assert.equal(questions(rpc).length, asked + 2, "a confirmation is remembered");
 				answer = { confirmed: false };
 				writeScout(stage, "You scout elsewhere.");
 				await rpc.prompt(request);
-				assert.equal(questions(rpc).length, asked + 3, "a changed definition is asked about again");
+				assert.equal(questions(rpc).length, asked + 3, "a changed definition needs a new confirmation");
 			});
 		});
 	});

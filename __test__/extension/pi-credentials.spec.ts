@@ -392,9 +392,9 @@ for (const version of piVersions) {
 			chmodSync(ownFile, 0o600);
 			login.configure(0);
 			assert.deepEqual(notices(await login.delegate()), renewed);
-			assert.deepEqual(tokens.spent, ["own-first"], "the child alone has refreshed it");
+			assert.deepEqual(tokens.spent, ["own-first"], "only the child has refreshed the token");
 			const [copy] = login.copies;
-			assert.equal(copy?.other?.key, "k", "the user's own counts where the agent has none");
+			assert.equal(copy?.other?.key, "k", "the user's key applies if the agent has none");
 			assert.deepEqual(login.stored, before);
 			assert.deepEqual(credentialsIn(ownFile).corp?.refresh, "refresh-1");
 			assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer access-1");
@@ -416,7 +416,7 @@ for (const version of piVersions) {
 			const before = login.storedText;
 			login.answer = planting(stranger);
 			const run = await login.delegate();
-			assert.deepEqual(login.tokens.spent, [], "nobody had a reason to refresh it");
+			assert.deepEqual(login.tokens.spent, [], "no process refreshed the token");
 			assert.equal(notices(run).length, 1);
 			assert.match(notices(run)[0] ?? "", /`corp` was not saved: the copied token is valid for another 9 minutes/);
 			assert.equal(login.storedText, before);
@@ -444,9 +444,9 @@ for (const version of piVersions) {
 			await login.delegate();
 			await login.delegate();
 			assert.deepEqual(tokens.spent, ["first"]);
-			assert.equal(login.copies.at(-1)?.corp?.refresh, "refresh-1", "it was refreshed before it was copied");
+			assert.equal(login.copies.at(-1)?.corp?.refresh, "refresh-1", "the token was refreshed before it was copied");
 			assert.equal(login.stored.corp?.refresh, "refresh-1");
-			assert.equal(login.stored.corp?.team, undefined, "pi stores what the provider returns, so pi has done it");
+			assert.equal(login.stored.corp?.team, undefined, "pi itself has stored the refreshed token");
 		});
 
 		test("a refresh by another pi of the user is waited for, so that no spent token is copied", async () => {
@@ -499,11 +499,15 @@ for (const version of piVersions) {
 				assert.equal(ends(), endsBefore, "the run waits for the lock");
 				await release?.();
 				assert.deepEqual(notices(await run), renewed);
-				assert.deepEqual(login.tokens.spent, ["first"], "the child alone has refreshed it");
+				assert.deepEqual(login.tokens.spent, ["first"], "only the child has refreshed the token");
 				const [, copy] = login.copies;
-				assert.deepEqual([copy?.other?.key, copy?.planted?.key], ["!touch planted", "k"], "it was planted");
+				assert.deepEqual(
+					[copy?.other?.key, copy?.planted?.key],
+					["!touch planted", "k"],
+					"the child's copy contains the planted keys",
+				);
 				assert.deepEqual(login.stored, withToken(before, 1, copy?.corp?.expires));
-				assert.equal(login.storedText, JSON.stringify(login.stored, null, 2), "written as pi writes it");
+				assert.equal(login.storedText, JSON.stringify(login.stored, null, 2), "the file has the format of pi");
 				assertNothingPlanted(login);
 				assert.equal(lstatSync(login.file).isSymbolicLink(), linked);
 				for (const file of [login.file, target]) assert.ok(!existsSync(`${file}.lock`));
@@ -533,14 +537,14 @@ for (const version of piVersions) {
 			const script = `require(${JSON.stringify(lockfilePath)}).lockSync(${JSON.stringify(login.file)}); process.kill(process.pid, "SIGKILL")`;
 			assert.throws(() => execFileSync(node, ["-e", script], { stdio: "ignore" }));
 			const lock = `${login.file}.lock`;
-			assert.ok(lstatSync(lock).isDirectory(), "it died with the lock");
+			assert.ok(lstatSync(lock).isDirectory(), "the lock of the dead holder exists");
 			const taken = (Date.now() - staleMs + leftMs) / 1000;
 			utimesSync(lock, taken, taken);
 			const answered = performance.now();
 			gate.open();
 			assert.deepEqual(notices(await run), renewed);
 			const waited = performance.now() - answered;
-			assert.ok(waited > leftMs - 20, `it was taken over after ${waited} ms`);
+			assert.ok(waited > leftMs - 20, `the lock was taken over after ${waited} ms`);
 			assert.deepEqual(login.stored, withToken(before, 1, login.copies[0]?.corp?.expires));
 			assert.ok(!existsSync(lock));
 		});

@@ -72,7 +72,7 @@ describe("a day with background runs", () => {
 		);
 		const ids = announced.flatMap(({ deliveryIds }) => deliveryIds);
 		assert.equal(new Set(ids).size, told.length);
-		assert.equal(new Set(runs.map(({ runId }) => runId)).size, 4, "a run that is resumed stays the same one");
+		assert.equal(new Set(runs.map(({ runId }) => runId)).size, 4, "a resumed run keeps its ID");
 	});
 
 	test("the model reads each end once, with the right status", () => {
@@ -95,7 +95,7 @@ describe("a day with background runs", () => {
 			new RegExp(`^Note: pi ended .*\nPartial output .*\n\`\`\`text\n${escaped(answers.half)}$`, "m"),
 		);
 		assert.match(success ?? "", new RegExp(`^\`\`\`text\n${escaped(answers.rest)}$`, "m"));
-		assert.equal(last?.userText, typed.thanks, "in a session that was opened once more");
+		assert.equal(last?.userText, typed.thanks, "the reopened session has the last prompt");
 		// One turn each, except for the run that a person stopped and the run that pi cut off. These arrive with the next
 		// turn.
 		const turns = parents().filter(({ userText }) => userText.startsWith("Background run "));
@@ -115,13 +115,13 @@ describe("a day with background runs", () => {
 			const cards = whole.match(new RegExp(`^ ${mark} ${label} · explorer · `, "gm"));
 			assert.equal(cards?.length, 1, `${mark} ${label}\n${whole}`);
 		}
-		assert.equal(whole.split("What is missing so far:").length - 1, 1, "what there was of an answer");
+		assert.equal(whole.split("What is missing so far:").length - 1, 1, "the partial answer is shown once");
 		assert.doesNotMatch(whole, /^ [○◐●↻] /m);
 	});
 
 	test("a message reaches the run before its next turn, once", () => {
 		const steered = requestsOf("config").map((request) => textsOf(request, "user").slice(1));
-		assert.deepEqual(steered[1], [], "not before it was sent");
+		assert.deepEqual(steered[1], [], "the message does not arrive before it was sent");
 		assert.deepEqual(steered[2], ["Begin with who calls load."]);
 		assert.equal(steered.flat().filter((text) => text === "Begin with who calls load.").length, steered.length - 2);
 		assert.match(seen("steered"), /✓ sent to \w{8} .*"config"/);
@@ -130,10 +130,10 @@ describe("a day with background runs", () => {
 	test("a stopped run, a run over its budget and a run whose pi exits start no turn", async () => {
 		const stopped = requestsOf("tests");
 		assert.equal(stopped.length, 2);
-		assert.equal(await stopped[1]?.over, true, "its request was cut off");
-		assert.ok(requestsOf("dead code").length <= 7, "it is ended in the turn after its last");
+		assert.equal(await stopped[1]?.over, true, "the request was cancelled");
+		assert.ok(requestsOf("dead code").length <= 7, "the run ends one turn after its last");
 		const history = requestsOf("history");
-		assert.equal(await history[1]?.over, true, "its request was cut off");
+		assert.equal(await history[1]?.over, true, "the request was cancelled");
 		// Resumed: the same conversation continues, and its answer is the result.
 		assert.deepEqual(history.length, 3);
 		const [, ...users] = textsOf(history[2], "user");

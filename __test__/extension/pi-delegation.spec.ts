@@ -126,7 +126,11 @@ for (const version of piVersions) {
 			const end = lastEnd(log);
 			assert.equal(textOf(end), answer);
 			const { runId } = detailsOf(end);
-			assert.equal(end.result.content[0]?.text, `${answer}\n\n[run ${runId}]`, "the session tools know it by this");
+			assert.equal(
+				end.result.content[0]?.text,
+				`${answer}\n\n[run ${runId}]`,
+				"the text ends with the run ID for the session tools",
+			);
 			assert.equal(end.isError, false);
 			const run = runOf(end);
 			assert.deepEqual(
@@ -149,7 +153,10 @@ for (const version of piVersions) {
 			);
 			if (process.platform === "linux") {
 				assert.match(run.supervision ?? "", /^warden/);
-				assert.ok(run.resources && run.resources.peakRssBytes > 50e6 && run.resources.cpuMs > 50, "a pi is not small");
+				assert.ok(
+					run.resources && run.resources.peakRssBytes > 50e6 && run.resources.cpuMs > 50,
+					"the reported resources match a pi process",
+				);
 			}
 			assert.deepEqual(run.displayItems, [
 				{ type: "text", text: "I look." },
@@ -176,7 +183,7 @@ for (const version of piVersions) {
 			const [node, script] = piCommand(version);
 			assert.equal(child.execPath, realNode(node));
 			assert.equal(child.script, script);
-			assert.ok(!child.argv.some((argument) => argument.includes("look around")), "the task is in no argument");
+			assert.ok(!child.argv.some((argument) => argument.includes("look around")), "no argument contains the task");
 			const { runId } = detailsOf(lastEnd(log));
 			assert.match(runId ?? "", /^[0-9a-f]{8}$/);
 			const { PI_SUBAGENT_CHILD, PI_SUBAGENT_DEPTH, PI_SUBAGENT_MAX_DEPTH, PI_SUBAGENT_RUN_ID } = child.env;
@@ -187,7 +194,7 @@ for (const version of piVersions) {
 			const session = run.sessionFile ?? "";
 			const folder = dirname(session);
 			assert.equal(folder.endsWith(`/${runId}`), true);
-			assert.deepEqual(readdirSync(folder), ["session.jsonl"], "prompt and guard are gone");
+			assert.deepEqual(readdirSync(folder), ["session.jsonl"], "the prompt and the guard are removed");
 			assert.equal(statSync(folder).mode & 0o777, 0o700);
 			const parentSession = readdirSync(dirname(dirname(folder))).find((name) => name.endsWith(".jsonl"));
 			assert.ok(parentSession && existsSync(`${dirname(dirname(folder))}/${parentSession}`));

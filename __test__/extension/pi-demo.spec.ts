@@ -33,9 +33,9 @@ const onLinux = { skip: process.platform !== "linux" };
 function assertActs(text: string, told: RegExp[]): void {
 	for (const words of told) assert.match(text, words);
 	assert.equal(existsSync(join(packageDir, note)), false);
-	assert.equal(text.includes("\x1b"), false, "a pipe gets no colours");
+	assert.equal(text.includes("\x1b"), false, "the output to a pipe has no colours");
 	const wide = text.split("\n").filter((line) => [...line].length > 80);
-	assert.deepEqual(wide, [], "a terminal has 80 columns");
+	assert.deepEqual(wide, [], "no line exceeds 80 columns");
 }
 
 test("the demo plays its four acts and leaves nothing", onLinux, () => {

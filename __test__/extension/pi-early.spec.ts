@@ -150,7 +150,7 @@ for (const version of piVersions) {
 			assert.deepEqual(played.asked, ["say hello"]);
 			assert.equal(fresh(), 1, "no other child was started");
 			const [run] = detailsOf(played.end).results;
-			assert.ok(existsSync(run?.sessionFile ?? ""), "its session is kept like any other");
+			assert.ok(existsSync(run?.sessionFile ?? ""), "the session file is kept");
 			await onlyPiIsLeft();
 		});
 
@@ -207,7 +207,7 @@ for (const version of piVersions) {
 			assert.deepEqual(
 				asked.map(({ userText }) => userText),
 				["say one", "say two", "say three"].slice(0, runs),
-				"those that wait ask nothing",
+				"waiting children send no request",
 			);
 			const knows = asked.map((request) => JSON.stringify(request).includes("Be brief."));
 			assert.deepEqual(knows, [false, false, true].slice(0, runs));

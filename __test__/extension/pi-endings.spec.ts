@@ -59,7 +59,7 @@ async function leftBy(tui: Tui): Promise<string> {
 async function startHanging(stage: Stage) {
 	const session = startJson(stage.world, hanging);
 	await session.log.waitFor(showsBegin);
-	assert.equal(processes(stage), delegating, "pi, its child and what guards that one");
+	assert.equal(processes(stage), delegating, "pi, its child and the child's warden run");
 	return session;
 }
 
@@ -94,7 +94,7 @@ for (const version of piVersions) {
 				await tui.waitFor("I begin.");
 				await send(tui, "/new");
 				await tui.waitFor("New session started");
-				assert.equal(processes(stage), 1, "the child of the old session is gone");
+				assert.equal(processes(stage), 1, "the child of the old session has ended");
 				await send(tui, hanging);
 				await tui.waitFor("I begin.");
 				assert.equal(processes(stage), delegating);
@@ -127,7 +127,7 @@ for (const version of piVersions) {
 				const [whole, id, resume = "", named] = line.exec(left) ?? [];
 				assert.ok(whole, left);
 				assert.equal(id, named);
-				assert.equal(left.split("ended with pi").length, 2, "once");
+				assert.equal(left.split("ended with pi").length, 2, "the line is printed once");
 				await tui.close();
 				told = resume;
 			});
@@ -139,24 +139,24 @@ for (const version of piVersions) {
 				await tui.waitFor(/✓ resumed/);
 				await tui.waitFor("Heard success: ");
 				stage.configure({ background: { onExit: "keep" } });
-				await send(tui, spawn({ task: "wait for it", label: "keeper", runTimeoutSeconds: 600 }));
-				await tui.waitFor(/[●◐] hostProcess .* I wait\./);
+				await send(tui, spawn({ task: "wait for it", label: "detached", runTimeoutSeconds: 600 }));
+				await tui.waitFor(/[●◐] detached .* I wait\./);
 				await quit(tui);
 				const left = await leftBy(tui);
 				const line =
-					/1 background run continues without pi: (\w{8}) \(explorer "keeper"\)\. .*`(\/subagents list all)`/;
+					/1 background run continues without pi: (\w{8}) \(explorer "detached"\)\. .*`(\/subagents list all)`/;
 				const [whole, id = "", list = ""] = line.exec(left) ?? [];
 				assert.ok(whole, left);
-				assert.doesNotMatch(left, /ended with pi/, "the run that was resumed has ended by itself");
+				assert.doesNotMatch(left, /ended with pi/, "no resumed run is reported as ended with pi");
 				kept = id;
 				told = list;
 			});
 
 			test("finds that run by the printed command; quits on two Ctrl+C during a run", async () => {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
-				await tui.waitFor(/[●◐] hostProcess .* I wait\./);
+				await tui.waitFor(/[●◐] detached .* I wait\./);
 				await send(tui, told);
-				await tui.waitFor(new RegExp(`${kept} · explorer "keeper" · running`));
+				await tui.waitFor(new RegExp(`${kept} · explorer "detached" · running`));
 				await send(tui, `/subagents stop ${kept}`);
 				await tui.waitFor(/✓ stopped/);
 				await send(tui, hanging);
@@ -164,7 +164,7 @@ for (const version of piVersions) {
 				await quit(tui);
 				await stage.world.assertNothingLeft(endLimitMs);
 				assert.doesNotMatch(await tui.screen(), /Error|at .*\.ts:\d+/);
-				assert.doesNotMatch(await tui.scrollback(), /(ended with|without) pi/, "no background run was under way");
+				assert.doesNotMatch(await tui.scrollback(), /(ended with|without) pi/, "no background run was active");
 				await tui.close();
 			});
 		});
@@ -203,7 +203,7 @@ for (const version of piVersions) {
 				await rpc.send({ type: "abort" });
 				await rpc.log.waitFor(({ type }) => type === "agent_settled");
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
-				assert.equal(processes(stage), 1, "only pi itself");
+				assert.equal(processes(stage), 1, "only pi itself remains");
 
 				await rpc.send({ type: "prompt", message: hanging });
 				await rpc.log.waitFor(showsBegin);

@@ -141,10 +141,10 @@ for (const version of piVersions) {
 			const from = rpc.log.events.length;
 			await rpc.send({ type: "prompt", message: delegate({ agent: "explorer", task: "hang" }) });
 			await rpc.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."), 20_000, from);
-			assert.equal(survivors(stage.world.mark).length, delegating, "the host, its child and what guards that one");
+			assert.equal(survivors(stage.world.mark).length, delegating, "the host, its child and the child's warden run");
 			await rpc.send({ type: "abort" });
 			await rpc.log.waitFor(({ type }) => type === "agent_settled", 20_000, from);
-			assert.equal(survivors(stage.world.mark).length, 1, "the child is gone when the result is there");
+			assert.equal(survivors(stage.world.mark).length, 1, "the child has ended before the result arrives");
 			const end = lastEnd(rpc.log);
 			const run = runOf(end);
 			assert.deepEqual([run.outcome, run.exitCode, end.isError], ["aborted", 130, true]);
@@ -160,7 +160,7 @@ for (const version of piVersions) {
 				await rpc.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."), 20_000, from);
 				const others = survivors(stage.world.mark).filter(({ pid }) => pid !== rpc.pi.pid);
 				const child = others.find(({ command }) => !command.startsWith(warden));
-				process.kill(child?.pid ?? assert.fail("no child"), "SIGKILL");
+				process.kill(child?.pid ?? assert.fail("no child was started"), "SIGKILL");
 				await rpc.log.waitFor(({ type }) => type === "agent_settled", 20_000, from);
 				const run = runOf(lastEnd(rpc.log));
 				assert.deepEqual([run.outcome, run.exitCode, run.signal], ["failed", 137, "SIGKILL"]);
@@ -181,7 +181,7 @@ for (const version of piVersions) {
 			});
 		}
 
-		test("print mode goes on after a failure", async () => {
+		test("print mode continues after a failure", async () => {
 			const { code, stdout } = await runPrint(stage.world, delegate({ agent: "nobody", task: "look" }));
 			assert.equal(code, 0);
 			assert.match(stdout, /^The child says: Unknown agent: nobody\./);
@@ -192,11 +192,11 @@ for (const version of piVersions) {
 		await onStage({ version }, async (stage) => {
 			const tui = await startTui(stage.world, { prompt: delegate({ agent: "explorer", task: "hang" }) });
 			await tui.waitFor("I begin.");
-			assert.equal(survivors(stage.world.mark).length, delegating, "pi, its child and what guards that one");
+			assert.equal(survivors(stage.world.mark).length, delegating, "pi, its child and the child's warden run");
 			await tui.press("Escape");
 			const screen = await tui.waitFor(/⚠ subagent explorer · \S+ · stopped/);
 			assert.match(screen, /cancelled by user/);
-			assert.equal(survivors(stage.world.mark).length, 1, "the child is gone");
+			assert.equal(survivors(stage.world.mark).length, 1, "the child has ended");
 			await tui.close();
 		});
 	});

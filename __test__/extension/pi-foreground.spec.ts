@@ -48,7 +48,11 @@ for (const version of piVersions) {
 				assert.match(sent, /^✓ sent to \w{8} \(explorer\), which reads it before its next turn$/m);
 				const stopped = await rpc.told(`/subagents stop ${reviewer}`);
 				assert.match(stopped, /^✓ stopped \w{8} \(reviewer\) and everything it had started$/m);
-				assert.equal(rpc.log.events.filter(({ type }) => type === "tool_execution_end").length, 0, "the call goes on");
+				assert.equal(
+					rpc.log.events.filter(({ type }) => type === "tool_execution_end").length,
+					0,
+					"the call continues",
+				);
 				assert.match(await rpc.told("/subagents stop nobody"), /there is no run `nobody`/);
 
 				gate.open();
@@ -60,9 +64,9 @@ for (const version of piVersions) {
 					{ agent: "reviewer", outcome: "aborted" },
 				]);
 				const heard = stage.childRequests().some(({ userText }) => userText === "Be brief.");
-				assert.ok(heard, "it has read the message");
+				assert.ok(heard, "the child has read the message");
 				assert.doesNotMatch(await rpc.told("/subagents list"), /a call waits for it/);
-				assert.equal(stage.server.requests.filter(({ isParent }) => isParent).length, 2, "nothing was announced");
+				assert.equal(stage.server.requests.filter(({ isParent }) => isParent).length, 2, "no result was announced");
 				await rpc.close();
 			} finally {
 				await stage.close();

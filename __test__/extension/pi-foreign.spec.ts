@@ -81,7 +81,7 @@ for (const version of piVersions) {
 			const example = await exampleSession(version);
 			const results = example.filter(({ message }) => message?.role === "toolResult");
 			assert.equal(results.length, 3);
-			assert.ok(JSON.stringify(results).includes('"stderr"'), "details of the example");
+			assert.ok(JSON.stringify(results).includes('"stderr"'), "the session has the details of the example");
 			// More calls, with stored data of ours and of older, newer or broken releases.
 			const asked = example.find(({ message }) => message?.role === "assistant");
 			const again = [
@@ -118,7 +118,7 @@ for (const version of piVersions) {
 			const world = new World({ version, extensions: [packageDir] });
 			try {
 				await opened(world, entries, async (_tui, screen) => {
-					assert.match(screen, /It is in/, "the example's answer");
+					assert.match(screen, /It is in/, "the screen shows the answer of the example");
 					for (let number = 0; number < 5; number++) assert.ok(screen.includes(`as it reads ${number}`), screen);
 					for (const what of ["announced", "reported"]) {
 						for (const number of [1, 2, 3, 4])

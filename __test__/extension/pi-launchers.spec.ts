@@ -18,7 +18,7 @@ import {
 } from "../support/pi.ts";
 
 for (const version of piVersions) {
-	describe(`pi ${version} elsewhere`, () => {
+	describe(`a remote child of pi ${version}`, () => {
 		// A launcher counts from the next call on, so one pi does for all.
 		let stage: Stage;
 		let rpc: RpcSession;
@@ -57,11 +57,14 @@ for (const version of piVersions) {
 				assert.ok(run.usage.cost >= 0 && run.sessionFile, JSON.stringify(run));
 			}
 			for (const child of stage.childRequests()) {
-				assert.ok(!child.tools.some((tool) => JSON.stringify(tool).includes('"bash"')), "nothing holds a shell there");
+				assert.ok(
+					!child.tools.some((tool) => JSON.stringify(tool).includes('"bash"')),
+					"the remote child has no shell",
+				);
 			}
 			const told = await rpc.told("/subagents doctor");
 			assert.match(told, new RegExp(`\`far\`: pi ${version.replaceAll(".", "\\.")} with our guard in`), told);
-			assert.deepEqual(readdirSync(join(far, "home", ".pi-subagent")).length, 2, "one session for each run");
+			assert.deepEqual(readdirSync(join(far, "home", ".pi-subagent")).length, 2, "each run has one session");
 		});
 
 		for (const days of [-3, 400]) {
@@ -83,7 +86,7 @@ for (const version of piVersions) {
 				assert.ok(run.durationMs > 0 && run.durationMs <= took, `${run.durationMs} of ${took} ms`);
 				const session = readFileSync(run.sessionFile ?? "", "utf8");
 				const said = Date.parse(JSON.parse(session.split("\n", 1)[0] ?? "").timestamp);
-				assert.ok(Math.abs(said - began - days * 86_400_000) < 3_600_000, `the clock there: ${new Date(said)}`);
+				assert.ok(Math.abs(said - began - days * 86_400_000) < 3_600_000, `the remote clock shows ${new Date(said)}`);
 			});
 		}
 	});

@@ -344,7 +344,7 @@ for (const version of piVersions) {
 				const seen = await run("plain");
 				assert.deepEqual([seen.extensions, knownSkills(seen.request)], [["packaged"], []]);
 				for (const { extensions } of await runOnce("painter")) {
-					assert.deepEqual(extensions, ["packaged"], "its tool is not among what may be loaded");
+					assert.deepEqual(extensions, ["packaged"], "only the extension of a granted tool is loaded");
 				}
 				// Naming a package names its content.
 				configure({ inheritExtensions: [folder] });

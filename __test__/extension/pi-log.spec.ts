@@ -32,7 +32,7 @@ for (const version of piVersions) {
 				});
 				assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
 				const [file = "", ...others] = logs(stage);
-				assert.deepEqual(others, [], "one process, one file");
+				assert.deepEqual(others, [], "each process has one log file");
 				assert.equal(statSync(file).mode & 0o777, 0o600);
 				const text = readFileSync(file, "utf8");
 				for (const line of [

@@ -237,7 +237,7 @@ for (const version of piVersions) {
 					const end = await ask(kind, [good, bad]);
 					assert.equal(end.isError, true);
 					assert.match(textOf(end), bad.cwd ? /nowhere/ : /explorr[\s\S]*explorer/);
-					assert.ok(!stage.server.requests.slice(from).some((request) => request.isChild), "no money is spent");
+					assert.ok(!stage.server.requests.slice(from).some((request) => request.isChild), "no child sends a request");
 				}
 			}
 		});
@@ -277,7 +277,7 @@ for (const version of piVersions) {
 				outcomes(end).map(([, outcome]) => outcome),
 				["aborted", "aborted"],
 			);
-			assert.equal(survivors(stage.world.mark).length, 1, "only pi is left");
+			assert.equal(survivors(stage.world.mark).length, 1, "only pi remains");
 		});
 	});
 }

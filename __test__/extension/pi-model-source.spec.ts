@@ -154,7 +154,7 @@ for (const version of piVersions) {
 		const key = "made-up-$HOME-key-0123456789";
 		const withKey = ["--api-key", key, "--model", `${provider}/${model}`];
 
-		test("is the child's as well, is redacted, and is in no argument and no variable", async () => {
+		test("reaches the child, is redacted, and is in no argument and no variable", async () => {
 			let seen = "";
 			const tell = () => {
 				const processes = survivors(mark).filter(({ command }) => !command.includes("--api-key"));

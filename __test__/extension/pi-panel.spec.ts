@@ -163,7 +163,7 @@ for (const version of piVersions) {
 			}
 		});
 
-		test("closes for dialogs, and with its session and pi", async () => {
+		test("hides while a dialog is open, and closes with its session and with pi", async () => {
 			const hold = () => [say("I hold."), hang()];
 			// In the terminal's own screen; the other test has pi's default, a screen of its own.
 			const stage = await backgroundStage({ version, children: { hold }, settings: { tuiMode: "regular" } });

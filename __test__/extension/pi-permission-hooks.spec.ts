@@ -171,14 +171,18 @@ for (const version of piVersions) {
 					const { checks } = await doctor({ cwd: stage.world.cwd, agentDir: stage.world.agentDir });
 					const read = hooksIn(checks.find(({ area }) => area === "permission hooks")?.message, stage.world.home);
 					const users = hooks.filter((path) => !path.endsWith("project.ts"));
-					assert.deepEqual([...new Set(read.map(real))].sort(), [...new Set(users.map(real))].sort(), "without a host");
+					assert.deepEqual(
+						[...new Set(read.map(real))].sort(),
+						[...new Set(users.map(real))].sort(),
+						"doctor finds the user's hooks without a host",
+					);
 				} finally {
 					await stage.close();
 				}
 			}
 		});
 
-		describe("of the user", () => {
+		describe("are found below the user's directory", () => {
 			let stage: Stage;
 			let rpc: RpcSession;
 			let hookPath: string;
@@ -256,7 +260,7 @@ for (const version of piVersions) {
 				assert.equal(end.isError, true);
 				const words = `refused: the permission hook \`${hookPath.replace(stage.world.home, "~")}\` did not load`;
 				assert.ok(textOf(end).includes(words) && textOf(end).includes("its rules are gone"), textOf(end));
-				assert.equal(stage.childRequests(from).length, 0, "no model was asked");
+				assert.equal(stage.childRequests(from).length, 0, "no child sends a request");
 				if (allows("landlock")) {
 					const end = await told("say that I need no hook", "explorer");
 					assert.equal(textOf(end), "that I need no hook");

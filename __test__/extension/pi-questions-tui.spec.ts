@@ -78,7 +78,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("pass Enter and earlier keys to the editor right after they have opened", async () => {
+		test("pass Enter and earlier keys to the editor right after they open", async () => {
 			await onStage(async (stage) => {
 				const tui = await startTui(stage.world, { prompt: delegate(task("alpha")) });
 				await tui.waitFor("It cannot be undone.");
@@ -91,7 +91,7 @@ for (const version of piVersions) {
 				assert.deepEqual(answers(stage), {});
 				await tui.press("Escape");
 				await tui.waitFor("cancelled by user");
-				assert.doesNotMatch(await tui.screen(), /alt\+a|cannot be undone/, "it goes with its run");
+				assert.doesNotMatch(await tui.screen(), /alt\+a|cannot be undone/, "the question disappears with its run");
 				await tui.close();
 			});
 		});

@@ -37,7 +37,7 @@ const request = { agent: "explorer", task: "say done" };
 
 /** Returns the answers that the last child got. */
 function answersIn(stage: Stage): Record<string, unknown> {
-	const child = stage.server.requests.findLast(({ isChild }) => isChild) ?? assert.fail("no child has asked");
+	const child = stage.server.requests.findLast(({ isChild }) => isChild) ?? assert.fail("no child has sent a request");
 	return JSON.parse(/^Answers: (.*)$/m.exec(child.systemText)?.[1] ?? "null");
 }
 
@@ -116,7 +116,7 @@ for (const version of piVersions) {
 			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
 			assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
 			assert.equal(dialogs(asked).length, 1);
-			assert.equal(survivors(stage.world.mark).length, 1, "only pi is left");
+			assert.equal(survivors(stage.world.mark).length, 1, "only pi remains");
 		});
 
 		test("are cancelled at once without a user", async () => {

@@ -33,7 +33,7 @@ for (const version of piVersions) {
 			const waiting = await tui.waitFor(/8 waiting for quota/);
 			assert.match(waiting, /↻ explorer .*waiting for quota, next try in 1\dm/);
 			const refused = () => stage.childRequests().filter(({ userText }) => userText.startsWith("part")).length;
-			assert.equal(refused(), 2, "only the children under way have asked the provider");
+			assert.equal(refused(), 2, "only active children have asked the provider");
 			// One task tries in vain.
 			await tui.type("/subagents resume last");
 			await tui.press("Enter");

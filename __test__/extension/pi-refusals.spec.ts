@@ -47,12 +47,16 @@ for (const version of piVersions) {
 				repair = () => stage.configure({});
 				const { code, log, stderr } = await runJson(stage.world, request, { args: [request, "Repair it"] });
 				assert.equal(code, 0);
-				assert.equal(stderr.split("~/.pi/agent/subagents.json:3:").length, 2, `said once at start: ${stderr}`);
+				assert.equal(
+					stderr.split("~/.pi/agent/subagents.json:3:").length,
+					2,
+					`the mistake is reported once at the start: ${stderr}`,
+				);
 				const [refused, run] = log.toolEnds("subagent");
 				assert.ok(refused && run);
 				assert.deepEqual([refused.isError, detailsOf(refused).error?.code], [true, "SUBAGENTS_DISABLED"]);
 				assert.match(textOf(refused), /subagents\.json:3:2/);
-				assert.equal(textOf(run), "hello", "a repaired file counts at once");
+				assert.equal(textOf(run), "hello", "a repaired file applies at once");
 				assert.equal(stage.server.requests.filter(({ isChild }) => isChild).length, 1);
 			});
 		});
@@ -97,7 +101,11 @@ for (const version of piVersions) {
 					textOf(end),
 					/could not be loaded \(linux-x64, glibc, Node [\d.]+\): its package pi-subagent-native-linux-x64-gnu is not installed\. Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed\.$/,
 				);
-				assert.doesNotMatch(textOf(end) + stderr, /npm install|npm i\b|node_modules/, "one remedy, and pi's");
+				assert.doesNotMatch(
+					textOf(end) + stderr,
+					/npm install|npm i\b|node_modules/,
+					"the message names only pi's own fix",
+				);
 				assert.match(log.answer, /The child says: the native addon/);
 
 				const report = JSON.stringify(log.events.at(-1)?.entry);

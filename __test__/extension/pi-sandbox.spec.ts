@@ -299,9 +299,9 @@ async function attack(version: string, user: number | undefined, say: (line: str
 			const run = runOf(lastEnd(log));
 
 			assert.deepEqual([run.outcome, run.output], ["completed", "Every attempt was made."], run.error);
-			assert.deepEqual(seen.changes, [], "nothing has changed while the child was there");
-			assert.deepEqual(differences(before, look()), [], "nothing has changed after it");
-			assert.ok(target.hasVictim, "the process outside lives");
+			assert.deepEqual(seen.changes, [], "no file changed during the run");
+			assert.deepEqual(differences(before, look()), [], "no file changed after the run");
+			assert.ok(target.hasVictim, "the process outside still runs");
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.sandbox?.mechanism.toSorted(), sandboxOf(user), run.sandbox?.reason);
 
@@ -311,13 +311,13 @@ async function attack(version: string, user: number | undefined, say: (line: str
 			assert.deepEqual([...codes.keys()], [...worksFor(user), "npm_test"]);
 			const failed = [...codes].filter(([, code]) => code !== 0 && code !== missing);
 			assert.deepEqual(failed, [], worked);
-			assert.match(worked, /^\?\? notes\.txt$/m, "git status");
-			assert.match(worked, /^first$/m, "git log");
+			assert.match(worked, /^\?\? notes\.txt$/m, "git status works");
+			assert.match(worked, /^first$/m, "git log works");
 
 			const attempts = codesIn(attempted);
 			assert.deepEqual([...attempts.keys()], attemptsFor(user), attempted);
 			const onHost = rows(mutations).filter(([name, kind]) => kind.startsWith("host") && attempts.get(name) === 0);
-			assert.deepEqual(onHost, [], "the host was not reached");
+			assert.deepEqual(onHost, [], "no attempt reached the host");
 			const made = [...attempts].filter(([, code]) => code !== missing);
 			const absent = [...attempts.keys()].filter((name) => attempts.get(name) === missing);
 			say(`${made.length} attempts were made, this machine lacks something for ${absent.join(", ") || "none"}`);

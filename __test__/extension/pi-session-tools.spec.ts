@@ -101,7 +101,7 @@ for (const version of piVersions) {
 			assert.deepEqual([reply.isError, reply.answer.status], [false, "ok"]);
 			assert.match(reply.answer.reply, /five tests/);
 			const file = await sessionFile(rpc);
-			assert.equal(announcementsIn(file).length, 1, "the reply is not announced as well");
+			assert.equal(announcementsIn(file).length, 1, "the reply is not announced again");
 
 			const from = rpc.log.events.length;
 			const sent = await used(rpc, "sessions_send", { sessionKey: foreground, message: "say six files" });

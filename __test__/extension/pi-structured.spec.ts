@@ -168,7 +168,7 @@ for (const version of piVersions) {
 				const isSubmitting = ({ tools }: ModelRequest) =>
 					tools.some(({ function: { name } }) => name === "submit_result");
 				const requests = stage.childRequests(from).filter(isSubmitting);
-				assert.equal(requests.length, submitted.length, "the wrong one went back to the model");
+				assert.equal(requests.length, submitted.length, "the rejected value went back to the model");
 				assert.match(JSON.stringify(requests[1]?.toolAnswers), /Validation failed/);
 			});
 		}

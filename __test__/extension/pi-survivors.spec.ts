@@ -72,7 +72,7 @@ function commands(stage: Stage): string[] {
 async function eventually(stage: Stage, holds: (commands: string[]) => boolean, limitMs: number): Promise<void> {
 	const deadline = performance.now() + limitMs;
 	while (!holds(commands(stage))) {
-		assert.ok(performance.now() < deadline, `still there: ${commands(stage).join("\n")}`);
+		assert.ok(performance.now() < deadline, `these processes still run: ${commands(stage).join("\n")}`);
 		await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
 	}
 }
@@ -83,7 +83,7 @@ async function eventually(stage: Stage, holds: (commands: string[]) => boolean, 
  */
 async function onlyPi(stage: Stage): Promise<void> {
 	const left = commands(stage).filter((command) => !/^\S*pi-subagent-warden( |$)/.test(command));
-	assert.equal(left.length, 1, `only pi itself, and not:\n${left.join("\n")}`);
+	assert.equal(left.length, 1, `only pi itself remains, not:\n${left.join("\n")}`);
 	await eventually(stage, (left) => left.length === 1, goneMs);
 }
 
@@ -162,7 +162,7 @@ for (const version of piVersions) {
 				await rpc.send({ type: "prompt", message: delegate({ agent: "doer", task: "wait" }) });
 				await rpc.log.waitFor(showsSleep, upMs);
 				await reload(rpc);
-				assert.ok(isOut(commands(stage)), "the run goes on");
+				assert.ok(isOut(commands(stage)), "the run continues");
 				gate.open();
 				await rpc.log.waitFor(({ type }) => type === "agent_settled");
 				const run = runOf(lastEnd(rpc.log));
@@ -171,7 +171,7 @@ for (const version of piVersions) {
 
 				await letStay(stage, rpc);
 				await reload(rpc);
-				assert.ok(isOut(commands(stage)), "the run goes on");
+				assert.ok(isOut(commands(stage)), "the run continues");
 				await rpc.close();
 				await eventually(stage, (left) => left.length === 0, goneMs);
 			});
@@ -194,7 +194,7 @@ test("with only a process group a process survives the run's own end and SIGKILL
 		await letStay(stage, rpc);
 		await killPi(rpc);
 		// The child may have left by itself, because its input has ended.
-		assert.ok(isOut(commands(stage)), "what got away is left");
+		assert.ok(isOut(commands(stage)), "the escaped process remains");
 	});
 });
 

@@ -201,7 +201,7 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 			const child = stage.server.requests.find(
 				({ wholeUserText, isChild }) => isChild && wholeUserText.includes("hello"),
 			);
-			assert.ok(child, "the child has asked its model");
+			assert.ok(child, "the child has sent a request");
 			assert.match(child.systemText, /The camera is called porch\./);
 			assert.deepEqual([child.model, child.toolNames], ["scripted-thinker", ["read"]]);
 			assert.match(await rpc.told("/subagents list"), /research "look" · completed/);

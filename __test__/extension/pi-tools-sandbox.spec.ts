@@ -192,7 +192,7 @@ told project 'cat README.md'`;
 				assert.doesNotMatch(answers.get(name) ?? "", /made-up|baseUrl|auth$|runs\.db|opened|written|^\d/, name);
 			}
 			assert.equal(answers.get("variables"), ",made-up-kept-value,plain");
-			assert.equal(answers.get("compiled"), "", "what pi loads late is not where its tools write");
+			assert.equal(answers.get("compiled"), "", "the code that pi loads later is not writable for tools");
 			assert.match(answers.get("project") ?? "", /A project/);
 			if (allows("pid-ns")) {
 				assert.ok(Number(answers.get("processes")) < 12, answers.get("processes"));

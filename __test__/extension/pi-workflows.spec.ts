@@ -51,7 +51,7 @@ for (const version of piVersions) {
 					for (const name of named) assert.ok(known.has(name), `there is no ${name}`);
 					assert.ok(
 						said.includes("{task}") && said.includes("{previous}"),
-						"the chain's own placeholders are left alone",
+						"the placeholders of the chain are unchanged",
 					);
 
 					const without = await expanded(stage, rpc, `/${workflow}`);
@@ -66,5 +66,5 @@ for (const version of piVersions) {
 async function expanded(stage: Stage, rpc: RpcSession, typed: string): Promise<string> {
 	const from = stage.server.requests.length;
 	await rpc.prompt(typed);
-	return stage.server.requests[from]?.userText ?? assert.fail("no request");
+	return stage.server.requests[from]?.userText ?? assert.fail("the model got no request");
 }

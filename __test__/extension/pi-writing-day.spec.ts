@@ -21,7 +21,7 @@ async function spawnWhenIdle(rpc: RpcSession, ...runs: Parameters<typeof spawn>)
 	for (;;) {
 		const { data } = await rpc.send({ type: "get_state" });
 		if (!(data as { isStreaming: boolean }).isStreaming) break;
-		assert.ok(performance.now() < deadline, "pi does not come to rest");
+		assert.ok(performance.now() < deadline, "pi did not become idle in time");
 	}
 	await rpc.prompt(spawn(...runs));
 }
@@ -30,7 +30,7 @@ async function spawnWhenIdle(rpc: RpcSession, ...runs: Parameters<typeof spawn>)
 async function told(file: string, count: number): Promise<void> {
 	const ids = () => announcementsIn(file).flatMap(({ deliveryIds }) => deliveryIds);
 	await eventually(() => existsSync(file) && ids().length >= count, `${count} ends are told`, toldMs);
-	assert.deepEqual([ids().length, new Set(ids()).size], [count, count], "each once");
+	assert.deepEqual([ids().length, new Set(ids()).size], [count, count], "each result is delivered once");
 }
 
 for (const version of piVersions) {
@@ -47,14 +47,14 @@ for (const version of piVersions) {
 			await spawnWhenIdle(rpc, ...together.map((label) => ({ task: work[label].task, agentId: "worker" })));
 			await told(file, 3);
 			assert.equal(day.branches().length, 3);
-			assert.equal(day.git("status", "--porcelain"), before, "nothing of it is in the person's tree");
+			assert.equal(day.git("status", "--porcelain"), before, "no change is in the user's tree");
 			assert.equal(day.read("notes.txt"), "mine, not committed\n");
 			const red = stage.childRequests().filter(({ userText }) => userText.startsWith("Your work is not done"));
-			assert.ok(red.length > 0, "the check was red");
+			assert.ok(red.length > 0, "the check failed first");
 			assert.match(
 				readFileSync(file, "utf8"),
 				/[Cc]heck[^\n]{0,200}passed: exit code 0, run 2 times/,
-				"and then green",
+				"the check passed after the repair",
 			);
 			const parser = day.branchOf("parser: mend");
 			assert.equal(day.git("show", `${parser}:parser.txt`), "whole\n");

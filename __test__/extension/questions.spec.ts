@@ -212,15 +212,15 @@ describe("questions in pi's terminal", () => {
 		await pass(1_900);
 		terminal.press("h");
 		await pass(10_000);
-		assert.equal(terminal.overlay, "", "there is text");
+		assert.equal(terminal.overlay, "", "the question stays closed while the editor has text");
 		terminal.typed = "";
 		terminal.give({ handleInput() {} });
 		await pass(10_000);
-		assert.equal(terminal.overlay, "", "another dialog has the keys");
+		assert.equal(terminal.overlay, "", "the question stays closed while another dialog has the keys");
 		terminal.give({ getText: () => "", setText() {}, handleInput() {} });
 		terminal.press(KEYS.down);
 		await pass(1_900);
-		assert.equal(terminal.overlay, "", "a key has come");
+		assert.equal(terminal.overlay, "", "the question stays closed after a key");
 		await pass(300);
 		assert.match(terminal.overlay, /Run scout\?/);
 		assert.equal(await sofar(answer), "waits");
@@ -234,7 +234,7 @@ describe("questions in pi's terminal", () => {
 		terminal.press("y", KEYS.enter);
 		assert.deepEqual([await sofar(answer), terminal.overlay, terminal.typed], ["waits", "", ""]);
 		await pass(2_200);
-		assert.match(terminal.overlay, /Run scout/, "nobody had seen it");
+		assert.match(terminal.overlay, /Run scout/, "the unseen question opens again");
 		terminal.press(KEYS.enter);
 		assert.equal(await sofar(answer), "waits");
 	});
@@ -320,7 +320,7 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual([terminal.overlay, terminal.lines.length], ["", 1]);
 		const other = ask.confirm(consent());
 		await pass(2_200);
-		assert.match(await seen(), /Run scout/, "it holds up no other one");
+		assert.match(await seen(), /Run scout/, "the question does not delay another one");
 		terminal.press(KEYS.down, KEYS.enter);
 		assert.equal(await sofar(other), true);
 		questions.open("answer");
@@ -330,7 +330,7 @@ describe("questions in pi's terminal", () => {
 		const left = ask.ask({ ...forConversation, id: forConversation.id + 1_000 });
 		await soon();
 		questions.detach(false);
-		assert.equal(await sofar(left), "rejected", "the conversation is still asked");
+		assert.equal(await sofar(left), "rejected", "the question stays with the conversation");
 	});
 
 	it("accept text only after the user has chosen to write, if they opened by themselves", async () => {
@@ -393,7 +393,7 @@ describe("questions in pi's terminal", () => {
 			assert.match(terminal.overlay, new RegExp(`${title}\\?`), which);
 		}
 		assert.equal(open("nobody"), "No sub-agent named `nobody` waits for an answer");
-		assert.equal(questions.open("list"), undefined, "another command");
+		assert.equal(questions.open("list"), undefined, "the name of a command opens no question");
 	});
 
 	it("appear on the card of their call, and above the editor with the key that opens them", async () => {
@@ -418,7 +418,7 @@ describe("questions in pi's terminal", () => {
 		for (let id = 0; id < 5_000; id++) ask.withdraw(-id);
 		const early = question("confirm");
 		ask.withdraw(early.id);
-		assert.deepEqual(await sofar(ask.ask(early)), {}, "taken back before it was heard");
+		assert.deepEqual(await sofar(ask.ask(early)), {}, "a question withdrawn before its arrival has no answer");
 	});
 
 	it("do not replace a withdrawn question that a person is reading", async () => {
@@ -461,7 +461,11 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual(await sofar(first), { confirmed: true });
 		next.detach(false);
 		assert.deepEqual(await sofar(second), {});
-		assert.deepEqual(await sofar(ask.ask(question("confirm"))), {}, "nobody is there any more");
+		assert.deepEqual(
+			await sofar(ask.ask(question("confirm"))),
+			{},
+			"a question after the end of the session has no answer",
+		);
 	});
 
 	it("fit the terminal, and long ones can be read to their end", async () => {
@@ -520,7 +524,7 @@ describe("questions in pi's terminal", () => {
 				terminal.press(KEYS.down, KEYS.enter);
 				assert.deepEqual(await sofar(answer), expected, way);
 			}
-			assert.equal(terminal.edited.length, 1, "what was read is edited");
+			assert.equal(terminal.edited.length, 1, "only the text that was shown is edited");
 			terminal.edited.pop()?.close("text");
 			await soon();
 		}
@@ -698,7 +702,7 @@ class Client {
 	async sees(): Promise<Open> {
 		await new Promise(setImmediate);
 		const [only, second] = this.open;
-		assert.equal(second, undefined, "two dialogs at once");
+		assert.equal(second, undefined, "only one dialog is open");
 		return only ?? assert.fail("no dialog is open");
 	}
 }

@@ -43,7 +43,7 @@ for (const { kind, draw, sample, broken } of kinds) {
 	describe(kind, () => {
 		const { kind: _kind, version: _version, ...bare } = sample as Record<string, unknown>;
 
-		it("is drawn with its kind and version, and as 0.1 has written it", () => {
+		it("is drawn with its kind and version, and in the format of 0.1", () => {
 			const stamped = { kind, version: 1, ...bare };
 			assert.ok(draw(stamped));
 			assert.ok(draw(bare));

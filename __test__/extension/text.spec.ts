@@ -72,24 +72,24 @@ describe("lines", () => {
 		assert.equal(fitPath(path, 12), "`…ts passed`");
 	});
 
-	it("are clipped with an ellipsis and only where they must be", () => {
+	it("are clipped with an ellipsis, only if necessary", () => {
 		assert.equal(clip("abcdef", 6), "abcdef");
 		assert.equal(clip("abcdef", 5), "abcd…");
 		assert.equal(clip("世界世界", 6), "世界…");
 		assert.deepEqual([cell("abc", 5), cell("abcdef", 5)], ["abc  ", "abcd…"]);
 	});
 
-	it("keep the ground they stand on when they are cut", () => {
+	it("keep their background when they are cut", () => {
 		assert.doesNotMatch(clip(named.fg("accent", "abcdef"), 5), RESETS);
 		assert.doesNotMatch(cell(named.fg("accent", "abcdef"), 5), RESETS);
 	});
 
-	it("stand below the text of the first one, or further to the right", () => {
+	it("are aligned with the text of the first line, or indented further", () => {
 		assert.deepEqual(wrap("one two three", 9, "- "), ["- one two", "  three"]);
 		assert.deepEqual(indented(["a", "", "b"], 2), ["  a", "", "  b"]);
 	});
 
-	it("end where a name does in a path or key that is too wide for one", () => {
+	it("break a long path or key between its names", () => {
 		const path = "in /home/me/a-long-name/bin/node and on";
 		assert.deepEqual(wrap(path, 14), ["in /home/me/", "a-long-name/", "bin/node and", "on"]);
 		const key = "\u001b[2magent:explorer:subagent:cc9b1aff-fae5\u001b[22m";
@@ -99,12 +99,12 @@ describe("lines", () => {
 		assert.equal(wrap("a/".repeat(200_000), 20).length, 20_000);
 	});
 
-	it("have parts, as many as fit", () => {
+	it("hold as many parts as fit", () => {
 		assert.deepEqual(plain.resized(9).rows(["one", "", "two", "three"]), ["one · two", "three"]);
 		assert.equal(joinedWidth(["one", "", "two"]), plain.joined(["one", "", "two"]).length);
 	});
 
-	it("have one colour sequence for a run of text", () => {
+	it("have one colour sequence per line of text", () => {
 		const page = named.paragraph("many words that fill a line or two ".repeat(140), "muted");
 		const drawn = page.join("\n");
 		assert.equal(drawn.match(COLOURS)?.length, page.length);
@@ -180,7 +180,7 @@ describe("code", () => {
 
 	it("is in one colour in a host that is not pi", () => assert.deepEqual(code("rust"), inOneColour));
 
-	it("is drawn by the pi that runs us", async (test) => {
+	it("is drawn by the hosting pi", async (test) => {
 		const [, program = ""] = process.argv;
 		process.argv[1] = fileURLToPath(import.meta.resolve(PI).replace(/index\.js$/, "cli.js"));
 		test.after(() => {

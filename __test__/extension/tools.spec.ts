@@ -28,7 +28,7 @@ describe("the tools", () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		await call();
-		const { options } = addon.runs[0] ?? assert.fail("nothing was started");
+		const { options } = addon.runs[0] ?? assert.fail("no run was started");
 		assert.deepEqual(
 			{ ...options, hostExecutable: "", hostScript: "" },
 			{
@@ -258,7 +258,7 @@ describe("registration", () => {
 		before.addon.surfaces = off.surfaces;
 		const reloaded = before.reload();
 		const names = SURFACES.tools.map(({ name }) => name);
-		assert.deepEqual([...reloaded.host.tools.keys()], names, "cards are drawn again before session_start");
+		assert.deepEqual([...reloaded.host.tools.keys()], names, "the tools exist before `session_start`");
 		reloaded.host.active.push("read");
 		await reloaded.host.emit("session_start");
 		assert.deepEqual(reloaded.host.active, ["read"]);
@@ -312,7 +312,7 @@ describe("registration", () => {
 	it("keeps two copies of the package separate", async () => {
 		const [one, other] = [await start(), await start()];
 		await one.host.emit("session_start");
-		assert.equal(other.reload().host.tools.size, 0, "its tools were never described");
+		assert.equal(other.reload().host.tools.size, 0, "the other copy registers no tools");
 		await other.host.emit("session_start");
 		await one.host.emit("session_shutdown", { reason: "quit" });
 		assert.deepEqual([one.addon.ended, other.addon.ended], [1, 0]);
@@ -366,7 +366,11 @@ describe("/subagents", () => {
 		assert.deepEqual(commands.get("subagents")?.getArgumentCompletions("s"), [
 			{ value: "stop", label: "stop", description: "" },
 		]);
-		assert.equal(commands.get("subagents")?.getArgumentCompletions("stop"), null, "it is complete");
+		assert.equal(
+			commands.get("subagents")?.getArgumentCompletions("stop"),
+			null,
+			"a complete command has no completions",
+		);
 	});
 
 	it("notifies in RPC mode and leaves the session alone", async () => {
@@ -387,7 +391,7 @@ describe("/subagents", () => {
 		if (!view) assert.fail("no session was opened");
 		view.report = { ...kept, isError: false, exact };
 		await host.commands.get("subagents")?.handler("diff 1a2b", host.context());
-		const [{ data } = assert.fail("no entry")] = host.entries;
+		const [{ data } = assert.fail("no entry was written")] = host.entries;
 		assert.deepEqual(data, { kind: "subagents-report", version: 1, ...kept });
 		assert.deepEqual(host.renderEntry?.({ data }, 40), [" Changes", "", " +KEY=secret;./x.sh"]);
 		const stored: unknown = JSON.parse(JSON.stringify(data));

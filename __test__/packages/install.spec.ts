@@ -64,8 +64,8 @@ function works(project: string, node: string): void {
 	assert.match(words ?? "", /^From a package\./);
 	assert.match(supervision ?? "", /^warden/);
 	const warden = join(folder ?? "", "pi-subagent-warden");
-	assert.equal(statSync(warden).mode & 0o111, 0o111, "the warden can be run");
-	assert.equal(spawnSync(warden, ["--nothing"]).status, 125, "it runs, and knows no such argument");
+	assert.equal(statSync(warden).mode & 0o111, 0o111, "the warden is executable");
+	assert.equal(spawnSync(warden, ["--nothing"]).status, 125, "the warden rejects an unknown argument");
 }
 
 test("exactly these files are shipped", () => {
@@ -78,7 +78,7 @@ test("exactly these files are shipped", () => {
 	});
 	const found = `${lines.sort().join("\n")}\n`;
 	if (process.env.UPDATE_SHIPPED) writeFileSync(shipped, found);
-	assert.equal(found, readFileSync(shipped, "utf8"), "set UPDATE_SHIPPED=1 to accept");
+	assert.equal(found, readFileSync(shipped, "utf8"), "the shipped files have changed: set UPDATE_SHIPPED=1 to accept");
 });
 
 test("an installation is as small as docs/platforms.md says", () => {
@@ -98,7 +98,11 @@ describe("npm install", () => {
 				const project = registry.project(`npm-${version}${scripts}`);
 				registry.npm(project, "install", name, ...(scripts ? [scripts] : []));
 				const installed = readdirSync(join(project, "node_modules")).filter((folder) => folder.startsWith(name));
-				assert.deepEqual(installed.sort(), [name, `${name}-${platform}`], "one platform, and neither musl nor another");
+				assert.deepEqual(
+					installed.sort(),
+					[name, `${name}-${platform}`],
+					"only the package of this platform is installed",
+				);
 				works(project, nodeOf(version));
 			});
 		}
@@ -122,7 +126,10 @@ describe("pnpm add", () => {
 test("without its platform's package it names platform, libc and the command that helps, and the command helps", () => {
 	const project = registry.project("missing");
 	registry.npm(project, "install", name, "--omit=optional");
-	assert.ok(!existsSync(join(project, "node_modules", `${name}-${platform}`)), "it was left out");
+	assert.ok(
+		!existsSync(join(project, "node_modules", `${name}-${platform}`)),
+		"the package of the platform is not installed",
+	);
 	const said = spawnSync(nodeOf("24"), ["-e", `require("${name}")`], { cwd: project, encoding: "utf8" }).stderr;
 	const line = said.split("\n").find((line) => line.startsWith("Error: ")) ?? said;
 	const [, help = ""] = / Install it with `npm (install [^`]+)`\.$/.exec(line) ?? [];

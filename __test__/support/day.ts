@@ -296,7 +296,7 @@ export class Day {
 	get sessionFile(): string {
 		const folder = join(this.world.home, ".pi", "sessions");
 		const [file, other] = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
-		if (!file || other) throw new Error(`not one session: ${file}, ${other}`);
+		if (!file || other) throw new Error(`expected one session: ${file}, ${other}`);
 		return join(folder, file);
 	}
 

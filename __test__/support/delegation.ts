@@ -122,7 +122,7 @@ export class Stage {
 	runDirectory(): string {
 		const { agentDir } = this.world;
 		const [guard, other] = pathsBelow(agentDir).filter((file) => file.endsWith("/guard.cjs"));
-		if (!guard || other) throw new Error(`the run under way is not the only one: ${guard}, ${other}`);
+		if (!guard || other) throw new Error(`more than one run is active: ${guard}, ${other}`);
 		return join(agentDir, dirname(guard));
 	}
 
@@ -130,7 +130,7 @@ export class Stage {
 	childAgentDir(): string {
 		const parent = join(this.world.agentDir, "subagents", "scratch");
 		const [own, other] = readdirSync(parent).filter((name) => !name.endsWith(".run"));
-		if (!own || other) throw new Error(`the child under way is not the only one: ${own}, ${other}`);
+		if (!own || other) throw new Error(`more than one child is active: ${own}, ${other}`);
 		return join(parent, own);
 	}
 

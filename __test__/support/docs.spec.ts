@@ -67,7 +67,7 @@ test("a page begins with a sentence about its purpose", () => {
 		const [title = "", ...parts] = read(page).split("\n\n");
 		assert.match(title, /^# \S/, page);
 		const first = parts.find((part) => !/^\[[^\]]+\]\(README[.\w]*\)$/.test(part)) ?? "";
-		assert.match(first, /^(?![|#>`-]).*[.:。]\s*$/s, `${page} begins with:\n${first}`);
+		assert.match(first, /^(?![|#>`-]).*[.:。]\s*$/s, `${page} does not begin with a sentence:\n${first}`);
 		const beside = first.replace(/\[[^\]]*\]\([^)]*\)/g, "").replace(/[^\p{L}]/gu, "");
 		assert.ok(beside.length >= 20, `${page} begins with links:\n${first}`);
 	}

@@ -290,12 +290,12 @@ test("the page of results has a row for every field, absent or not, and each lit
 		const isOptional = maybe === "?" && !always.includes(key);
 		assert.ok(
 			found.some(({ kind }) => kind.endsWith("?") === isOptional),
-			`${key} is ${maybe || "always there"}`,
+			`docs/results.md states wrongly if ${key} may be absent`,
 		);
 		for (const [, word] of type.matchAll(/"([^"]+)"/g))
 			assert.ok(
 				found.some(({ what }) => what.includes(`\`${word}\``)),
-				`${key} may be ${word}`,
+				`docs/results.md does not name the value ${word} of ${key}`,
 			);
 	}
 	for (const name of ["CheckReport", "IsolationReport", "SandboxReport", "Resources", "RedactedValues", "RunUsage"])
@@ -363,7 +363,7 @@ test("the example of a web page sends updates and the answer, and ends", { timeo
 		const ended = new Promise<number | null>((resolve) => program.once("exit", resolve));
 		const url = await new Promise<string>((resolve, reject) => {
 			program.stdout.once("data", (text) => resolve(String(text).trim()));
-			program.once("exit", () => reject(new Error("it ended before it said where its page is")));
+			program.once("exit", () => reject(new Error("the example ended before it printed its address")));
 		});
 		assert.match(await (await fetch(url)).text(), /EventSource/);
 		const events = await (await fetch(`${url}events`)).text();

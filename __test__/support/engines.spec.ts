@@ -24,7 +24,7 @@ async function listener(address: string, place: string, how: "words" | "environm
 		env,
 		stdio: ["ignore", "pipe", "inherit"],
 	});
-	await once(child.stdout ?? assert.fail("it has an output"), "data");
+	await once(child.stdout ?? assert.fail("the step has no output"), "data");
 	return child;
 }
 
@@ -61,7 +61,7 @@ test(
 );
 
 test(
-	"an engine that cannot be had is skipped, and one that fails, listens or leaves something is not",
+	"an unavailable engine is skipped, but an engine that fails, listens or leaves something is an error",
 	linux,
 	async () => {
 		let child: ChildProcess | undefined;
@@ -93,7 +93,7 @@ test(
 				return { launcher, stop };
 			});
 			await assert.rejects(left, /processes survived the end of the engine: \d+ /);
-			assert.equal(stopped, 2, "whatever was started is stopped");
+			assert.equal(stopped, 2, "every started engine is stopped");
 			assert.ok(!existsSync(used));
 		} finally {
 			if (child && child.exitCode === null && child.signalCode === null) await ended(child);

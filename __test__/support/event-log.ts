@@ -65,14 +65,15 @@ export class EventLog {
 		if (this.#rest.length > 0) this.#line(Buffer.concat(this.#rest).toString("utf8"));
 		this.#rest = [];
 		this.#ended = why;
-		for (const waiter of this.#waiters) waiter.reject(new Error(`no such event: ${why}${this.#summary()}`));
+		for (const waiter of this.#waiters)
+			waiter.reject(new Error(`the expected event is missing: ${why}${this.#summary()}`));
 	}
 
 	/** The first event from position `from` on that fits, past or to come. Rejects at the end of pi and of the limit. */
 	async waitFor(matches: (event: PiEvent) => boolean, limitMs = defaultWaitMs, from = 0): Promise<PiEvent> {
 		const found = this.events.slice(from).find(matches);
 		if (found) return found;
-		if (this.#ended) throw new Error(`no such event: ${this.#ended}${this.#summary()}`);
+		if (this.#ended) throw new Error(`the expected event is missing: ${this.#ended}${this.#summary()}`);
 		return await new Promise((resolve, reject) => {
 			const settle = () => {
 				clearTimeout(timer);
@@ -89,7 +90,8 @@ export class EventLog {
 					reject(error);
 				},
 			};
-			const late = () => waiter.reject(new Error(`no such event within ${limitMs} ms${this.#summary()}`));
+			const late = () =>
+				waiter.reject(new Error(`the expected event did not arrive within ${limitMs} ms${this.#summary()}`));
 			const timer = setTimeout(late, limitMs);
 			this.#waiters.add(waiter);
 		});

@@ -14,7 +14,7 @@ const lookEveryMs = 10;
 export async function eventually(holds: () => boolean, what: string, limitMs = patienceMs): Promise<void> {
 	const deadline = performance.now() + limitMs;
 	while (!holds()) {
-		assert.ok(performance.now() < deadline, `${what} did not come`);
+		assert.ok(performance.now() < deadline, `timed out waiting for: ${what}`);
 		await delay(lookEveryMs);
 	}
 }

@@ -15,7 +15,7 @@ const read = (path: string) => readFileSync(join(packageDir, path), "utf8");
 
 test("plots, data and quoted figures match the committed results", () => {
 	for (const [path, text] of files()) {
-		assert.equal(read(path), text, `${path} is not made of ${source}: npm run bench -- --draw`);
+		assert.equal(read(path), text, `${path} does not match ${source}: run npm run bench -- --draw`);
 	}
 	const drawn = [...files().keys()].filter((path) => path.startsWith("benchmark/plots/"));
 	assert.deepEqual(
@@ -86,15 +86,15 @@ test("the figures of other people's secrets match the last measurement", () => {
 	];
 	for (const [page, words, part] of quoted) {
 		const [, said = ""] =
-			words.exec(read(page).replaceAll(/\s+/g, " ")) ?? assert.fail(`${page} does not say ${words}`);
+			words.exec(read(page).replaceAll(/\s+/g, " ")) ?? assert.fail(`${page} does not contain ${words}`);
 		const decimals = said.split(".")[1]?.length ?? 0;
 		assert.equal(said, share(part).toFixed(decimals), `${page}: ${words}`);
 	}
 	const page = read("docs/redaction.md");
 	const counts = [`the ${measured.recognizable} recognizable shapes`, `the ${measured.innocent.of} texts`];
 	for (const words of [...counts, measured.commit.slice(0, 8), measured.date])
-		assert.ok(page.replaceAll("\n", " ").includes(words), `docs/redaction.md does not say ${words}`);
-	assert.equal(measured.glimpses, 0, "nothing of a secret is shown while it arrives");
+		assert.ok(page.replaceAll("\n", " ").includes(words), `docs/redaction.md does not contain ${words}`);
+	assert.equal(measured.glimpses, 0, "no part of a secret is shown while it arrives");
 });
 
 test("a different figure in the results gives a different plot", () => {
@@ -184,10 +184,10 @@ test("a page quotes no speed or size that is not in the results", () => {
 			.replace(/`[^`\n]*`/g, "");
 		let rest = text;
 		for (const said of unbound[page] ?? []) {
-			assert.match(text, said, `${page} does not say ${said} any more`);
+			assert.match(text, said, `${page} no longer contains ${said}`);
 			rest = rest.replaceAll(new RegExp(said.source, "g"), "");
 		}
 		const quoted = rest.match(/\b\d[\d.,]* ?(?:ms|µs|MB\/s|[kM]i?B|×)(?![a-z])/g) ?? [];
-		assert.deepEqual(quoted, [], `${page} quotes figures that nothing binds to ${source}`);
+		assert.deepEqual(quoted, [], `${page} quotes figures that are not checked against ${source}`);
 	}
 });

@@ -29,7 +29,7 @@ async function withServer(script: Rule["answer"], work: (server: ModelServer) =>
 	}
 }
 
-test("text is cut into deltas of the size asked for and never inside a character", async () => {
+test("text is split into deltas of the requested size, and never inside a character", async () => {
 	await withServer([say("ab😀cd", { size: 3 }), usage({ input: 7, output: 3 })], async (server) => {
 		const got = await chunks(await ask(server));
 		const deltas = got.map(({ choices }) => choices[0]?.delta.content).filter((text) => text !== undefined);
@@ -56,7 +56,7 @@ test("the script sets the reason of the end", async () => {
 	});
 });
 
-test("an HTTP error carries its status, its body and when to try again", async () => {
+test("an HTTP error has its status, its body and the time of the next try", async () => {
 	await withServer([fail(429, { retryAfter: 3 })], async (server) => {
 		const response = await ask(server);
 		assert.equal(response.status, 429);

@@ -98,7 +98,9 @@ export class ModelServer {
 			const timer = setTimeout(() => {
 				this.#waiters = this.#waiters.filter((other) => other !== waiter);
 				const seen = this.requests.map((request) => `  ${request}`).join("\n");
-				reject(new Error(`no such request within ${limitMs} ms; requests so far:\n${seen || "  none"}`));
+				reject(
+					new Error(`the expected request did not arrive within ${limitMs} ms; requests so far:\n${seen || "  none"}`),
+				);
 			}, limitMs);
 			this.#waiters.push(waiter);
 		});

@@ -115,7 +115,11 @@ test("the package of all platforms contains neither an addon nor a warden", () =
 		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
 		[],
 	);
-	assert.deepEqual(names.sort(), [...shipped()].sort(), "UPDATE_SHIPPED=1 npm run test:packages writes the list");
+	assert.deepEqual(
+		names.sort(),
+		[...shipped()].sort(),
+		"the shipped files have changed: run UPDATE_SHIPPED=1 npm run test:packages",
+	);
 });
 
 /** Returns the files that `npm run test:packages` found in the package of all platforms. */
@@ -188,9 +192,9 @@ test("a program without the addon gets platform, libc and the fix in one line", 
 	}
 });
 
-test("the committed loader has these words", () => {
+test("the committed loader contains our message", () => {
 	const loader = readFileSync(join(packageDir, "index.js"), "utf8");
-	assert.equal(withOurWords(loader), loader, "run npm run build");
+	assert.equal(withOurWords(loader), loader, "the loader is not up to date: run npm run build");
 	assert.throws(() => withOurWords("another loader"), /The end of napi's loader has changed/);
 });
 

@@ -67,7 +67,7 @@ for (const version of piVersions) {
 			assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: "Hello from the script\n", stderr: "" });
 		});
 
-		test("JSON mode hands out updates and ends of tools", async () => {
+		test("JSON mode prints updates and the ends of tools", async () => {
 			const { code, log } = await runJson(world, "ask me");
 			assert.equal(code, 0);
 			assert.deepEqual(log.toolUpdates("ask_user")[0]?.partialResult.details, { asked: "Shall I?" });
@@ -107,7 +107,7 @@ for (const version of piVersions) {
 			await world.assertNothingLeft(0);
 		});
 
-		test("a signal that a test sends is how pi ends", async () => {
+		test("pi ends by the signal that a test sends", async () => {
 			const { pi, log, finished } = startJson(world, "hang");
 			await log.waitFor(({ type }) => type === "message_update");
 			pi.kill("SIGKILL");

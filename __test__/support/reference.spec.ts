@@ -67,7 +67,12 @@ test("the reference names every function, class and method, as index.d.ts does",
 	const after = "`index.d.ts` has the types, units, limits, and an example of each function and class.";
 	const renewed = `${before}${heading}\n${after}\n\n| | |\n|---|---|\n${table}\n`;
 	if (process.env.UPDATE_DOCS) writeFileSync(path, renewed);
-	else assert.equal(page, renewed, "run UPDATE_DOCS=1 node --test __test__/support/reference.spec.ts");
+	else
+		assert.equal(
+			page,
+			renewed,
+			"the reference is not up to date: run UPDATE_DOCS=1 node --test __test__/support/reference.spec.ts",
+		);
 	for (const name of [
 		"startRun(options, onUpdate?, host?)",
 		"RunHandle.abort(reason?)",

@@ -81,7 +81,7 @@ export class RpcSession {
 		for (const deadline = performance.now() + limitMs; ; await delay(100)) {
 			const text = await this.told(message);
 			if (what.test(text)) return text;
-			if (performance.now() >= deadline) throw new Error(`${message} does not tell ${what}:\n${text}`);
+			if (performance.now() >= deadline) throw new Error(`the answer to ${message} lacks ${what}:\n${text}`);
 		}
 	}
 

@@ -47,7 +47,7 @@ test("everything that a machine lacks is named at once, with its fix", () => {
 	for (const words of [/Rust is missing/, /rustup\.rs/, /C compiler \(cc\) is missing/, /tar is missing/]) {
 		assert.match(text, words);
 	}
-	assert.doesNotMatch(text, /at .*\.mjs:\d+/, "no stack for what a user can mend");
+	assert.doesNotMatch(text, /at .*\.mjs:\d+/, "a problem that a user can fix shows no stack");
 });
 
 test("a Rust that is too old is named with the required version", () => {

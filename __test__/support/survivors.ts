@@ -46,7 +46,7 @@ export async function assertNothingLeft(mark: string, limitMs = defaultLimitMs):
 	if (left.length === 0) return;
 	await endAll(mark);
 	const list = left.map(({ pid, command }) => `  ${pid} ${command.slice(0, 200)}`).join("\n");
-	throw new Error(`${left.length} processes were left after ${limitMs} ms:\n${list}`);
+	throw new Error(`${left.length} processes remained after ${limitMs} ms:\n${list}`);
 }
 
 /** Ends every process with this mark: SIGTERM, then SIGKILL until none is left. */

@@ -121,7 +121,7 @@ describe("the page about switching", () => {
 			assert.ok(codes(here).length > 0 || /^(none|the same)\b/.test(here), `| ${there} | ${here} |`);
 		}
 		for (const wrong of ["maxConcurent", "agents.NAME.modell", "isolation: worktree", "allowWrite: some", "/agents"])
-			assert.ok(!(await isOurs(wrong)), `${wrong} passes`);
+			assert.ok(!(await isOurs(wrong)), `${wrong} was accepted`);
 	});
 
 	test("shows configurations and agent files that load without a message", async () => {

@@ -23,13 +23,13 @@ test("a process of another pid namespace with the victim's number and start does
 	const stranger = spawn("unshare", words, { stdio: ["ignore", "pipe", "ignore"] });
 	try {
 		const [said] = await once(stranger.stdout, "data");
-		assert.equal(String(said), "1\n", "its number there");
+		assert.equal(String(said), "1\n", "the process has the number 1 in its namespace");
 		const children = readFileSync(`/proc/${stranger.pid}/task/${stranger.pid}/children`, "utf8");
 		const pid = Number(children.trim());
 		await tree.up();
 		const there = tree.left().length;
 		appendFileSync(join(tree.folder, "victims"), `bare ${identities(String(pid)).at(-1)}\n`);
-		assert.ok(!tree.left().some((left) => left.pid === pid), "it would be ended with the tree");
+		assert.ok(!tree.left().some((left) => left.pid === pid), "the foreign process does not belong to the tree");
 		assert.equal(tree.left().length, there);
 	} finally {
 		stranger.kill("SIGKILL");

@@ -63,7 +63,7 @@ export class Tree {
 	async up(limitMs = upLimitMs): Promise<void> {
 		const deadline = performance.now() + limitMs;
 		while (!readdirSync(this.folder).includes("up")) {
-			if (performance.now() > deadline) throw new Error(`the tree is not up within ${limitMs} ms`);
+			if (performance.now() > deadline) throw new Error(`the tree did not start within ${limitMs} ms`);
 			await delay(lookEveryMs);
 		}
 		// Its place is only visible while it exists.

@@ -282,7 +282,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Handles a field of another harness, which may be a restriction.
+    /// Handles an unknown field: applies it if it is a restriction of another harness, and reports it as ignored otherwise.
     fn foreign(&mut self, field: &Field, agent: &mut AgentDefinition) {
         match restriction_of(&field.name, &field.value) {
             None => {

@@ -53,8 +53,8 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
         return Check::new("disk", Status::Ok, message);
     }
     Check::new("disk", Status::Warning, message).hint(
-        "while a session is open, the files of the oldest runs are removed within minutes, but not within \
-         an hour of their end. Remove files of runs that are not in the store by hand",
+        "while a session is open, the files of the oldest runs, including runs in calls, are removed within \
+         minutes, but not within an hour of their end. Remove files of runs that are not in the store by hand",
     )
 }
 

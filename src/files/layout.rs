@@ -71,7 +71,8 @@ pub fn snapshots(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join(SNAPSHOTS)
 }
 
-/// The record of a run's private tree, in the directory of its snapshot. It is removed once the run was applied.
+/// The record of a run's private tree, in the directory of its snapshot. It is removed as soon
+/// as the changes in the tree have been imported, even if the import failed.
 pub const PRIVATE_TREE: &str = "private.json";
 
 /// The directory of the private trees of runs.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::is_transient;
 
-/// The reason for which a child did not start. Nothing is left running.
+/// The reason why a child did not start. Nothing is left running.
 ///
 /// The source is the operating system's error.
 #[derive(Debug, thiserror::Error)]

@@ -224,7 +224,7 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
     ended.await
 }
 
-/// The reason for which [`watch`] stopped.
+/// The reason why [`watch`] stopped.
 #[derive(Debug)]
 enum End {
     Left(Option<ExitStatus>),

@@ -1,4 +1,4 @@
-//! The reason for which the store cannot be used.
+//! The reason why the store cannot be used.
 
 use std::fs::File;
 use std::io;

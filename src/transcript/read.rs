@@ -57,7 +57,7 @@ pub enum TranscriptEntry {
         text: String,
         /// `provider/id`.
         model: Option<String>,
-        /// The reason for which the message is incomplete.
+        /// The reason why the message is incomplete.
         error: Option<String>,
     },
     /// The model calls a tool.

@@ -81,7 +81,7 @@ pub(super) const KEPT: &str = "kept";
 const NOTHING: &str = "PI_SUBAGENT_NOTHING";
 const OFF: &str = "PI_SUBAGENT_OFF";
 
-/// The reason for which a git command failed.
+/// The reason why a git command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is none.

@@ -144,7 +144,7 @@ impl WatchedFiles {
     }
 }
 
-/// The reason for which a search was incomplete.
+/// The reason why a search was incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     /// The limit that ended it, in words.

@@ -49,8 +49,8 @@ impl Actor {
             .stderr(Stdio::null())
             .spawn()
             .expect("the test program starts");
-        let stdin = Some(child.stdin.take().expect("it is piped"));
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let stdin = Some(child.stdin.take().expect("the input is a pipe"));
+        let stdout = BufReader::new(child.stdout.take().expect("the output is a pipe"));
         let (send, answers) = channel();
         std::thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
@@ -65,8 +65,8 @@ impl Actor {
 
     /// Sends a command and does not wait for an answer.
     pub(crate) fn say(&mut self, words: &str) {
-        let stdin = self.stdin.as_mut().expect("it is still told something");
-        writeln!(stdin, "{words}").expect("the actor listens");
+        let stdin = self.stdin.as_mut().expect("the input of the actor is open");
+        writeln!(stdin, "{words}").expect("the actor reads its input");
     }
 
     /// Returns the next answer.
@@ -85,28 +85,29 @@ impl Actor {
         // Its output ends with it.
         let last = self.answers.recv_timeout(PATIENCE);
         let _ = self.child.kill();
-        let status = self.child.wait().expect("it is our child");
-        assert_eq!(last, Err(RecvTimeoutError::Disconnected), "it went on without its test");
+        let status = self.child.wait().expect("the process ends");
+        assert_eq!(last, Err(RecvTimeoutError::Disconnected), "the process continued without its test");
         assert!(status.success(), "{status}");
     }
 
     /// Stops the process, as Ctrl-Z does, and waits until it is stopped.
     pub(crate) fn stop(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("it is our child");
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP)
+            .expect("the process can be signalled");
         let stat = format!("/proc/{}/stat", self.child.id());
         let is_stopped = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
         let deadline = std::time::Instant::now() + PATIENCE;
         while !is_stopped() {
-            assert!(std::time::Instant::now() < deadline, "it did not stop");
+            assert!(std::time::Instant::now() < deadline, "the process did not stop");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
     /// Kills the process without warning, and waits until it has ended.
     pub(crate) fn kill(&mut self) {
-        self.child.kill().expect("it is our child");
-        self.child.wait().expect("it is our child");
+        self.child.kill().expect("the process can be killed");
+        self.child.wait().expect("the process ends");
     }
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
     if let Some(agent_dir) = std::env::var_os(SWITCH) {
         return role(Path::new(&agent_dir), &mut std::io::stdin().lines().map_while(Result::ok));
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = tempfile::tempdir().expect("a temporary directory is created");
     Actor::start(dir.path()).ends_unheard();
 }
 

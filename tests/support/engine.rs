@@ -10,8 +10,8 @@ const ENGINE: &str = "PI_SUBAGENT_TEST_ENGINE";
 /// Returns the launcher, in the form of a configuration, if an engine is set up.
 pub(crate) fn engine() -> Option<Value> {
     let path = std::env::var_os(ENGINE)?;
-    let text = std::fs::read_to_string(path).expect("the file of an engine");
-    Some(serde_json::from_str(&text).expect("a launcher"))
+    let text = std::fs::read_to_string(path).expect("the file is readable");
+    Some(serde_json::from_str(&text).expect("the text is valid JSON"))
 }
 
 /// Returns the number of local processes with a path among their arguments. A child in a container has another PID here, but the
@@ -22,18 +22,23 @@ pub(crate) fn naming(path: &Path) -> usize {
         let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         words.split(|byte| *byte == 0).any(|word| word == path)
     };
-    std::fs::read_dir("/proc").expect("processes").flatten().map(names).filter(|named| *named).count()
+    std::fs::read_dir("/proc")
+        .expect("the directory is readable")
+        .flatten()
+        .map(names)
+        .filter(|named| *named)
+        .count()
 }
 
 /// Overrides the fields of a stand-in with the engine's own. Its `cancel` leaves a line with the run's id in `note`, too.
 pub(crate) fn through(engine: &Value, settings: &mut Value, note: &Path) {
-    let settings = settings.as_object_mut().expect("an object");
+    let settings = settings.as_object_mut().expect("the value is an object");
     settings.remove("quote");
-    let mut engine = engine.as_object().expect("an object").clone();
+    let mut engine = engine.as_object().expect("the value is an object").clone();
     let cancel = engine.remove("cancel").unwrap_or_else(|| json!(["true"]));
     let noted = format!("echo {{runId}} >>'{}'; exec \"$@\"", note.display());
     let words = ["/bin/sh", "-c", &noted, "sh"].map(Value::from);
-    let cancel = words.into_iter().chain(cancel.as_array().expect("a list").iter().cloned());
+    let cancel = words.into_iter().chain(cancel.as_array().expect("the value is an array").iter().cloned());
     settings.insert("cancel".to_owned(), cancel.collect());
     settings.extend(engine);
 }

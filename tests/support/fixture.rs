@@ -7,7 +7,7 @@ use pi_subagent_native::process::ChildCommand;
 /// Returns a program from `children/`, which are named after their behaviour.
 pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
     let script = support().join("children").join(format!("{name}.sh"));
-    assert!(script.is_file(), "no fixture {name}");
+    assert!(script.is_file(), "there is no fixture {name}");
     ChildCommand {
         program: "/bin/sh".into(),
         args: std::iter::once(script.into()).chain(args.iter().map(Into::into)).collect(),

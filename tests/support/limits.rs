@@ -11,5 +11,5 @@ pub(crate) async fn with_longer_limits(case: &str, mut play: impl AsyncFnMut(u64
             return;
         }
     }
-    panic!("{case}: the child did not come so far in {LIMITS_MS:?} ms");
+    panic!("{case}: the child did not reach the expected state in {LIMITS_MS:?} ms");
 }

@@ -34,8 +34,8 @@ struct Wire {
 impl Relay {
     /// Relays to a server, with a delay in both directions.
     pub(crate) fn to(server: SocketAddr, delay: Duration) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let port = listener.local_addr().expect("a port").port();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("the port is free");
+        let port = listener.local_addr().expect("the listener has an address").port();
         let wire = Arc::new(Wire {
             network: Mutex::new(Network::Works),
             changed: Condvar::new(),
@@ -77,10 +77,10 @@ impl Wire {
         let Ok(server) = TcpStream::connect(server) else { return };
         for stream in [&client, &server] {
             // An end is a reset, as after the loss of a machine's network.
-            set_socket_linger(stream, Some(Duration::ZERO)).expect("a setting");
-            stream.set_nodelay(true).expect("a setting");
+            set_socket_linger(stream, Some(Duration::ZERO)).expect("the option is set");
+            stream.set_nodelay(true).expect("the option is set");
         }
-        let copy = |stream: &TcpStream| stream.try_clone().expect("a descriptor");
+        let copy = |stream: &TcpStream| stream.try_clone().expect("the stream is cloned");
         self.connections.lock().extend([copy(&client), copy(&server)]);
         for (from, to) in [(copy(&client), copy(&server)), (server, client)] {
             let wire = Arc::clone(self);

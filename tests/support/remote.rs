@@ -58,10 +58,12 @@ pub(crate) fn at(place: Place, script: &str, config: &Value) -> Scene {
     if let (Place::Engine, Some(engine)) = (place, engine()) {
         through(&engine, &mut all["launchers"]["far"], &scene.path("cancelled"));
         all["launchers"]["far"]["cwd"] = scene.path("far").to_string_lossy().into();
-        fs::create_dir_all(scene.path("far")).expect("a directory");
+        fs::create_dir_all(scene.path("far")).expect("the directory is created");
     }
     all["launcher"] = if place == Place::Here { "local" } else { "far" }.into();
-    all.as_object_mut().expect("an object").extend(config.as_object().expect("an object").clone());
+    all.as_object_mut()
+        .expect("the value is an object")
+        .extend(config.as_object().expect("the value is an object").clone());
     scene.spec.task = TASK.into();
     let context = Arc::make_mut(&mut scene.spec.context);
     context.config = Some(all);

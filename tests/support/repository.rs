@@ -20,8 +20,8 @@ pub(crate) struct Scene(pub(crate) TempDir);
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let this = Self(tempfile::tempdir().expect("a temporary directory"));
-        fs::create_dir_all(this.at("project")).expect("made");
+        let this = Self(tempfile::tempdir().expect("a temporary directory is created"));
+        fs::create_dir_all(this.at("project")).expect("the directory is created");
         this.git(&["init", "-q", "-b", "main"]);
         this
     }
@@ -30,8 +30,8 @@ impl Scene {
     pub(crate) fn in_memory() -> Self {
         let place = Some("/dev/shm").filter(|place| Path::new(place).is_dir());
         let made = place.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
-        let this = Self(made.expect("a temporary directory"));
-        fs::create_dir_all(this.at("project")).expect("made");
+        let this = Self(made.expect("a temporary directory is created"));
+        fs::create_dir_all(this.at("project")).expect("the directory is created");
         this.git(&["init", "-q", "-b", "main"]);
         this
     }
@@ -46,7 +46,7 @@ impl Scene {
     }
 
     pub(crate) fn at(&self, name: &str) -> PathBuf {
-        self.0.path().canonicalize().expect("it is there").join(name)
+        self.0.path().canonicalize().expect("the path exists").join(name)
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -55,8 +55,8 @@ impl Scene {
 
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-        fs::write(path, text).expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, text).expect("the file is written");
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> String {
@@ -82,21 +82,21 @@ impl Scene {
     }
 
     pub(crate) fn env(&self) -> Vec<(OsString, OsString)> {
-        let path = std::env::var_os("PATH").expect("a search path");
+        let path = std::env::var_os("PATH").expect("`PATH` is set");
         vec![("PATH".into(), path), ("HOME".into(), self.at("home").into())]
     }
 
     pub(crate) async fn store(&self) -> SnapshotStore {
-        let git = Git::find(&self.env(), None).await.expect("a git");
+        let git = Git::find(&self.env(), None).await.expect("git is found");
         SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
     }
 
     /// A store whose git runs in the sandbox, if this machine has one.
     pub(crate) async fn sandboxed(&self) -> SnapshotStore {
         let warden = warden::warden();
-        let abilities = probe(&warden).await.expect("it can be asked");
+        let abilities = probe(&warden).await.expect("the warden answers");
         let sandbox = abilities.landlock.is_ok().then(|| (warden, abilities.mount_namespace.is_ok()));
-        let git = Git::find(&self.env(), sandbox).await.expect("a git");
+        let git = Git::find(&self.env(), sandbox).await.expect("git is found");
         SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
     }
 }

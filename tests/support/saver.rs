@@ -63,12 +63,13 @@ impl Saver {
     pub(crate) fn check(self, kept: &[PathBuf]) -> usize {
         self.has_ended.store(true, Ordering::Release);
         let saved = self.saving.join().expect("the saver does not panic");
-        let kept: Vec<_> = kept.iter().map(|path| fs::read_to_string(path).expect("it is kept")).collect();
+        let kept: Vec<_> =
+            kept.iter().map(|path| fs::read_to_string(path).expect("the file is readable")).collect();
         let is_lost = |(file, text): &&(PathBuf, String)| {
             fs::read_to_string(file).ok().as_ref() != Some(text) && !kept.contains(text)
         };
         let lost: Vec<_> = saved.iter().filter(is_lost).collect();
-        assert!(lost.is_empty(), "{} of {} saves are lost, such as {:?}", lost.len(), saved.len(), lost[0]);
+        assert!(lost.is_empty(), "{} of {} saves were lost, such as {:?}", lost.len(), saved.len(), lost[0]);
         saved.len()
     }
 }
@@ -78,13 +79,13 @@ fn save(file: &Path, text: &str, style: Style) {
         Style::InPlace => file.to_owned(),
         Style::Renamed => file.with_extension("new"),
     };
-    let mut written = fs::File::create(&target).expect("it can be saved");
+    let mut written = fs::File::create(&target).expect("the file is created");
     // Two parts, so that the other program can act between them.
     for part in [&text[..3], &text[3..]] {
-        written.write_all(part.as_bytes()).expect("it can be saved");
+        written.write_all(part.as_bytes()).expect("the file is written");
     }
     drop(written);
     if target != file {
-        fs::rename(target, file).expect("it can be saved");
+        fs::rename(target, file).expect("the rename succeeds");
     }
 }

@@ -27,7 +27,7 @@ fn root() -> &'static Path {
 }
 
 fn files_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
+    for entry in fs::read_dir(folder).expect("the directory is readable").flatten() {
         match entry.path() {
             path if path.is_dir() => files_below(&path, found),
             path if path.extension().is_some_and(|extension| extension == "rs") => drop(found.insert(path)),
@@ -42,18 +42,22 @@ pub(crate) fn sources(folder: &str) -> BTreeMap<String, Source> {
     files_below(&root().join(folder), &mut files);
     files.retain(|file| !file.ends_with("tests.rs"));
     let read = |file: PathBuf| {
-        let name = file.strip_prefix(root()).expect("below the root").to_string_lossy().replace('\\', "/");
+        let name = file
+            .strip_prefix(root())
+            .expect("the path is below the root")
+            .to_string_lossy()
+            .replace('\\', "/");
         let inner = name[folder.len() + 1..].trim_end_matches(".rs");
         let mut module: Words = inner.split('/').map(str::to_owned).collect();
         module.pop_if(|last| MAPS.contains(&last.as_str()));
-        let text = fs::read_to_string(&file).expect("readable");
+        let text = fs::read_to_string(&file).expect("the file is readable");
         (name, Source::new(module, &text))
     };
     files.into_iter().map(read).collect()
 }
 
 pub(crate) fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("valid")
+    Regex::new(text).expect("the pattern is valid")
 }
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)(^|\s)//.*$"));

@@ -33,11 +33,11 @@ gate() { until test -e "$home/$1"; do test -d "$home" || exit 1; sleep 0.02; don
 
 /// A directory with a project, an agent directory and a script that plays pi.
 pub(crate) fn stage(script: &str) -> TempDir {
-    let root = tempfile::tempdir().expect("a temporary directory");
+    let root = tempfile::tempdir().expect("a temporary directory is created");
     for directory in ["project/.git", "agent", "sessions"] {
-        fs::create_dir_all(root.path().join(directory)).expect("a directory");
+        fs::create_dir_all(root.path().join(directory)).expect("the directory is created");
     }
-    fs::write(root.path().join("pi.sh"), format!("{WORDS}\n{script}\n")).expect("a script");
+    fs::write(root.path().join("pi.sh"), format!("{WORDS}\n{script}\n")).expect("the file is written");
     root
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 /// Returns its path, next to the folder of the test programs. Cargo does not build it for the tests of this package alone.
 pub(crate) fn warden() -> PathBuf {
-    let test = current_exe().expect("a path");
-    let path = test.ancestors().nth(2).expect("a folder of this profile").join("pi-subagent-warden");
-    assert!(path.exists(), "there is no {}: `cargo build -p pi-subagent-warden` makes it", path.display());
+    let test = current_exe().expect("the test program has a path");
+    let path =
+        test.ancestors().nth(2).expect("the test program is in a build directory").join("pi-subagent-warden");
+    assert!(path.exists(), "{} does not exist: run `cargo build -p pi-subagent-warden`", path.display());
     path
 }

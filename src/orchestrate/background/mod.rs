@@ -2,7 +2,7 @@
 //! even if this process dies.
 //!
 //! ```text
-//! spawn      decides, hosts the run or hands it to a host process     → receipt
+//! spawn      decides, runs it here or in a host process               → receipt
 //!   drive    queue, child, changes to the store; at the end: ending → repository → outbox
 //! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
 //! watch      other processes and time: requests, runs of dead processes, archive, quota

@@ -33,7 +33,7 @@ const PAUSES: [Duration; 6] = [
 /// Results by program. Only successes are kept, so that a repaired installation is noticed.
 static FOUND: Mutex<BTreeMap<PathBuf, Arc<Abilities>>> = Mutex::new(BTreeMap::new());
 
-/// The reason for which there is no usable warden.
+/// The reason why there is no usable warden.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// It did not start.

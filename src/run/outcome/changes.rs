@@ -104,7 +104,7 @@ impl WorkTree {
     ///
     /// # Errors
     ///
-    /// As [`Self::look`].
+    /// As [`Self::read`].
     pub(in crate::run) async fn changes(self) -> Result<Changed, NoAnswer> {
         // The run may have configured filters.
         let after = Self::of(self.git.renewed().await?).await?;

@@ -20,9 +20,9 @@ use crate::run::context::HostContext;
 use crate::text::chain;
 use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_git_variables};
 
-/// The time limit of all git commands of one search together. A large work tree takes a second. A hanging file system must not
+/// The total time limit of the git commands that read the work tree once. A large work tree takes a second. A hanging file system must not
 /// block the run.
-const LOOK: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes that `git status` may print. More means a work tree full of untracked files.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Settings that a repository must not make.
@@ -60,7 +60,7 @@ pub(super) struct Git {
     hidden: Hidden,
     /// Options that switch the filters off.
     filters: Vec<OsString>,
-    /// The end of the current look.
+    /// The time limit of the current reading.
     until: Instant,
 }
 
@@ -123,9 +123,9 @@ impl Git {
         Self { program, cwd, env, guardian, hidden, filters: Vec::new(), until }.renewed().await
     }
 
-    /// Prepares another look: switches off the filters that are configured now. Fails if a file of the repository would hold git.
+    /// Prepares another reading: switches off the filters that are configured now. Fails if a file of the repository would hold git.
     pub(super) async fn renewed(self) -> Result<Self, NoAnswer> {
-        let mut git = Self { filters: Vec::new(), until: Instant::now() + LOOK, ..self };
+        let mut git = Self { filters: Vec::new(), until: Instant::now() + READ_TIMEOUT, ..self };
         let cwd = git.cwd.clone();
         let hidden = git.hidden.clone();
         let search = move || Obstacle::in_repository(&cwd, Reads::Everything, &hidden);
@@ -182,7 +182,7 @@ impl Git {
         match GitError::of(&captured, name) {
             // Its commands share the time.
             Some(GitError::TimedOut { command, .. }) => {
-                return Err(GitError::TimedOut { command, limit: LOOK }.into());
+                return Err(GitError::TimedOut { command, limit: READ_TIMEOUT }.into());
             }
             Some(held) => return Err(held.into()),
             None => {}

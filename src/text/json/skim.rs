@@ -31,9 +31,9 @@ pub enum Kind {
 /// The sink's decision about a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Enter the container, or return the string or word.
+    /// Enter the container, or pass the string or word to the sink.
     Take,
-    /// Return the bytes as written, unchecked. For a string these are the bytes between the quotes, for a container
+    /// Pass the bytes to the sink as written, unchecked. For a string these are the bytes between the quotes, for a container
     /// all bytes. A word is handled as [`Verdict::Take`].
     Raw,
     /// Skip the value.

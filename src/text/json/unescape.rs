@@ -82,7 +82,7 @@ enum Escape {
     Hex(u32),
 }
 
-/// Decodes one JSON string, starting after its opening quote. It can stop at any byte.
+/// Decodes one JSON string, starting after its opening quote. The input can be split at any byte.
 ///
 /// Raw control characters are kept.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use crate::workspace::snapshot::{SnapshotError, named as shown};
 /// Most paths that a message names.
 const MAX_NAMED: usize = 20;
 
-/// The reason for which something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says
+/// The reason why something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says
 /// so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {

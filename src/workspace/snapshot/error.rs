@@ -15,7 +15,7 @@ pub(in crate::workspace) fn named(path: &Path) -> String {
     without_quotes(&path.to_string_lossy(), MAX_PATH)
 }
 
-/// The reason for which a snapshot cannot be taken, read or found.
+/// The reason why a snapshot cannot be taken, read or found.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The tree belongs to no git repository.

@@ -20,8 +20,8 @@ const GROUPS: &str = "/sys/fs/cgroup";
 /// The memory that programs can use without swapping out others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The number of bytes that this process's control groups leave. `None` if the system does not report it. Then
-    /// only `spare.count` limits the number of spare children.
+    /// The available memory in bytes: the machine's, or less if the control groups of this process leave less. `None` if
+    /// the system does not report it. Then only `spare.count` limits the number of spare children.
     pub available: Option<u64>,
 }
 

@@ -53,17 +53,18 @@ impl Scene {
         // A git that logs its calls and waits where a test says so.
         let git = "#!/bin/sh\nhere=${0%/*}/..\ncase \"$*\" in *read-tree*) echo x >> \"$here/checking-out\"\n\
             while test -e \"$here/held\"; do sleep 0.02; done ;; esac\nPATH=${PATH#*:} exec git \"$@\"\n";
-        fs::create_dir(root.path().join("bin")).expect("made");
-        fs::write(root.path().join("bin/git"), git).expect("written");
-        fs::set_permissions(root.path().join("bin/git"), fs::Permissions::from_mode(0o755)).expect("set");
+        fs::create_dir(root.path().join("bin")).expect("the directory is created");
+        fs::write(root.path().join("bin/git"), git).expect("the file is written");
+        fs::set_permissions(root.path().join("bin/git"), fs::Permissions::from_mode(0o755))
+            .expect("the permissions are set");
         let at = |name: &str| root.path().join(name);
-        fs::remove_dir(at("project/.git")).expect("no repository yet");
-        fs::create_dir_all(at("agent/agents")).expect("made");
+        fs::remove_dir(at("project/.git")).expect("the directory is removed");
+        fs::create_dir_all(at("agent/agents")).expect("the directory is created");
         for (name, more) in [("writer", ""), ("brancher", "isolation: private\n")] {
             let text = format!("---\nname: {name}\ntools: read, write\n{more}---\nWrite.\n");
-            fs::write(at(&format!("agent/agents/{name}.md")), text).expect("written");
+            fs::write(at(&format!("agent/agents/{name}.md")), text).expect("the file is written");
         }
-        fs::write(at("project/kept.txt"), "kept\n").expect("written");
+        fs::write(at("project/kept.txt"), "kept\n").expect("the file is written");
         let service = background(&at("agent"));
         let scope =
             ConversationScope { cwd: at("project"), context: context(&root), ends_with: Cancel::new() };
@@ -123,7 +124,7 @@ impl Scene {
 
     async fn settled(&self) {
         let settled = until_settled(&self.service, &self.view, Some(PATIENCE));
-        timeout(PATIENCE, settled).await.expect("it settles");
+        timeout(PATIENCE, settled).await.expect("the conversation settles");
     }
 
     /// A run that has ended.
@@ -146,13 +147,13 @@ impl Scene {
             overrides: RunOverrides::default(),
         };
         let call = single(spec, call::call(Arc::new(User::default())));
-        timeout(PATIENCE, call).await.expect("it ends")
+        timeout(PATIENCE, call).await.expect("the run ends")
     }
 
     async fn answer(&self, line: &str) -> Report {
         let user = Arc::new(User::default());
         let answer = commands::answer(&self.service, &self.view, line, None, user);
-        timeout(PATIENCE, answer).await.expect("it answers")
+        timeout(PATIENCE, answer).await.expect("the process answers")
     }
 
     async fn says(&self, line: &str) -> String {
@@ -186,11 +187,14 @@ async fn no_command_changes_the_tree_while_a_run_writes_to_it() {
     }
     assert_eq!(scene.text("branch.txt"), None);
     assert_eq!(scene.text("placed.txt").as_deref(), Some("of placed\n"));
-    assert!(scene.says(&format!("diff {branch}")).await.contains("+of branch"), "looking is no writing");
+    assert!(
+        scene.says(&format!("diff {branch}")).await.contains("+of branch"),
+        "a diff is allowed while a run writes"
+    );
     let live = scene.says(&format!("undo {gated}")).await;
     assert!(live.contains("it has not ended"), "{live}");
 
-    fs::write(scene.root.path().join("open"), "").expect("written");
+    fs::write(scene.root.path().join("open"), "").expect("the file is written");
     scene.settled().await;
     let said = scene.says(&format!("apply {branch}")).await;
     assert!(said.contains("applied") && scene.text("branch.txt").is_some(), "{said}");
@@ -208,7 +212,7 @@ async fn a_diff_is_exact_on_the_screen_and_stored_sanitized() {
     let report = scene.answer(&format!("diff {branch}")).await;
     let line = "+API_KEY=abcd1234efgh5678ijkl;./x.sh npm test";
     let kept = report.plain();
-    let exact = report.plain_exact().expect("they differ");
+    let exact = report.plain_exact().expect("the exact text differs");
     assert!(exact.lines().any(|shown| shown.trim_start() == line) && !exact.contains("REDACTED"), "{exact}");
     assert!(!kept.contains("abcd1234") && kept.contains("+API_KEY=[REDACTED]"), "{kept}");
     let note =
@@ -216,7 +220,7 @@ async fn a_diff_is_exact_on_the_screen_and_stored_sanitized() {
     assert!(kept.ends_with(&note), "{kept}");
     let branch = scene.done("brancher", "branch").await;
     let report = scene.answer(&format!("diff {branch}")).await;
-    assert_eq!(report.plain_exact(), None, "there is nothing to redact");
+    assert_eq!(report.plain_exact(), None, "a diff without secrets has no separate exact text");
 }
 
 #[tokio::test]
@@ -253,8 +257,9 @@ async fn a_run_with_an_interrupted_apply_continues_only_after_the_abort() {
     let branch = scene.done("brancher", "branch").await;
     scene.says(&format!("apply {branch}")).await;
     let record = scene.root.path().join("agent/subagents/snapshots").join(&branch).join("snapshot.json");
-    let text = fs::read_to_string(&record).expect("readable");
-    fs::write(&record, text.replace("\"isComplete\":true", "\"isComplete\":false")).expect("written");
+    let text = fs::read_to_string(&record).expect("the file is readable");
+    fs::write(&record, text.replace("\"isComplete\":true", "\"isComplete\":false"))
+        .expect("the file is written");
     let said = scene.says(&format!("resume {branch}")).await;
     scene.settled().await;
     let told = said + &scene.says(&format!("info {branch}")).await;
@@ -268,13 +273,13 @@ async fn a_run_with_an_interrupted_apply_continues_only_after_the_abort() {
 async fn a_run_that_cannot_be_continued_stays_unchanged() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
-    let large = fs::File::create(scene.path("large")).expect("made");
-    large.set_len(1 << 32).expect("sparse");
+    let large = fs::File::create(scene.path("large")).expect("the file is created");
+    large.set_len(1 << 32).expect("the file is extended");
     let said = scene.says(&format!("resume {branch}")).await;
     scene.settled().await;
     let told = said + &scene.says(&format!("info {branch}")).await;
     assert!(told.contains("take up 4.0 GiB"), "{told}");
-    fs::remove_file(scene.path("large")).expect("removed");
+    fs::remove_file(scene.path("large")).expect("the file is removed");
     let said = scene.says(&format!("diff {branch}")).await;
     assert!(said.contains("+of branch"), "{said}");
     let said = scene.says(&format!("apply {branch}")).await;
@@ -286,27 +291,27 @@ async fn a_run_that_cannot_be_continued_stays_unchanged() {
 async fn a_run_stopped_during_the_checkout_of_its_tree_leaves_nothing() {
     let scene = Scene::new().await;
     let at = |name: &str| scene.root.path().join(name);
-    let held = || fs::write(at("held"), "").expect("written");
+    let held = || fs::write(at("held"), "").expect("the file is written");
     held();
     let id = scene.spawn("brancher", "branch").await;
     eventually("it is checked out", || at("checking-out").exists()).await;
     let said = scene.says(&format!("stop {id}")).await;
     assert!(said.contains("stopped"), "{said}");
     scene.settled().await;
-    fs::remove_file(at("held")).expect("removed");
+    fs::remove_file(at("held")).expect("the file is removed");
     let gone =
         || scene.entries("subagent-trees").is_empty() && scene.entries("subagents/snapshots").is_empty();
     eventually("nothing is left", gone).await;
 
     // The run that was to be continued still has its artifacts.
     let id = scene.done("brancher", "branch").await;
-    fs::remove_file(at("checking-out")).expect("removed");
+    fs::remove_file(at("checking-out")).expect("the file is removed");
     held();
     scene.says(&format!("resume {id}")).await;
     eventually("it is checked out", || at("checking-out").exists()).await;
     scene.says(&format!("stop {id}")).await;
     scene.settled().await;
-    fs::remove_file(at("held")).expect("removed");
+    fs::remove_file(at("held")).expect("the file is removed");
     eventually("no tree is left", || scene.entries("subagent-trees").is_empty()).await;
     eventually("the snapshot is back", || scene.entries("subagents/snapshots") == [id.clone()]).await;
     let said = scene.says(&format!("apply {id}")).await;
@@ -327,13 +332,13 @@ async fn every_id_in_a_result_is_found_by_the_commands() {
         Arc::new(changed)
     };
     let no_session_file = with(&|context| {
-        context.config.as_mut().expect("there is one")["persistSession"] = json!(false);
+        context.config.as_mut().expect("the configuration exists")["persistSession"] = json!(false);
     });
     let no_conversation = with(&|context| {
         (context.host.session_id, context.host.session_file) = (None, None);
     });
     let launched = with(&|context| {
-        let config = context.config.as_mut().expect("there is one");
+        let config = context.config.as_mut().expect("the configuration exists");
         let text = |path: &str| scene.root.path().join(path).to_string_lossy().into_owned();
         let far = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
         config["launchers"] = json!({ "far": {
@@ -365,7 +370,7 @@ async fn every_id_in_a_result_is_found_by_the_commands() {
             assert!(said.contains(expected), "{about}: {line}: {said}");
         }
         let is_named = result.details.results[0].run_id.is_some();
-        assert_eq!(is_named, about != "no conversation", "its conversation lists it");
+        assert_eq!(is_named, about != "no conversation", "only the run's conversation lists the run");
         if is_named {
             let said = scene.says(&format!("info {id}")).await;
             assert!(said.contains("brancher"), "{said}");
