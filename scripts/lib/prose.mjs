@@ -51,7 +51,12 @@ const groups = [
 	{ name: "docs", files: /\.md$/, read: markdown, maxInHundred: 2 },
 	{ name: "Rust comments", files: /^(?:src|warden|tests|benchmark|fuzz)\/.*\.rs$/, read: comments, maxInHundred: 2 },
 	{ name: "TypeScript comments", files: /\.(?:ts|mjs|cjs)$/, read: comments, maxInHundred: 2 },
-	{ name: "test names", files: /^(?:(?:src|warden|tests)\/.*\.rs|__test__\/.*\.spec\.ts)$/, read: testNames, maxInHundred: 2 },
+	{
+		name: "test names",
+		files: /^(?:(?:src|warden|tests)\/.*\.rs|__test__\/.*\.spec\.ts)$/,
+		read: testNames,
+		maxInHundred: 2,
+	},
 ];
 
 /** Generated files, whose sources are checked. */

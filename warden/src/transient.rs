@@ -75,7 +75,7 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
     }
 }
 
-/// Returns the result of a probe: success, or the reason for which this machine cannot do it.
+/// Returns the result of a probe: success, or the reason why this machine cannot do it.
 ///
 /// # Errors
 ///

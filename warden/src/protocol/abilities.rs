@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The features that a machine allows a warden, found by trying. An error is the reason for which a feature is missing, a text
+/// The features that a machine allows a warden, found by trying. An error is the reason why a feature is missing, a text
 /// for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
