@@ -165,7 +165,7 @@ export const panelScenes: readonly Scene[] = [
 	},
 	{
 		name: "panel-empty",
-		pictures: { "panel-empty": "A session without background runs." },
+		pictures: { "panel-empty": "A session without runs." },
 		rows: 16,
 		play: () => ({
 			calls: [],

@@ -67,7 +67,7 @@ export const writingDay: Story = {
 	head: [
 		"# A day of writing",
 		"",
-		`This page shows agents that edit files in pi ${newestPi}: each in its own tree, with a check, applied and undone, without lost changes.`,
+		`This page shows agents that edit files in pi ${newestPi}. Each works in its own tree and is checked, and its changes are applied or undone. No change is lost.`,
 		"For details, see [isolation](isolation.md), [writing](writing.md) and [applying changes](apply.md).",
 		"",
 		"`npm run captures -- writing-day` makes this page from real pi in tmux, with a scripted model and pi's own themes.",
