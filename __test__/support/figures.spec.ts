@@ -64,9 +64,9 @@ test("the calculation for many runs uses the measured values", () => {
 				.find((line) => line.startsWith(`| ${engine}: `) && line.includes(row))
 				?.split(" | ")[column];
 			const measured = Number.parseFloat(cell ?? "");
-			// A rate stands for 200 runs in a number of seconds.
-			const said = factor === 0 ? 200 / Number(values[index]) : Number(values[index]) * factor;
-			const ratio = said / measured;
+			// Factor 0: the page quotes the rate of 200 runs, in runs per second, and the results have their seconds.
+			const value = factor === 0 ? 200 / Number(values[index]) : Number(values[index]) * factor;
+			const ratio = value / measured;
 			assert.ok(ratio > 0.66 && ratio < 1.5, `${engine}: ${row}: ${values[index]} is quoted, ${cell} measured`);
 		}
 	}
@@ -78,17 +78,17 @@ test("the figures of other people's secrets match the last measurement", () => {
 	const quoted: [page: string, words: RegExp, part: string][] = [
 		["README.md", /gitleaks, ([\d.]+) % of the recognizable bare/, "bare"],
 		["README.md", /([\d.]+) % with a revealing name/, "named"],
-		["README.zh.md", /gitleaks 的测试机密中，可识别的单独出现时去除 ([\d.]+) %/, "bare"],
+		["README.zh.md", /gitleaks 规则生成的机密中，可识别的单独出现时去除 ([\d.]+) %/, "bare"],
 		["README.zh.md", /名称时去除 ([\d.]+) %/, "named"],
 		["docs/redaction.md", /2026-07-22: ([\d.]+) % of the bare secrets/, "bare"],
 		["docs/redaction.md", /redacted, and ([\d.]+) % of the secrets/, "named"],
 		["docs/redaction.md", /itself must pass over, ([\d.]+) % stay/, "innocent"],
 	];
 	for (const [page, words, part] of quoted) {
-		const [, said = ""] =
+		const [, sentence = ""] =
 			words.exec(read(page).replaceAll(/\s+/g, " ")) ?? assert.fail(`${page} does not contain ${words}`);
-		const decimals = said.split(".")[1]?.length ?? 0;
-		assert.equal(said, share(part).toFixed(decimals), `${page}: ${words}`);
+		const decimals = sentence.split(".")[1]?.length ?? 0;
+		assert.equal(sentence, share(part).toFixed(decimals), `${page}: ${words}`);
 	}
 	const page = read("docs/redaction.md");
 	const counts = [`the ${measured.recognizable} recognizable shapes`, `the ${measured.innocent.of} texts`];
@@ -183,9 +183,9 @@ test("a page quotes no speed or size that is not in the results", () => {
 			.replace(/<!-- from benchmark\/RESULTS\.md: .*?<!-- end -->/gs, "")
 			.replace(/`[^`\n]*`/g, "");
 		let rest = text;
-		for (const said of unbound[page] ?? []) {
-			assert.match(text, said, `${page} no longer contains ${said}`);
-			rest = rest.replaceAll(new RegExp(said.source, "g"), "");
+		for (const sentence of unbound[page] ?? []) {
+			assert.match(text, sentence, `${page} no longer contains ${sentence}`);
+			rest = rest.replaceAll(new RegExp(sentence.source, "g"), "");
 		}
 		const quoted = rest.match(/\b\d[\d.,]* ?(?:ms|µs|MB\/s|[kM]i?B|×)(?![a-z])/g) ?? [];
 		assert.deepEqual(quoted, [], `${page} quotes figures that are not checked against ${source}`);
