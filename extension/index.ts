@@ -66,8 +66,8 @@ function start(pi: ExtensionAPI): void {
 	const handleInterrupted = registerRestarts(pi, session);
 
 	/**
-	 * Pending while Ctrl+C ends pi. The turn waits for it, so that it cannot finish normally while its runs are being
-	 * ended.
+	 * Pending while Ctrl+C ends pi. The turn waits for it, so that the turn cannot finish normally while its runs are
+	 * being ended.
 	 */
 	let dying: Promise<void> | undefined;
 	// Without a terminal of its own, pi exits at once on Ctrl+C. A child in its own process group does not receive that

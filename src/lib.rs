@@ -3,7 +3,7 @@
 //! The layers, from the edge inwards; each uses those below it:
 //!
 //! - `node`: the napi edge (feature `node`).
-//! - [`orchestrate`]: many runs: which may start, when, and which go on in the background.
+//! - [`orchestrate`]: many runs: which may start, when, and which continue in the background.
 //! - [`present`]: the texts and screens that people see of runs.
 //! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.

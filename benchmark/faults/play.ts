@@ -55,7 +55,7 @@ export interface Played {
 	grownMiB: number;
 	/** True if the child wrote the file that it must not write. */
 	wrote: boolean;
-	/** The number of our files left in the temporary directory. */
+	/** The number of files and directories that the call has left in the temporary directory. */
 	litter: number;
 }
 

@@ -1,4 +1,7 @@
-/** Resumes the runs that a restart of pi has interrupted, as `background.onRestart` says: by itself, or after one key. */
+/**
+ * Resumes the runs that a restart of pi has interrupted. `background.onRestart` decides whether this happens
+ * automatically or when the user presses a key.
+ */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { DeliveryMessage } from "../../index.js";

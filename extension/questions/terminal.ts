@@ -14,7 +14,7 @@ import { isForConversation, questionLine } from "./asked.ts";
 import { type QuestionOverlay, questionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
-/** Opens the oldest question, while pi's editor has the keyboard. */
+/** The key that opens the oldest question while pi's editor has the keyboard. */
 export const SHORTCUT = "alt+a";
 
 const WIDGET = "subagents-questions";

@@ -23,7 +23,7 @@ pub(crate) fn collector(stream: &[u8]) {
     let stream = stream.repeat(again.min(1 + 60_000 / stream.len().max(1)));
     let expected = collect([stream.as_slice()]);
     let counts = expected.1.counts;
-    assert_eq!(counts.lines, counts.events + counts.invalid_lines, "a line is an event or invalid");
+    assert_eq!(counts.lines, counts.events + counts.invalid_lines, "each line is an event or invalid");
     assert_eq!(counts.bytes, stream.len() as u64);
     // Single bytes are the slowest, so they are only tried on short streams.
     let sizes: &[usize] = if stream.len() <= 4096 { &[1, 16, 4096] } else { &[16, 4096] };
@@ -39,12 +39,12 @@ fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected
     for chunk in chunks {
         events += u64::from(collector.push(chunk).events);
         let held = held() - before;
-        assert!(held < MAX_MEMORY, "{held} bytes held");
+        assert!(held < MAX_MEMORY, "the collector uses {held} bytes");
     }
     let live = collector.live();
-    assert!(live.text.len() <= MAX_LIVE, "{} bytes on show", live.text.len());
-    let items = serde_json::to_string(live.display_items).expect("items are JSON");
-    assert!(items.len() <= MAX_ITEMS, "{} bytes of items", items.len());
+    assert!(live.text.len() <= MAX_LIVE, "the live text has {} bytes", live.text.len());
+    let items = serde_json::to_string(live.display_items).expect("the items are serialized");
+    assert!(items.len() <= MAX_ITEMS, "the live items have {} bytes", items.len());
     // The end of a retry's pause depends on the time of reading.
     let retry = live.retry.map(|retry| (retry.attempt, retry.max_attempts, &retry.error));
     let mut view = format!("{:?} {retry:?}", Live { retry: None, ..live });
@@ -53,7 +53,8 @@ fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected
     let answered = collector.take_responses();
     assert!(answered.len() <= 16, "{} answers", answered.len());
     let dropped = collector.take_dropped_questions();
-    write!(view, "{asked:?} {answered:?} {dropped:?} {:?}", collector.take_rate_limit()).expect("a string");
+    write!(view, "{asked:?} {answered:?} {dropped:?} {:?}", collector.take_rate_limit())
+        .expect("writing to a string succeeds");
     events += u64::from(collector.finish().events);
     let collected = collector.into_collected();
     assert_eq!(collected.counts.events, events, "every event is delivered once");

@@ -17,9 +17,9 @@ pub(crate) fn framer(stream: &[u8]) {
         let mut lines = vec![Vec::new()];
         for chunk in draw.chunks(stream, most) {
             for piece in framer.pieces(chunk) {
-                assert!(!piece.bytes.contains(&b'\n'), "a piece holds no line end");
-                assert!(piece.ends || !piece.bytes.is_empty(), "a piece brings something");
-                lines.last_mut().expect("never empty").extend_from_slice(piece.bytes);
+                assert!(!piece.bytes.contains(&b'\n'), "a piece contains no line feed");
+                assert!(piece.ends || !piece.bytes.is_empty(), "a piece has bytes or ends a line");
+                lines.last_mut().expect("the list has a last line").extend_from_slice(piece.bytes);
                 if piece.ends {
                     lines.push(Vec::new());
                 }

@@ -10,7 +10,7 @@ use pi_subagent_native::text::Severity;
 pub(crate) fn frontmatter(content: &[u8]) {
     let Parsed { agent, diagnostics, .. } = read(content);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
-    assert!(agent.is_none() || errors == 0, "an agent with errors: {diagnostics:?}");
+    assert!(agent.is_none() || errors == 0, "the agent has errors: {diagnostics:?}");
     assert!(diagnostics.iter().all(|found| !found.to_string().contains('\n')), "{diagnostics:?}");
     let Some(agent) = agent else { return };
     let name = &agent.name;
@@ -23,18 +23,22 @@ pub(crate) fn frontmatter(content: &[u8]) {
     assert!(agent.tools.iter().chain(&agent.extensions).all(|list| list.len() <= 256));
     assert!(agent.prompt.trim() == agent.prompt && !agent.prompt.contains("\r\n"), "{:?}", agent.prompt);
 
-    let text = std::str::from_utf8(content).expect("an agent is UTF-8");
+    let text = std::str::from_utf8(content).expect("the file of an agent is UTF-8");
     if !text.starts_with('\u{feff}') {
         let marked = read(format!("\u{feff}{text}").as_bytes());
         assert_eq!(
             marked.agent.map(without_hash),
             Some(without_hash(agent.clone())),
-            "with a byte order mark"
+            "a byte order mark changes nothing"
         );
     }
     if !text.contains('\r') {
         let windows = read(text.replace('\n', "\r\n").as_bytes());
-        assert_eq!(windows.agent.map(without_hash), Some(without_hash(agent)), "with CRLF");
+        assert_eq!(
+            windows.agent.map(without_hash),
+            Some(without_hash(agent)),
+            "CRLF line ends change nothing"
+        );
     }
 }
 

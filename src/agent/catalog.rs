@@ -117,7 +117,7 @@ impl Catalog {
         let mut broken = Vec::new();
         for file in files {
             if let Some(found) = Broken::of(&file).filter(|_| file.agent.is_none()) {
-                // Otherwise a builtin with more rights would run instead of the user's agent.
+                // Otherwise a builtin, possibly with more rights, would run instead of the user's agent.
                 let is_same = |agent: &Arc<AgentDefinition>| {
                     found.is_meant && agent.source < file.source && found.names.first() == Some(&agent.name)
                 };

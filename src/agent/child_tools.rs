@@ -96,7 +96,7 @@ mod tests {
             (Asks::User, "Ask the user one", "The user answers"),
             (Asks::Parent, "Ask the agent that", "The answer"),
         ] {
-            let tool = serde_json::to_value(ask_tool(asks, "key:")).expect("JSON");
+            let tool = serde_json::to_value(ask_tool(asks, "key:")).expect("the value is serialized");
             assert_eq!(
                 (&tool["tool"]["name"], &tool["prefix"], &tool["heard"]),
                 (&json!("ask"), &json!("key:"), &json!(heard))

@@ -63,8 +63,8 @@ text_enum! {
         /// The child works in its directory.
         #[default]
         None = "none",
-        /// The child works in a private repository if its directory is in a git repository, and in its directory
-        /// otherwise.
+        /// The child works in a private repository if its directory is in a git work tree and git is installed.
+        /// Otherwise it works in its directory.
         Auto = "auto",
         /// The child works in a private repository, made from the state of its tree.
         Private = "private",

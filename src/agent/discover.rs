@@ -413,7 +413,7 @@ pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBu
     directories
 }
 
-/// Resolves links and `..` in the existing part of a path.
+/// Resolves links and `..` in a path. A path that cannot be resolved, such as one that does not exist, stays unchanged.
 pub(crate) fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -426,7 +426,7 @@ mod tests {
     fn all_builtins_except_the_worker_are_readonly_and_none_has_a_diagnostic() {
         for file in BUILTIN.iter().cloned() {
             assert_eq!(file.diagnostics, []);
-            let agent = file.agent.expect("a builtin is an agent");
+            let agent = file.agent.expect("a builtin file is a valid agent");
             assert_eq!(agent.readonly, agent.name != "worker");
             assert!(agent.tools.is_some() && !agent.prompt.is_empty(), "{}", agent.name);
         }

@@ -442,12 +442,16 @@ mod tests {
     }
 
     fn error(text: &str) -> SyntaxError {
-        read(text).expect_err("this text is broken")
+        read(text).expect_err("the text is refused")
     }
 
     /// Returns the position of the first mistake in a text that is not YAML.
     fn not_yaml(text: &str) -> Position {
-        read(text).expect("it can be read").expect("has frontmatter").not_yaml.expect("it is not YAML")
+        read(text)
+            .expect("the text is valid")
+            .expect("the text has frontmatter")
+            .not_yaml
+            .expect("the frontmatter is not YAML")
     }
 
     #[test]
@@ -455,12 +459,12 @@ mod tests {
         let mut bomb = String::from("---\nname: bomb\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
         for level in 1..9 {
             let aliases = vec![format!("*a{}", level - 1); 10].join(",");
-            writeln!(bomb, "a{level}: &a{level} [{aliases}]").expect("a string grows");
+            writeln!(bomb, "a{level}: &a{level} [{aliases}]").expect("writing to a string succeeds");
         }
         bomb.push_str("---\n");
         let started = Instant::now();
         assert!(error(&bomb).message.contains("nested YAML aliases"));
-        assert!(started.elapsed() < Duration::from_secs(1), "took {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(1), "reading took {:?}", started.elapsed());
     }
 
     #[test]
@@ -482,7 +486,9 @@ mod tests {
 
     #[test]
     fn harmless_anchors_stay_yaml() {
-        let document = read("---\na: &a [x]\nb: *a\n---\n").expect("valid").expect("has frontmatter");
+        let document = read("---\na: &a [x]\nb: *a\n---\n")
+            .expect("the text is valid")
+            .expect("the text has frontmatter");
         assert_eq!(document.fields[0].value, document.fields[1].value);
     }
 
@@ -497,15 +503,16 @@ mod tests {
             "\u{feff}---\r\na: b\r\n---\r\nbody\r\n",
             "\n \n---  \na: b\n---\n\nbody\n",
         ] {
-            let document = read(text).expect("valid").expect("has frontmatter");
+            let document = read(text).expect("the text is valid").expect("the text has frontmatter");
             assert_eq!((document.fields.len(), document.body.as_str()), (1, "body"), "{text:?}");
         }
     }
 
     #[test]
     fn a_body_has_line_feeds_only_at_the_ends_of_its_lines() {
-        let document =
-            read("---\na: b\n---\none\r\r\ntwo\r\nthree\n").expect("valid").expect("has frontmatter");
+        let document = read("---\na: b\n---\none\r\r\ntwo\r\nthree\n")
+            .expect("the text is valid")
+            .expect("the text has frontmatter");
         assert_eq!(document.body, "one\ntwo\nthree");
     }
 
@@ -514,8 +521,8 @@ mod tests {
         let document = read(
             "\r\n---\r\n# note\r\nname: a\r\n\"tools\" :  b\r\nlist:\r\n  - name\r\nnamed: c\r\n---\r\n",
         )
-        .expect("valid")
-        .expect("has frontmatter");
+        .expect("the text is valid")
+        .expect("the text has frontmatter");
         let places: Vec<_> = document
             .fields
             .iter()

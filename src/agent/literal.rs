@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn prose_ends_only_at_a_known_field() {
         let text = "name: a\ndescription: Use when: b\n\nuser: hello\n  tools: read\n\"model\": x\nother: y\ntools: Read\n";
-        let parts = parts(text, role).expect("it has fields");
+        let parts = parts(text, role).expect("the text has fields");
         let found: Vec<_> = parts.iter().map(|part| (part.name, part.literal(), part.line)).collect();
         assert_eq!(
             found,
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_known_value_makes_a_line_in_prose_a_field() {
         let parts =
-            parts("description: Use: a\nediting: true\nediting: false\n", role).expect("it has fields");
+            parts("description: Use: a\nediting: true\nediting: false\n", role).expect("the text has fields");
         let found: Vec<_> = parts.iter().map(|part| (part.name, part.literal())).collect();
         assert_eq!(found, [("description", "Use: a\nediting: true"), ("editing", "false")]);
     }

@@ -11,13 +11,15 @@ use self::references::{CONTAINERS, REFERENCES, inlined, merged, referred, with_p
 
 /// The tool with which a child submits its result. Our guard in the child provides it.
 pub const SUBMIT: &str = "submit_result";
-/// The maximum size of a schema as JSON. It is in the child's environment and in each request to its model.
+/// The maximum size of a schema as JSON, in bytes. The schema is in the child's environment and in each request to its
+/// model.
 const MAX_BYTES: usize = 16 * 1024;
 /// The maximum depth of a schema. No model fills in a deeper result.
 const MAX_LEVELS: usize = 64;
 /// The maximum number of schemas that are read to decide if a schema describes an object, and to list its properties.
 const MAX_SCHEMAS: usize = 10_000;
-/// The maximum size of the parameters. They may be longer than the schema after references have been replaced.
+/// The maximum size of the parameters, in bytes. They may be longer than the schema after references have been
+/// replaced.
 const MAX_INLINED_BYTES: usize = 2 * MAX_BYTES;
 /// The field for a result that is not an object. Arguments of a tool must be an object.
 const VALUE: &str = "value";
@@ -301,15 +303,15 @@ mod tests {
     use super::*;
 
     fn parameters(schema: Value) -> Value {
-        OutputSchema::new(schema).expect("a schema").parameters()
+        OutputSchema::new(schema).expect("the schema is valid").parameters()
     }
 
     #[test]
     fn a_result_that_is_not_an_object_is_wrapped_and_unwrapped() {
-        let list = OutputSchema::new(json!({ "type": "array" })).expect("a schema");
+        let list = OutputSchema::new(json!({ "type": "array" })).expect("the schema is valid");
         assert_eq!(list.parameters()["properties"][VALUE], json!({ "type": "array" }));
         assert_eq!(list.result(json!({ "value": [1] })), json!([1]));
-        let object = OutputSchema::new(json!({ "type": "object" })).expect("a schema");
+        let object = OutputSchema::new(json!({ "type": "object" })).expect("the schema is valid");
         assert_eq!(object.parameters(), json!({ "type": "object" }));
         assert_eq!(object.result(json!({ "value": 1 })), json!({ "value": 1 }));
     }
@@ -444,7 +446,7 @@ mod tests {
                 json!({ "oneOf": [{ "$ref": "#/$defs/one" }, { "$ref": "#/$defs/none" }], "$defs": { "one": one, "none": none } }),
             ),
         ] {
-            let schema = OutputSchema::new(schema).expect("a schema");
+            let schema = OutputSchema::new(schema).expect("the schema is valid");
             assert_eq!(
                 schema.parameters(),
                 json!({
@@ -464,18 +466,21 @@ mod tests {
         assert_eq!(
             schema["properties"]["at"],
             json!({ "type": "integer" }),
-            "the closed kind has no such property"
+            "a closed alternative does not allow `at`"
         );
         let own = json!({ "at": { "type": "string" } });
         for more in [json!({}), json!({ "additionalProperties": false })] {
             let mut schema = json!({ "type": "object", "properties": own, "anyOf": [one, none] });
-            schema.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            schema
+                .as_object_mut()
+                .expect("the value is an object")
+                .extend(more.as_object().expect("the value is an object").clone());
             let sent = parameters(schema);
-            assert_eq!(sent["properties"]["at"], own["at"], "its own properties do not change");
+            assert_eq!(sent["properties"]["at"], own["at"], "an alternative keeps its own properties");
             assert_eq!(sent["properties"].get("kind").is_some(), more == json!({}));
         }
         let mixed = parameters(json!({ "anyOf": [one, { "type": "null" }] }));
-        assert_eq!(mixed["required"], json!([VALUE]), "null is not an object");
+        assert_eq!(mixed["required"], json!([VALUE]), "an alternative that is not an object is wrapped");
     }
 
     #[test]
@@ -501,7 +506,7 @@ mod tests {
             (json!({ "allOf": [{ "$ref": "other.json" }] }), "`#/allOf/0`", "`other.json`"),
             (json!({ "$ref": "file:///etc/passwd" }), "`#`", "`file:///etc/passwd`"),
         ] {
-            let refused = OutputSchema::new(schema).expect_err("it leads nowhere");
+            let refused = OutputSchema::new(schema).expect_err("the reference is refused");
             assert!(refused.contains(&format!("`$ref` at {pointer} is {reference}")), "{refused}");
         }
         let itself = OutputSchema::new(json!({ "$ref": "#" })).map(|schema| schema.parameters());
@@ -515,7 +520,7 @@ mod tests {
         for (schema, why) in
             [(json!([]), "JSON Schema"), (json!({}), "empty"), (long, "at most 16384"), (deep, "64 levels")]
         {
-            let refused = OutputSchema::new(schema).expect_err("no schema");
+            let refused = OutputSchema::new(schema).expect_err("the value is refused");
             assert!(refused.contains(why), "{refused}");
         }
     }

@@ -282,7 +282,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Handles an unknown field: applies it if it is a restriction of another harness, and reports it as ignored otherwise.
+    /// Handles an unknown field: applies it if it is a restriction of another harness, and reports it as ignored
+    /// otherwise.
     fn foreign(&mut self, field: &Field, agent: &mut AgentDefinition) {
         match restriction_of(&field.name, &field.value) {
             None => {
@@ -505,7 +506,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_file_ends_as_an_agent_or_as_errors_with_places_in_it(
+        fn any_file_gives_an_agent_or_errors_with_positions(
             yaml in r##"([a-z*&!|>'"#:,\[\]{}\-? \t\r\n\u{e4}\u{0}]|name: |tools: |- |\n|\n  ){0,60}"##,
             body in ".{0,20}",
         ) {
@@ -513,7 +514,7 @@ mod tests {
             let parsed = parse(text.as_bytes(), Source::Project, None);
             let errors = parsed.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
             prop_assert_eq!(parsed.agent.is_none(), errors > 0);
-            let lines = u32::try_from(text.split('\n').count()).expect("a short text");
+            let lines = u32::try_from(text.split('\n').count()).expect("the number of lines fits");
             for found in &parsed.diagnostics {
                 prop_assert!(found.line.is_some_and(|line| (1..=lines).contains(&line)), "{:?}", found);
                 prop_assert!(found.column.is_some_and(|column| column >= 1));

@@ -220,7 +220,7 @@ impl DroppedTool {
 }
 
 impl DropReason {
-    /// Returns true if only a change of the agent's file can change this reason.
+    /// Returns true if no setting and no package can change this reason while the agent's file stays unchanged.
     fn is_lasting(self) -> bool {
         matches!(self, Self::Readonly | Self::Forbidden | Self::NeverInChild | Self::NotInSnapshot)
     }

@@ -2,7 +2,7 @@
 
 use crate::files::layout::{GUARD, LOCK, PROMPT};
 
-/// Stands between the name and the time in the name of an archived file.
+/// The text between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
 
 /// Returns true if archiving a run renames this file. Only sessions are renamed: results name their outputs by path.
@@ -41,7 +41,7 @@ pub(super) fn is_ours(name: &str) -> bool {
     is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD | LOCK)
 }
 
-/// The archived name of a file; `number` is above 1 where the name without it is taken.
+/// The archived name of a file; `number` is above 1 if the name without it is taken.
 pub(super) fn aside(name: &str, time: &str, number: u32) -> String {
     if number > 1 { format!("{name}{ASIDE}{time}-{number}") } else { format!("{name}{ASIDE}{time}") }
 }
@@ -52,7 +52,7 @@ mod tests {
     use crate::files::layout::{self, is_run_id};
 
     #[test]
-    fn only_names_that_a_run_gives_are_ours() {
+    fn only_names_given_by_a_run_are_recognized() {
         for (attempt, number) in [(1, 1), (2, 2), (17, 64)] {
             assert!(is_said(&layout::session(attempt)) && is_said(&layout::output(number)));
             assert!(is_said(&layout::submitted(number)));

@@ -68,7 +68,7 @@ impl RunPlace<'_> {
         }
     }
 
-    /// The snapshot of the tree that the run has changed, which lies elsewhere.
+    /// The snapshot of the tree that the run has changed, which is in another directory.
     fn snapshot(&self) -> Option<PathBuf> {
         let id = self.directory.file_name()?.to_str().filter(|name| is_run_id(name))?;
         Some(layout::snapshots(self.agent_dir).join(id))

@@ -1,4 +1,4 @@
-//! Archives runs, removes them, and decides how many have to go.
+//! Archives runs, removes them, and selects the runs to remove.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -30,8 +30,8 @@ pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<(), ArchiveError> {
     result
 }
 
-/// Returns where the transcript is that a run had at `path`: there, or under the newest name that archiving has given it.
-/// `None` when it was deleted. Blocks.
+/// Returns the current path of a transcript that a run had at `path`: the same path, or the newest name that archiving
+/// has given it. `None` if it was deleted. Blocks.
 #[must_use]
 pub fn transcript_now(path: &Path) -> Option<PathBuf> {
     if fs::symlink_metadata(path).is_ok() {
@@ -85,7 +85,8 @@ pub struct Candidate<'a> {
     pub place: RunPlace<'a>,
     /// True if the run is archived already. Archived runs are removed first.
     pub is_archived: bool,
-    /// True if the run may be removed. Running runs and runs with an undelivered result may not.
+    /// True if the run may be removed. Live runs may not, nor runs whose end was not delivered yet or was delivered
+    /// only recently.
     pub may_go: bool,
 }
 
@@ -123,7 +124,7 @@ fn size(place: &RunPlace<'_>) -> u64 {
     total(files.iter().map(|(_, bytes)| *bytes).chain([place.snapshot_size()]))
 }
 
-/// A file system may claim any size for its files; together they have no more than a number can say.
+/// Sums sizes. A file system may claim any size for its files, so the sum does not overflow.
 fn total(sizes: impl Iterator<Item = u64>) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_that_no_disk_has_do_not_wrap() {
+    fn impossible_sizes_do_not_overflow() {
         assert_eq!(total([u64::MAX, 1, u64::MAX].into_iter()), u64::MAX);
         assert_eq!(total([1, 2].into_iter()), 3);
         #[cfg(unix)]

@@ -40,15 +40,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_snapshots_without_a_record_go_and_none_of_today() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+    fn the_oldest_snapshots_without_a_record_are_removed_and_new_ones_stay() {
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let place = layout::snapshots(root.path());
         let make = |id: &str, days: u64| {
             let directory = place.join(id);
-            fs::create_dir_all(&directory).expect("made");
-            fs::write(directory.join("x"), vec![1; 100_000]).expect("written");
+            fs::create_dir_all(&directory).expect("the directory is created");
+            fs::write(directory.join("x"), vec![1; 100_000]).expect("the file is written");
             let time = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
-            fs::File::open(&directory).and_then(|at| at.set_modified(time)).expect("ours");
+            fs::File::open(&directory).and_then(|at| at.set_modified(time)).expect("the time is set");
         };
         for (id, days) in [("00000001", 9), ("00000002", 5), ("00000003", 3), ("00000004", 0)] {
             make(id, days);
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(
             ["00000001", "00000002", "00000003", "00000004"].map(left),
             [true, false, true, true],
-            "the known one stays, and the oldest of the others has made room"
+            "only the oldest snapshot without a record is removed"
         );
         prune_snapshots(root.path(), 1, |_| false);
         assert_eq!(["00000001", "00000003", "00000004"].map(left), [false, false, true]);

@@ -30,7 +30,8 @@ pub(super) fn space(found: &fs::Metadata) -> u64 {
     found.len()
 }
 
-/// The size of as many blocks as the system counts. Their length can be claimed without writing a byte.
+/// Returns the size of this number of disk blocks, in bytes. A file can claim a length without a written byte, but not
+/// blocks.
 #[cfg(unix)]
 pub(super) fn blocks(count: u64) -> u64 {
     const BLOCK: u64 = 512;

@@ -8,10 +8,10 @@ use crate::agent::{Context, Isolation, Skills};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentSettings {
-    /// `inherit` is the configured model, or the session's.
+    /// The model. `inherit` is the configured model, or the session's model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// As with the model.
+    /// The thinking level. `inherit` works as with the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
     /// The command that checks its work.
@@ -41,13 +41,13 @@ pub struct AgentBounds {
     /// Idle timeout in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout_ms: Option<u64>,
-    /// Assistant messages of the model.
+    /// The maximum number of assistant messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u64>,
-    /// In USD.
+    /// The cost limit in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
-    /// After how many equal calls of a tool the run ends.
+    /// The number of repetitions of the same tool calls after which the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_stop_after: Option<u64>,
     /// The skills that the child sees.

@@ -1,4 +1,4 @@
-//! Checks one value against its key: type and bounds, and what would have been right.
+//! Checks the type and the bounds of one value against its key, and describes the valid values.
 
 use std::fmt::Display;
 
@@ -11,13 +11,13 @@ use super::shortcut::is_shortcut;
 use crate::agent::{allowed_names, denied_names, tool_name};
 use crate::text::{Position, check_allowed, nearest, quoted, suggestion, without_controls};
 
-/// No list needs more entries.
+/// The maximum number of entries in a list. No list needs more.
 const MAX_ITEMS: usize = 256;
-/// Longest single text, such as a path, a pattern, or an argument.
+/// The maximum length of a single text, such as a path, a pattern, or an argument.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// Language server actions that change files or restart the server, in any spelling.
 const NEVER_LSP: [&str; 3] = ["rename", "codeaction", "restart"];
-/// Prefix of the variables that this package sets for its children.
+/// The prefix of the variables that this package sets for its children.
 const RESERVED_ENV: &str = "PI_SUBAGENT_";
 /// The placeholders that only one field of a launcher has.
 const PLACED: [(&str, &str); 2] = [("argv", "command"), ("session", "fetch")];
@@ -45,7 +45,7 @@ pub(super) fn check_of_agent(key: &Key, path: &str, value: &Located) -> Result<V
     Checker { path }.value(key.kind, value)
 }
 
-/// Checks one launcher of a file. A launcher that is not valid leaves the others as they are.
+/// Checks one launcher of a file. An invalid launcher does not affect the others.
 pub(super) fn check_launcher(key: &Key, member: &Member) -> Result<Value, Mistake> {
     Checker { path: key.path }.named_launcher(member)
 }
@@ -281,8 +281,8 @@ fn expected(kind: Kind) -> String {
     expected.to_owned()
 }
 
-/// Returns the mistake in a text of a launcher's field beyond its kind. Programs are looked up in PATH or given as an absolute
-/// path, because a relative path could start a program of the project.
+/// Returns the mistake in a launcher's field that the check of its kind does not find. Programs are looked up in PATH
+/// or given as an absolute path, because a relative path could start a program of the project.
 fn wrong_word(field: &str, value: &Value) -> Option<String> {
     let words: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
     let is_variable = |name: &&&str| {
@@ -306,7 +306,7 @@ fn wrong_word(field: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// A `{placeholder}` in a launcher's text that is none of `places`, if there is one.
+/// Returns a `{placeholder}` in a launcher's text that is not in `places`, if there is one.
 fn unknown_placeholder(value: &Value, places: &[&str]) -> Option<String> {
     match value {
         Value::Array(items) => items.iter().find_map(|item| unknown_placeholder(item, places)),
@@ -350,7 +350,7 @@ fn is_inner_place(text: &str) -> bool {
         && parts().all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains('\\'))
 }
 
-/// pi's names for tools that may have the names of other harnesses, each once.
+/// Converts tool names, which may be the names of other harnesses, to pi's names without duplicates.
 fn pi_names(declared: &Value, names_of: impl Fn(&str) -> Vec<String>) -> Value {
     let mut names: Vec<String> = Vec::new();
     for name in declared.as_array().into_iter().flatten().filter_map(Value::as_str).flat_map(names_of) {
@@ -365,7 +365,7 @@ fn is_argument(text: &str) -> bool {
     text.len() <= MAX_TEXT_BYTES && !text.contains('\0')
 }
 
-/// Converts a whole number, also when it is written `1000.0` or `1e3`.
+/// Converts a whole number, even if it is written as `1000.0` or `1e3`.
 fn whole(number: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -415,11 +415,12 @@ mod tests {
         }
         let mut accepted = 0;
         for key in KEYS {
-            let is_right = key.default == "null" || check(key, &parse(key.default).expect("JSON")).is_ok();
+            let is_right = key.default == "null"
+                || check(key, &parse(key.default).expect("the text is valid JSON")).is_ok();
             assert!(is_right, "the default of `{}` is not one of its values", key.path);
             let before = accepted;
             for value in &values {
-                if let Ok(checked) = check(key, &parse(&value.to_string()).expect("JSON")) {
+                if let Ok(checked) = check(key, &parse(&value.to_string()).expect("the text is valid JSON")) {
                     let mut all = Values::default();
                     all.set(key.path, checked.clone());
                     let again = Values::of(&all.into_config());
@@ -427,17 +428,13 @@ mod tests {
                     let written = &checked;
                     assert!(
                         found == written || found.as_f64() == written.as_f64(),
-                        "`{}` is {found} after {value} was set: has it a field in src/config/settings.rs?",
+                        "`{}` is {found} after {value} was set: add a field to src/config/settings.rs",
                         key.path
                     );
                     accepted += 1;
                 }
             }
-            assert!(
-                accepted > before,
-                "`{}`: add a value that is right for it to `values` in this test",
-                key.path
-            );
+            assert!(accepted > before, "`{}`: add a valid value to `values` in this test", key.path);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! All configuration keys: type, bounds, default, and the changes that a project may make. Also the settings by key, the form in
-//! which files are merged.
+//! All configuration keys: type, bounds, default, and the changes that a project may make. Also the settings by key,
+//! the form in which files are merged.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub(super) enum Kind {
     Amount,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// One line of text. If the key has no default, `inherit` is the same as leaving it out.
+    /// One line of text. If the key has no default, `inherit` means the same as a missing key.
     Text,
-    /// A key of the keyboard as pi spells it, `ctrl+shift+b`, or `none`.
+    /// A keyboard shortcut in pi's spelling, such as `ctrl+shift+b`, or `none`.
     Shortcut,
     /// A list of non-empty texts.
     TextList,
@@ -82,7 +82,7 @@ pub(super) struct Key {
     /// Relative to `subagents`; a dot separates levels of nesting.
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// As JSON; `null` means absent.
+    /// The default value as JSON; `null` means absent.
     pub(super) default: &'static str,
     pub(super) project: Tighten,
 }
@@ -99,8 +99,8 @@ const RESTRICTING: [&str; 7] = [
 ];
 
 impl Key {
-    /// Returns true if a value can be stricter than the default. A wrong value of such a key must not fall back to the default,
-    /// because the default would permit something the author of the file meant to forbid.
+    /// Returns true if a value can be stricter than the default. A wrong value of such a key must not fall back to the
+    /// default, because the default would permit something that the author of the file meant to forbid.
     pub(super) fn restricts(&self) -> bool {
         match self.project {
             Tighten::Never => RESTRICTING.contains(&self.path),
@@ -112,7 +112,7 @@ impl Key {
     }
 }
 
-/// A week. A longer limit is as good as none.
+/// The maximum duration: a week. A longer limit would be no limit in practice.
 const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The largest whole number that every JSON reader represents exactly.
 pub(super) const MAX_EXACT: u64 = (1 << 53) - 1;
@@ -240,7 +240,7 @@ pub(super) const AGENTS: &str = "agents";
 /// The settings of an agent from a project's files: a member that no file can name.
 pub(super) const OF_PROJECT: &str = "project";
 
-/// The keys of one agent, relative to `agents.NAME`. Absent ones leave the agent file as it is.
+/// The keys of one agent, relative to `agents.NAME`. Absent keys leave the agent file unchanged.
 pub(super) const AGENT_KEYS: &[Key] = {
     use Kind::{Amount, Bool, BoolOrList, Choice, Integer, Text, ToolNames};
     use Tighten::{Fewer, Later, Never, Only, SmallerLimit};
@@ -276,7 +276,7 @@ pub(super) fn is_group(path: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Values {
     json: Value,
-    /// Launchers that are not valid, with the reasons. They are no setting.
+    /// The invalid launchers, with the reasons. They are not a setting.
     broken_launchers: BTreeMap<String, String>,
 }
 
@@ -306,17 +306,17 @@ impl Values {
         *path.split('.').fold(&mut self.json, |group, name| &mut group[name]) = value;
     }
 
-    /// Notes that a launcher is defined and not valid.
+    /// Notes that a launcher is defined but invalid.
     pub(super) fn add_broken_launcher(&mut self, name: &str, why: String) {
         self.broken_launchers.insert(name.to_owned(), why);
     }
 
-    /// Returns true if a launcher is defined and not valid.
+    /// Returns true if a launcher is defined but invalid.
     pub(super) fn is_broken_launcher(&self, name: &str) -> bool {
         self.broken_launchers.contains_key(name)
     }
 
-    /// The value of an agent's key, `Null` if it has none.
+    /// Returns the value of an agent's key, or `Null` if it has none.
     pub(super) fn of_agent(&self, agent: &str, origin: Origin, path: &str) -> &Value {
         let own = &self.json[AGENTS][agent];
         if origin == Origin::Project { &own[OF_PROJECT][path] } else { &own[path] }

@@ -1,22 +1,23 @@
-//! Launchers: programs that start children elsewhere.
+//! Launchers: programs that start children in other places, such as a remote machine.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::text_enum;
 
-/// A program that starts a child elsewhere. Its texts may contain placeholders.
+/// A program that starts a child in another place, such as a remote machine. Its texts may contain placeholders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Launcher {
-    /// Program and arguments; contains `{argv}`.
+    /// The program and its arguments, which contain `{argv}`.
     pub command: Vec<String>,
-    /// The child's working directory there. `None`: where the launcher starts it.
+    /// The child's working directory in that place. `None` is the directory in which the launcher starts the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// pi there, a program and its arguments. `None` is `pi`.
+    /// The pi program in that place, with its arguments. `None` is `pi`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pi_command: Option<Vec<String>>,
-    /// The quoting that the launcher applies to the words of `{argv}`. `None` is `sh` for `ssh`, and `words` for other programs.
+    /// The quoting that the launcher applies to the words of `{argv}`. `None` is `sh` for `ssh`, and `words` for other
+    /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<Quote>,
     /// Variables that are passed on.
@@ -25,13 +26,13 @@ pub struct Launcher {
     /// True if the user declares that nothing can be written on the remote machine.
     #[serde(default)]
     pub readonly: bool,
-    /// Command that writes the session to its standard output.
+    /// The command that writes the session to its standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch: Option<Vec<String>>,
-    /// Command that ends the remote side.
+    /// The command that ends the remote side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<Vec<String>>,
-    /// Most runs at once.
+    /// The maximum number of runs at once.
     #[serde(default = "default_launcher_slots")]
     pub max_concurrent: usize,
 }
@@ -46,7 +47,7 @@ text_enum! {
     }
 }
 
-/// The placeholders that its texts may contain in braces.
+/// The placeholders in braces that a launcher's texts may contain.
 pub(crate) const PLACEHOLDERS: [&str; 7] = ["argv", "cwd", "project", "runId", "agent", "env", "session"];
 
 /// The name of the launcher that needs no configuration: this machine.

@@ -14,7 +14,7 @@ use crate::files::open;
 use crate::text::{Diagnostic, Severity, chain};
 
 const FILE_NAME: &str = "subagents.json";
-/// A configuration file has some dozens of lines.
+/// The maximum size of a configuration file, in bytes. Such a file normally has a few dozen lines.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// The files to read. None needs to exist.
@@ -27,8 +27,8 @@ pub struct ConfigPaths {
 }
 
 impl ConfigPaths {
-    /// The user's file in pi's agent directory, and the nearest `.pi/subagents.json`, searched upwards to the
-    /// repository root or the home directory. Blocking.
+    /// Finds the user's file in pi's agent directory, and the nearest `.pi/subagents.json`. Searches upwards to the
+    /// repository root or the home directory. Blocks.
     #[must_use]
     pub fn locate(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Self {
         let user = agent_dir.join(FILE_NAME);
@@ -36,11 +36,11 @@ impl ConfigPaths {
         for directory in project_directories(cwd, home) {
             let file = directory.join(".pi").join(FILE_NAME);
             // A dangling link counts as existing, so that reading it reports the problem. The user's own file is not a
-            // project's, even when it lies above the working directory.
+            // project's, even if it is above the working directory.
             if file.symlink_metadata().is_err() || canonical(&file) == canonical(&user) {
                 continue;
             }
-            // A nearer directory of another user is reported and hides nothing.
+            // A nearer file that another user has put there is reported and hides nothing.
             let is_foreign = open::is_placed_by_others(&file);
             projects.push(file);
             if !is_foreign {
@@ -59,7 +59,7 @@ impl ConfigPaths {
     }
 }
 
-/// A file that was looked for.
+/// A file that was searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConfigSource {
     /// The owner of the file.
@@ -89,7 +89,7 @@ pub struct LoadedConfig {
 }
 
 impl LoadedConfig {
-    /// A configuration that could not be read at all, for this reason.
+    /// Creates the result for a configuration that could not be read at all, with the reason.
     #[must_use]
     pub fn unread(why: String) -> Self {
         let broken = Diagnostic::new(READ_FAILED, why, None, None);
@@ -112,7 +112,7 @@ impl LoadedConfig {
     }
 }
 
-/// Reads the configuration. Never fails. Blocking.
+/// Reads the configuration. Never fails. Blocks.
 #[must_use]
 pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let mut values = Values::default();
@@ -157,7 +157,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
 ///
 /// # Errors
 ///
-/// At the first key that is unknown or has a wrong value.
+/// Returns an error for the first key that is unknown or has a wrong value.
 pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
     let mut values = Values::of(config);
     let mut reader = Reader::new(None, &mut values);
@@ -168,7 +168,7 @@ pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
     }
 }
 
-/// Reads the file. `None`: it does not exist.
+/// Reads the file. Returns `None` if it does not exist.
 fn read(origin: Origin, path: &Path) -> io::Result<Option<String>> {
     let invalid = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     let opened = if origin == Origin::Project { open::of_project(path) } else { open::regular(path) };

@@ -7,7 +7,7 @@ use serde_json::Number;
 
 use crate::text::{LineIndex, Position, STRICT};
 
-/// Names in all objects of a text together. A long configuration has some dozens.
+/// The maximum number of names in all objects of a text together. A long configuration has a few dozen.
 const MAX_MEMBERS: usize = 500;
 
 /// A JSON value and its position.
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Located, Mistake> {
     }
 }
 
-/// Adds positions to values in the order in which they stand, so that finding all of them reads the text once.
+/// Adds positions to values in the order of the text, so that the text is read only once.
 struct Walk<'a> {
     text: &'a str,
     byte: usize,
@@ -88,7 +88,8 @@ impl Walk<'_> {
         let json = match value {
             Ast::NullKeyword(_) => Json::Null,
             Ast::BooleanLit(literal) => Json::Bool(literal.value),
-            // Syntactically valid by now. A number that fits no number type becomes `null`, which is as wrong as a text.
+            // The literal is syntactically valid here. A number that fits no number type becomes `null`, which is also
+            // a wrong value.
             Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
             Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
             Ast::Array(array) => {
@@ -107,7 +108,7 @@ impl Walk<'_> {
         Located { at, json }
     }
 
-    /// The place of the character at this byte, which must not stand before the one of the last call.
+    /// Returns the position of the character at this byte. The byte must not be before the byte of the last call.
     fn position(&mut self, byte: usize) -> Position {
         for c in self.text.get(self.byte..byte).unwrap_or_default().chars() {
             (self.line, self.column) =
@@ -125,12 +126,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_has_the_place_of_its_first_character() {
+    fn each_value_has_the_position_of_its_first_character() {
         let text = "{\n \"ä\": [1,\r\n{\"b\": \"€\", \"c\": null}]}";
-        let root = parse(text).expect("valid");
-        let Json::Object(members) = &root.json else { unreachable!("an object") };
-        let Json::List(items) = &members[0].value.json else { unreachable!("a list") };
-        let Json::Object(inner) = &items[1].json else { unreachable!("an object") };
+        let root = parse(text).expect("the text is valid JSON");
+        let Json::Object(members) = &root.json else { unreachable!("the root is an object") };
+        let Json::List(items) = &members[0].value.json else { unreachable!("the first member is a list") };
+        let Json::Object(inner) = &items[1].json else { unreachable!("the root is an object") };
         let places = [
             root.at,
             members[0].name_at,
@@ -144,7 +145,7 @@ mod tests {
         ];
         let lines = LineIndex::new(text);
         let expected = ["{\n", "\"ä", "[", "1", "{\"b", "\"b", "\"€", "\"c", "null"]
-            .map(|start| lines.position(text.find(start).expect("it is there")));
+            .map(|start| lines.position(text.find(start).expect("the text contains the value")));
         assert_eq!(places, expected);
     }
 
@@ -155,7 +156,7 @@ mod tests {
         ) {
             let read = parse(&text);
             prop_assert_eq!(read.is_ok(), serde_json::from_str::<serde_json::Value>(&text).is_ok());
-            let lines = u32::try_from(text.split('\n').count()).expect("a short text");
+            let lines = u32::try_from(text.split('\n').count()).expect("the number of lines fits");
             let at = read.map_or_else(|mistake| mistake.at, |value| value.at);
             prop_assert!((1..=lines).contains(&at.line) && at.column >= 1);
         }

@@ -1,6 +1,7 @@
 //! Configuration files: the known keys, their bounds, and how a project may tighten them.
 //!
-//! Knows no use of the settings and only reads files. Other modules read the environment and the command line.
+//! This module does not know what the settings are used for. It only reads files; other modules read the environment
+//! and the command line.
 //!
 //! ```text
 //! load ─▶ located (JSON with positions) ─▶ reader ─▶ check each value ─▶ tighten (projects) ─▶ keys ─▶ Config
@@ -10,12 +11,12 @@
 //! |---|---|
 //! | `keys` | every key: type, bounds, default, how a project may change it; the settings by key |
 //! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
-//! | `agent_settings`, `launcher` | those of one agent, and of one launcher |
+//! | `agent_settings`, `launcher` | the settings of one agent, and of one launcher |
 //! | `load` | which files are read, and the merged result |
-//! | `located` | where in a file a value stands |
-//! | `reader` | what is wrong with a file, and what of it counts |
-//! | `check`, `shortcut` | whether a value is valid, and what would be |
-//! | `tighten` | how much of a project's value is accepted |
+//! | `located` | the position of a value in a file |
+//! | `reader` | the mistakes in a file, and the settings that apply |
+//! | `check`, `shortcut` | if a value is valid, and which values are |
+//! | `tighten` | the accepted part of a project's value |
 //! | `reference` | the tables of keys in `docs/`, which a test compares with `keys` |
 
 mod agent_settings;

@@ -14,16 +14,16 @@ use super::tighten::{Tightened, tighten};
 use crate::agent::is_agent_name;
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion};
 
-/// A file with more problems is probably not a configuration file.
+/// The maximum number of diagnostics. A file with more problems is probably not a configuration file.
 const MAX_DIAGNOSTICS: usize = 10;
 const ROOT: &str = "subagents";
 const LAUNCHER: &str = "launcher";
 const LAUNCHERS: &str = "launchers";
-/// No configuration needs more launchers.
+/// The maximum number of launchers. No configuration needs more.
 const MAX_LAUNCHERS: usize = 256;
 const ALLOW_AGENTS: &str = "allowAgents";
 const DEFAULT_AGENT: &str = "defaultAgent";
-/// Means all agents where one is named.
+/// The name that means all agents.
 pub const ALL: &str = "*";
 /// A group that may also be written as a single value, which then sets this member.
 const SHORTHAND: (&str, &str) = ("sandbox", "sandbox.mode");
@@ -40,10 +40,10 @@ const PROJECT_REFUSED: Code = (Severity::Warning, "CONFIG_PROJECT_REFUSED");
 
 /// Merges the settings of one origin.
 pub(super) struct Reader<'a> {
-    /// `None`: an in-process caller.
+    /// The file, or `None` for an in-process caller.
     file: Option<(Origin, &'a Path)>,
     values: &'a mut Values,
-    /// The ignored settings and those without effect so far.
+    /// The diagnostics about settings that are ignored or have no effect yet.
     diagnostics: Vec<Diagnostic>,
     /// The number of further diagnostics.
     unlisted: usize,
@@ -57,7 +57,7 @@ pub(super) struct Reader<'a> {
     refusal: Option<Diagnostic>,
 }
 
-/// Keys that earlier versions had, and what to use instead.
+/// The removed keys of earlier versions, with their replacements.
 const REMOVED: [(&str, &str); 1] = [(
     "recordings",
     "runs are no longer recorded; set `PI_SUBAGENT_LOG=debug` in pi's environment to write a log",
@@ -66,7 +66,7 @@ const REMOVED: [(&str, &str); 1] = [(
 /// The end of a message about a setting that restricts.
 const REFUSES: &str = "Nothing is delegated until this is corrected";
 
-/// A tool that a file names, and where.
+/// A tool that a file names, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTool {
     /// The key of the list that holds it.
@@ -81,7 +81,7 @@ pub struct NamedTool {
     pub(crate) at: Position,
 }
 
-/// An agent that a file names, and where.
+/// An agent that a file names, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedAgent {
     /// The key that names it.
@@ -108,7 +108,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says that the launcher that the file names does not exist. Once all of it is read: `launchers` may come last.
+    /// Reports the launcher that the file names if it does not exist. Call this after the whole file is read, because
+    /// `launchers` may come last.
     pub(super) fn check_launcher(&mut self) {
         let Some(at) = self.launcher_at else { return };
         let known = self.values.of_key(LAUNCHERS).as_object().map(|launchers| launchers.keys().cloned());
@@ -122,19 +123,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the first mistake in a setting that restricts: with its default the setting would permit more than the file
-    /// says.
+    /// Returns the first mistake in a setting that restricts: with its default the setting would permit more than the
+    /// file says.
     pub(super) fn take_refusal(&mut self) -> Option<Diagnostic> {
         self.refusal.take()
     }
 
-    /// The agents and the tools that the file names.
+    /// Returns the agents and the tools that the file names.
     pub(super) fn take_named(&mut self) -> (Vec<NamedAgent>, Vec<NamedTool>) {
         (std::mem::take(&mut self.named), std::mem::take(&mut self.named_tools))
     }
 
-    /// Returns the diagnostics of ignored settings and of those without effect. If there are too many, the last one says how many
-    /// more there are.
+    /// Returns the diagnostics about settings that are ignored or have no effect yet. If there are too many, the last
+    /// one says how many more there are.
     pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.unlisted > 0 {
             self.diagnostics.pop();
@@ -145,7 +146,7 @@ impl<'a> Reader<'a> {
         self.diagnostics
     }
 
-    /// Fails when the text of the file cannot be parsed.
+    /// Reads the text of a file. Fails if the text cannot be parsed.
     pub(super) fn text(&mut self, text: &str) -> Result<(), Diagnostic> {
         let root = self.parsed("file", SYNTAX, text)?;
         let Json::Object(members) = &root.json else {
@@ -173,7 +174,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Fails when the settings of a caller are no object.
+    /// Reads the settings of a caller. Fails if they are not an object.
     pub(super) fn settings(&mut self, text: &str) -> Result<(), Diagnostic> {
         let root = self.parsed("configuration", VALUE_INVALID, text)?;
         let Json::Object(members) = &root.json else {
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A member next to `subagents`.
+    /// Handles a member next to `subagents`.
     fn outside(&mut self, member: &Member) {
         let hint = if key(&member.name).is_some() || is_group(&member.name) || member.name == AGENTS {
             format!("; it belongs inside `{ROOT}`")
@@ -214,7 +215,7 @@ impl<'a> Reader<'a> {
         let mut seen = HashSet::new();
         for Member { name, name_at, value } in members {
             let path = if group.is_empty() { name.clone() } else { format!("{group}.{name}") };
-            // Otherwise a member named `a.b` would pass for the member `b` of `a`.
+            // Otherwise a member named `a.b` would be read as the member `b` of `a`.
             let known = if name.contains('.') { None } else { key(&path) };
             let is_group = !name.contains('.') && is_group(&path);
             if !seen.insert(name.as_str()) {
@@ -242,7 +243,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The settings of agents, by name.
+    /// Reads the settings of agents, by name.
     fn agents(&mut self, value: &Located) {
         let Some(agents) = self.members(AGENTS, value, "an object of agents by name") else { return };
         let mut seen = HashSet::new();
@@ -301,7 +302,8 @@ impl<'a> Reader<'a> {
         if !is_project {
             return self.values.set_of_agent(agent, Origin::User, key.path, checked);
         }
-        // The agent file is unknown here. A value that loosens only the agent file has no effect later.
+        // The agent file's own value is not known here. If a project's value is looser than that value, it has no
+        // effect later.
         let stated =
             [(agent, Origin::Project), (agent, Origin::User), (ALL, Origin::Project), (ALL, Origin::User)];
         let current = stated.into_iter().map(|(agent, origin)| self.values.of_agent(agent, origin, key.path));
@@ -312,7 +314,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The members of an object; anything else is reported.
+    /// Returns the members of an object. Reports any other value.
     fn members<'v>(&mut self, path: &str, value: &'v Located, expected: &str) -> Option<&'v [Member]> {
         if let Json::Object(members) = &value.json {
             return Some(members);
@@ -330,7 +332,7 @@ impl<'a> Reader<'a> {
         self.report(PROJECT_REFUSED, name_at, message);
     }
 
-    /// As much of a project's value as may count; the rest is reported.
+    /// Returns the accepted part of a project's value, and reports the rest.
     fn tightened(
         &mut self,
         key: &Key,
@@ -353,7 +355,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A caller leaves a setting unchanged by `null`.
+    /// Returns true for `null` from a caller, which leaves a setting unchanged.
     fn is_unset(&self, value: &Located) -> bool {
         self.file.is_none() && matches!(value.json, Json::Null)
     }
@@ -387,7 +389,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the launchers of a file one by one. A call of an invalid one is answered with the reason.
+    /// Reads the launchers of a file one by one. A call that uses an invalid launcher gets the reason.
     fn launchers(&mut self, key: &'static Key, path: &Path, members: &[Member]) {
         let mut launchers = serde_json::Map::new();
         if members.len() > MAX_LAUNCHERS {
@@ -461,8 +463,8 @@ impl<'a> Reader<'a> {
         self.mistake(restricts, KEY_DUPLICATE, at, message);
     }
 
-    /// Reports a mistake. In a file, a mistake in a setting that restricts is the reason to delegate nothing; a caller in
-    /// this process gets each mistake as an error anyway.
+    /// Reports a mistake. In a file, a mistake in a setting that restricts is the reason to delegate nothing; a caller
+    /// in this process gets each mistake as an error anyway.
     fn mistake(&mut self, restricts: bool, code: Code, at: Position, message: String) {
         if !restricts || self.file.is_none() {
             return self.report(code, at, message);

@@ -1,5 +1,5 @@
-//! The tables of keys in the documentation. The cells come from the tables of [`keys`](super::keys), except the last one, which
-//! describes the key in words. Compiled for tests only.
+//! The tables of keys in the documentation. The cells come from the tables of [`keys`](super::keys), except the last
+//! one, which describes the key in words. Compiled for tests only.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::keys::{AGENT_KEYS, KEYS, Key, Kind, MAX_EXACT, Tighten};
 
-/// Set to write the pages instead of comparing them.
+/// The environment variable that makes the tests write the pages instead of comparing them.
 const UPDATE: &str = "UPDATE_DOCS";
 
-/// The page with the cells of each row of its tables of keys as the code has them. A table of keys has `Key` first in its
-/// header; a cell below a header that is not known here stays as it is.
+/// Returns the page with updated cells in its tables of keys. A table of keys has `Key` as its first header. A cell
+/// below an unknown header stays unchanged.
 fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
     let mut columns: Option<Vec<&str>> = None;
     let mut seen = Vec::new();
@@ -64,7 +64,7 @@ fn check_cells(first: &str, cells: &[&str], columns: usize) -> Result<(), String
     Ok(())
 }
 
-/// The cells of a row of a table; none of a line that is no row. The last bar may be missing, as Markdown has it.
+/// Returns the cells of a table row, or none if the line is not a row. As in Markdown, the last bar may be missing.
 fn cells(line: &str) -> Vec<&str> {
     let row = line.strip_prefix('|').map(|row| row.strip_suffix('|').unwrap_or(row));
     row.map(|row| row.split('|').map(str::trim).collect()).unwrap_or_default()
@@ -135,7 +135,7 @@ fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" ")
 }
 
-/// Fails if the page differs from the code, or writes the page.
+/// Fails if the page differs from the code. If [`UPDATE`] is set, writes the page instead.
 fn check(name: &str, keys: &[Key]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
     let page = fs::read_to_string(&path).expect("the page exists").replace("\r\n", "\n");

@@ -22,13 +22,13 @@ pub struct Config {
     pub enabled: bool,
     /// The maximum depth of nested delegation.
     pub max_depth: u32,
-    /// Hard timeout of a run; `None` is no limit.
+    /// The hard timeout of a run; `None` is no limit.
     #[serde(rename = "timeoutMs", with = "MillisLimit")]
     pub timeout: Option<Duration>,
-    /// Idle timeout of a run; `None` is no limit.
+    /// The idle timeout of a run; `None` is no limit.
     #[serde(rename = "idleTimeoutMs", with = "MillisLimit")]
     pub idle_timeout: Option<Duration>,
-    /// Idle timeout while a tool runs; `None` is no limit.
+    /// The idle timeout while a tool runs; `None` is no limit.
     #[serde(rename = "toolTimeoutMs", with = "MillisLimit")]
     pub tool_timeout: Option<Duration>,
     /// Grace period between the polite signal and the kill.
@@ -48,11 +48,12 @@ pub struct Config {
     pub agent_dirs: Vec<String>,
     /// Further directories of a project that hold agents, relative to its directories.
     pub project_agent_dirs: Vec<String>,
-    /// Settings of single agents by name; those under `*` apply to all, where an agent's own say nothing.
+    /// Settings of single agents by name; the settings under `*` apply to all agents whose own settings do not set the
+    /// value.
     pub agents: BTreeMap<String, AgentSettings>,
     /// True if the delegation policy is appended to the system prompt.
     pub inject_delegation_policy: bool,
-    /// Waits for a provider whose quota is used up.
+    /// The limits for waiting for a provider whose quota is used up.
     pub quota: Quota,
     /// Retries after a transient failure.
     pub retry: Retry,
@@ -95,17 +96,17 @@ pub struct Config {
     pub check: Check,
     /// True if a child's process tree gets its own pid namespace.
     pub pid_namespace: bool,
-    /// Most children of this pi process at once.
+    /// The maximum number of children of this pi process at once.
     pub max_concurrent: usize,
-    /// Most children of one parallel call at once.
+    /// The maximum number of children of one parallel call at once.
     pub parallel_concurrency: usize,
-    /// Most children of all this user's pi processes at once.
+    /// The maximum number of children of all pi processes of this user at once.
     pub max_concurrent_per_user: usize,
-    /// Most tasks of one parallel call.
+    /// The maximum number of tasks of one parallel call.
     pub max_parallel_tasks: usize,
-    /// Most steps of one chain call.
+    /// The maximum number of steps of one chain call.
     pub max_chain_steps: usize,
-    /// The settings for booting a child while the arguments of its call still arrive.
+    /// The decision to boot a child while the arguments of its call still arrive.
     pub early_boot: EarlyBoot,
     /// Children that wait for the next call.
     pub spare: Spare,
@@ -120,13 +121,13 @@ pub struct Config {
     /// The age at which transcripts are archived; `None` is never.
     #[serde(rename = "archiveAfterMinutes", with = "MinutesLimit")]
     pub archive_after: Option<Duration>,
-    /// Most bytes of all run directories together; 0 is no limit.
+    /// The maximum size of all run directories together, in bytes; 0 is no limit.
     pub quota_bytes: u64,
     /// The state of a work tree that is kept before a run changes it.
     pub snapshot: SnapshotSettings,
     /// The private trees of isolated runs.
     pub isolation: IsolationSettings,
-    /// Programs that start children elsewhere, by name.
+    /// Programs that start children in other places, such as a remote machine, by name.
     pub launchers: BTreeMap<String, Launcher>,
     /// The invalid launchers of the user's file, each with the mistake and its position.
     #[serde(skip)]
@@ -141,7 +142,7 @@ pub enum AllowWrite {
     /// Nowhere: they lose their write tools.
     #[default]
     Nowhere,
-    /// In the work tree of their directory, as far as the kernel can hold them there.
+    /// In the work tree of their directory, as far as the kernel can confine them to it.
     Tree,
     /// Every place where the user can write.
     Everywhere,
@@ -218,28 +219,28 @@ pub struct OutputLimits {
     pub max_bytes: usize,
     /// Lines of one answer.
     pub max_lines: usize,
-    /// Bytes of several answers in one result or message. The default lets ten pass whole, about 130,000 tokens: an eighth
-    /// of a context of a million, and still below one of 200,000.
+    /// Bytes of several answers in one result or message. The default lets ten pass whole, about 130,000 tokens: an
+    /// eighth of a context of a million, and still below one of 200,000.
     pub max_total_bytes: usize,
 }
 
 impl OutputLimits {
-    /// The limits of one answer alone.
+    /// Returns the limits of a single answer.
     #[must_use]
     pub fn one(self) -> TruncateLimits {
         TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
     }
 
-    /// Returns the limits of each of `count` answers in one text: the limits of a single answer, unless the whole would be too
-    /// large.
+    /// Returns the limits of each of `count` answers in one text: the limits of a single answer, unless the whole would
+    /// be too large.
     #[must_use]
     pub fn each_of(self, count: usize) -> TruncateLimits {
         let share = if count > 1 { self.max_total_bytes / count } else { self.max_bytes };
         TruncateLimits { max_bytes: self.max_bytes.min(share).max(1), ..self.one() }
     }
 
-    /// Returns the limits of a text with `count` answers, at least those of one answer. Lines limit each answer and never their
-    /// sum.
+    /// Returns the limits of a text with `count` answers, at least those of one answer. Lines limit each answer and
+    /// never their sum.
     #[must_use]
     pub fn all_of(self, count: usize) -> TruncateLimits {
         if count <= 1 {
@@ -249,7 +250,7 @@ impl OutputLimits {
     }
 }
 
-/// Waits for a provider whose quota is used up.
+/// The limits for waiting for a provider whose quota is used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Quota {
@@ -265,11 +266,11 @@ pub struct Quota {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
-    /// True if failed runs are retried.
+    /// True if a run is retried after a transient failure.
     pub enabled: bool,
-    /// Includes the first attempt.
+    /// The maximum number of attempts, including the first.
     pub max_attempts: u32,
-    /// Pause before the second attempt; doubles with each further one.
+    /// The pause before the second attempt. It doubles before each further attempt.
     #[serde(rename = "backoffMs", with = "Millis")]
     pub backoff: Duration,
 }
@@ -292,7 +293,7 @@ pub enum InheritExtensions {
     Auto,
     /// None.
     None,
-    /// All that the host has loaded.
+    /// All extensions that the host has loaded.
     All,
     /// Exactly these files.
     #[serde(untagged)]
@@ -302,9 +303,9 @@ pub enum InheritExtensions {
 /// Limits on every child's tools. `*` in a name matches any characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tools {
-    /// Never these. Wins over `allow`.
+    /// The tools that a child never gets. It wins over `allow`.
     pub deny: Vec<String>,
-    /// If set, only these.
+    /// If set, the only tools that a child may get.
     pub allow: Option<Vec<String>>,
 }
 
@@ -321,7 +322,7 @@ pub struct Sandbox {
     pub hidden: Vec<String>,
     /// The paths that a child may write besides its tree if its agent may write; `~/` is the home directory.
     pub writable: Vec<String>,
-    /// Environment variables that its shell keeps although their names say that they hold a secret. `*` matches any
+    /// Environment variables that its shell keeps although their names look like the name of a secret. `*` matches any
     /// characters.
     pub env: Vec<String>,
 }
@@ -330,7 +331,7 @@ pub struct Sandbox {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotSettings {
-    /// Most bytes of all files together that are not committed.
+    /// The maximum size of all uncommitted files together, in bytes.
     pub max_bytes: u64,
 }
 
@@ -338,11 +339,11 @@ pub struct SnapshotSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IsolationSettings {
-    /// Ignored files and directories that they get a copy of, relative to the root of the tree.
+    /// The ignored files and directories that are copied into a private tree, relative to the root of the tree.
     pub copy: Vec<String>,
-    /// The shell command that prepares them, for agents that name none.
+    /// The shell command that prepares a private tree, for agents that name none.
     pub setup: Option<String>,
-    /// The longest that a command may prepare one.
+    /// The maximum time of that command.
     #[serde(rename = "setupTimeoutMs", with = "Millis")]
     pub setup_timeout: Duration,
 }
@@ -353,7 +354,7 @@ pub struct IsolationSettings {
 pub struct Sanitize {
     /// The home directories that become `~`.
     pub home_paths: HomePaths,
-    /// Exact values, and rules as `rule:NAME`, that are left alone.
+    /// Exact values, and rules as `rule:NAME`, that are not redacted.
     pub allow: Vec<String>,
 }
 
@@ -364,10 +365,10 @@ pub struct Budget {
     /// In USD.
     #[serde(with = "Limit")]
     pub max_cost: Option<f64>,
-    /// All kinds of tokens together.
+    /// The maximum number of tokens of all kinds together.
     #[serde(with = "Limit")]
     pub max_tokens: Option<u64>,
-    /// Assistant messages of the model.
+    /// The maximum number of assistant messages.
     #[serde(with = "Limit")]
     pub max_turns: Option<u64>,
 }
@@ -379,7 +380,7 @@ pub struct LoopLimits {
     /// The number of repetitions after which the child gets a warning.
     #[serde(with = "Limit")]
     pub warn_after: Option<u64>,
-    /// After this many times the run ends.
+    /// The number of repetitions after which the run ends.
     #[serde(with = "Limit")]
     pub stop_after: Option<u64>,
 }
@@ -388,7 +389,7 @@ pub struct LoopLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// The longest that it may run.
+    /// The maximum time of the command.
     #[serde(rename = "timeoutMs", with = "Millis")]
     pub timeout: Duration,
     /// The number of times that the child may fix a failed check.
@@ -423,11 +424,11 @@ pub struct Limits {
 }
 
 text_enum! {
-    /// The settings for booting a child while the arguments of its call still arrive.
+    /// The time at which a child boots.
     pub enum EarlyBoot {
-        /// Boot it early.
+        /// While the arguments of its call still arrive.
         On = "on",
-        /// Wait for the complete call.
+        /// After the call is complete.
         Off = "off",
     }
 }
@@ -435,7 +436,7 @@ text_enum! {
 /// Children that wait for the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spare {
-    /// Most of them at once; 0 is none.
+    /// The maximum number of spare children at once; 0 is none.
     pub count: usize,
     /// The time that an idle spare child waits for a call.
     #[serde(rename = "idleMs", with = "Millis")]
@@ -475,12 +476,12 @@ pub struct Background {
     /// The time for which pi without an interface waits for them; `None` is no limit.
     #[serde(rename = "headlessWaitMs", with = "MillisLimit")]
     pub headless_wait: Option<Duration>,
-    /// The key that moves what calls wait for to the background, as pi spells keys; `none` is no key.
+    /// The key that moves the runs of waiting calls to the background, in pi's spelling; `none` is no key.
     pub key: String,
 }
 
 impl Background {
-    /// The key, unless there is none.
+    /// Returns the key, unless it is `none`.
     #[must_use]
     pub fn shortcut(self) -> Option<String> {
         (self.key != NO_KEY).then_some(self.key)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// Switches a key off.
+/// The text that means no key.
 pub(super) const NO_KEY: &str = "none";
 
 const MODIFIERS: [&str; 4] = ["ctrl", "shift", "alt", "super"];

@@ -9,9 +9,9 @@ use super::keys::{Key, Kind, Tighten};
 pub(super) enum Tightened {
     /// All of it.
     Whole(Value),
-    /// A part of it, and why the rest is refused.
+    /// A part of it, with the reason for refusing the rest.
     Partly(Value, String),
-    /// Nothing is accepted; holds the reason.
+    /// Nothing of it, with the reason.
     Refused(String),
 }
 
@@ -24,7 +24,7 @@ pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
         Tighten::Never => return Tightened::Refused("a project file may not set it".to_owned()),
         Tighten::More => return Tightened::Whole(union(current, &wanted)),
         Tighten::Fewer if matches!((current, &wanted), (Value::Bool(_), _) | (_, Value::Bool(_))) => {
-            // All, none, or names: none is always fewer, and everything is fewer than all.
+            // The values are all, none, or names. None is always fewer, and every value is at most all.
             wanted == Value::Bool(false) || *current == Value::Bool(true)
         }
         Tighten::Fewer => return intersection(current, wanted),
@@ -44,7 +44,7 @@ pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
     })
 }
 
-/// Exact, because the keys bound every number.
+/// Converts a number. The result is exact, because the keys bound every number.
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_default()
 }
@@ -67,7 +67,7 @@ fn union(current: &Value, wanted: &Value) -> Value {
     Value::Array(all)
 }
 
-/// Entries may be patterns: the result holds each entry of one side that the other side covers.
+/// Returns each entry of one side that the other side covers. Entries may be patterns.
 fn intersection(current: &Value, wanted: Value) -> Tightened {
     if current.is_null() {
         return Tightened::Whole(wanted);
@@ -136,7 +136,7 @@ mod tests {
             ("env", json!({}), json!({"NODE_OPTIONS": "--require evil"})),
             ("model", json!(null), json!("x/y")),
         ] {
-            let key = key(path).expect("a key");
+            let key = key(path).expect("the key exists");
             let found = tighten(key, &current, wanted.clone());
             assert!(matches!(found, Tightened::Refused(_)), "{path}: {current} to {wanted}: {found:?}");
         }
@@ -171,7 +171,7 @@ mod tests {
             ("tools.allow", json!(["web_search", "bash"]), json!(["web_*"]), json!(["web_search"])),
             ("tools.allow", json!(["read"]), json!([]), json!([])),
         ] {
-            let key = key(path).expect("a key");
+            let key = key(path).expect("the key exists");
             assert_eq!(
                 tighten(key, &current, wanted.clone()),
                 Tightened::Whole(expected),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn only_the_allowed_part_of_a_list_counts() {
-        let key = key("tools.allow").expect("a key");
+        let key = key("tools.allow").expect("the key exists");
         let found = tighten(key, &json!(["read", "grep"]), json!(["read", "bash"]));
         assert!(
             matches!(&found, Tightened::Partly(kept, why) if *kept == json!(["read"]) && why.contains("bash"))

@@ -38,7 +38,7 @@ impl<const MILLIS: u64> UnitLimit<MILLIS> {
     }
 }
 
-/// A number that is a limit.
+/// A number that is a limit; 0 is no limit.
 pub(super) struct Limit;
 
 impl Limit {

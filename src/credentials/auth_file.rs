@@ -25,7 +25,7 @@ const READS: usize = 3;
 const BETWEEN_READS: Duration = Duration::from_millis(20);
 /// The extended attribute with the access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
-/// The buffer size for the names of a file's extended attributes. Linux allows no more.
+/// The buffer size for the names of a file's extended attributes, in bytes. Linux allows no more.
 const ATTRIBUTE_NAMES: usize = 64 * 1024;
 
 /// The credentials of all providers. `Debug` shows only the providers.

@@ -100,7 +100,8 @@ impl PrivateAgentDir {
         &self.path
     }
 
-    /// Returns the files that were not copied, completely or in part, each with the reason.
+    /// Returns the files that the child lacks, or of which it lacks an entry, because they could not be copied, each
+    /// with the reason.
     #[must_use]
     pub fn skipped_files(&self) -> &[(PathBuf, String)] {
         &self.skipped_files
@@ -226,7 +227,8 @@ mod tests {
     fn refresh_tokens_of_mcp_servers_are_removed() {
         let tokens =
             br#"{"s|https://x/":{"tokens":{"access_token":"a","refresh_token":"r"},"tokensExpireAt":1}}"#;
-        let text = String::from_utf8(without_refresh(tokens).expect("JSON")).expect("text");
+        let text = String::from_utf8(without_refresh(tokens).expect("the tokens are valid JSON"))
+            .expect("the tokens are UTF-8");
         assert!(text.contains("access_token") && !text.contains("refresh_token"), "{text}");
     }
 }

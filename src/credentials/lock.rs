@@ -16,8 +16,8 @@ use std::time::{Duration, Instant, SystemTime};
 const STALE: Duration = Duration::from_secs(30);
 /// The maximum waiting time for the lock. It equals pi's, and is long enough to take over the lock of a dead holder.
 pub(super) const PATIENCE: Duration = Duration::from_secs(35);
-/// The time during which the lock counts as ours. It is never renewed, and a pi that waits without yielding takes over
-/// locks after ten seconds.
+/// The time during which the lock counts as ours. The lock is never renewed, and a pi that waits without yielding takes
+/// over locks after ten seconds.
 const VALIDITY: Duration = Duration::from_secs(5);
 /// The pause after the first attempt. It doubles after each further attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);

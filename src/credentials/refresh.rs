@@ -22,9 +22,9 @@ pub fn needs_refresh(real: &Path, provider: &str, until: SystemTime) -> bool {
     expiry(real, provider).is_some_and(|expires| expires <= millis(until + PI_MARGIN))
 }
 
-/// Refreshes the user's token if it expires before the end of the run. If several runs start together, one refreshes
-/// and the others wait for it. After that, the same token is not refreshed again before half of its remaining life has
-/// passed, because some tokens live shorter than a run may last.
+/// Refreshes the user's token if it expires before the end of the run, or at most five minutes later. If several runs
+/// start together, one refreshes and the others wait for it. After that, the same token is not refreshed again before
+/// half of its remaining life has passed, because some tokens never live as long as a run may last.
 ///
 /// `refresh` makes pi refresh the token unless it is valid for the given time. If the token expires during the run
 /// anyway, the child refreshes it.
@@ -62,8 +62,8 @@ fn expiry(real: &Path, provider: &str) -> Option<f64> {
     expires_of(entry).filter(|_| refreshable)
 }
 
-/// The last refresh of a provider's token: the time of the attempt, and the expiry of the resulting token, both in
-/// milliseconds since 1970.
+/// The last refresh of a provider's token: the time of the attempt, and the expiry of the token that existed after it,
+/// both in milliseconds since 1970. A failed attempt leaves the old token.
 #[derive(Clone, Copy, Debug)]
 struct LastRefresh {
     at: f64,

@@ -21,8 +21,9 @@ impl PrivateAgentDir {
         self.shell.as_deref()
     }
 
-    /// Makes pi start `program` as its shell. The program finds `options` in a file next to its name. Call it once,
-    /// before the child starts. The commands that pi runs, and shows to permission extensions, do not change.
+    /// Makes pi start `program` as its shell, through a link in this directory. The program finds `options` in a file
+    /// next to that link. Call it once, before the child starts. The commands that pi runs, and shows to permission
+    /// extensions, do not change.
     ///
     /// # Errors
     ///
@@ -83,13 +84,14 @@ mod tests {
 
     /// Creates a private copy of an agent directory with these settings, if any.
     fn scene(settings: Option<&str>) -> (tempfile::TempDir, PrivateAgentDir) {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let real = root.path().join("real");
-        fs::create_dir(&real).expect("made");
+        fs::create_dir(&real).expect("the directory is created");
         if let Some(settings) = settings {
-            fs::write(real.join(SETTINGS), settings).expect("written");
+            fs::write(real.join(SETTINGS), settings).expect("the file is written");
         }
-        let private = PrivateAgentDir::create(&real, &root.path().join("own")).expect("made");
+        let private = PrivateAgentDir::create(&real, &root.path().join("own"))
+            .expect("the private directory is created");
         (root, private)
     }
 
@@ -108,15 +110,16 @@ mod tests {
         ] {
             let (_root, private) = scene(settings.as_deref());
             assert_eq!(private.shell(), shell, "{settings:?}");
-            private.replace_shell(Path::new("/opt/warden"), b"options").expect("replaced");
+            private.replace_shell(Path::new("/opt/warden"), b"options").expect("the shell is replaced");
             let own = private.path().join(SHELL);
-            let read: Value =
-                serde_json::from_slice(&fs::read(private.path().join(SETTINGS)).expect("there"))
-                    .expect("pi can read it");
+            let read: Value = serde_json::from_slice(
+                &fs::read(private.path().join(SETTINGS)).expect("the file is readable"),
+            )
+            .expect("the settings are valid JSON");
             assert_eq!(read[SHELL_PATH].as_str(), own.to_str(), "{settings:?}");
             assert_eq!(read["theme"].as_str(), theme, "{settings:?}");
-            assert_eq!(fs::read_link(&own).expect("a link"), Path::new("/opt/warden"));
-            assert_eq!(fs::read(private.path().join(OPTIONS)).expect("there"), b"options");
+            assert_eq!(fs::read_link(&own).expect("the link is readable"), Path::new("/opt/warden"));
+            assert_eq!(fs::read(private.path().join(OPTIONS)).expect("the file is readable"), b"options");
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Check {
     pub status: Status,
     /// The finding, for people.
     pub message: String,
-    /// The action that fixes it.
+    /// The advice for the user.
     pub hint: Option<String>,
 }
 

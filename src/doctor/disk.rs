@@ -1,4 +1,4 @@
-//! The disk space of this user's runs, and the free space for the next run.
+//! Checks the disk space that this user's runs take up, and that the next run can write its directory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,8 +15,8 @@ use crate::text::{chain, figures};
 /// The maximum number of runs of the store that are counted.
 const MAX_RUNS: usize = 100_000;
 
-/// Counts the run directories that the store knows, those of this session, and those without a session. Directories next to other
-/// sessions that are missing from the store are not found.
+/// Counts the run directories that the store knows, the ones of this session, and the ones without a session.
+/// Directories next to other sessions that are missing from the store are not found.
 pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let homeless = layout::runs(&context.agent_dir, None);
     let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
@@ -61,11 +61,11 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
 /// The maximum number of private trees that are named.
 const MAX_NAMED: usize = 5;
 
-/// The private trees in which something lies that was not taken over.
+/// Reports the private trees that were kept because changes in them were not imported.
 pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
     let snapshots = layout::snapshots(&context.agent_dir);
     let entries = fs::read_dir(layout::private_trees(&context.agent_dir)).into_iter().flatten().flatten();
-    // The others are in use, or taken over when their conversation or another one is opened.
+    // A tree with a record is in use, or its changes are imported when a conversation is opened.
     let is_noted = |name: &std::ffi::OsStr| snapshots.join(name).join(layout::PRIVATE_TREE).exists();
     let mut kept: Vec<PathBuf> =
         entries.filter(|entry| !is_noted(&entry.file_name())).map(|entry| entry.path()).collect();
@@ -75,7 +75,8 @@ pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
     let size = figures::bytes(disk_use(&kept).bytes);
     let message = format!("kept private trees take up {size}: {}{more}", named.join(", "));
-    // Its configuration is the child's, and names programs that git runs: so no git in it, and none is advised.
+    // The git configuration in these trees is the child's, and can name programs that git runs. So this check runs no
+    // git in them, and the hint advises against it.
     let hint = "they hold changes that are on no branch: copy the files you need, and fetch commits with \
                 `git fetch DIRECTORY/PROJECT \
                 '+refs/*:refs/kept/*'` in your own repository. Do not run git inside them: their \
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn private_trees_that_were_not_imported_are_listed_with_their_size() {
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = tempfile::tempdir().expect("a temporary directory is created");
         let context = HostContext {
             agent_dir: home.path().to_owned(),
             host: Host::default(),
@@ -144,12 +145,12 @@ mod tests {
         assert_eq!(kept_trees(&context), None);
         let trees = layout::private_trees(home.path());
         for id in ["00000001.kept-1", "00000002"] {
-            fs::create_dir_all(trees.join(id)).expect("made");
+            fs::create_dir_all(trees.join(id)).expect("the directory is created");
         }
         let noted = layout::snapshots(home.path()).join("00000002");
-        fs::create_dir_all(&noted).expect("made");
-        fs::write(noted.join(layout::PRIVATE_TREE), "{}").expect("written");
-        let check = kept_trees(&context).expect("one was kept");
+        fs::create_dir_all(&noted).expect("the directory is created");
+        fs::write(noted.join(layout::PRIVATE_TREE), "{}").expect("the file is written");
+        let check = kept_trees(&context).expect("the check lists the private tree");
         let size = figures::bytes(disk_use(&[trees.join("00000001.kept-1")]).bytes);
         let expected =
             format!("kept private trees take up {size}: `{}`", trees.join("00000001.kept-1").display());
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn all_directories_of_this_user_are_counted_once_and_too_many_bytes_are_a_warning() {
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = home.path().join("agent");
         let session_file = home.path().join("sessions/one.jsonl");
         let context = HostContext {
@@ -173,15 +174,15 @@ mod tests {
         let mut config = Config { quota_bytes: 40, ..Config::default() };
         // The disk space of a file depends on the file system.
         let probe = home.path().join("probe");
-        fs::write(&probe, "0123456789").expect("a file");
+        fs::write(&probe, "0123456789").expect("the file is written");
         let all = 5 * disk_use(&[home.path().to_owned()]).bytes;
         let check = disk(&context, &config);
         assert_eq!(check.message, "0 run directories take up 0 B of `quotaBytes`, 40 B");
         assert!(!agent_dir.exists(), "a check creates nothing");
         let run = |path: &str| {
             let path = home.path().join(path);
-            fs::create_dir_all(&path).expect("a directory");
-            fs::write(path.join("session.jsonl"), "0123456789").expect("a file");
+            fs::create_dir_all(&path).expect("the directory is created");
+            fs::write(path.join("session.jsonl"), "0123456789").expect("the file is written");
             path.to_string_lossy().into_owned()
         };
         run("sessions/one/00000001");
@@ -192,11 +193,11 @@ mod tests {
             run("agent/subagents/runs/00000005"),
             home.path().join("sessions/other/00000006").to_string_lossy().into_owned(),
         ];
-        let store = attach(&agent_dir).store.expect("a store");
+        let store = attach(&agent_dir).store.expect("the store is available");
         for (at, directory) in known.iter().enumerate() {
             let run =
                 StoredRun { key: at.to_string(), directory: Some(directory.clone()), ..StoredRun::default() };
-            store.settle_run(&run, None, false).expect("kept");
+            store.settle_run(&run, None, false).expect("the end is stored");
         }
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning);
@@ -217,7 +218,7 @@ mod tests {
             figures::bytes(all / 5 * 6)
         );
         assert!(check.message.starts_with(&expected), "{}", check.message);
-        fs::remove_dir_all(layout::snapshots(&agent_dir)).expect("removed");
+        fs::remove_dir_all(layout::snapshots(&agent_dir)).expect("the directory is removed");
         config.quota_bytes = 0;
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Ok);

@@ -116,7 +116,8 @@ async fn examine(
     checks
 }
 
-/// Returns the notice at start-up about names of this package that another package uses. Sanitized.
+/// Returns the notices at start-up about names of this package that belong to something else in the hosting pi.
+/// Sanitized.
 #[must_use]
 pub fn taken_names(cwd: &Path, context: &HostContext) -> Vec<String> {
     let checks = names(context);
@@ -150,7 +151,7 @@ fn addon() -> Check {
     Check::new("addon", Status::Ok, format!("{name} {version} on {os} {arch}"))
 }
 
-/// Reports if this process logs, and to which file. A wrong filter is a configuration mistake and is listed there.
+/// Reports whether this process logs, and to which file. A wrong filter is a configuration mistake and is listed there.
 fn log(context: &HostContext) -> Check {
     match log::report() {
         Report::On { filter, path } => {
@@ -246,7 +247,7 @@ fn group<'a>(findings: &mut Vec<(String, Vec<&'a str>)>, finding: String, agent:
     }
 }
 
-/// The user's extensions that watch tool calls, and whether children load them.
+/// Reports the user's extensions that watch tool calls, and whether children load them.
 fn permission_hooks(config: &Config, context: &HostContext) -> Check {
     const AREA: &str = "permission hooks";
     let found = find_permission_hooks(context);
@@ -304,7 +305,8 @@ async fn child_command(
     };
     let mut args = pi.args.clone();
     args.push(OsString::from("--version"));
-    // The user has not approved the project. An interpreter may read files of its working directory.
+    // The user may not have approved the project, and an interpreter may read files of its working directory. So pi
+    // starts outside of the project.
     let cwd = PathBuf::from(NEUTRAL);
     let guardian =
         capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });
@@ -367,11 +369,11 @@ mod tests {
 
     #[tokio::test]
     async fn exceptions_from_redaction_are_listed_without_their_values() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
         let script = root.path().join("pi.sh");
-        fs::create_dir(&agent_dir).expect("made");
-        fs::write(&script, "echo 1.6.0").expect("written");
+        fs::create_dir(&agent_dir).expect("the directory is created");
+        fs::write(&script, "echo 1.6.0").expect("the file is written");
         let said = async || {
             let checks = doctor(
                 root.path().to_owned(),
@@ -385,7 +387,7 @@ mod tests {
         assert_eq!(said().await, []);
         let config =
             r#"{"subagents": {"sanitize": {"allow": ["example-key-0001", "rule:jwt", "other-key-0002"]}}}"#;
-        fs::write(agent_dir.join("subagents.json"), config).expect("written");
+        fs::write(agent_dir.join("subagents.json"), config).expect("the file is written");
         let expected = "`sanitize.allow` exempts from redaction: 2 exact values, what `jwt` finds";
         assert_eq!(said().await, [(Status::Info, expected.to_owned())]);
     }
@@ -394,11 +396,11 @@ mod tests {
     /// for.
     #[tokio::test]
     async fn pi_is_not_started_in_the_project_and_a_fifo_does_not_block_the_check() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let project = root.path().join("project");
         let script = root.path().join("pi.sh");
-        fs::create_dir(&project).expect("made");
-        fs::create_dir_all(root.path().join("agent/subagents")).expect("made");
+        fs::create_dir(&project).expect("the directory is created");
+        fs::create_dir_all(root.path().join("agent/subagents")).expect("the directory is created");
         let database = crate::files::layout::store(&root.path().join("agent"));
         rustix::fs::mknodat(
             rustix::fs::CWD,
@@ -407,11 +409,14 @@ mod tests {
             rustix::fs::Mode::RWXU,
             0,
         )
-        .expect("a FIFO");
-        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.6.0 >&2").expect("written");
+        .expect("the FIFO is created");
+        fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.6.0 >&2").expect("the file is written");
         let context = context(root.path().join("agent"), &script);
         let checks = doctor(project, Arc::new(context), Arc::new(Nobody)).await;
         assert!(checks.iter().any(|check| check.message.starts_with("pi 1.6.0")), "{checks:?}");
-        assert_eq!(fs::read_to_string(root.path().join("cwd")).expect("it was started"), "/\n");
+        assert_eq!(
+            fs::read_to_string(root.path().join("cwd")).expect("the program wrote its directory"),
+            "/\n"
+        );
     }
 }

@@ -7,7 +7,7 @@ use crate::process::{Abilities, Mechanism, Supervision};
 use crate::run::HostCapabilities;
 use crate::run::admit::sandbox::EnforcedSandbox;
 
-/// Returns the level of supervision: the processes of a child that are certain to end, and the time of their end.
+/// Reports which of a child's processes are certain to end, and when.
 pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {
     const AREA: &str = "supervision";
     let level = capabilities.supervision(config.pid_namespace);
@@ -45,7 +45,7 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
     }
 }
 
-/// Reports if the kernel keeps readonly children from writing, and other children inside their tree.
+/// Reports whether the kernel keeps readonly children from writing, and other children inside their tree.
 pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check {
     const AREA: &str = "sandbox";
     if config.sandbox.mode == SandboxMode::Off {

@@ -43,7 +43,7 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
     checks
 }
 
-/// Tests one launcher. A test there that takes longer than `limit` is ended, by the launcher's `cancel` as well.
+/// Tests one launcher. A test that takes longer than `limit` is ended, also by the launcher's `cancel`.
 async fn test(
     name: &str,
     launcher: &Configured,
@@ -136,7 +136,8 @@ async fn test(
     }
 }
 
-/// A launcher on a fast network takes less than a tenth of a second.
+/// Formats a time. A launcher on a fast network takes less than a tenth of a second, so short times are in
+/// milliseconds.
 fn shown(time: Duration) -> String {
     if time.as_secs() == 0 { format!("{} ms", time.as_millis()) } else { figures::duration(time) }
 }
@@ -169,17 +170,18 @@ mod tests {
                 "; `launchers.far.cancel` failed: it exited with 3",
             ),
         ] {
-            let root = tempfile::tempdir().expect("a temporary directory");
+            let root = tempfile::tempdir().expect("a temporary directory is created");
             let script = root.path().join("pi.sh");
             let path = root.path().to_string_lossy().into_owned();
-            fs::write(&script, pi).expect("a script");
+            fs::write(&script, pi).expect("the script is written");
             let cancel = format!("cd '{path}' && {cancel}");
             let settings = serde_json::json!({
                 "command": ["sh", "-c", "echo \"$4\" >>\"$0/launched\"; exec \"$@\"", path, "{argv}"],
                 "cancel": ["sh", "-c", cancel],
                 "piCommand": ["sh", script],
             });
-            let launcher = Configured::new("far", &serde_json::from_value(settings).expect("settings"));
+            let launcher =
+                Configured::new("far", &serde_json::from_value(settings).expect("the settings are valid"));
             let context = HostContext {
                 agent_dir: root.path().join("agent"),
                 home: None,
@@ -195,7 +197,7 @@ mod tests {
             assert_ne!(check.status, Status::Ok, "{label}");
             let read = |name: &str| fs::read_to_string(root.path().join(name)).unwrap_or_default();
             let id = read("launched");
-            let id = id.strip_prefix("pi-subagent-").expect("its name");
+            let id = id.strip_prefix("pi-subagent-").expect("the ID has the prefix");
             assert_eq!(read("cancelled"), if cancel.ends_with("exit 3") { "" } else { id }, "{label}");
         }
     }

@@ -1,17 +1,17 @@
 //! Checks whether delegation works here, and what keeps it from working.
 //!
-//! Each check is a [`Check`]: an area, how good the finding is, a sentence, and what to do about it.
+//! Each check is a [`Check`]: an area, a rating, a sentence, and advice.
 //!
-//! | File | Answers |
+//! | File | Content |
 //! |---|---|
-//! | `check` | what a check says |
-//! | `examine` | what is checked, and in which order; configuration, agents, permission hooks, pi's version |
-//! | `guards` | what restrains a child here: the warden and the sandbox |
-//! | `writing` | where agents that may write may do so, and whether their tools find their caches |
-//! | `launchers` | whether pi starts through each configured launcher |
-//! | `names` | whether tools, prompts or commands of others have the names of this package's |
-//! | `store` | whether the store of runs can be used |
-//! | `disk` | whether there is room for runs, and how much of it they take up |
+//! | `check` | the finding of one check |
+//! | `examine` | all checks in order; configuration, agents, permission hooks, pi's version |
+//! | `guards` | the restraints of a child here: the warden and the sandbox |
+//! | `writing` | the places where agents may write, and the caches of their tools |
+//! | `launchers` | tests that pi starts through each configured launcher |
+//! | `names` | tools, prompts and commands of others with the names of this package's |
+//! | `store` | checks that the store of runs can be used |
+//! | `disk` | the disk space of runs, kept private trees, writable directories |
 
 mod check;
 mod disk;

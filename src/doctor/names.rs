@@ -9,7 +9,8 @@ use crate::text::{quoted, quoted_path, quoted_paths};
 /// The maximum number of names reported. This package has fewer.
 const MAX_NAMES: usize = 32;
 
-/// The names of this package that are taken, with what to remove. Names that are freed in the same way are reported together.
+/// Reports the names of this package that are taken, and the packages or files to remove. Names that are freed in the
+/// same way are reported together.
 pub(super) fn names(context: &HostContext) -> Vec<Check> {
     let mut groups: Vec<Vec<&TakenName>> = Vec::new();
     for taken in context.host.taken_names.iter().take(MAX_NAMES) {

@@ -14,7 +14,7 @@ pub(super) fn store(context: &HostContext) -> Option<Check> {
     fs::symlink_metadata(layout::store(agent_dir)).ok()?;
     let error = match store_of(agent_dir) {
         Some(store) => store.directories(1).err()?,
-        // It says why only once, and does not look again for a while.
+        // `store_of` gives the reason only once, and does not try again for a while.
         None => Store::open(agent_dir).err()?,
     };
     let message = format!("the store of runs cannot be used: {}", error.in_full());
@@ -62,30 +62,31 @@ mod tests {
             ),
         ];
         for (put, expected) in cases {
-            let root = tempfile::tempdir().expect("a temporary directory");
+            let root = tempfile::tempdir().expect("a temporary directory is created");
             let path = layout::store(root.path());
-            fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
+            fs::create_dir_all(path.parent().expect("the path has a parent"))
+                .expect("the directory is created");
             if !put(&path) {
                 continue;
             }
-            let message = checked(root.path()).expect("something is wrong");
+            let message = checked(root.path()).expect("the check reports the store");
             assert!(message.contains("runs.db") && message.ends_with(expected), "{message}");
             // Asked again at once.
             assert_eq!(checked(root.path()), Some(message));
             assert!(fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).is_ok());
-            assert_eq!(checked(root.path()), None, "there is none, and none is created");
+            assert_eq!(checked(root.path()), None, "a missing store is not reported and not created");
         }
     }
 
     #[test]
     fn a_working_store_is_not_reported_until_it_is_replaced() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let kept = store_of(root.path()).expect("a store");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let kept = store_of(root.path()).expect("the store is opened");
         assert_eq!(checked(root.path()), None);
         let path = layout::store(root.path());
-        fs::remove_file(&path).expect("a careless hand");
-        fs::create_dir(&path).expect("a directory");
-        let message = checked(root.path()).expect("something is wrong");
+        fs::remove_file(&path).expect("the file is removed");
+        fs::create_dir(&path).expect("the directory is created");
+        let message = checked(root.path()).expect("the check reports the store");
         assert!(message.ends_with("it is not a regular file"), "{message}");
         drop(kept);
     }

@@ -1,4 +1,4 @@
-//! Checks where agents may write that may, and whether the tools they build with find their caches.
+//! Checks where agents may write, and whether the tools that they build with can fill their caches.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const CACHES: [(&str, &str, &str, &str); 6] = [
     ("go", "GOMODCACHE", "", "go/pkg/mod"),
 ];
 
-/// The variables of git that children do not get although git would do something else with them.
+/// Reports the variables of git that children do not get, although git would work differently with them.
 pub(super) fn git_variables(cwd: &Path, context: &HostContext) -> Option<Check> {
     let start = context.host.cwd.as_deref().unwrap_or(cwd);
     let hint = "start pi without them, or give children settings of git with `env` in subagents.json";
@@ -78,7 +78,7 @@ fn in_tree(cwd: &Path, config: &Config, context: &HostContext) -> Vec<Check> {
     std::iter::once(check).chain(gaps).collect()
 }
 
-/// The caches of the tools on the path that are there and cannot be written, as the configuration spells paths.
+/// Returns the existing caches of the tools in `PATH` that children cannot write, spelled as in the configuration.
 fn missing(scope: &WriteScope, context: &HostContext) -> Vec<String> {
     let search = search_path(&context.env);
     let variable =
@@ -107,17 +107,17 @@ mod tests {
 
     #[test]
     fn caches_of_tools_on_the_path_are_suggested_until_they_are_writable() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let at = root.path().canonicalize().expect("it is there");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let at = root.path().canonicalize().expect("the path exists");
         for name in
             ["bin", "home/.npm", "home/.cargo/registry", "home/.cache/go-build", "cache/pip", "home/p"]
         {
-            fs::create_dir_all(at.join(name)).expect("made");
+            fs::create_dir_all(at.join(name)).expect("the directory is created");
         }
         for name in ["cargo", "npm", "pip"] {
             let program = at.join("bin").join(name);
-            fs::write(&program, "").expect("written");
-            fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("set");
+            fs::write(&program, "").expect("the file is written");
+            fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
         }
         let env = [("PATH", at.join("bin")), ("PIP_CACHE_DIR", at.join("cache/pip"))];
         let context = HostContext {
@@ -132,12 +132,13 @@ mod tests {
         let mut config = Config { allow_write: AllowWrite::Tree, ..Config::default() };
         let hint = |config: &Config| in_tree(&at.join("home/p"), config, &context)[0].hint.clone();
         let pip = at.join("cache/pip").display().to_string();
-        let says = hint(&config).expect("something is missing");
+        let says = hint(&config).expect("the check has a hint");
         assert!(says.ends_with(&format!(r#"["~/.cargo/registry", "~/.npm", "{pip}"] }}"#)), "{says}");
         config.sandbox.writable = vec!["~/.cargo/registry".into(), "~/.npm".into(), pip];
         assert_eq!(hint(&config), None);
         config.sandbox.writable.push("~/.missing".into());
-        let last = in_tree(&at.join("home/p"), &config, &context).pop().expect("a check");
+        let last =
+            in_tree(&at.join("home/p"), &config, &context).pop().expect("at least one check is reported");
         assert!(last.status == Status::Warning && last.message.contains("`~/.missing`"), "{last:?}");
     }
 }

@@ -10,13 +10,14 @@ use super::wire::submitted::Submitted;
 /// The collected content of a stream. Not sanitized; every part is bounded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
-    /// The answer: the text blocks, joined by LF, of the last assistant message that ended without an error or abort and
-    /// calls no tool. `None` when there is none or it is blank. At most 1 MiB.
+    /// The answer: the text blocks, joined by LF, of the last assistant message that ended without an error or abort
+    /// and calls no tool. `None` if there is no such message, or if its text is blank. At most 1 MiB.
     pub text: Option<String>,
-    /// Bytes left out in the middle of the answer, where a note stands; 0 when it is whole.
+    /// The number of bytes left out in the middle of the answer, where a note replaces them; 0 if the answer is
+    /// complete.
     pub omitted_bytes: u64,
-    /// The newest assistant text if it is not the answer: from a message that was incomplete at the end of the stream, that ended
-    /// by an error or an abort, or that continued with a tool call. The newest 64 KiB.
+    /// The newest assistant text if it is not the answer: from a message that was incomplete at the end of the stream,
+    /// that ended by an error or an abort, or that continued with a tool call. The newest 64 KiB.
     pub partial: Option<String>,
     /// The stop reason of the last assistant message.
     pub stop_reason: Option<StopReason>,
@@ -30,23 +31,24 @@ pub struct Collected {
     pub model: Option<String>,
     /// The newest texts and tool calls, oldest first.
     pub display_items: Vec<DisplayItem>,
-    /// Type of the last event; answers to commands do not count.
+    /// The type of the last event. Responses to commands do not count.
     pub last_event: Option<String>,
-    /// Tool executions that began.
+    /// The number of tool executions that began.
     pub tools_started: u64,
-    /// Tool executions that ended.
+    /// The number of tool executions that ended.
     pub tools_completed: u64,
-    /// Names of the tools that began, the first 64 of them.
+    /// The names of the tools that began, at most the first 64.
     pub tool_names: BTreeSet<String>,
-    /// The kernel refusal named at the end of a failed shell command's output. If there are several, the more specific one.
+    /// The kernel refusal named at the end of a failed shell command's output. If there are several, the more specific
+    /// one.
     pub refusal: Option<Refusal>,
-    /// Tool executions that began under a name that is not among them, or under none.
+    /// The number of tool executions that began under a name that is not in `tool_names`, or without a name.
     pub tools_unnamed: u64,
     /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
     pub settled: bool,
-    /// The newest result that the child has submitted, where one is awaited.
+    /// The newest result that the child has submitted, if a result is expected.
     pub submitted: Option<Submitted>,
-    /// The submitted results that pi refused, where one is awaited.
+    /// The submitted results that pi refused, if a result is expected.
     pub refused_results: RefusedResults,
     /// Pi's own retries of the last failed request.
     pub retry: Option<Retry>,
@@ -54,8 +56,8 @@ pub struct Collected {
     pub counts: Counts,
     /// The newest lines that do not look like JSON.
     pub noise: String,
-    /// The stream after [`Collector::begin_epilogue`](super::Collector::begin_epilogue). All other fields describe the stream
-    /// before that, except `usage`, `counts` and `noise`, which cover the whole.
+    /// The stream after [`Collector::begin_epilogue`](super::Collector::begin_epilogue). All other fields describe the
+    /// stream before that, except `usage`, `counts` and `noise`, which cover the whole.
     pub epilogue: Option<Box<Self>>,
 }
 
@@ -64,7 +66,7 @@ pub struct Collected {
 pub struct RefusedResults {
     /// Refusals so far.
     pub count: u32,
-    /// The reason of the last refusal. Not sanitized; at most 2 KiB.
+    /// The reason for the last refusal. Not sanitized; at most 2 KiB.
     pub reason: String,
 }
 
@@ -82,7 +84,7 @@ pub enum Refusal {
 pub struct Retry {
     /// Attempts announced so far.
     pub attempts: u32,
-    /// Pi gave up, and no request came after that.
+    /// True if pi gave up and made no further request.
     pub exhausted: bool,
     /// The error of the last attempt, after pi gave up or was told to give up.
     pub final_error: Option<String>,
@@ -91,14 +93,14 @@ pub struct Retry {
 /// Counts of a collector. Every line that is not blank is an event or invalid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Bytes, line ends included.
+    /// Bytes, including line ends.
     pub bytes: u64,
     /// Lines that are not blank.
     pub lines: u64,
     /// Lines that are events.
     pub events: u64,
-    /// Events of a type that is not known here, counted in `events` as well.
+    /// Events of an unknown type, which also count in `events`.
     pub unknown_events: u64,
-    /// Lines that are no event: noise, broken records, objects without a type.
+    /// Lines that are not events: noise, broken records, objects without a type.
     pub invalid_lines: u64,
 }

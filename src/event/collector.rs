@@ -1,4 +1,4 @@
-//! From bytes to state.
+//! Collects the state of a stream from its bytes.
 
 use super::collected::{Collected, Counts};
 use super::fold::State;
@@ -16,22 +16,22 @@ use crate::text::lines::{Lines, Piece};
 
 /// Folds the event stream of a child, in chunks of any size, into a small state.
 ///
-/// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB for any stream, 7 MiB if a
-/// result is expected, and at about 100 KiB while messages are short. An event counts once its line is complete. An incomplete
-/// line, or one that is not JSON, changes nothing and does not disturb the next line.
+/// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB for any stream, 7
+/// MiB if a result is expected, and at about 100 KiB while messages are short. An event counts once its line is
+/// complete. An incomplete line, or one that is not JSON, changes nothing and does not disturb the next line.
 ///
-/// A record after other output on its line counts if it is spelled as pi spells it, is complete, ends the line and fits the
-/// events before it. Records quoted in the output of a tool do not end the work.
+/// A record after other output on its line counts if it is spelled as pi spells it, is complete, ends the line and fits
+/// the events before it. Records quoted in the output of a tool do not end the work.
 #[derive(Debug, Default)]
 pub struct Collector {
     lines: Lines,
     line: Line,
     /// The last bytes of a piece, which may begin a further record on the line.
     undecided: Vec<u8>,
-    /// The record behind other output.
+    /// The record after other output.
     late: LateRecord,
-    /// The last byte of the line that is not white space; it tells a whole record from a torn one where the rest of
-    /// the record was passed over.
+    /// The last byte of the line that is not white space; it distinguishes a complete record from a torn one if the
+    /// rest of the record was skipped.
     last_byte: u8,
     skimmer: Skimmer,
     reader: Reader,
@@ -41,17 +41,17 @@ pub struct Collector {
     before: Option<Box<State>>,
     counts: Counts,
     noise: Noise,
-    /// The line before which nothing is an event, until it has come.
+    /// The last line of a banner, until it has arrived. Nothing before it is an event.
     banner_ends: Option<&'static str>,
 }
 
-/// A record behind other output on its line.
+/// A record after other output on its line.
 #[derive(Debug, Default)]
 struct LateRecord {
     is_open: bool,
-    /// Its first bytes: if it is no record, they are noise.
+    /// Its first bytes: if it is not a record, they are noise.
     bytes: Vec<u8>,
-    /// A record on the current line counted.
+    /// Set if a record on the current line counted.
     has_counted: bool,
 }
 
@@ -63,7 +63,7 @@ enum Line {
     Blank,
     /// A record that is being read.
     Json,
-    /// A record of which nothing more is wanted.
+    /// A record whose rest is not wanted.
     Passed,
     /// It began like a record, but is not JSON.
     Broken,
@@ -81,27 +81,30 @@ pub struct Progress {
 }
 
 impl Collector {
-    /// The state before the first byte.
+    /// Creates the state before the first byte.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps the newest result that the child submits by this tool: the object `submitted` in the details of its result.
+    /// Keeps the newest result that the child submits by this tool: the object `submitted` in the details of its
+    /// result.
     #[must_use]
     pub fn awaiting(mut self, tool: &'static str) -> Self {
         self.reader.record.submits = Some(tool);
         self
     }
 
-    /// Knows which messages are sent to the child, so that a late one does not replace its answer.
+    /// Sets the counts of the messages sent to the child, so that the reply to a late message does not replace the
+    /// answer.
     #[must_use]
     pub fn answering(mut self, sent: SentMessages) -> Self {
         self.state.sent = sent;
         self
     }
 
-    /// Treats everything before this line as noise.
+    /// Treats all output up to and including the first occurrence of this line as noise. `None` treats no output as
+    /// noise.
     #[must_use]
     pub fn behind(mut self, line: Option<&'static str>) -> Self {
         self.banner_ends = line;
@@ -136,14 +139,14 @@ impl Collector {
         progress
     }
 
-    /// The state so far; cheap.
+    /// Returns a view of the state so far. The call is cheap.
     #[must_use]
     pub fn live(&self) -> Live<'_> {
         self.state.live(self.before.as_deref().unwrap_or(&self.state))
     }
 
-    /// Starts the epilogue: a further prompt begins after the work, and its content is kept separate. Sums continue. The second
-    /// call does nothing.
+    /// Starts the epilogue: a further prompt begins after the work, and its content is kept separate. Sums continue.
+    /// The second call does nothing.
     pub fn begin_epilogue(&mut self) {
         if self.before.is_none() {
             let next = self.state.next();
@@ -151,35 +154,34 @@ impl Collector {
         }
     }
 
-    /// Another prompt follows, as part of the same work: it is finished when that is.
+    /// Notes that another prompt follows as part of the same work. The work is done once this prompt is done.
     pub fn reopen(&mut self) {
         self.state.reopen();
     }
 
-    /// The answers to commands that came since the last call, oldest first; the newest 16, and no more than 32 KiB of
-    /// them.
+    /// Returns the responses to commands since the last call, oldest first: the newest 16, and at most 32 KiB.
     pub fn take_responses(&mut self) -> Vec<Response> {
         self.state.responses.take()
     }
 
-    /// The questions that came since the last call, oldest first; the newest 16, and no more than 192 KiB of them. Each
-    /// waits for its answer.
+    /// Returns the questions since the last call, oldest first: the newest 16, and at most 192 KiB. Each waits for its
+    /// answer.
     pub fn take_questions(&mut self) -> Vec<Question> {
         self.state.questions.take()
     }
 
-    /// The ids of questions that were dropped for newer ones since the last call; they can only be cancelled. The newest
-    /// 1024.
+    /// Returns the ids of the questions that newer ones have displaced since the last call, at most the newest 1024.
+    /// These questions can only be cancelled.
     pub fn take_dropped_questions(&mut self) -> Vec<String> {
         self.state.dropped_questions.take()
     }
 
-    /// The longest rate limit that a provider announced since the last call.
+    /// Returns the longest rate limit that a provider has announced since the last call.
     pub fn take_rate_limit(&mut self) -> Option<RateLimit> {
         self.state.rate_limit.take()
     }
 
-    /// Ends the stream, unless that is done, and returns its result.
+    /// Ends the stream, unless it has ended, and returns its result.
     #[must_use]
     pub fn into_collected(mut self) -> Collected {
         self.finish();
@@ -249,7 +251,7 @@ impl Collector {
                     self.take(&bytes[..at]);
                     bytes = &bytes[at..];
                     self.begin_record(progress);
-                    // The next search begins behind its first bytes.
+                    // The next search begins after the first bytes of the record.
                     let first = bytes.len().min(2);
                     self.take(&bytes[..first]);
                     bytes = &bytes[first..];
@@ -267,7 +269,7 @@ impl Collector {
             self.reader.record.is_exact = true;
             self.skimmer.reset();
         } else if self.reader.record.kind != Some(EventKind::MessageUpdate) {
-            // Behind an update none is sought: most are known as a whole, without a look at their ends.
+            // No record is searched after an update, because most updates are recognized as whole lines.
             self.end_line(true, progress);
             self.line = Line::Json;
             self.last_byte = 0;

@@ -5,16 +5,16 @@ use serde_json::Value;
 
 use super::newest::{Measured, Newest};
 
-/// Items kept at most; more than a screen shows.
+/// The maximum number of stored items, more than a screen shows.
 const MAX_ITEMS: usize = 64;
-/// The maximum size of all items as JSON, in bytes. An update that also carries the live text stays small.
+/// The maximum size of all items as JSON, in bytes. The limit keeps an update small that also carries the live text.
 const MAX_JSON_BYTES: usize = 48 * 1024;
 
 /// A part of an assistant message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum DisplayItem {
-    /// A text block; head and tail of a long one.
+    /// A text block, or the head and tail of a long block.
     Text {
         /// The text.
         text: String,
@@ -23,7 +23,7 @@ pub enum DisplayItem {
     ToolCall {
         /// The tool.
         name: String,
-        /// Its arguments; long strings are cut in the middle, entries beyond a bound are left out.
+        /// Its arguments; long strings are cut in the middle, and entries above the limit are left out.
         args: Value,
     },
 }
@@ -32,8 +32,8 @@ pub enum DisplayItem {
 pub(super) type DisplayItems = Newest<DisplayItem, MAX_ITEMS, MAX_JSON_BYTES>;
 
 impl DisplayItem {
-    /// A call of a tool. Arguments that are too large as JSON are left out: only control characters, six bytes each, make
-    /// bounded arguments so large.
+    /// Creates a call of a tool. Leaves out arguments that are too large as JSON. Bounded arguments only become this
+    /// large if they contain control characters, which take six bytes each.
     pub(super) fn tool_call(name: String, args: Value) -> Self {
         let call = Self::ToolCall { name, args };
         match call {
@@ -48,14 +48,15 @@ impl DisplayItem {
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         match self {
-            // Answers can be long, and every one is measured. Without a branch for each byte this is a third of writing it.
+            // Answers can be long, and each is measured. Without a branch for each byte, this takes a third of the time
+            // of writing the JSON.
             Self::Text { text } => r#"{"type":"text","text":""}"#.len() + text.len() + escapes(text),
             Self::ToolCall { .. } => serde_json::to_string(self).map_or(0, |json| json.len()),
         }
     }
 }
 
-/// The bytes that JSON's escapes add to a text.
+/// Counts the bytes that JSON's escapes add to a text.
 fn escapes(text: &str) -> usize {
     let added = |byte: u8| {
         let has_name = matches!(byte, b'"' | b'\\' | b'\n' | b'\t' | b'\r' | 8 | 12);
@@ -87,7 +88,10 @@ mod tests {
         let all: String = (0..0x250).filter_map(char::from_u32).collect();
         for text in [String::new(), "plain".to_owned(), all.repeat(9), "\"".repeat(5000)] {
             let item = DisplayItem::Text { text };
-            assert_eq!(item.json_bytes(), serde_json::to_string(&item).expect("it is text").len());
+            assert_eq!(
+                item.json_bytes(),
+                serde_json::to_string(&item).expect("the value is serialized").len()
+            );
         }
     }
 
@@ -98,7 +102,7 @@ mod tests {
         assert_eq!(items.items.len(), MAX_ITEMS);
         assert_eq!(items.items.last(), Some(&text("99".to_owned())));
         (0..100).for_each(|_| drop(items.push(text("\0".repeat(1000)))));
-        assert_eq!(items.items.len(), 8, "6 KB of JSON each");
+        assert_eq!(items.items.len(), 8, "eight texts of 6 KB fit");
     }
 
     #[test]

@@ -21,18 +21,18 @@ use crate::text::HeadTail;
 /// The tool that runs commands.
 const SHELL: &str = "bash";
 
-/// Running tools that are tracked; far more than a model starts.
+/// The maximum number of tracked running tools, far more than a model starts.
 const MAX_RUNNING: usize = 256;
-/// Different tool names that are kept.
+/// The maximum number of different tool names that are stored.
 const MAX_TOOL_NAMES: usize = 64;
-/// Questions that wait to be taken, as many as a child may have open, because all may come at once; and the bytes of their
-/// texts together. A single one always fits.
+/// The maximum number of questions that wait to be taken, and the maximum size of their texts together, in bytes. A
+/// child may have as many questions open, and all may arrive at once. A single question always fits.
 const MAX_QUESTIONS: usize = 16;
 const MAX_QUESTION_BYTES: usize = 192 * 1024;
-/// Ids of questions that were dropped for newer ones.
+/// The maximum number of ids of questions that newer ones have displaced.
 const MAX_DROPPED: usize = 1024;
 const MAX_DROPPED_BYTES: usize = 64 * 1024;
-/// Responses that wait to be taken; more than the commands that a client has under way.
+/// The maximum number of responses that wait to be taken, more than the open commands of a client.
 const MAX_RESPONSES: usize = 16;
 const MAX_RESPONSE_BYTES: usize = 32 * 1024;
 /// The final error of a retry that was cancelled, which does not mean that pi gave up.
@@ -50,20 +50,20 @@ pub(super) struct State {
     last_kind: Option<EventKind>,
     /// The name of a last event of [`EventKind::Other`].
     last_name: String,
-    /// By id, a hash of the call.
+    /// A hash of each running call, by its id.
     running: BTreeMap<String, u64>,
     loops: Loops,
     is_settled: bool,
-    /// `agent_settled` said so, and nothing has taken it back.
+    /// Set if `agent_settled` has reported the end, and no later event has reopened the work.
     has_said_so: bool,
     is_compacting: bool,
-    /// A turn is under way.
+    /// Set while a turn is under way.
     is_in_turn: bool,
-    /// An `agent_end` has come, and no further work began.
+    /// Set if an `agent_end` has arrived and no further work has begun.
     has_ended: bool,
     /// Assistant messages that have ended since the last `agent_start`.
     messages_ended: u64,
-    /// An assistant message has begun and not ended.
+    /// Set if an assistant message has begun and not ended.
     is_streaming: bool,
     turns_begun: u64,
     awaits_turn: bool,
@@ -72,7 +72,7 @@ pub(super) struct State {
     /// The messages that were sent.
     pub(super) sent: SentMessages,
     is_concluded: bool,
-    /// The work has ended with an answer, and no later message has asked for another one.
+    /// Set if the work has ended with an answer, and no later message has asked for another answer.
     is_answered: bool,
     announced_pause: Option<Duration>,
     pub(super) responses: Newest<Response, MAX_RESPONSES, MAX_RESPONSE_BYTES>,
@@ -83,8 +83,8 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The state in which a further prompt begins: sums go on, and what waits to be taken moves there; all else starts
-    /// anew.
+    /// Returns the state in which a further prompt begins. Sums continue, and the questions and responses that were not
+    /// taken yet move to the new state. All other fields start anew.
     pub(super) fn next(&mut self) -> Self {
         let Collected { usage, model, context, .. } = &self.collected;
         Self {
@@ -105,13 +105,13 @@ impl State {
         }
     }
 
-    /// The work goes on: nothing has settled.
+    /// Notes that the work continues, so that nothing has settled.
     pub(super) fn reopen(&mut self) {
         (self.is_settled, self.has_said_so) = (false, false);
         (self.is_concluded, self.is_answered) = (false, false);
     }
 
-    /// A view of the run, with the texts of `shown`.
+    /// Returns a view of the run, with the texts of `shown`.
     pub(super) fn live<'a>(&'a self, shown: &'a Self) -> Live<'a> {
         Live {
             text: shown.live.view(),
@@ -147,8 +147,8 @@ impl State {
         self.is_settled && !self.is_compacting
     }
 
-    /// Returns true if an event fits the events before it. Used for a record after other output on its line, because that output
-    /// may quote the record. Only work that has begun can end.
+    /// Returns true if an event fits the events before it. Used for a record after other output on its line, because
+    /// that output may quote the record. Only work that has begun can end.
     pub(super) fn expects(&self, kind: EventKind, record: &mut Record) -> bool {
         match kind {
             EventKind::MessageEnd => !record.is_from_assistant() || self.is_streaming,
@@ -162,10 +162,10 @@ impl State {
         }
     }
 
-    /// Folds a complete event; returns whether a live view shows something new.
+    /// Folds a complete event. Returns true if a live view shows something new.
     pub(super) fn fold(&mut self, kind: EventKind, record: &mut Record) -> bool {
         if kind != EventKind::Response {
-            // A response says nothing about the work.
+            // A response does not concern the work.
             self.last_kind = Some(kind);
         }
         match kind {
@@ -201,7 +201,8 @@ impl State {
             EventKind::TurnEnd => {
                 self.loops.turn_ended();
                 self.is_in_turn = false;
-                // It repeats the message. Without the end of that, the answer would be lost.
+                // The event repeats the message. If the end of the message is missing, the answer would be lost without
+                // the repetition.
                 let has_message = record.lacks_message && self.message_ended(record);
                 !take(&mut self.running).is_empty() || has_message
             }
@@ -217,7 +218,7 @@ impl State {
             EventKind::AgentEnd => {
                 self.running.clear();
                 (self.is_in_turn, self.has_ended) = (false, true);
-                // It repeats all messages of the work, of which the last has not ended otherwise.
+                // The event repeats all messages of the work. The last one counts if its own end is missing.
                 let has_message = record.repeated > self.messages_ended && self.message_ended(record);
                 self.awaits_turn = false;
                 let has_answer =
@@ -225,8 +226,8 @@ impl State {
                 self.is_answered |= (has_answer || self.collected.submitted.is_some())
                     && !self.sent.await_answer(self.messages_read);
                 let was_streaming = take(&mut self.is_streaming) || has_message;
-                // Since 0.84 it says whether a retry follows, and `agent_settled` ends the work. Before, it does not,
-                // and a retry is announced right after it.
+                // Since pi 0.84 the event says if a retry follows, and `agent_settled` ends the work. Earlier versions
+                // do not say so, and announce a retry directly after the event.
                 self.is_settled = record.will_retry.is_none() && !record.announces_end;
                 self.is_settled || was_streaming
             }
@@ -265,7 +266,7 @@ impl State {
         }
     }
 
-    /// Notes that a message is under way; returns whether none was.
+    /// Notes that a message is under way. Returns true if no message was under way before.
     fn stream_began(&mut self) -> bool {
         self.awaits_turn = false;
         (self.is_in_turn, self.has_ended) = (true, false);
@@ -357,7 +358,7 @@ impl State {
         }
         if is_answer {
             self.loops = Loops::default();
-            // Frees the old answer first, so that the two are never held together.
+            // Free the old answer first, so that two answers are never in memory at the same time.
             self.answer = None;
             self.answer = has_text.then(|| take(content).text);
             self.is_concluded = has_text && self.sent.are_needless(self.messages_read);

@@ -1,4 +1,5 @@
-//! The visible state of a running run, and the newest assistant text, which is also shown if a run ends without an answer.
+//! The visible state of a running run, and the newest assistant text, which is also shown if a run ends without an
+//! answer.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,12 +15,12 @@ use crate::text::{Fence, HeadTail, Tail, settled_length};
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct Live<'a> {
-    /// The newest assistant text: of the message under way once it says something, else of the last that did. The
+    /// The newest assistant text: of the current message once it has text, otherwise of the last message with text. The
     /// newest 64 KiB. Neither this nor `display_items` shows anything of an epilogue.
     pub text: &'a str,
-    /// The block of code in which `text` begins, where the line that opens it is not among the newest.
+    /// The code block in which `text` begins, if the line that opens the block is not part of `text`.
     pub code: Option<Fence>,
-    /// The newest texts and tool calls, oldest first; 48 KiB as JSON at most.
+    /// The newest texts and tool calls, oldest first, at most 48 KiB as JSON.
     pub display_items: &'a [DisplayItem],
     /// Sums over the assistant messages so far.
     pub usage: &'a Usage,
@@ -27,11 +28,11 @@ pub struct Live<'a> {
     pub context: Option<ContextUse>,
     /// The tool calls that repeat, if any do.
     pub repeats: Option<Repeats>,
-    /// Tools that are running.
+    /// The number of running tools.
     pub running_tools: usize,
     /// The work is done. On pi before 0.84 this can become false again when a retry is announced.
     pub settled: bool,
-    /// The work is done, and nothing is taken up again by itself: a pi from 0.84 on has said so.
+    /// The work is done, and pi will not resume it by itself. Only pi 0.84 or later reports this.
     pub finished: bool,
     /// `provider/model` of the first assistant message.
     pub model: Option<&'a str>,
@@ -47,8 +48,8 @@ pub struct Live<'a> {
     pub announced_pause: Option<Duration>,
     /// pi is compacting the context.
     pub compacting: bool,
-    /// pi has ended its work with an answer, and no message has come since that asks for another one. pi may still compact the
-    /// context or repeat a request.
+    /// pi has ended its work with an answer, and no message has come since that asks for another one. pi may still
+    /// compact the context or repeat a request.
     pub answered: bool,
     /// The answer is the result. Later text replies to a message that the run did not need.
     pub is_concluded: bool,
@@ -61,7 +62,8 @@ pub struct Live<'a> {
 }
 
 impl Live<'_> {
-    /// The text as it reads by itself: if it begins within a block of code, that block is opened.
+    /// Returns the text in a form that is complete by itself: if it begins inside a code block, the line that opens the
+    /// block is added.
     #[must_use]
     pub fn fenced_text(&self) -> String {
         fenced_view(self.text, self.code)
@@ -77,11 +79,11 @@ fn fenced_view(text: &str, code: Option<Fence>) -> String {
 pub struct PendingRetry {
     /// The number of the repetition, from 1.
     pub attempt: u32,
-    /// After how many pi gives up, if it says so.
+    /// The number of repetitions after which pi gives up, if it reports this.
     pub max_attempts: Option<u32>,
     /// The end of the pause.
     pub at: SystemTime,
-    /// The reason of the failed request.
+    /// The reason for the failure of the request.
     pub error: Option<String>,
 }
 
@@ -89,11 +91,11 @@ pub struct PendingRetry {
 #[derive(Debug)]
 pub(super) struct LiveText {
     text: Tail,
-    /// The text belongs to a message that has not ended.
+    /// Set if the text belongs to a message that has not ended.
     is_under_way: bool,
-    /// The text is the answer.
+    /// Set if the text is the answer.
     is_answer: bool,
-    /// A text block begins; an LF joins it to the one before, as in the answer.
+    /// Set if a text block begins. An LF joins it to the previous block, as in the answer.
     block_begins: bool,
 }
 
@@ -109,13 +111,13 @@ impl LiveText {
         if self.is_under_way { &text[..settled_length(text)] } else { text }
     }
 
-    /// The code block in which the view begins, if its beginning was displaced.
+    /// Returns the code block in which the view begins, if the beginning of the block was displaced.
     pub(super) fn code(&self) -> Option<Fence> {
         let view = self.text.view_from_word();
         self.text.is_cut().then(|| self.text.code_before(view)).flatten()
     }
 
-    /// The text, unless it is the answer.
+    /// Returns the text, unless it is the answer.
     pub(super) fn partial(&self) -> Option<String> {
         (!self.is_answer && !self.text.is_empty()).then(|| fenced_view(self.view(), self.code()))
     }
@@ -124,7 +126,7 @@ impl LiveText {
         self.block_begins = true;
     }
 
-    /// Appends to the message under way, or begins one.
+    /// Appends to the current message, or begins one.
     pub(super) fn delta(&mut self, delta: &Tail) -> bool {
         if delta.is_empty() {
             return false;
@@ -154,7 +156,7 @@ impl LiveText {
         self.is_answer = is_answer;
     }
 
-    /// The answer has no text, so the text shown is not the answer.
+    /// Notes that the answer has no text, so that the shown text is not the answer.
     pub(super) fn disown(&mut self) {
         self.is_answer = false;
     }

@@ -1,7 +1,7 @@
 //! Tool calls that repeat: turn after turn the same calls, with the same arguments and the same results.
 //!
-//! Only hashes are kept. A turn is the set of its calls, because parallel calls end in any order. A new call or a new result ends
-//! the repetition.
+//! Only hashes are kept. A turn is the set of its calls, because parallel calls end in any order. A new call or a new
+//! result ends the repetition.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -10,17 +10,17 @@ use super::wire::digest::hash_of;
 
 /// The longest round of turns that is recognized: A B A B … is a round of two.
 const MAX_ROUND: usize = 4;
-/// Calls of one turn that are compared, far more than a model makes.
+/// The maximum number of calls of one turn that are compared, far more than a model makes.
 const MAX_CALLS: usize = 256;
 
 /// Tool calls that have repeated up to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeats {
-    /// The number of repetitions in a row, at least two.
+    /// The number of times that the round occurred in a row, at least two.
     pub times: u64,
     /// The number of different calls in one round.
     pub calls: usize,
-    /// The number of the turn in which it began; another repetition has another one.
+    /// The number of the turn in which the repetition began. Another repetition has another number.
     pub began: u64,
 }
 
@@ -32,20 +32,20 @@ pub(super) struct Loops {
     /// The last turns, newest first, each with its number of calls.
     turns: VecDeque<(u64, usize)>,
     turns_seen: u64,
-    /// Per round length: the number of turns in a row that equal the turn one round before. The first entry is for rounds of one
-    /// turn.
+    /// Per round length: the number of turns in a row that equal the turn one round before. The first entry is for
+    /// rounds of one turn.
     equal: [u64; MAX_ROUND],
 }
 
 impl Loops {
-    /// A call has ended.
+    /// Notes that a call has ended.
     pub(super) fn call_ended(&mut self, call: u64, result: u64) {
         if self.turn.len() < MAX_CALLS {
             self.turn.insert(hash_of(&(call, result)));
         }
     }
 
-    /// The current turn has ended, if it had any calls.
+    /// Notes that the current turn has ended, if it had any calls.
     pub(super) fn turn_ended(&mut self) {
         if self.turn.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl Loops {
         self.turns_seen += 1;
     }
 
-    /// The shortest round that has repeated most often.
+    /// Returns the round that has repeated most often. If several have, returns the shortest.
     pub(super) fn repeats(&self) -> Option<Repeats> {
         let rounds = self.equal.iter().zip(1u64..).map(|(equal, length)| (equal / length + 1, length));
         let (times, length) =

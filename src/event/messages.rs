@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the prompts of a child, and the messages sent into its work. A child reads them in their order. Clones share one
+/// Counts the prompts of a child, and the messages sent into its work. A child reads them in order. Clones share one
 /// count.
 #[derive(Debug, Clone, Default)]
 pub struct SentMessages(Arc<Counts>);
@@ -16,7 +16,7 @@ struct Counts {
 }
 
 impl SentMessages {
-    /// Counts a message that the run needs an answer to: a prompt, or one of the caller's.
+    /// Counts a message that the run needs an answer to: a prompt, or a message of the caller.
     pub fn needed(&self) {
         let number = self.0.sent.fetch_add(1, Ordering::Relaxed) + 1;
         self.0.needed.fetch_max(number, Ordering::Relaxed);
@@ -27,8 +27,8 @@ impl SentMessages {
         self.0.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns true if a child that has read this many messages has unread ones that need an answer. The first message is the
-    /// task and was read.
+    /// Returns true if a child that has read this many messages has unread ones that need an answer. The first message
+    /// is the task and was read.
     pub(super) fn await_answer(&self, read: u64) -> bool {
         self.0.needed.load(Ordering::Relaxed) > read.max(1)
     }
@@ -48,13 +48,13 @@ mod tests {
     fn only_advice_after_the_answer_needs_no_reply() {
         let sent = SentMessages::default();
         sent.needed();
-        assert!(!sent.are_needless(0), "the prompt was not read");
-        assert!(!sent.are_needless(1), "nothing follows");
+        assert!(!sent.are_needless(0), "an unread prompt needs a reply");
+        assert!(!sent.are_needless(1), "a prompt without advice needs a reply");
         sent.advisory();
         assert!(sent.are_needless(1));
-        assert!(!sent.are_needless(2), "the answer follows the advice");
+        assert!(!sent.are_needless(2), "advice before the answer needs a reply");
         sent.needed();
-        assert!(!sent.are_needless(1), "the caller waits for an answer");
+        assert!(!sent.are_needless(1), "a message after the advice needs a reply");
         assert!(!sent.are_needless(3));
     }
 }

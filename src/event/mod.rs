@@ -5,7 +5,7 @@
 //!            └─── text::json::skim ─ wire::record ─ fold ─┴─ Live (under way) ─ Collected (at the end)
 //! ```
 //!
-//! [`Collector`] drives this module. It knows no processes, and its results are not sanitized.
+//! [`Collector`] drives this module. It knows nothing about processes, and its results are not sanitized.
 //!
 //! | Question | File |
 //! |---|---|
@@ -13,12 +13,12 @@
 //! | What does an event change? | `fold` |
 //! | Which tool calls repeat? | `loops` |
 //! | Which messages does the run need an answer to? | `messages` |
-//! | What is left at the end of the stream? | `collected` |
+//! | What is the result of the whole stream? | `collected` |
 //! | Which fields of a record are wanted? | `wire/` |
-//! | What can be seen while a run is under way? | `live` |
+//! | What is visible while a run is under way? | `live` |
 //! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
-//! | What is kept of many items, and what do questions and responses hold? | `newest`, `question` |
-//! | What is kept of lines that are no events? | `noise` |
+//! | Which of many items are stored, and what do questions and responses contain? | `newest`, `question` |
+//! | What is stored of lines that are not events? | `noise` |
 //! | What does a provider say in an error? | `provider_error` |
 //! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
 

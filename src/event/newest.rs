@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-/// An item, and how much room it takes.
+/// An item with a size.
 pub(super) trait Measured {
     fn bytes(&self) -> usize;
 }
@@ -13,8 +13,8 @@ impl Measured for String {
     }
 }
 
-/// The newest items that were pushed and not taken yet: at most `MOST` with `MOST_BYTES` together, and a single one of any
-/// size.
+/// The newest items that were pushed and not taken yet: at most `MOST` items with `MOST_BYTES` together. A single item
+/// may have any size.
 #[derive(Debug, Clone)]
 pub(super) struct Newest<T, const MOST: usize, const MOST_BYTES: usize> {
     /// Oldest first.
@@ -82,6 +82,6 @@ mod tests {
         }
         assert_eq!(newest.take(), [Item(7, 1)]);
         assert!(newest.take().is_empty());
-        assert!(newest.push(Item(8, 99)).is_empty(), "what was taken takes no room");
+        assert!(newest.push(Item(8, 99)).is_empty(), "taken items do not count towards the limit");
     }
 }

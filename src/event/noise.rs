@@ -3,16 +3,16 @@
 use crate::text::Tail;
 use crate::text::json::unescape::LossyUtf8;
 
-/// Bytes kept of the lines that are not JSON.
+/// The maximum number of stored bytes of the lines that are not JSON.
 const MAX_NOISE: usize = 8 * 1024;
-/// Bytes kept of one such line, so that a long one does not displace the others.
+/// The maximum number of stored bytes of one such line, so that a long line does not displace the others.
 pub(super) const MAX_LINE: usize = 2 * 1024;
 
 /// The newest lines that are not JSON.
 #[derive(Debug)]
 pub(super) struct Noise {
     text: Tail,
-    /// Bytes that may still be kept of the current line.
+    /// The number of bytes of the current line that may still be stored.
     room: usize,
     is_cut: bool,
     utf8: LossyUtf8,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Deserializer, Value};
 
-/// The error as people read it: `500: {"error":{"message":"Overloaded"}}` becomes `500: Overloaded`. An error without JSON,
-/// or with none that holds a message, stays as it is.
+/// Returns the error in a form for people: `500: {"error":{"message":"Overloaded"}}` becomes `500: Overloaded`. An
+/// error without JSON, or whose JSON has no message, stays unchanged.
 #[must_use]
 pub fn provider_message(error: &str) -> Cow<'_, str> {
     let Some(start) = error.find('{') else { return error.into() };
@@ -20,7 +20,7 @@ pub fn provider_message(error: &str) -> Cow<'_, str> {
     format!("{lead}{message}{rest}").into()
 }
 
-/// The message in an error object, in the shapes that providers use.
+/// Returns the message in an error object, in the shapes that providers use.
 fn message_of(value: &Value) -> Option<&str> {
     let text = |value: &Value| value.as_str().map(str::trim).is_some_and(|text| !text.is_empty());
     let fields = ["message", "error", "detail", "error_description", "errors"];

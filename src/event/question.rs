@@ -1,4 +1,5 @@
-//! A child's messages to its client in RPC mode: dialogs of extensions, which wait for an answer, and responses to commands.
+//! A child's messages to its client in RPC mode: dialogs of extensions, which wait for an answer, and responses to
+//! commands.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub struct Question {
     pub id: String,
     /// The kind of answer that the dialog expects.
     pub method: QuestionMethod,
-    /// The question. It and each other text have at most 16 KiB: head and tail of a longer one.
+    /// The question. It and each other text have at most 16 KiB: a longer text has only its head and tail.
     pub title: String,
     /// More about it; `confirm` only.
     pub message: Option<String>,
@@ -38,8 +39,8 @@ pub struct Question {
     pub prefill: Option<String>,
     /// The time for which the child waits for the answer; `None` is no limit.
     pub timeout: Option<Duration>,
-    /// Nothing was cut or left out. A cut option or prefill must not be sent back as an answer, because the extension would
-    /// not recognise it.
+    /// True if nothing was cut or left out. A cut option or prefill must not be sent back as an answer, because the
+    /// extension would not recognise it.
     pub is_whole: bool,
 }
 
@@ -62,10 +63,10 @@ pub struct Response {
     pub command: String,
     /// True if the command succeeded.
     pub success: bool,
-    /// The reason of the failure. At most 8 KiB, not sanitized.
+    /// The reason for the failure. At most 8 KiB, not sanitized.
     pub error: Option<String>,
-    /// The treatment of a prompt: `started`, `queued`, or `handled` if no model works on it. Older versions of pi do not report
-    /// it.
+    /// The outcome of a prompt: `started`, `queued`, or `handled` if no model works on it. Older versions of pi do not
+    /// report it.
     pub disposition: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use regex::Regex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Longer times count as this one.
+/// The maximum waiting time. Longer times count as this time.
 const MAX_DELAY: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 /// The time after which a run tries again if the provider names none.
 const UNNAMED_DELAY: Duration = Duration::from_secs(15 * 60);
@@ -27,8 +27,8 @@ impl RateLimit {
     /// The longest pause that a child waits for. After a longer one the run gives its slot back.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-    /// Returns the rate limit in an error, with the longer of the named and the `known` time. Returns `None` for other errors,
-    /// and for a rate limit without a time that is not a quota.
+    /// Returns the rate limit in an error, with the longer of the named and the `known` time. Returns `None` for other
+    /// errors, and for a rate limit without a time that is not a quota.
     pub(super) fn of(error: &str, known: Option<Duration>) -> Option<Self> {
         let names_quota = IS_QUOTA.is_match(error);
         if !names_quota && !IS_RATE_LIMIT.is_match(error) {
@@ -43,7 +43,8 @@ impl RateLimit {
     }
 }
 
-/// Words for a used-up quota or an empty account. Some providers use them for a short pause as well, but then name its length.
+/// Words for a used-up quota or an empty account. Some providers use them for a short pause as well, but then name its
+/// length.
 static IS_QUOTA: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)insufficient[ _-]?(?:quota|credits?|balance|funds)|\b402\b|payment[ _-]?required|out of credits",
@@ -86,7 +87,7 @@ static IS_RATE_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The words before a time to wait, up to its first digit. A key may name the unit. A number without a unit counts only
-/// after words that are sure to mean a delay.
+/// after words that certainly mean a delay.
 static BEFORE_DELAY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)(?:(?P<sure>(?:re)?try(?:ing)?(?: (?:your|the|this) request)?(?: again)?[ _-]?(?:in|after|delay)",
@@ -98,7 +99,7 @@ static BEFORE_DELAY: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is constant")
 });
 
-/// The longest time to wait that an error names.
+/// Returns the longest waiting time that an error names.
 fn told_delay(error: &str) -> Option<Duration> {
     let delays = BEFORE_DELAY.captures_iter(error).filter_map(|found| {
         let whole = found.get(0)?;
@@ -112,8 +113,8 @@ fn told_delay(error: &str) -> Option<Duration> {
     delays.max_by(f64::total_cmp).map(|longest| Duration::try_from_secs_f64(longest).unwrap_or(MAX_DELAY))
 }
 
-/// Seconds of the time that a text begins with, such as `7h12m0.5s` or `1 minute and 5 seconds`. A number without a unit
-/// counts `bare` seconds each, or is no time without it.
+/// Returns the seconds of the time at the start of a text, such as `7h12m0.5s` or `1 minute and 5 seconds`. A number
+/// without a unit counts `bare` seconds each, or is not a time if `bare` is `None`.
 fn seconds(mut text: &str, bare: Option<f64>) -> Option<f64> {
     let mut sum = None;
     loop {
@@ -131,7 +132,7 @@ fn seconds(mut text: &str, bare: Option<f64>) -> Option<f64> {
     }
 }
 
-/// Seconds of a unit of time.
+/// Returns the seconds of a unit of time.
 fn seconds_of(unit: &str) -> Option<f64> {
     let seconds = match unit.to_ascii_lowercase().as_str() {
         "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => 0.001,
@@ -174,7 +175,7 @@ mod tests {
                 Some(34_074),
             ),
             ("RESOURCE_EXHAUSTED: {\"quotaResetDelay\":\"1m2.5s\"}", Some(62_500)),
-            // Anthropic says it in a header only, which pi turns into words when it is too long to wait.
+            // Anthropic gives the time only in a header. pi converts it to words if the time is too long to wait.
             (
                 "Server requested 120s retry delay (max: 60s). 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}",
                 Some(120_000),
@@ -194,7 +195,7 @@ mod tests {
             ("ThrottlingException: wait for 1 minute and 5 seconds", Some(65_000)),
             ("rate-limited; available again in 2 hours", Some(7_200_000)),
             ("429: retry in 5 s, or retry after 9 s", Some(9000)),
-            // No time, or none that is one.
+            // No time, or an invalid one.
             ("429: slow down", None),
             ("Too many requests, please wait before trying again.", None),
             ("429 Retry-After: Wed, 21 Oct 2026 07:28:00 GMT", None),
@@ -229,13 +230,15 @@ mod tests {
     #[test]
     fn a_used_up_quota_is_distinguished_from_a_short_pause() {
         let reset = |delay: u64| {
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time").as_secs() + delay
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the time is valid").as_secs()
+                + delay
         };
         let of = |error: &str| {
             RateLimit::of(error, None).map(|limit| (limit.is_quota, limit.delay.as_secs().div_ceil(60)))
         };
-        let date = OffsetDateTime::from_unix_timestamp(reset(7_200).cast_signed()).expect("a time");
-        let date = date.format(&Rfc3339).expect("formatted");
+        let date =
+            OffsetDateTime::from_unix_timestamp(reset(7_200).cast_signed()).expect("the time is valid");
+        let date = date.format(&Rfc3339).expect("the date is formatted");
         let cases = [
             // OpenAI, DeepSeek, OpenRouter and Anthropic with an empty account.
             ("429 {\"error\":{\"code\":\"insufficient_quota\",\"message\":\"You exceeded your current quota, please check your plan and billing details.\"}}".to_owned(), Some((true, 15))),

@@ -4,17 +4,18 @@ use serde_json::{Map, Value};
 
 use crate::text::{one_line, without_controls};
 
-/// Longest argument value of a tool that is not one of pi's own.
+/// The maximum length of an argument value of a tool that is not pi's own, in characters.
 const MAX_VALUE_CHARS: usize = 60;
-/// Characters of a text that are read: a `write` carries a whole file.
+/// The maximum number of characters of a text that are read. A `write` contains a whole file.
 const MAX_INPUT_CHARS: usize = 2_000;
-/// Longest line; more columns than any screen has.
+/// The maximum length of the line in characters, more columns than any screen has.
 const MAX_LINE_CHARS: usize = 300;
 
-/// `$ cargo test`, `read ~/p.rs:1-10`, `grep /a b/ in src (*.rs)`, `web_search "…" limit=5`: the line a card shows.
+/// Returns the line that a card shows: `$ cargo test`, `read ~/p.rs:1-10`, `grep /a b/ in src (*.rs)`,
+/// `web_search "…" limit=5`.
 ///
-/// Control sequences and line breaks are removed, and the line has at most 300 characters. It is not sanitized. Sanitize the
-/// arguments first, which also turns a home directory into `~`.
+/// Control sequences and line breaks are removed, and the line has at most 300 characters. It is not sanitized.
+/// Sanitize the arguments first, which also turns a home directory into `~`.
 #[must_use]
 pub fn short_form(name: &str, arguments: &Value) -> String {
     let nothing = Map::new();
@@ -31,12 +32,12 @@ pub fn short_form(name: &str, arguments: &Value) -> String {
     one_line(&line, MAX_LINE_CHARS).into_string()
 }
 
-/// A text of the model's on one line.
+/// Puts a text of the model on one line.
 fn line_of(text: &str, max_chars: usize) -> String {
     one_line(&without_controls(text), max_chars).into_string()
 }
 
-/// A text argument on one line; empty when missing or no text.
+/// Returns a text argument on one line, or an empty text if the argument is missing or not a text.
 fn text(args: &Map<String, Value>, key: &str) -> String {
     args.get(key).and_then(Value::as_str).map(|value| line_of(value, MAX_INPUT_CHARS)).unwrap_or_default()
 }
@@ -58,7 +59,7 @@ fn filter(args: &Map<String, Value>) -> String {
     if glob.is_empty() { glob } else { format!(" ({glob})") }
 }
 
-/// `:3-12` with a limit, `:3` without one.
+/// Formats a range of lines: `:3-12` with a limit, `:3` without a limit.
 fn range(args: &Map<String, Value>) -> String {
     let given = |key: &str| args.get(key).filter(|value| !value.is_null());
     let offset = given("offset").and_then(count);
@@ -86,7 +87,7 @@ fn count(value: &Value) -> Option<i64> {
     }
 }
 
-/// `query="…" limit=5`; a single text argument stands alone.
+/// Formats arguments as `query="…" limit=5`, and a single text argument without its name.
 fn compact(arguments: &Value) -> String {
     let Value::Object(args) = arguments else {
         return if arguments.is_null() { String::new() } else { shown(arguments) };
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_call_is_one_line_in_the_words_of_pi() {
+    fn a_tool_call_is_one_line_as_in_pi() {
         let long = "x".repeat(400);
         for (name, args, expected) in [
             ("bash", json!({ "command": "cargo test\n  --all" }), "$ cargo test --all"),

@@ -3,22 +3,22 @@
 /// The stop reason of an assistant message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// The model had said everything.
+    /// The model has finished its answer.
     Stop,
     /// The model reached its output limit.
     Length,
-    /// The model calls tools and goes on after them.
+    /// The model calls tools and continues after them.
     ToolUse,
     /// The request failed.
     Error,
     /// The turn was aborted.
     Aborted,
-    /// A reason that is not known here, as written; not sanitized.
+    /// An unknown reason, as written and not sanitized.
     Other(String),
 }
 
 impl StopReason {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -37,7 +37,8 @@ impl StopReason {
         matches!(self, Self::Error | Self::Aborted)
     }
 
-    /// Returns true if no tool call of the message is executed: the message was cut short, or the last call may be incomplete.
+    /// Returns true if no tool call of the message is executed: the message was cut short, or the last call may be
+    /// incomplete.
     #[must_use]
     pub fn drops_calls(&self) -> bool {
         self.is_failure() || *self == Self::Length

@@ -1,10 +1,10 @@
-//! Tokens and money that a run used.
+//! The tokens and the cost of a run.
 
 use serde::{Deserialize, Serialize};
 
 /// Sums over the assistant messages of a run.
 ///
-/// Providers report floats, negative and absurd counts; a negative one counts as 0, a sum saturates.
+/// Providers report floats, negative and absurd counts; a negative count is 0, and sums saturate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -42,7 +42,7 @@ impl ContextUse {
         Some(Self { tokens, window: count_of(window).filter(|window| *window > 0)? })
     }
 
-    /// The part of the window that is used, in percent.
+    /// Returns the used part of the window, in percent.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "contexts have far fewer than 2^52 tokens")]
     pub fn percent(&self) -> Option<f64> {
@@ -82,7 +82,7 @@ impl Usage {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
-    /// Tokens sent and produced.
+    /// Returns the number of tokens sent and produced.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.sent().saturating_add(self.output)
@@ -112,7 +112,7 @@ impl Cost {
     }
 }
 
-/// A token count as written.
+/// Parses a token count.
 pub(super) fn count(number: &str) -> u64 {
     number.parse().unwrap_or_else(|_| {
         let value = amount(number).round();
@@ -126,7 +126,7 @@ pub(super) fn count(number: &str) -> u64 {
     })
 }
 
-/// An amount of money as written.
+/// Parses an amount of money.
 pub(super) fn amount(number: &str) -> f64 {
     number.parse::<f64>().map_or(0.0, |value| value.clamp(0.0, f64::MAX))
 }

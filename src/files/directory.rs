@@ -243,16 +243,16 @@ mod tests {
 
     #[test]
     fn paths_through_links_are_not_opened() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let at = |name: &str| root.path().join(name);
-        fs::create_dir_all(at("tree/deep")).expect("made");
+        fs::create_dir_all(at("tree/deep")).expect("the directory is created");
         for name in ["tree/deep/file", "beside"] {
-            fs::write(at(name), "text").expect("written");
+            fs::write(at(name), "text").expect("the file is written");
         }
         for (target, link) in [("deep", "tree/directory"), ("deep/file", "tree/link")] {
-            symlink(target, at(link)).expect("linked");
+            symlink(target, at(link)).expect("the link is created");
         }
-        let tree = Directory::open(&at("tree")).expect("open");
+        let tree = Directory::open(&at("tree")).expect("the directory is opened");
         for (path, is_opened) in [
             ("deep/file", true),
             ("directory/file", false),

@@ -1,4 +1,4 @@
-//! The problem of a file or directory: the error with its path, and the reason why a file is not ours.
+//! Errors of files and directories: an error with its path, and the reason why a file is not ours.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Locking a file, and the identity of a file, on Unix.
 //!
 //! The lock belongs to the open file and not to the process, so it also excludes a second holder in the same process.
-//! The kernel releases it when the process ends, even after `SIGKILL`. On Linux only who may write the file can hold it:
-//! a child that may read everything cannot pass for a process of ours.
+//! The kernel releases it when the process ends, even after `SIGKILL`. On Linux only a process that may write the file
+//! can hold the lock: a child that may read everything cannot pass for a process of ours.
 
 use std::fs::{self, File};
 use std::io;
@@ -72,7 +72,7 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Other systems have no such lock that a safe call takes.
+/// Other systems have no such lock with a safe call, so this uses `flock`.
 #[cfg(not(target_os = "linux"))]
 fn try_lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{FlockOperation, flock};

@@ -42,7 +42,7 @@ impl Hidden {
         &self.places
     }
 
-    /// Returns the hidden file or directory that `path` is, or lies in. `path` has no links.
+    /// Returns the hidden file or directory that `path` is, or is in. `path` has no links.
     #[must_use]
     pub fn place_of(&self, path: &Path) -> Option<&Path> {
         let is_shown = |place: &Path| {
@@ -87,7 +87,7 @@ impl Hidden {
             if self.place_of(&real).is_some() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is hidden from sub-agents"));
             }
-            // Otherwise the file was replaced in between, or lies in a part of the file system that has other paths here.
+            // Otherwise the file was replaced in between, or is in a part of the file system that has other paths here.
             if is_at(&file, &real)? {
                 return Ok(file);
             }
@@ -101,7 +101,7 @@ fn linked() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "a symbolic link leads to it")
 }
 
-/// Returns true if the open file lies at `path`, which has no links.
+/// Returns true if the open file is at `path`, which has no links.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_hidden_by_the_directory_that_it_lies_in() {
+    fn a_path_in_a_hidden_directory_is_hidden() {
         let hidden = Hidden::new(vec!["/home/.ssh".into(), "/home/.netrc".into()]);
         for (path, place) in [
             ("/home/.ssh/key", Some("/home/.ssh")),
@@ -156,14 +156,14 @@ mod tests {
     #[test]
     fn a_hidden_file_is_refused_under_any_name() {
         use std::os::unix::fs::symlink;
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let at = |name: &str| root.path().canonicalize().expect("there").join(name);
-        fs::create_dir(at("secrets")).expect("made");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let at = |name: &str| root.path().canonicalize().expect("the path exists").join(name);
+        fs::create_dir(at("secrets")).expect("the directory is created");
         for name in ["secrets/key", "open"] {
-            fs::write(at(name), "text").expect("written");
+            fs::write(at(name), "text").expect("the file is written");
         }
         for (target, link) in [("secrets/key", "link"), ("secrets", "directory"), ("open", "harmless")] {
-            symlink(at(target), at(link)).expect("linked");
+            symlink(at(target), at(link)).expect("the link is created");
         }
         let hidden = Hidden::new(vec![at("secrets")]);
         for (name, is_opened) in [
@@ -190,13 +190,13 @@ mod tests {
 
         /// Without protection hundreds of these read the hidden file.
         const READS: usize = 20_000;
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let at = |name: &str| root.path().canonicalize().expect("there").join(name);
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let at = |name: &str| root.path().canonicalize().expect("the path exists").join(name);
         for (directory, text) in [("secrets", "hidden"), ("open", "visible")] {
-            fs::create_dir(at(directory)).expect("made");
-            fs::write(at(directory).join("file"), text).expect("written");
+            fs::create_dir(at(directory)).expect("the directory is created");
+            fs::write(at(directory).join("file"), text).expect("the file is written");
         }
-        symlink(at("secrets"), at("link")).expect("linked");
+        symlink(at("secrets"), at("link")).expect("the link is created");
         let hidden = Hidden::new(vec![at("secrets")]);
         let is_done = AtomicBool::new(false);
         let directory = at("open");
@@ -209,13 +209,14 @@ mod tests {
         let leaked = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    renameat_with(CWD, &directory, CWD, &link, RenameFlags::EXCHANGE).expect("exchanged");
+                    renameat_with(CWD, &directory, CWD, &link, RenameFlags::EXCHANGE)
+                        .expect("the exchange succeeds");
                 }
             });
             let leaked = (0..READS).filter(|_| read().is_ok_and(|text| text == "hidden")).count();
             is_done.store(true, Ordering::Relaxed);
             leaked
         });
-        assert_eq!(leaked, 0, "of {READS} reads");
+        assert_eq!(leaked, 0, "none of {READS} reads shows the hidden file");
     }
 }

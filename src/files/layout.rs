@@ -53,13 +53,13 @@ pub fn logs(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("logs")
 }
 
-/// The directory of the live snapshots of kept runs.
+/// The directory of the live snapshots of detached runs.
 #[must_use]
 pub fn live(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("live")
 }
 
-/// The live snapshot of one kept run.
+/// The live snapshot of one detached run.
 #[must_use]
 pub fn live_snapshot(agent_dir: &Path, key: &str) -> PathBuf {
     live(agent_dir).join(key).with_extension("json")

@@ -127,14 +127,15 @@ pub fn location(file: impl AsFd, _path: &Path) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
 }
 
-/// Returns the path of the current file at `path`. Without a sandbox children can read hidden files anyway.
+/// Returns `path` with its links resolved, whichever file is there now. Without a sandbox children can read hidden
+/// files anyway.
 #[cfg(not(target_os = "linux"))]
 pub fn location<T>(_file: T, path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
-/// Returns whether an open file lies at `path` and no link has led there. Only on Linux, where a sandboxed child could have
-/// put a link into the path, this can be false.
+/// Returns true if an open file is at `path` and no link has led there. Only on Linux, where a sandboxed child could
+/// have put a link into the path, this can be false.
 ///
 /// # Errors
 ///
@@ -211,8 +212,8 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// Returns true if the kernel generates the file. Such a file looks regular and has no end, blocks, or discards its content once
-/// read. A link to `/proc/kmsg` would take the kernel's log away from its readers.
+/// Returns true if the kernel generates the file. Such a file looks regular, but may have no end, block, or lose its
+/// content when it is read. A link to `/proc/kmsg` would take the kernel's log away from its readers.
 #[cfg(target_os = "linux")]
 fn is_of_kernel(file: &File) -> io::Result<bool> {
     let found = rustix::fs::fstatfs(file)?.f_type;
@@ -232,10 +233,10 @@ mod tests {
     fn a_file_generated_by_the_kernel_is_not_a_regular_file() {
         for path in ["/proc/self/status", "/sys/kernel/uevent_seqnum", "/dev/null", "/"] {
             if Path::new(path).exists() {
-                let error = regular(Path::new(path)).expect_err("it is refused");
+                let error = regular(Path::new(path)).expect_err("the file is refused");
                 assert_eq!(error.to_string(), "it is not a regular file", "{path}");
             }
         }
-        assert!(regular(&std::env::current_exe().expect("this program")).is_ok());
+        assert!(regular(&std::env::current_exe().expect("the test program has a path")).is_ok());
     }
 }

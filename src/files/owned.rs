@@ -16,7 +16,7 @@ use super::open::refuse_links;
 ///
 /// If it cannot be opened, or is not ours; the cause is then [`Foreign`].
 pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // Looked at first, because opening a device may have effects of its own.
+    // Checked first, because opening a device may have effects of its own.
     check_path(path)?;
     let file = refuse_links(options).open(path)?;
     check(&file.metadata()?)?;
@@ -70,21 +70,28 @@ mod tests {
     fn refusal(path: &Path) -> Option<Foreign> {
         let opened = open(path, OpenOptions::new().mode(0o600).read(true).write(true).create(true));
         let error = opened.err()?;
-        Some(*error.get_ref().expect("a reason").downcast_ref::<Foreign>().expect("one of ours"))
+        Some(
+            *error
+                .get_ref()
+                .expect("the error has a source")
+                .downcast_ref::<Foreign>()
+                .expect("the source is a `Foreign`"),
+        )
     }
 
     #[test]
     fn only_a_regular_file_with_one_name_is_opened_and_nothing_else_is_changed() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let at = |name: &str| root.path().join(name);
-        fs::write(at("target"), "text").expect("written");
-        fs::set_permissions(at("target"), fs::Permissions::from_mode(0o644)).expect("ours");
-        symlink(at("target"), at("link")).expect("a link");
-        symlink(at("nothing"), at("dangling")).expect("a link");
-        fs::hard_link(at("target"), at("name")).expect("a hard link");
-        fs::create_dir(at("directory")).expect("a directory");
-        mknodat(CWD, at("fifo"), FileType::Fifo, Mode::RWXU, 0).expect("a FIFO");
-        symlink("/dev/null", at("device")).expect("a link");
+        fs::write(at("target"), "text").expect("the file is written");
+        fs::set_permissions(at("target"), fs::Permissions::from_mode(0o644))
+            .expect("the permissions are set");
+        symlink(at("target"), at("link")).expect("the link is created");
+        symlink(at("nothing"), at("dangling")).expect("the link is created");
+        fs::hard_link(at("target"), at("name")).expect("the hard link is created");
+        fs::create_dir(at("directory")).expect("the directory is created");
+        mknodat(CWD, at("fifo"), FileType::Fifo, Mode::RWXU, 0).expect("the FIFO is created");
+        symlink("/dev/null", at("device")).expect("the link is created");
         for (name, expected) in [
             ("fresh", None),
             ("fresh", None),
@@ -98,8 +105,8 @@ mod tests {
             assert_eq!(refusal(&at(name)), expected, "{name}");
         }
         assert_eq!(refusal(Path::new("/dev/null")), Some(Foreign::Kind));
-        assert_eq!(fs::read_to_string(at("target")).expect("readable"), "text");
-        let mode = |name: &str| fs::metadata(at(name)).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!(fs::read_to_string(at("target")).expect("the file is readable"), "text");
+        let mode = |name: &str| fs::metadata(at(name)).expect("the file exists").permissions().mode() & 0o777;
         assert_eq!((mode("target"), mode("fresh")), (0o644, 0o600));
         assert!(!at("nothing").exists());
     }
@@ -107,12 +114,12 @@ mod tests {
     #[test]
     fn a_file_of_another_user_is_refused() {
         // Root's, unless this is root, who gives one away.
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let given = root.path().join("given");
-        fs::write(&given, "").expect("written");
+        fs::write(&given, "").expect("the file is written");
         let is_given = std::os::unix::fs::chown(&given, Some(4242), None).is_ok();
         let path = if is_given { given } else { "/etc/passwd".into() };
-        let error = check_path(&path).expect_err("it is not ours");
+        let error = check_path(&path).expect_err("the path is refused");
         assert_eq!(error.to_string(), Foreign::Owner.to_string());
     }
 }

@@ -23,7 +23,8 @@ pub fn options() -> OpenOptions {
 ///
 /// # Errors
 ///
-/// If the file cannot be written; a part of it may remain. If another kind of entry exists there; it stays unchanged.
+/// If the file cannot be written; a part of it may remain. If the entry at `path` is not a [file of ours](owned); it
+/// stays unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = owned::open(path, options().write(true).create(true).truncate(false))?;
     file.set_len(0)?;
@@ -91,44 +92,44 @@ mod tests {
 
     #[test]
     fn a_link_in_the_place_of_a_file_is_not_written_through() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let target = root.path().join("target");
         let link = root.path().join("link");
-        fs::write(&target, "precious").expect("written");
-        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        fs::write(&target, "precious").expect("the file is written");
+        std::os::unix::fs::symlink(&target, &link).expect("the link is created");
         assert!(write(&link, b"ours").is_err());
-        fs::remove_file(&link).expect("ours");
-        fs::hard_link(&target, &link).expect("a hard link");
+        fs::remove_file(&link).expect("the permissions are set");
+        fs::hard_link(&target, &link).expect("the hard link is created");
         assert!(write(&link, b"ours").is_err());
-        assert_eq!(fs::read_to_string(&target).expect("readable"), "precious");
+        assert_eq!(fs::read_to_string(&target).expect("the file is readable"), "precious");
     }
 
     #[test]
     fn new_files_are_readable_by_their_owner_only() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let directory = root.path().join("new/deep");
-        create_dir_all(&directory).expect("made");
-        create_dir(&directory.join("own")).expect("made");
-        write(&directory.join("written"), b"one").expect("written");
-        write_new(&directory.join("fresh"), b"one").expect("written");
+        create_dir_all(&directory).expect("the directory is created");
+        create_dir(&directory.join("own")).expect("the directory is created");
+        write(&directory.join("written"), b"one").expect("the file is written");
+        write_new(&directory.join("fresh"), b"one").expect("the file is written");
         assert!(write_new(&directory.join("fresh"), b"two").is_err());
         beside(&directory.join("moved"), b"one")
-            .expect("written")
+            .expect("the file is written")
             .persist(directory.join("moved"))
-            .expect("moved");
-        drop(beside(&directory.join("dropped"), b"one").expect("written"));
+            .expect("the file is persisted");
+        drop(beside(&directory.join("dropped"), b"one").expect("the file is written"));
         let mut modes: Vec<(String, u32)> = fs::read_dir(&directory)
-            .expect("readable")
-            .map(|entry| entry.expect("readable"))
+            .expect("the directory is readable")
+            .map(|entry| entry.expect("the entry is readable"))
             .map(|entry| {
-                let mode = entry.metadata().expect("it is there").permissions().mode() & 0o777;
+                let mode = entry.metadata().expect("the file exists").permissions().mode() & 0o777;
                 (entry.file_name().to_string_lossy().into_owned(), mode)
             })
             .collect();
         modes.sort_unstable();
         let expected = [("fresh", 0o600), ("moved", 0o600), ("own", 0o700), ("written", 0o600)];
         assert_eq!(modes, expected.map(|(name, mode)| (name.to_owned(), mode)));
-        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
         assert_eq!((mode(&directory), mode(&root.path().join("new"))), (0o700, 0o700));
     }
 }

@@ -13,14 +13,14 @@ use crate::files::private;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Files in the directory of logs, of this and of earlier processes: at most 128 MiB.
 const MAX_FILES: usize = 32;
-/// The ending of a log, and of the part of it that was full.
+/// The extension of a log, and of its previous file that was full.
 const ENDING: &str = "log";
 const FULL: &str = "full.log";
 
 /// Bytes of a timestamp up to the seconds.
 const SECONDS: usize = "1970-01-01T00:00:00".len();
 
-/// A time in UTC as RFC 3339 has it, with milliseconds.
+/// Formats a time in UTC as in RFC 3339, with milliseconds.
 pub(super) fn timestamp(time: OffsetDateTime) -> String {
     let (year, month, day) = time.to_calendar_date();
     let (hour, minute, second, milli) = time.to_hms_milli();
@@ -61,7 +61,7 @@ impl LogFile {
         &self.path
     }
 
-    /// Appends a line. A full file becomes the older one of two, and the one before it goes.
+    /// Appends a line. A full file is renamed, which replaces the previous full file, and a new file is started.
     pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
         if self.written + line.len() as u64 >= self.max_bytes {
             fs::rename(&self.path, self.path.with_extension(FULL))?;
@@ -71,7 +71,7 @@ impl LogFile {
     }
 
     fn write(&mut self, line: &str) -> io::Result<()> {
-        // In one piece, so that a process that is killed leaves no half of a line.
+        // Written at once, so that a killed process does not leave half a line.
         let line = format!("{line}\n");
         self.file.write_all(line.as_bytes())?;
         self.written += line.len() as u64;
@@ -103,7 +103,7 @@ mod tests {
     fn a_timestamp_has_milliseconds_and_sorts_as_text() {
         let at = |milliseconds: i128| {
             let time = OffsetDateTime::from_unix_timestamp_nanos(milliseconds * 1_000_000);
-            timestamp(time.expect("in range"))
+            timestamp(time.expect("the time is in range"))
         };
         assert_eq!(at(7), "1970-01-01T00:00:00.007Z");
         assert_eq!(at(1_795_788_305_120), "2026-11-27T14:05:05.120Z");
@@ -111,20 +111,22 @@ mod tests {
 
     #[test]
     fn a_log_has_at_most_two_files_and_both_begin_with_the_header() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let path = root.path().join("a.log");
-        let mut log = LogFile::open(path.clone(), "# header".to_owned(), 100).expect("opened");
+        let mut log = LogFile::open(path.clone(), "# header".to_owned(), 100).expect("the log is opened");
         for number in 0..50 {
-            log.append(&format!("line {number}")).expect("written");
+            log.append(&format!("line {number}")).expect("the line is written");
         }
         let mut names: Vec<_> = fs::read_dir(root.path())
-            .expect("readable")
-            .map(|entry| entry.expect("readable").file_name().into_string().expect("a name"))
+            .expect("the directory is readable")
+            .map(|entry| {
+                entry.expect("the entry is readable").file_name().into_string().expect("the name is UTF-8")
+            })
             .collect();
         names.sort_unstable();
         assert_eq!(names, ["a.full.log", "a.log"]);
-        let newest = fs::read_to_string(&path).expect("readable");
-        let older = fs::read_to_string(root.path().join("a.full.log")).expect("readable");
+        let newest = fs::read_to_string(&path).expect("the file is readable");
+        let older = fs::read_to_string(root.path().join("a.full.log")).expect("the file is readable");
         assert!(newest.len() <= 100 && older.len() <= 100, "{newest}{older}");
         assert!(newest.starts_with("# header\nline ") && newest.ends_with("line 49\n"), "{newest}");
         assert!(older.starts_with("# header\nline "), "{older}");
@@ -132,26 +134,28 @@ mod tests {
 
     #[test]
     fn the_newest_logs_stay_and_other_files_are_left_alone() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         for number in 0..40 {
-            let file = File::create(root.path().join(format!("{number}.log"))).expect("created");
+            let file = File::create(root.path().join(format!("{number}.log"))).expect("the file is created");
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + number);
-            file.set_modified(time).expect("it is ours");
+            file.set_modified(time).expect("the time is set");
         }
-        fs::write(root.path().join("notes.txt"), "mine").expect("written");
-        let log = LogFile::create(root.path(), 4242, String::new()).expect("created");
+        fs::write(root.path().join("notes.txt"), "mine").expect("the file is written");
+        let log = LogFile::create(root.path(), 4242, String::new()).expect("the log is created");
         let names: Vec<_> = fs::read_dir(root.path())
-            .expect("readable")
-            .map(|entry| entry.expect("readable").file_name().into_string().expect("a name"))
+            .expect("the directory is readable")
+            .map(|entry| {
+                entry.expect("the entry is readable").file_name().into_string().expect("the name is UTF-8")
+            })
             .collect();
-        assert_eq!(names.len(), MAX_FILES + 1, "and the notes");
+        assert_eq!(names.len(), MAX_FILES + 1, "the newest logs and the notes stay");
         assert!(names.contains(&"39.log".to_owned()) && !names.contains(&"8.log".to_owned()), "{names:?}");
         assert!(names.contains(&"notes.txt".to_owned()));
         assert!(log.path().to_string_lossy().ends_with("-4242.log"));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            let mode = fs::metadata(log.path()).expect("it is there").permissions().mode() & 0o777;
+            let mode = fs::metadata(log.path()).expect("the file exists").permissions().mode() & 0o777;
             assert_eq!(mode, 0o600);
         }
     }

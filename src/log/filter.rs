@@ -29,14 +29,14 @@ const LEVELS: [(&str, LevelFilter); 6] = [
 ///
 /// # Errors
 ///
-/// If a directive is wrong; the text names it and shows a right one.
+/// If a directive is wrong; the text names it and lists the valid names.
 pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
     let mut targets = Targets::new();
     let mut most = LevelFilter::OFF;
     for directive in filter.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
         let (part, level) = match directive.split_once('=') {
             Some((part, level)) => (Some(known_part(part.trim())?), known_level(level.trim())?),
-            // A part alone logs all that it has.
+            // A part without a level logs everything.
             None => match known_level(directive) {
                 Ok(level) => (None, level),
                 Err(wrong) if nearest(directive, PARTS).is_none() => return Err(wrong),
@@ -93,7 +93,7 @@ mod tests {
             ("queue=off", None),
             ("", None),
         ] {
-            let targets = parse(filter).expect("it is right");
+            let targets = parse(filter).expect("the filter is valid");
             let logs = |targets: &Targets, part, level| targets.would_enable(part, &level);
             let found = targets.map(|targets| {
                 [
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_filter_is_refused_with_the_wrong_word() {
+    fn an_invalid_filter_is_refused_and_its_wrong_part_is_reported() {
         for (filter, expected) in [
             (
                 "debgu",

@@ -4,8 +4,8 @@
 //! is no subscriber: a macro then compares one number and does nothing else. With it, [`start`] opens a file below the
 //! agent directory, and every line passes the sanitizer on its way there.
 //!
-//! `filter` reads the variable, `subscriber` puts lines together, and `file` bounds how much is kept.
-//! The log contains reasons, ids and durations. It never contains tasks, prompts, answers or questions.
+//! `filter` reads the variable, `subscriber` writes the lines, and `file` limits the size of the logs. The log contains
+//! reasons, ids and durations. It never contains tasks, prompts, answers or questions.
 
 mod file;
 mod filter;

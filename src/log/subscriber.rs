@@ -1,4 +1,4 @@
-//! Turns the log on, and puts its lines together.
+//! Turns the log on, and writes its lines.
 
 use std::fmt;
 use std::io;
@@ -23,7 +23,7 @@ const MAX_LINE: usize = 8 * 1024;
 /// Values that the log redacts. A process that lives for months sees many tokens; the oldest ones have expired.
 const MAX_SECRETS: usize = 4096;
 
-/// The variable is set, and there is no log.
+/// The code of the notice that the variable is set, but there is no log.
 const LOG_OFF: Code = (Severity::Warning, "LOG_OFF");
 
 /// Decided once: a process logs to one file, or to none.
@@ -54,8 +54,8 @@ pub enum Report {
     Failed(String),
 }
 
-/// Turns the log on if `filter` says so and this process has none yet: a file below the agent directory that gets every
-/// line, sanitized. Blocks for the creation of that file.
+/// Turns the log on, unless `filter` turns everything off or this process has a log already. The log is a file below
+/// the agent directory that gets every line, sanitized. Blocks for the creation of that file.
 pub fn start(filter: &str, agent_dir: &Path, redacted: impl FnOnce() -> SanitizerOptions) {
     let targets = match parse(filter) {
         Ok(None) => return,
@@ -74,9 +74,9 @@ pub fn start(filter: &str, agent_dir: &Path, redacted: impl FnOnce() -> Sanitize
     });
     if let (true, Ok(log), Ok(targets)) = (is_new, log, targets) {
         let lines = lines::layer().with_ansi(false).with_timer(Clock).with_writer(log);
-        // A disk that is full must not show in the terminal.
+        // The error of a full disk must not appear in the terminal.
         let subscriber = Registry::default().with(targets).with(lines.log_internal_errors(false));
-        // Fails only where the program around us has a subscriber of its own, which then gets the lines.
+        // Fails only if the program around us has its own subscriber, which then gets the lines.
         drop(tracing::subscriber::set_global_default(subscriber));
     }
 }
@@ -145,7 +145,7 @@ impl Log {
     }
 }
 
-/// Writes one line; the whole of it comes in one piece.
+/// The writer of one line, which it gets in a single call.
 struct Line(&'static Log);
 
 impl<'a> MakeWriter<'a> for &'static Log {

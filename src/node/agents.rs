@@ -54,12 +54,13 @@ pub struct AgentInfo {
     /// True if a child could change files: the agent is not readonly, `allowWrite` is on, and it has a tool or a command for
     /// that.
     pub can_write: bool,
-    /// The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none.
+    /// The files that it could change: `tree`: only those in its tree, enforced by the kernel; `anywhere`: all that the
+    /// user may change. Absent if it could change none.
     #[napi(ts_type = "\"tree\" | \"anywhere\"")]
     pub writes: Option<&'static str>,
     /// A run's effective settings with their sources, in words for people: `model haiku (agents.explorer)`.
     pub settings: Vec<String>,
-    /// The requests of the agent that this pi lacks, in words for people.
+    /// The agent's requests that this pi cannot meet, in words for people.
     pub notices: Vec<String>,
 }
 
@@ -130,7 +131,7 @@ pub struct ToolSurface {
     pub name: &'static str,
     /// The name that people read.
     pub label: &'static str,
-    /// For the model: the purpose of the tool and, in `subagent`, the list of agents.
+    /// The text for the model: what the tool does and, in `subagent`, the list of agents.
     pub description: String,
     /// One line for the list of tools in the system prompt. Absent: the description is enough.
     pub prompt_snippet: Option<&'static str>,
@@ -139,10 +140,10 @@ pub struct ToolSurface {
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
-    /// The callers of the tool, in the form of pi since 1.x.
+    /// The callers that may use the tool, in the form that pi 1.x and later accept.
     #[napi(ts_type = "\"model-only\"")]
     pub exposure: &'static str,
-    /// The effects of the tool, in the form of pi since 1.x. Absent: the effects of its agents.
+    /// The effects of the tool, in the form that pi 1.x and later accept. Absent: it can do whatever its agents do.
     pub annotations: Option<ToolAnnotations>,
 }
 
@@ -153,8 +154,8 @@ pub struct ToolAnnotations {
     pub read_only_hint: bool,
 }
 
-/// Lists the agents of a directory and the tools of each one's child. Reads agent files, and asks the warden what this machine
-/// can enforce.
+/// Lists the agents of a directory, and the tools that a child of each would get. Reads agent files, and asks the
+/// warden what this machine can enforce.
 ///
 /// @example
 /// ```ts

@@ -36,16 +36,16 @@ pub struct ConfirmRequest {
     pub path: String,
     /// The question in a few words.
     pub title: String,
-    /// The agent's tools, the meaning of a yes, the changes since the last yes, and the whole file. A yes applies to all of it,
-    /// so let the person see it to its end.
+    /// A description of the agent, the effect of a yes, the changes since the last yes, and the whole file. A yes
+    /// applies to all of it, so let the person see it to its end.
     pub message: String,
-    /// The asker: `sub-agent`.
+    /// The heading, which names the asker: `sub-agent`.
     pub heading: String,
     /// The question on one line.
     pub sentence: String,
     /// A no and a yes, in this order: the first one changes nothing.
     pub choices: Vec<Choice>,
-    /// The time limit of the answer, in milliseconds; ten minutes.
+    /// The time limit for the answer, in milliseconds; ten minutes.
     pub timeout_ms: f64,
 }
 
@@ -78,14 +78,14 @@ pub struct Question {
     pub placeholder: Option<String>,
     /// The initial text of the field; as long as the title. Returned unchanged, it is the child's own text.
     pub prefill: Option<String>,
-    /// The asker: `cleanup (explorer) asks`.
+    /// The heading, which names the asker: `cleanup (explorer) asks`.
     pub heading: String,
     /// The question on one line, with who asks it.
     pub sentence: String,
     /// The ways to answer, for people. The first one changes nothing.
     pub choices: Vec<Choice>,
-    /// The time limit of the answer, in milliseconds: as long as the child waits, and at most ten minutes. Without an answer the
-    /// dialog is cancelled.
+    /// The time limit for the answer, in milliseconds: as long as the child waits, and at most ten minutes. Without an
+    /// answer in that time the dialog is cancelled.
     pub timeout_ms: f64,
 }
 
@@ -94,14 +94,14 @@ pub struct Question {
 pub struct Choice {
     /// Its words, on one line.
     pub label: String,
-    /// The answer. Absent if a text must be written.
+    /// The answer that it gives. Absent if the person has to write a text.
     pub answer: Option<Answer>,
 }
 
 /// The answer to a question. An empty object cancels the dialog.
 #[napi(object)]
 pub struct Answer {
-    /// The chosen option or the text. Wins only where `confirmed` is absent.
+    /// The chosen option or the text. It counts only if `confirmed` is absent.
     pub value: Option<String>,
     /// Yes or no, for `confirm`.
     pub confirmed: Option<bool>,
@@ -112,7 +112,8 @@ pub struct Answer {
 pub struct RefreshRequest {
     /// The provider, as pi names it.
     pub provider: String,
-    /// The required lifetime of the token, in milliseconds. The answer is awaited for at most 50 seconds.
+    /// The time for which the token has to be valid, in milliseconds. The addon waits at most 50 seconds for the
+    /// answer.
     pub valid_for_ms: f64,
 }
 
@@ -141,8 +142,8 @@ pub struct HostModel {
     pub known: Option<Vec<String>>,
 }
 
-/// The return value of a callback without an answer. A promise is kept and watched, because an unhandled rejection would end the
-/// host.
+/// The return value of a callback that has nothing to answer. A promise is kept and watched, because an unhandled
+/// rejection would end the host.
 pub(super) type Returned = Option<Promise<UnknownReturnValue>>;
 
 /// Receives updates. Weak: an update does not keep the process alive.
@@ -152,8 +153,8 @@ pub type UpdateSink = ThreadsafeFunction<ToolResult, Returned, ToolResult, Statu
 type Callback<Request, Reply> =
     ThreadsafeFunction<Request, Either<Promise<Reply>, Reply>, Request, Status, false, true>;
 
-/// A call's requests to its host. Each callback may be missing, and none keeps the process alive. A callback that throws or
-/// rejects has not answered.
+/// The callbacks through which a call asks its host. Each one is optional, and none keeps the process alive. A callback
+/// that throws or rejects counts as unanswered.
 ///
 /// @example
 /// ```ts
@@ -349,9 +350,9 @@ impl IntoJs<Answer> for ChosenAnswer {
     }
 }
 
-/// Passes updates on, one at a time. JavaScript gets the newest state each time it has accepted one, and the last state in any
-/// case. Parts that have not changed since the previous update are omitted. Promises are not awaited: a pending promise must
-/// delay neither updates nor the result.
+/// Passes updates on, one at a time. JavaScript gets the newest state each time it has taken the previous one, and the
+/// last state in any case. Parts that have not changed since the previous update are omitted. Promises are not awaited:
+/// a pending promise must delay neither updates nor the result.
 pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
     let Some(sink) = sink else { return };
     let mut before: Option<run::ToolResult> = None;

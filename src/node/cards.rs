@@ -1,4 +1,5 @@
-//! The parts of a conversation, as drawings. A session's stored data comes in as JSON, and reading any data is safe.
+//! The cards and messages of a conversation, as drawings. The data that a session has stored comes in as JSON. Reading
+//! it is safe, whatever it contains.
 
 use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
@@ -23,8 +24,8 @@ impl From<CardExtent> for cards::Extent {
     }
 }
 
-/// The card of a call of a tool: it remembers all updates, and is drawn at any time. Details and arguments come as JSON. Foreign
-/// data is drawn as its text.
+/// The card of a call of a tool: it remembers all updates, and can be drawn at any time. Details and arguments come as
+/// JSON. If the details are not from this package, their text is drawn.
 ///
 /// @example
 /// ```ts
@@ -40,7 +41,7 @@ pub struct CallCard(cards::CallCard);
 
 #[napi]
 impl CallCard {
-    /// A card of the tool with this name.
+    /// Creates the card of a call of the tool with this name.
     #[napi(constructor, catch_unwind)]
     pub fn new(tool: String) -> Self {
         Self(cards::CallCard::new(&tool))
@@ -108,7 +109,7 @@ pub fn announcement_drawing(env: &Env, details: String, is_expanded: bool) -> na
     parsed::<Option<Vec<Row>>>(env, cards::announcement_drawing(&details, is_expanded))
 }
 
-/// Draws a report, given as JSON, as commands keep it; `null` for anything else.
+/// Draws a report, given as the JSON that commands store; `null` for anything else.
 ///
 /// @example
 /// ```ts

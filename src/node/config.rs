@@ -14,7 +14,7 @@ use crate::run;
 /// The effective configuration in a directory.
 #[napi(object, object_from_js = false)]
 pub struct LoadedConfig {
-    /// The object under `subagents`, every key present, defaults filled in. 0 stands for "no limit" as in the files.
+    /// The object under `subagents`, every key present, defaults filled in. 0 means "no limit", as in the files.
     #[napi(ts_type = "Record<string, unknown>")]
     pub values: Value,
     /// The files that were looked for, whether they exist or not.
@@ -28,7 +28,7 @@ pub struct LoadedConfig {
 /// A configuration file.
 #[napi(object, object_from_js = false)]
 pub struct ConfigSource {
-    /// A project file may only tighten the user's settings.
+    /// The kind of file. A project file may only tighten what the user's file allows.
     #[napi(ts_type = "\"user\" | \"project\"")]
     pub origin: &'static str,
     /// The path of the file, also if it does not exist.

@@ -11,7 +11,7 @@ use super::options::SurfaceOptions;
 use super::runtime::promise;
 use crate::doctor;
 
-/// The obstacles to a delegation.
+/// The findings about what a delegation needs.
 #[napi(object, object_from_js = false)]
 pub struct DoctorReport {
     /// True when no check has the status `error`.
@@ -23,14 +23,14 @@ pub struct DoctorReport {
 /// One check and its finding.
 #[napi(object, object_from_js = false)]
 pub struct DoctorCheck {
-    /// The checked subject, in a word or two.
+    /// The subject of the check, in a word or two.
     pub area: String,
     /// `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it.
     #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\"")]
     pub status: &'static str,
     /// The finding. Sanitized, at most 4 KiB.
     pub message: String,
-    /// The fix. Sanitized, at most 4 KiB.
+    /// The way to fix it. Sanitized, at most 4 KiB.
     pub hint: Option<String>,
 }
 

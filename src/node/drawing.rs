@@ -22,7 +22,7 @@ pub(super) fn parsed<Js: Serialize>(env: &Env, drawing: impl IntoJs<Js>) -> napi
 pub struct Row {
     /// Columns that it is moved to the right.
     pub indent: u32,
-    /// The content, and its fit to a width.
+    /// The content, with its layout for a width.
     pub fit: Fit,
 }
 
@@ -38,10 +38,10 @@ pub struct Span {
     pub color: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_bold: Option<bool>,
-    /// It is a path, which is shortened from the left.
+    /// True if it is a path, which is shortened from the left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_path: Option<bool>,
-    /// An action of pi's whose key stands in the text for `{key}`; without a key the span is left out.
+    /// An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[napi(ts_type = "\"app.tools.expand\"")]
     pub action: Option<&'static str>,
@@ -54,18 +54,18 @@ pub struct Span {
 pub struct Part {
     /// A part without text is left out with its separator.
     pub spans: Vec<Span>,
-    /// Without room for all parts, the highest rank is dropped first; 0 stays.
+    /// If the parts do not all fit, the part with the highest rank is dropped first. Rank 0 is never dropped.
     pub rank: u32,
-    /// It may be cut to so many columns before another part goes.
+    /// The number of columns to which it may be cut before another part is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fewest: Option<u32>,
-    /// It stands below, in at most so many lines, where it is not shown whole.
+    /// The maximum number of lines below the row in which it is shown if the row has no room for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<u32>,
-    /// Only for widths from here on.
+    /// The minimum width at which it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<u32>,
-    /// Only for widths below this.
+    /// The width from which on it is no longer shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<u32>,
 }
@@ -79,49 +79,50 @@ pub struct Cell {
     pub span: Span,
     /// Columns at most.
     pub most: u32,
-    /// At most one part in so many of the width.
+    /// Its share of the width: at most the width divided by this number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<u32>,
-    /// Only for widths from here on.
+    /// The minimum width at which it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<u32>,
-    /// It is compared by its end.
+    /// True if it is aligned to the right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_right: Option<bool>,
-    /// Its text still grows and must not move the others.
+    /// True if its text still grows and must not move the other cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_growing: Option<bool>,
-    /// The difference from the other cells of its column.
+    /// The beginning that it shares with other cells of its column. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_prefix: Option<SharedPrefix>,
 }
 
-/// The difference of a text from others with the same beginning.
+/// A beginning that a text shares with others, and the end that tells them apart.
 #[napi(object, object_from_js = false)]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedPrefix {
-    /// In so many characters they are alike.
+    /// The number of characters that are the same.
     pub shared: u32,
-    /// The part that is shown without room for the whole text.
+    /// The part that is shown if there is no room for the whole text.
     pub end: String,
 }
 
-/// The fit of a row to a width.
+/// The layout of a row for a width.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Fit {
     /// One line: a lead, columns, parts joined by ` · `, and columns at its end.
     Line { lead: Vec<Span>, cells: Vec<Cell>, parts: Vec<Part>, behind: Vec<Cell> },
-    /// Parts joined by ` · `, on as many lines as they need, or at most so many.
+    /// Parts joined by ` · `, on as many lines as they need, at most `most`.
     Parts {
         parts: Vec<Vec<Span>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         most: Option<u32>,
     },
-    /// Wrapped text. `label`: a name before it, in a column with the others; `most`: so many lines; `more` says how many are
-    /// left out, as `{rest}`, and an ellipsis where it is empty.
+    /// Wrapped text. `label`: a name before it, in a column with the others; `most`: the maximum number of lines;
+    /// `more`: the text that replaces the other lines, with their number as `{rest}`. If `more` is empty, an ellipsis
+    /// replaces them.
     Text {
         lead: Vec<Span>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,8 +132,8 @@ pub enum Fit {
         most: Option<u32>,
         more: Vec<Span>,
     },
-    /// Markdown: all of it, or so many of its first or last lines without blank ones. `more` says how many are left out, as
-    /// `{rest}`; `isOpen`: it ends with code that still grows.
+    /// Markdown: all of it, or the given number of its `first` or `last` lines, without blank ones. `more`: the text
+    /// that replaces the other lines, with their number as `{rest}`. `isOpen`: it ends with code that still grows.
     Prose {
         text: String,
         #[serde(skip_serializing_if = "Option::is_none")]

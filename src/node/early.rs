@@ -23,10 +23,10 @@ use crate::orchestrate::{self, PieceKind};
 #[napi]
 pub struct EarlyCall(orchestrate::EarlyCall);
 
-/// Boots the children of a call while its arguments still arrive: of agents that need no consent, while the queue has a free
-/// slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain` claims it by `callId`. A
-/// child that is not claimed within 30 seconds of the last `push` is ended without a trace. The configuration key `earlyBoot`
-/// switches this off.
+/// Boots the children of a call while its arguments still arrive: only children of agents that need no one's consent,
+/// and only while the queue has a free slot. Each waits for its task without doing anything. `startRun`,
+/// `startParallel` or `startChain` claims it by `callId`. A child that is not claimed within 30 seconds of the last
+/// `push` is ended without a trace. The configuration key `earlyBoot` switches this off.
 ///
 /// @example
 /// ```ts
@@ -97,10 +97,10 @@ pub fn end_spares(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
 /// A piece of a call as pi streams it, in `assistantMessageEvent` of `message_update`.
 #[napi(object, object_to_js = false)]
 pub struct CallPiece {
-    /// `toolcall_start`, `toolcall_delta` or `toolcall_end`; anything else is left alone.
+    /// `toolcall_start`, `toolcall_delta` or `toolcall_end`; any other type is ignored.
     #[napi(js_name = "type")]
     pub kind: String,
-    /// The place of the call in its message.
+    /// The position of the call in its message, which pi calls `contentIndex`.
     pub content_index: u32,
     /// The tool's name, as far as it is known.
     pub name: Option<String>,
@@ -120,8 +120,8 @@ pub struct ArrivingCall {
     pub call_id: String,
 }
 
-/// The calls of a host's model while they arrive: decides which children are booted, and ends the unused ones. Feed it with the
-/// events of pi.
+/// The calls of a host's model while they arrive: decides for which calls children are booted, and ends the children
+/// that no call will use. Feed it with the events of pi.
 ///
 /// @example
 /// ```ts
@@ -142,7 +142,7 @@ pub struct EarlyCalls(Mutex<orchestrate::EarlyCalls<orchestrate::EarlyCall>>);
 
 #[napi]
 impl EarlyCalls {
-    /// Of which nothing has arrived yet.
+    /// Creates the calls of a model of which none has arrived yet.
     #[napi(constructor, catch_unwind)]
     pub fn new() -> Self {
         Self::default()
@@ -167,7 +167,8 @@ impl EarlyCalls {
         Some(ArrivingCall { tool: wanted.tool.as_str(), call_id: wanted.id.to_owned() })
     }
 
-    /// Boots children for the call that `take` has returned last, with its pieces so far and all later ones; see `bootEarly`.
+    /// Boots children for the call that `take` has returned last, with the pieces that have arrived and those that
+    /// follow; see `bootEarly`.
     #[napi(catch_unwind)]
     pub fn boot(&self, options: EarlyOptions) {
         let call_id = options.call_id.clone();
@@ -182,7 +183,7 @@ impl EarlyCalls {
         self.0.lock().message_ended(is_cut_off);
     }
 
-    /// A call is over: executed, refused or invalid.
+    /// A call has ended: it was executed, refused or invalid.
     #[napi(catch_unwind)]
     pub fn finished(&self, call_id: String) {
         self.0.lock().finished(&call_id);
@@ -194,7 +195,8 @@ impl EarlyCalls {
         self.0.lock().clear();
     }
 
-    /// Does the same for a closing host. Resolves when all unclaimed children are gone.
+    /// Does the same as `clear`, for a host that is closing. Resolves when the children that no run has claimed are
+    /// gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         let gone = self.0.lock().close();

@@ -1,4 +1,4 @@
-//! Calls that go on while JavaScript does other things.
+//! Calls that run while JavaScript does other things.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::orchestrate::{self, Call, CallOrder, HandOver};
 use crate::process::CancelReason;
 use crate::run::{self, Control, RunId, SharedRunId, Steering, spawn_task};
 
-/// A call under way: one run, or several. The call is aborted when this handle and every promise of its result are
+/// A running call: one run, or several. The call is aborted when this handle and every promise of its result are
 /// garbage collected.
 ///
 /// @example
@@ -176,8 +176,8 @@ impl RunHandle {
         self.run_id.get().into()
     }
 
-    /// Resolves with the result, for every action of a user or a child. Calling it again gives the same result. Rejects only for
-    /// a bug in the addon.
+    /// Resolves with the result, including every failure that a user or a child caused. Calling it again gives the same
+    /// result. Rejects only for a bug in the addon.
     #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
     pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, ToolResult>> {
         let mut outcome = self.outcome.clone();
@@ -199,17 +199,18 @@ impl RunHandle {
         self.guard.0.cancel(CancelReason::Caller(reason));
     }
 
-    /// Moves the call to the background: its runs that have not ended continue there with all they have, and `result` resolves at
-    /// once, with the outcome `background` for each of them. Resolves with a receipt for each, once they are stored; a chain
-    /// continues as one run. The results of the runs come through `openBackground`. If the call cannot be moved, the single
-    /// receipt gives the reason. After that, `abort` does nothing.
+    /// Moves the call to the background: its runs that have not ended continue there with all they have, and `result`
+    /// resolves at once, with the outcome `background` for each of them. Resolves with a receipt for each, once they
+    /// are stored; a chain continues as one run. The results of the runs come through `openBackground`. A moved call
+    /// ignores `abort`. If the call cannot be moved, it keeps running, and the only receipt gives the reason.
     #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt[]>")]
     pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Vec<SpawnReceipt>>> {
         let asked = self.hand_over.request();
         promise(env, async move { Ok(receipts_of(asked.await).into_js()) })
     }
 
-    /// Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they are gone.
+    /// Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they have
+    /// exited.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         self.guard.0.cancel(CancelReason::Shutdown);

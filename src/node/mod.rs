@@ -1,6 +1,7 @@
 //! The napi edge: converts in, calls the core, converts out.
 //!
-//! It decides nothing. Every error that a user or a child can cause resolves as data. A rejection is a programming error.
+//! It decides nothing. Everything that a user or a child can cause resolves as data. A rejection is a programming
+//! error.
 //!
 //! ```text
 //! options + context   what JavaScript passes in → RunSpec, TasksSpec, SpawnRequest, HostContext
@@ -21,8 +22,8 @@
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
 //!
-//! The doc comments of exported items become `index.d.ts`. Write them for callers in TypeScript: units, bounds, `@default`,
-//! and an `@example` for each function, which also stands in `__test__/types/api.ts`, where `tsc` checks it.
+//! The doc comments of exported items become `index.d.ts`. Write them for callers in TypeScript: units, bounds,
+//! `@default`, and an `@example` for each function, which `__test__/types/api.ts` repeats, so that `tsc` checks it.
 
 #![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands its strings over")]

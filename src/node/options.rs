@@ -1,4 +1,4 @@
-//! The options of JavaScript, converted to the core's types.
+//! The options that JavaScript passes in, converted to the core's types.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -47,8 +47,8 @@ macro_rules! call_options {
             /// extensions.
             /// @default []
             pub extension_providers: Option<Vec<String>>,
-            /// The extension providers that pi does not know without an extension. A call is refused if its child would not know
-            /// its model.
+            /// Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+            /// would not know its model.
             /// @default []
             pub extension_only_providers: Option<Vec<String>>,
             /// The thinking level of the conversation. A child inherits it unless its agent or the configuration names
@@ -56,8 +56,8 @@ macro_rules! call_options {
             pub thinking: Option<String>,
             /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
             pub tools: Option<Vec<HostTool>>,
-            /// The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-            /// ones that watch tool calls. Absent: unknown, and pi's own files are read.
+            /// The extensions of the user that the hosting pi loads, without this package. Every child that may write
+            /// loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
             pub extensions: Option<Vec<HostExtension>>,
             /// True when the hosting pi loads only the extensions that its command line names (`--no-extensions`); a child
             /// then loads no others.
@@ -183,7 +183,7 @@ call_options! {
         #[doc = " the agent's own `timeoutMs`."]
         #[doc = " @default 0"]
         pub run_timeout_seconds: Option<f64>,
-        #[doc = " The archiving of the transcript: `keep` after `archiveAfterMinutes`, `delete` once the result was"]
+        #[doc = " The rule for archiving the transcript: `keep`: after `archiveAfterMinutes`; `delete`: once the result was"]
         #[doc = " delivered."]
         #[doc = " @default \"keep\""]
         pub cleanup: Option<String>,
@@ -225,8 +225,8 @@ pub struct TaskOptions {
     /// the directory of the conversation.
     /// @default the directory of the conversation
     pub cwd: Option<String>,
-    /// The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
-    /// the first step, and `{{previous}}` for the word in braces.
+    /// The task. In a step of a chain, `{previous}` is replaced by the answer of the step before, and `{task}` by the
+    /// task of the first step. Write `{{previous}}` for the word in braces.
     pub task: String,
     /// As `childModel` in `SpawnOptions`: a model that wins over agent and configuration.
     pub model: Option<String>,
@@ -244,7 +244,7 @@ pub struct SurfaceOptions {
     pub agent_dir: Option<String>,
     /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
     pub tools: Option<Vec<HostTool>>,
-    /// The extensions of the user that the hosting pi loads, this package left out. Absent: unknown, and pi's own files
+    /// The extensions of the user that the hosting pi loads, without this package. Absent: unknown, and pi's own files
     /// are read.
     pub extensions: Option<Vec<HostExtension>>,
     /// True when the hosting pi loads only the extensions that its command line names.
@@ -280,7 +280,7 @@ pub struct SurfaceOptions {
     /// The providers that extensions have registered.
     /// @default []
     pub extension_providers: Option<Vec<String>>,
-    /// The extension providers that pi does not know without an extension.
+    /// Those of `extensionProviders` that pi does not know without an extension.
     /// @default []
     pub extension_only_providers: Option<Vec<String>>,
     /// The thinking level of the conversation.
@@ -357,14 +357,14 @@ impl SpawnOptions {
 }
 
 impl SpawnableOptions {
-    /// The directory, and the host as it is now.
+    /// Returns the directory, and the host as it is now.
     pub(super) fn into_context(mut self) -> (PathBuf, HostContext) {
         self.take_context()
     }
 }
 
 impl BackgroundOptions {
-    /// The conversation, where it is, and which deliveries it has.
+    /// Returns the conversation, its scope, and the deliveries that it has.
     pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, ConversationScope, KnownDeliveries) {
         let (cwd, context) = self.take_context();
         let session = context.session().unwrap_or_default().to_owned();
@@ -383,7 +383,7 @@ impl EarlyOptions {
 }
 
 impl SurfaceOptions {
-    /// The directory, and the host as it is now.
+    /// Returns the directory, and the host as it is now.
     pub(super) fn into_context(self) -> (PathBuf, HostContext) {
         let host = Host {
             executable: self.host_executable.map(absolute),

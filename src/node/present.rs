@@ -15,10 +15,10 @@ use crate::text::figures;
 /// The state of a run.
 #[napi(object, object_to_js = false)]
 pub struct RunStatus {
-    /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
+    /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not running yet. Another word is
     /// shown as it is.
     pub state: String,
-    /// The question for which it waits.
+    /// The question that it has asked and whose answer it waits for.
     pub pending_question: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<u32>,
@@ -84,7 +84,7 @@ pub fn mark_styles() -> Vec<MarkStyle> {
     Mark::ALL.iter().map(style).collect()
 }
 
-/// Words a state as every screen does.
+/// Puts a state into the words that every screen uses.
 ///
 /// @example
 /// ```ts
@@ -136,7 +136,7 @@ pub fn duration_text(ms: f64, ticking: Option<bool>) -> String {
     if ticking == Some(true) { figures::ticking(duration) } else { figures::duration(duration) }
 }
 
-/// The usage of runs together, in words.
+/// Sums up the usage of runs, in words.
 ///
 /// @example
 /// ```ts
@@ -155,7 +155,8 @@ pub fn usage_text(usages: Vec<RunUsage>) -> UsageText {
     present::usage_text(&all).into_js()
 }
 
-/// The usage in words. A part is absent if it is zero.
+/// The usage in words. A part is absent if there is nothing to show, such as the turns of runs that used no tokens and
+/// cost nothing.
 #[napi(object, object_from_js = false)]
 pub struct UsageText {
     /// `3 turns`.

@@ -11,8 +11,8 @@ use crate::text;
 /// The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it.
 #[napi(object, object_from_js = false)]
 pub struct ToolResult {
-    /// One block, for the model and the user: sanitized and within `output.maxBytes` and
-    /// `output.maxLines`; of several tasks each answer is, and all are within `output.maxTotalBytes`.
+    /// One block, for the model and the user: sanitized and within `output.maxBytes` and `output.maxLines`. With
+    /// several tasks each answer is within these limits, and all together are within `output.maxTotalBytes`.
     pub content: Vec<TextContent>,
     /// True when the run failed. A truncated success is no failure.
     /// @default false
@@ -41,7 +41,7 @@ pub struct RunDetails {
     pub kind: Option<&'static str>,
     /// The version of their shape: 1.
     pub version: Option<u32>,
-    /// `management`: refused because of `maxDepth`, for any kind of call.
+    /// `management`: any kind of call, refused because of `maxDepth`.
     #[napi(ts_type = "\"single\" | \"parallel\" | \"chain\" | \"management\"")]
     pub mode: &'static str,
     /// Eight hexadecimal characters; absent when the call was refused.
@@ -75,13 +75,13 @@ pub struct Streaming {
     /// start.
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\"")]
     pub state: &'static str,
-    /// The place in the queue of this process, from 1; absent once the run has its turn.
+    /// The position in the queue of this process, from 1; absent once the run has a slot.
     pub position: Option<u32>,
     /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
     pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
     pub blocked_by: Option<String>,
-    /// The changes that cannot be undone. Absent unless it writes in place.
+    /// A note on undoing its changes. Absent unless it writes in place.
     pub undo_note: Option<&'static str>,
     /// From 1.
     pub attempt: u32,
@@ -93,7 +93,7 @@ pub struct Streaming {
     pub context: Option<ContextUse>,
     /// Assistant messages completed so far.
     pub turn_count: f64,
-    /// Milliseconds since the run got its turn; while it is queued, since the call.
+    /// Milliseconds since the run got its slot; while it is queued, since the call.
     pub elapsed_ms: f64,
     /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
@@ -110,7 +110,7 @@ pub struct RetryNotice {
     pub attempt: u32,
     /// The most repetitions; absent when it is not known.
     pub max_attempts: Option<u32>,
-    /// The time of its begin, in milliseconds since 1970.
+    /// The time at which it starts, in milliseconds since 1970.
     pub at_ms: i64,
     /// The provider's message, on one line.
     pub error: Option<String>,
@@ -126,17 +126,17 @@ pub struct TaskProgress {
         ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\" | \"background\""
     )]
     pub state: &'static str,
-    /// The place in the queue of this process, from 1; absent once the task has its turn.
+    /// The position in the queue of this process, from 1; absent once the task has a slot.
     pub position: Option<u32>,
     /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
     pub rate_limited_for_ms: Option<f64>,
     /// The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back.
     pub blocked_by: Option<String>,
-    /// The changes that cannot be undone. Absent unless it writes in place.
+    /// A note on undoing its changes. Absent unless it writes in place.
     pub undo_note: Option<&'static str>,
     /// From 1.
     pub attempt: u32,
-    /// Milliseconds since the task got its turn; while it is queued, since the call.
+    /// Milliseconds since the task got its slot; while it is queued, since the call.
     pub elapsed_ms: f64,
     /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
@@ -150,7 +150,7 @@ pub struct TaskProgress {
     pub turn_count: f64,
     /// The model that answers, `provider/id`; absent before its first message.
     pub model: Option<String>,
-    /// The reason of the failure. Absent before its end.
+    /// The reason of the failure. Absent before the task's end.
     pub error: Option<String>,
     /// The newest text of the child; the tasks of a call share 24 KiB. Absent when neither this nor `displayItems` has
     /// changed since the update before.
@@ -178,7 +178,7 @@ pub enum DisplayItem {
     },
 }
 
-/// The result of one agent for one task. Every string is sanitized.
+/// The result of one agent's work on one task. Every string is sanitized.
 #[napi(object, object_from_js = false)]
 pub struct SingleResult {
     /// The agent's name.
@@ -194,7 +194,7 @@ pub struct SingleResult {
     pub usage: RunUsage,
     /// The child's context use after its last turn; absent in JSON mode and if the child did not report it.
     pub context: Option<ContextUse>,
-    /// The reason of the failure, at most 16 KiB. Present exactly if `exitCode` is not 0.
+    /// The reason of the failure, at most 16 KiB. Present if and only if `exitCode` is not 0.
     pub error: Option<String>,
     /// The child's session file, after success and after failure. Absent when `persistSession` is false or no child
     /// could be prepared.
@@ -212,7 +212,7 @@ pub struct SingleResult {
     pub outcome: &'static str,
     /// The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`.
     pub attempts: u32,
-    /// Milliseconds from the run's turn to its result; 0 when it never got one.
+    /// Milliseconds from the time at which the run got its slot to its result; 0 when it never got one.
     pub duration_ms: f64,
     /// The model that answered, `provider/id`.
     pub model: Option<String>,
@@ -223,23 +223,25 @@ pub struct SingleResult {
     /// `runtime`: the limit of the whole run; `idle`: the limit on silence. Absent unless one of them ended the run.
     #[napi(ts_type = "\"runtime\" | \"idle\"")]
     pub timeout_reason: Option<&'static str>,
-    /// The enforcement of the child's sandbox. Absent if the run was refused before that decision.
+    /// The report on the child's sandbox. Absent if the run was refused before its sandbox was decided.
     pub sandbox: Option<SandboxReport>,
-    /// The certainty that all processes of the child have ended, surest first. Absent if no child was started.
+    /// The level of certainty that all processes of the child have ended. The type lists the most certain level first.
+    /// Absent if no child was started.
     #[napi(ts_type = "\"warden+pid-ns\" | \"warden+cgroup\" | \"warden\" | \"process-group\" | \"process\"")]
     pub supervision: Option<&'static str>,
     /// The resources of the child's processes together. Absent without a warden.
     pub resources: Option<Resources>,
-    /// The file with the sanitized text; absent unless `content` was truncated. Of an answer of more than 1 MiB the middle is
-    /// missing there, too: a note stands in its place, and the session file has it.
+    /// The file with the sanitized text; absent unless `content` was truncated. If an answer has more than 1 MiB, its
+    /// middle is missing there too: a note replaces it, and the session file has it.
     pub full_output_file: Option<String>,
-    /// The value that the child has submitted, if its agent or the call has an `outputSchema`: sanitized, and valid as far as pi
-    /// checks it. Absent if it has more than 64 KiB as JSON; then `structuredFile` names it.
+    /// The value that the child has submitted, if its agent or the call has an `outputSchema`: sanitized, and valid
+    /// against the schema as far as pi checks it. Absent if it has more than 64 KiB as JSON; then `structuredFile`
+    /// names it.
     #[napi(ts_type = "unknown")]
     pub structured: Option<Value>,
     /// The file with all of it as JSON; absent when the text holds it.
     pub structured_file: Option<String>,
-    /// The result of the check of its work. Absent if the agent has none, or the run ended before it.
+    /// The result of the check of its work. Absent if the agent has no check, or the run ended before it.
     pub check: Option<CheckReport>,
     /// The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
     /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
@@ -254,8 +256,8 @@ pub struct SingleResult {
     pub flagged_gap: Option<String>,
     /// The artifacts of a run with `isolation: private`. They are not in the caller's tree.
     pub isolation: Option<IsolationReport>,
-    /// The number of secrets replaced in the texts of this result, by rule, the most frequent first. Absent if there were none.
-    /// Each value counts once.
+    /// The number of secrets replaced in the texts of this result, by rule, the most frequent first. Absent if there
+    /// were none. Each value counts once, however often it occurs.
     pub redacted: Option<Vec<RedactedValues>>,
     /// Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each.
     pub diagnostics: Option<Vec<String>>,
@@ -273,7 +275,7 @@ pub struct RedactedValues {
 /// The artifacts of a run that worked in a private tree.
 #[napi(object, object_from_js = false)]
 pub struct IsolationReport {
-    /// The branch with all that it did; absent when it changed nothing, or nothing could be taken over.
+    /// The branch with all that it did; absent when it changed nothing, or nothing could be imported.
     pub branch: Option<String>,
     /// The file with the same as a patch.
     pub patch: Option<String>,
@@ -285,11 +287,11 @@ pub struct IsolationReport {
     pub insertions: f64,
     /// Lines that were removed.
     pub deletions: f64,
-    /// The private tree, if it was kept because not everything could be taken over; `diagnostics` says what.
+    /// The private tree, if it was kept because not everything could be imported; `diagnostics` says what.
     pub kept: Option<String>,
 }
 
-/// The result of the check of a run's work: the command that its agent names.
+/// The result of the check of a run's work, which is a command that its agent names.
 #[napi(object, object_from_js = false)]
 pub struct CheckReport {
     /// The command, on one line.
@@ -298,32 +300,32 @@ pub struct CheckReport {
     pub passed: bool,
     /// Its outcome, such as `exit code 1`.
     pub ended: String,
-    /// The number of its runs, from 1.
+    /// The number of times it ran, from 1.
     pub runs: u32,
-    /// The end of its last output; at most 2 KiB.
+    /// The end of the output of its last run; at most 2 KiB.
     pub output: String,
 }
 
-/// The enforcement of a child's readonly mode, or of its write access to its tree.
+/// The report on a child's sandbox, which keeps a readonly child from writing, and a writing child within its tree.
 #[napi(object, object_from_js = false)]
 pub struct SandboxReport {
-    /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did, and for a
-    /// child that may write everywhere (`allowWrite: "all"`).
+    /// True if the kernel kept a readonly child from writing, or a writing child within its tree. False if only the
+    /// choice of tools limited it, and for a child that may write everywhere (`allowWrite: "all"`).
     pub enforced: bool,
     /// The active mechanisms, such as `landlock`.
     pub mechanism: Vec<String>,
-    /// `off`: programs of the child's shell have no network. pi itself and its other tools do.
+    /// `off`: programs that the child's shell starts have no network. pi itself and its other tools still have it.
     #[napi(ts_type = "\"on\" | \"off\"")]
     pub network: &'static str,
-    /// The reason why it was not enforced, or the remaining gaps.
+    /// The reason why it was not enforced, or the gaps that remain.
     pub reason: Option<String>,
 }
 
 /// The resources of all processes of a child together.
 #[napi(object, object_from_js = false)]
 pub struct Resources {
-    /// The peak of resident memory, in bytes, sampled every 250 ms; never less than the largest process's. Pages that processes
-    /// share count for each of them.
+    /// The peak of resident memory, in bytes, sampled every 250 ms; never less than the peak of the largest process.
+    /// Pages that processes share count for each of them.
     pub peak_rss_bytes: f64,
     /// Processor time in milliseconds.
     pub cpu_ms: f64,
@@ -355,7 +357,7 @@ pub struct ContextUse {
     pub tokens: Option<f64>,
     /// Tokens that the model's context holds.
     pub window: f64,
-    /// The part of the window that is used, from 0 to 100 and above; absent without `tokens`.
+    /// The used part of the window in percent, from 0; can be above 100. Absent without `tokens`.
     pub percent: Option<f64>,
 }
 

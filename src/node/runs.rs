@@ -13,7 +13,7 @@ use crate::present::{now_ms, runs};
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunList {
-    /// The numbers of runs by state, and their usage.
+    /// The number of runs in each state, and their usage.
     pub head: Vec<Span>,
     /// The names of the columns, then a line for each run.
     pub lines: Vec<Row>,
@@ -99,8 +99,8 @@ pub fn panel_keys() -> Vec<PanelKey> {
     runs::panel_keys().into_iter().map(key).collect()
 }
 
-/// Draws the panel's text without runs. `isAll`: of all sessions; `isComplete`: the store has answered; `problem`: the reason why
-/// it has not.
+/// Draws the text that the panel shows if there are no runs. `isAll`: of all sessions; `isComplete`: the store has
+/// answered; `problem`: the reason why it has not.
 ///
 /// @example
 /// ```ts
@@ -118,7 +118,7 @@ pub fn empty_run_list(
     parsed::<Vec<Row>>(env, runs::empty_run_list(is_all, is_complete, problem.as_deref()))
 }
 
-/// Draws the widget above the editor in at most `most` lines and one: the active runs, and the ended runs whose results are
+/// Draws the widget above the editor in at most `most` + 1 lines: the active runs, and the ended runs whose results are
 /// unread, both given as JSON.
 ///
 /// @example

@@ -10,7 +10,7 @@ use crate::run::{self, BoxFuture};
 const WORKER_THREADS: usize = 2;
 
 /// These threads wait for disks and locks. Without a bound, a few hundred runs that start together would have one each,
-/// and the JavaScript thread would wait for its turn among them.
+/// and the JavaScript thread would have to wait for a core among them.
 const BLOCKING_THREADS: usize = 8;
 
 #[napi_derive::module_init]
@@ -47,7 +47,7 @@ pub(super) fn promise<T: ToNapiValue + Send + 'static>(
     Ok(PromiseRaw::new(env.raw(), promise))
 }
 
-/// Runs work that keeps a core busy or waits for a disk where it delays neither JavaScript nor a child.
+/// Runs work that keeps a core busy or waits for a disk, on a thread where it delays neither JavaScript nor a child.
 pub(super) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> napi::Result<T> {

@@ -43,8 +43,8 @@ pub(super) fn cancel_of_thread(env: Env) -> napi::Result<Cancel> {
     })
 }
 
-/// Ends the run when the JavaScript thread that started it ends: its pending promise would keep it alive with no one to
-/// hear it.
+/// Ends the run when the JavaScript thread that started it ends: its pending promise would keep it alive, and no code
+/// would receive the result.
 ///
 /// Two hooks, because Node runs neither at every end: its `exit` event comes before `process.exit` and after an
 /// uncaught error, the cleanup hook when a worker is terminated. A host killed by a signal runs neither.

@@ -24,7 +24,7 @@ use crate::text::figures::millis;
 /// A wait that is shorter than this is not shown.
 const NOTICEABLE: Duration = Duration::from_millis(50);
 
-/// Admits the runs of a call.
+/// The admission of the runs of a call.
 pub(super) struct Admission<'a> {
     /// The host's id of the call; finds the children that were booted for it.
     pub host_id: Option<&'a str>,
@@ -38,7 +38,7 @@ pub(super) enum Queued {
     /// Its child was booted before, and has a permit.
     Booted(Box<Booted>, Permit),
     Waiting(Ticket),
-    /// Its call was aborted before it got a place.
+    /// Its call was aborted before it got a slot.
     Aborted(CancelReason),
 }
 
@@ -83,13 +83,13 @@ impl Admission<'_> {
         queued.run(ready, callbacks, control, show).await
     }
 
-    /// Takes the place of a single run.
+    /// Takes the slot of a single run.
     pub(super) async fn enter_one(self, ready: &AdmittedRun, cancel: &Cancel) -> Queued {
         self.enter(slice::from_ref(ready), cancel).await.remove(0)
     }
 }
 
-/// Takes the child that was booted for a run, or a place in the queue.
+/// Takes the child that was booted for a run, or a slot in the queue.
 fn queued(ready: &AdmittedRun, booted: Option<Handover>, mut request: Request) -> Queued {
     let Some(handover) = booted else { return Queued::Waiting(Queue::shared().enter(request)) };
     let own = ready.id().get();
@@ -183,7 +183,7 @@ impl Queued {
     }
 }
 
-/// A waiting child for a run that has its permit. The place of the child is given back, as the run has its own.
+/// Takes a spare child for a run that has its permit. The child's slot is given back, because the run has its own.
 async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
     ready.spare_request()?;
     let take = async {
@@ -193,7 +193,7 @@ async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> 
     };
     select! {
         biased;
-        // The run notices.
+        // The run notices the abort.
         _ = cancel.cancelled() => None,
         spare = take => spare.map(|spare| Box::new(spare.accept().0)),
     }

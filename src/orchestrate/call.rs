@@ -31,14 +31,15 @@ pub struct Call {
     pub host_id: Option<String>,
     /// Its position among all calls of this process.
     pub order: CallOrder,
-    /// Ends its wait while its runs go on.
+    /// Ends the wait of the call while its runs continue.
     pub hand_over: HandOver,
     /// Cancelled when its host ends, which ends the runs that were handed over.
     pub ends_with: Cancel,
 }
 
 impl Call {
-    /// Returns the call for its moved runs, which must not keep its updates open, and its updates.
+    /// Separates the call from its updates. A run that is moved to the background keeps the call, but must not keep its
+    /// updates open.
     pub(super) fn without_updates(self) -> (Arc<Self>, UpdateSender) {
         let nowhere = watch::Sender::new(None);
         let updates = self.updates;
@@ -98,8 +99,8 @@ impl TasksSpec {
     }
 }
 
-/// Shows the progress of a run, at most once per [`UPDATE_INTERVAL`], and a last time when it is over. States between two
-/// of them are skipped.
+/// Shows the progress of a run, at most once per [`UPDATE_INTERVAL`], and a last time when it has ended. States between
+/// two of them are skipped.
 pub(super) async fn watched<T>(
     run: impl Future<Output = T>,
     mut progress: watch::Receiver<Progress>,

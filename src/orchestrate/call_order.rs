@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// The maximum time that a call waits for earlier ones: long enough to read a few files, too short to notice that one of them
-/// asks the user or waits for a disk.
+/// The maximum time that a call waits for earlier ones: long enough to read a few files, too short to notice that one
+/// of them asks the user or waits for a disk that does not answer.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
 /// All calls of this process.
@@ -18,7 +18,7 @@ static CALLS: Sequence = Sequence::new();
 pub struct CallOrder(Mutex<Option<SequenceGuard>>);
 
 impl CallOrder {
-    /// Behind all calls made so far.
+    /// Returns the position after all calls made so far.
     #[must_use]
     pub fn now() -> Self {
         Self(Mutex::new(Some(CALLS.next())))
@@ -84,7 +84,7 @@ mod tests {
         first.reached().await;
         tokio::select! {
             biased;
-            () = second.reached() => panic!("the first one is not done"),
+            () = second.reached() => panic!("the second call passed before the first one"),
             () = tokio::task::yield_now() => {}
         }
         drop(third);

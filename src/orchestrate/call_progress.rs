@@ -33,7 +33,7 @@ impl Task {
         Self { seen: Instant::now(), progress }
     }
 
-    /// The task as it is now: its clocks have gone on since its last report.
+    /// Returns the task as it is now: its clocks have advanced since its last report.
     fn now(&self) -> TaskProgress {
         let mut task = self.progress.clone();
         if let TaskState::Live(_) = task.state {
@@ -121,8 +121,9 @@ mod tests {
             let Progress { elapsed_ms, since_event_ms, .. } = &mut task.progress.progress;
             (*elapsed_ms, *since_event_ms) = (4_000, 1_000);
             task.progress.progress.rate_limited_for_ms = rate_limited_for_ms;
-            task.seen =
-                Instant::now().checked_sub(std::time::Duration::from_secs(60)).expect("a clock that old");
+            task.seen = Instant::now()
+                .checked_sub(std::time::Duration::from_secs(60))
+                .expect("the clock is older than a minute");
             let Progress { elapsed_ms, since_event_ms, rate_limited_for_ms, .. } = task.now().progress;
             (elapsed_ms / 1_000, since_event_ms / 1_000, rate_limited_for_ms.map(|held| held.div_ceil(1_000)))
         };

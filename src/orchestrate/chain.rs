@@ -27,7 +27,7 @@ const KIND: CallKind = CallKind {
 
 /// The number of answers in the result of a chain: of the failed step, and of the previous one.
 const SHOWN: usize = 2;
-/// Most bytes of the task of a step that is still to come in the result of a chain.
+/// The maximum number of bytes of the task of a remaining step in the result of a chain.
 const TASK_BYTES: usize = 4 * 1024;
 /// The placeholder for the answer of the step before.
 const PREVIOUS: &str = "previous";
@@ -74,7 +74,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         under_way,
         limits: config.output.one(),
     };
-    // A task of its own, so that it can go on alone.
+    // A separate task, so that it can continue without the call.
     let mut running = JoinSet::new();
     running.spawn(chain.run(steps, first_task));
     let wait = async {
@@ -101,7 +101,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         result = wait => result,
         never = progress.forward(&updates) => match never {},
     };
-    // The text of the last step has its own.
+    // The text of the last step already names its own skipped options.
     result.text = with_left(result.text, skipped, config.output.all_of(SHOWN));
     for (index, single) in result.details.results.iter().enumerate() {
         if single.outcome == RunOutcome::Background {
@@ -139,7 +139,7 @@ async fn hand_over_when_asked(
     }
 }
 
-/// Runs the steps of a chain, also after its call has ended.
+/// The driver of a chain's steps. It continues without the call once the chain was moved to the background.
 struct Chain {
     call: Arc<Call>,
     progress: Arc<CallProgress>,
@@ -224,7 +224,7 @@ enum Stop {
     Failed(usize),
 }
 
-/// Returns the reason why no further step runs.
+/// Returns the reason why no further step runs, if there is one.
 fn stopped(results: &[ToolResult]) -> Option<Stop> {
     let index = results.iter().position(|result| !is_success(result))?;
     let is_aborted =

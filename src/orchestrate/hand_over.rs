@@ -1,4 +1,4 @@
-//! Asks a call to end its wait while its runs go on in the background.
+//! Asks a call to end its wait while its runs continue in the background.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::run::RunRecord;
 /// The answer for a call that has stopped waiting.
 const OVER: &str = "the call has already ended";
 
-/// The runs that go on, or why the call waits on.
+/// The moved runs, or the reason why the call keeps waiting.
 pub type HandOverAnswer = Result<Vec<RunRecord>, String>;
 
-/// Hands a call over. Clones serve the same call.
+/// The handle that moves the runs of a call to the background. Clones serve the same call.
 #[derive(Clone, Debug, Default)]
 pub struct HandOver(Arc<Shared>);
 
@@ -38,8 +38,8 @@ impl Default for State {
 }
 
 impl HandOver {
-    /// Asks the call to move its runs to the background. Resolves with the moved runs once they are stored, also when repeated. A
-    /// call that is still being prepared answers when it waits.
+    /// Asks the call to move its runs to the background. Resolves with the moved runs once they are stored. A later
+    /// request resolves with the same runs. A call that is still being prepared answers when it waits.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl HandOver {
         }
     }
 
-    /// Answers all who have asked. After a refusal the call can be asked again.
+    /// Answers all open requests. After a refusal the call can be asked again.
     pub(super) fn answer(&self, answer: &HandOverAnswer) {
         let after = if answer.is_ok() { State::Closed(answer.clone()) } else { State::Open(Vec::new()) };
         let mut state = self.0.state.lock();
@@ -76,7 +76,7 @@ impl HandOver {
         }
     }
 
-    /// Refuses from the drop of the guard on: the call is over then.
+    /// Refuses all requests once the returned guard is dropped, because the call has then ended.
     pub(super) fn until_over(&self) -> OverOnDrop {
         OverOnDrop(self.clone())
     }
@@ -116,11 +116,11 @@ mod tests {
             (Ok(vec![RunRecord::default()]), Ok(1))
         );
         drop(guard);
-        assert_eq!(call.request().await.map(|runs| runs.len()), Ok(1), "what was handed over stays so");
+        assert_eq!(call.request().await.map(|runs| runs.len()), Ok(1), "a later request gets the same runs");
     }
 
     #[tokio::test]
-    async fn an_ended_call_says_so() {
+    async fn an_ended_call_refuses_requests() {
         let call = HandOver::default();
         let guard = call.until_over();
         let asked = call.request();

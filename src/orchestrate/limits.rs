@@ -4,7 +4,7 @@ use super::queue::{Group, Request, UserCap};
 use super::writers::writes;
 use crate::run::{AdmittedRun, off_thread, store_of};
 
-/// The limits that hold for this run. Waits for the disk at most.
+/// Returns the request of a run with its limits. Waits at most for the disk.
 pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
     let config = ready.config();
     let agent_dir = ready.spec.context.agent_dir.clone();

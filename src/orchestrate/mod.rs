@@ -8,23 +8,23 @@
 //!
 //! | | |
 //! |---|---|
-//! | `call` | what every call has; its tasks; how its host watches it |
+//! | `call` | the fields of every call, its tasks, the updates for its host |
 //! | `single`, `parallel`, `chain` | the three ways to run tasks that a caller waits for |
 //! | `prepare_all` | checks all runs of a call before the first one starts |
-//! | `model_override` | which model and thinking level a call may choose for a run |
-//! | `admission` | the way of a run to its permit |
+//! | `model_override` | checks the model and the thinking level that a call requests for a run |
+//! | `admission` | gets the permits of runs |
 //! | `provider_gate` | the wait for a slot, and for a provider's quota |
-//! | `limits` | which limits a run has in the queue |
-//! | `writers` | the turn of a run at the work tree that it writes to |
+//! | `limits` | the limits of a run in the queue |
+//! | `writers` | the write lock of a run on its work tree |
 //! | `call_order` | calls enter the queue in the order in which they were made |
-//! | `hand_over` | asks a call to end its wait while its runs go on in the background |
+//! | `hand_over` | asks a call to end its wait while its runs continue in the background |
 //! | `call_progress` | one update for several tasks |
 //! | `summary` | one result from several |
 //! | `early` | boots children ahead of their call; hands them to its runs |
-//! | `queue` | how many children exist at once, in this process and in all of one user |
+//! | `queue` | limits the number of children, in this process and in all processes of one user |
 //! | `background` | runs that outlive their call |
 //!
-//! This layer knows calls, permits and results; what happens within a run it leaves to the layer below.
+//! This layer knows calls, permits and results. The layer below handles the inside of a run.
 
 mod admission;
 pub mod background;

@@ -26,7 +26,7 @@ const KIND: CallKind = CallKind {
 /// Runs several tasks side by side, as many at once as the configuration allows. A task that fails does not affect the
 /// others; each may fill an equal share of the result's text.
 ///
-/// Dropping the future ends all of them, except moved runs.
+/// Dropping the future ends all of them, except the runs that were moved to the background.
 pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
     let _until_over = call.hand_over.until_over();
@@ -94,7 +94,8 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     side_by_side(&id, results, limits.all_of(count))
 }
 
-/// Moves all runs without a result, or none of them. A run that ends in the meantime keeps its result for the call.
+/// Moves all runs without a result to the background, or none of them. A run that ends in the meantime keeps its result
+/// for the call.
 async fn hand_over_rest(
     listed: &[Option<Arc<ForegroundRun>>],
     results: &mut [Option<ToolResult>],

@@ -12,7 +12,7 @@ use crate::run::{
 };
 use crate::text::TruncateLimits;
 
-/// The names of a call's tasks in messages, and their maximum number.
+/// A kind of call with several tasks: the names of its tasks in messages, and the limit of their number.
 #[derive(Clone, Copy)]
 pub(super) struct CallKind {
     pub mode: Mode,
@@ -118,7 +118,7 @@ async fn settings_of(
     settings
 }
 
-/// The result of a call that is refused before its runs are looked at.
+/// Returns the result of a call that is refused before its runs are checked.
 pub(super) fn refused(refusal: Refusal, mode: Mode, settings: &CallSettings) -> ToolResult {
     let mut result = refusal.into_result(settings.sanitizer(), TruncateLimits::default());
     result.details.mode = mode;

@@ -34,11 +34,11 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     let admission = Admission { host_id: host_id.as_deref(), group: None, order };
     let queued = admission.enter_one(&ready, &control.cancel).await;
     let listed = ForegroundRun::list(&ready, &call).await;
-    // A task of its own, so that it can go on alone.
+    // A separate task, so that it can continue without the call.
     let mut running = JoinSet::new();
     let (run, callbacks, own_control, id) =
         (listed.clone(), Arc::clone(callbacks), control.clone(), id.clone());
-    // The continuing part must not keep the call's updates open.
+    // A run that continues without the call must not keep the call's updates open.
     let updates = Arc::new(call.updates.clone());
     let shown = Arc::downgrade(&updates);
     running.spawn(async move {

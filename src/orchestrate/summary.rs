@@ -41,11 +41,11 @@ fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     line
 }
 
-/// The result of one run, which names the run where its conversation can continue it.
+/// Returns the result of one run. Its text names the run if the conversation can continue it.
 pub(super) fn named(mut result: ToolResult) -> ToolResult {
     let single = result.details.results.first().filter(|single| single.session_file.is_some());
     if let Some(id) = single.and_then(|single| single.run_id.as_ref()) {
-        // The tools describe the use of a successful run. The next step after a failure needs words.
+        // The descriptions of the tools explain how to continue a successful run, but not a failed one.
         let how = if is_success(&result) { "" } else { ": `sessions_send` continues it" };
         result.text = format!("{}\n\n[run {id}{how}]", result.text);
     }
@@ -142,8 +142,8 @@ pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateL
     join(Mode::Parallel, id, results, text, is_error)
 }
 
-/// Returns the result of steps that ran one after the other: the last answer, or the failed step and the previous answer. The
-/// artifacts of steps without a text in it follow.
+/// Returns the result of steps that ran one after the other: the last answer, or the failed step and the previous
+/// answer. The artifacts of the steps whose texts are not in it follow.
 pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
@@ -157,7 +157,8 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
     join(Mode::Chain, id, results, text, failed.is_some())
 }
 
-/// Returns the place where a chain has stopped: the failed step, and the previous one, with the text of `words` for each.
+/// Returns the text about a chain that has stopped: the failed step and the previous one, each with the text that
+/// `words` returns for it.
 fn stopped(
     results: &[ToolResult],
     index: usize,
@@ -193,7 +194,7 @@ fn left_by(results: &[ToolResult], count: usize, is_meant: impl Fn(usize) -> boo
     left.collect()
 }
 
-/// A text, followed by what steps have left or skipped.
+/// Appends the artifacts or the skipped options of steps to a text.
 pub(super) fn with_left(text: String, left: Vec<String>, limits: TruncateLimits) -> String {
     if left.is_empty() {
         return text;

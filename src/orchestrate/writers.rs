@@ -1,6 +1,6 @@
-//! The turn of a run at the work tree that it writes to, among the runs of all processes.
+//! The write lock of a run on its work tree, among the runs of all processes.
 //!
-//! The queue lets one run of this process come here for each tree.
+//! For each tree, the queue lets only one run of this process wait here.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,14 +19,15 @@ const POLL: Duration = Duration::from_millis(200);
 /// The name of the writing run if it is unknown.
 const SOMEBODY: &str = "a run of another pi";
 
-/// Returns the work tree that the run writes to, and the run's name during that.
+/// Returns the work tree that the run writes to, and the run's name for the runs that wait for it.
 pub(super) fn writes(ready: &AdmittedRun) -> Option<Writes> {
     let tree = ready.resolved.tree.as_ref()?;
     let by = format!("{} ({})", ready.resolved.agent.name, ready.id().get());
     Some(Writes { tree: tree.key.as_str().into(), by: by.into() })
 }
 
-/// Waits until no run of another process writes to the tree of this one. Without usable locks the run goes on, and says so.
+/// Waits until no run of another process writes to the tree of this one. Without usable locks the run continues, with a
+/// note.
 pub(super) async fn turn_of(
     ready: &mut AdmittedRun,
     progress: &ProgressSender,
@@ -83,7 +84,7 @@ pub(super) async fn turn_of(
 ///
 /// # Errors
 ///
-/// With the run that writes to the tree now. A person can wait better than a command.
+/// If a run writes to the tree now; the text names the run. The command does not wait, because the person can.
 pub(super) async fn tree_for(
     cwd: &Path,
     context: &HostContext,

@@ -50,10 +50,10 @@ pub(crate) struct DeliveryBody {
     pub notes: Vec<String>,
     /// The child's unfinished answer.
     pub partial: Option<String>,
-    /// Our notes next to the child's answer: its check, its files, its branch, refused commands.
+    /// Our notes next to the child's answer: its check, its files, its branch, and the actions that it was refused.
     #[serde(default)]
     pub left: Option<String>,
-    /// The conversation's next step after a failure.
+    /// The step that the conversation should take after a failure.
     #[serde(default)]
     pub next_step: Option<String>,
     /// The usage of the run, on one line.
@@ -145,8 +145,8 @@ impl DeliveryBody {
         (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
 
-    /// Returns the room for the child's words within the limits, and our notes next to them. Each gets at least half of the room,
-    /// and the unused room of the other.
+    /// Returns the room for the child's words within the limits, and our notes next to them. Each gets at least half of
+    /// the room, plus the part that the other does not need.
     fn shared(&self, words: &str, limits: TruncateLimits) -> (TruncateLimits, Option<String>) {
         let half = limits.half();
         let needs = (words.len().min(half.max_bytes), words.lines().count().min(half.max_lines));
@@ -189,7 +189,7 @@ impl DeliveryBody {
     }
 }
 
-/// Names the transcript of a run that has ended, as long as it has its name.
+/// Names the transcript of a run that has ended, by the name that it has until it is archived.
 fn transcript_of(run: &RunRecord, path: &Path) -> String {
     let path = path.to_string_lossy();
     match (run.cleanup, run.archive_at_ms, run.ended_ms) {
@@ -337,13 +337,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_announcement_says_so() {
+    fn an_empty_announcement_shows_that_it_has_no_result() {
         assert!(message(&[announcement(None)]).contains("Result: (not available)"));
         assert!(message(&[announcement(Some(" \n"))]).contains("Result: (not available)"));
     }
 
     #[test]
-    fn each_of_several_results_is_as_long_as_one_alone_until_all_are_too_long_together() {
+    fn several_results_keep_their_length_until_they_exceed_the_common_limit() {
         let long = "word ".repeat(20_000);
         let length = |count| message(&vec![announcement(Some(&long)); count]).len() / 1024;
         assert_eq!([1, 2, 4].map(length), [64, 128, 160]);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_details_say_what_they_are_and_keep_their_bounds() {
+    fn the_details_have_a_kind_and_stay_within_their_limits() {
         let run = RunRecord {
             run_id: "1a2b3c4d".to_owned(),
             agent: "explorer".to_owned(),
@@ -365,7 +365,7 @@ mod tests {
         let run = &details["runs"][0];
         assert_eq!((&run["agent"], &run["usage"]["cost"]), (&json!("explorer"), &json!(0.0)));
         assert_eq!(run["task"].as_str().map(str::len), Some(200));
-        assert_eq!(run["result"].as_str().map(str::len), Some(8_000), "they share what there is");
+        assert_eq!(run["result"].as_str().map(str::len), Some(8_000), "the results share the limit");
         for absent in ["label", "error", "notes", "partial", "transcript", "endedMs"] {
             assert!(run.get(absent).is_none(), "{absent}");
         }

@@ -74,7 +74,7 @@ mod tests {
     fn a_time_is_local_with_its_offset() {
         let summer = 1_783_080_000_000;
         let winter = 1_767_225_600_000;
-        let new_york = TimeZone::from_posix_tz("EST5EDT,M3.2.0,M11.1.0").expect("rules of a zone");
+        let new_york = TimeZone::from_posix_tz("EST5EDT,M3.2.0,M11.1.0").expect("the time zone is valid");
         let there = Clock { now_ms: summer, zone: new_york };
         for (clock, ms, expected) in [
             (&there, summer, "2026-07-03 08:00:00 -04:00 (now)"),

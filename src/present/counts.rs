@@ -1,4 +1,4 @@
-//! The numbers of several runs by state.
+//! Counts several runs by state.
 
 use super::drawing::{Color, Span};
 use crate::run::RunState;

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_is_the_run_and_its_agent() {
+    fn the_asker_is_shown_as_the_run_and_its_agent() {
         let heading = |label| question_text(label, "explorer", "", AnswerKind::Written).heading;
         assert_eq!(heading(Some("cleanup")), "cleanup (explorer) asks");
         assert_eq!(heading(Some("explorer")), "explorer asks");

@@ -17,7 +17,7 @@ text_enum! {
         Ok = "ok",
         /// Worth knowing.
         Info = "info",
-        /// A result that may be unwanted.
+        /// A result that the person may not have wanted.
         Warning = "warning",
         /// It failed.
         Error = "error",

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_question_is_read_back_and_an_end_is_none() {
+    fn a_stored_question_is_read_back_and_an_end_is_not_a_question() {
         let asked = question("Which?", &[]);
         let stored = |body: String| Delivery { body, ..Delivery::default() };
         assert_eq!(RunQuestion::read(&stored(asked.to_json())), Some(asked));

@@ -10,16 +10,16 @@ use crate::text::one_line;
 /// The longest shown state or signal. A session may hold one that a later release has written.
 const MAX_WORD: usize = 40;
 
-/// The input of a label.
+/// The facts that decide the label of a state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunStatus {
     /// A [`TaskState`] as text, or `planned` for a call that is not under way yet.
     pub state: String,
-    /// The question for which it waits.
+    /// The question that it has asked and whose answer it waits for.
     pub pending_question: Option<String>,
     /// The place in the queue, from 1.
     pub position: Option<usize>,
-    /// The remaining time of a rate limit.
+    /// The time until a rate limit lets it start.
     pub rate_limited_for: Option<Duration>,
     /// The run that writes to the same work tree and has to end first.
     pub blocked_by: Option<String>,
@@ -36,7 +36,7 @@ pub struct RunStatus {
 /// The label of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateLabel {
-    /// Its mark, which has to do where there is no room for a word.
+    /// Its mark, which must be enough if there is no room for a word.
     pub mark: Mark,
     /// The state in a word or two.
     pub word: String,
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_has_a_mark_a_word_and_a_note_only_for_news() {
+    fn every_state_has_a_mark_and_a_label_and_some_have_a_note() {
         let of = |state: &str| RunStatus { state: state.to_owned(), ..RunStatus::default() };
         let retry = |at_ms, error: Option<&str>| RetryNotice {
             attempt: 2,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
-/// The reason for the cancellation of a run. Its `Display` is the message of the run.
+/// The reason why a run was cancelled. Its `Display` is the message of a run that ended for this reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// The caller asked, with its own words if it gave any.
@@ -114,7 +114,7 @@ mod tests {
         other.cancel(CancelReason::Caller(Some("enough".into())));
         cancel.cancel(CancelReason::Shutdown);
         let reason = CancelReason::Caller(Some("enough".into()));
-        assert_eq!(waiting.await.expect("the task ends"), reason);
+        assert_eq!(waiting.await.expect("the task does not panic"), reason);
         assert_eq!(cancel.cancelled().await, reason);
         assert_eq!(cancel.reason(), Some(reason));
     }
@@ -143,7 +143,11 @@ mod tests {
         call.cancel(CancelReason::Shutdown);
         assert_eq!(two.cancelled().await, CancelReason::Shutdown);
         two.shut_down().await;
-        assert_eq!(one.reason(), Some(CancelReason::Bound("money".into())), "its own came first");
+        assert_eq!(
+            one.reason(),
+            Some(CancelReason::Bound("money".into())),
+            "the child keeps its first reason"
+        );
         one.shut_down().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The reasons for which a child did not start.
+//! The error of a child that did not start.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(super) enum SpawnStage {
 }
 
 impl SpawnStage {
-    /// Returns the code of the stage, and the name of the path in its messages.
+    /// Returns the code of the stage, and the word for the path in its messages.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Cwd => ("cwd", "working directory"),

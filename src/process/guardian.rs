@@ -15,7 +15,7 @@ pub struct Guardian {
 }
 
 text_enum! {
-    /// The levels of reliability with which a child's tree is ended, from the least to the most reliable.
+    /// The level of certainty that a child's whole tree is ended, from the least to the most reliable.
     #[derive(PartialOrd, Ord)]
     pub enum Supervision {
         /// Only the child itself is ended.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The time within which settled work may resume before its input ends, which makes the child exit. pi before 0.84 reports that
-/// it is done and announces a retry right after.
+/// The time within which settled work may resume before its input ends, which tells the child to exit. pi before 0.84
+/// reports that it is done and announces a retry right after.
 const SETTLING: Duration = Duration::from_millis(250);
 
 /// The observer's conclusions from the output so far.
@@ -160,16 +160,16 @@ mod tests {
         };
         let mut idle_timer = IdleTimer::new(LIMIT, Duration::from_secs(2), start);
         idle_timer.update(word(true, LIMIT), at(100));
-        assert_eq!(idle_timer.deadline(), Some(at(110)), "it may not be silent for longer than ever");
+        assert_eq!(idle_timer.deadline(), Some(at(110)), "the limit for silence still applies");
         for second in [105, 114, 123, 132, 141, 150, 159] {
             idle_timer.update(word(true, LIMIT), at(second));
             assert!(idle_timer.is_settled());
         }
-        assert_eq!(idle_timer.deadline(), Some(at(160)), "and talking wins no time");
+        assert_eq!(idle_timer.deadline(), Some(at(160)), "output does not extend the stay");
         assert_eq!(idle_timer.overdue(at(160)), Some(Expired::Linger));
         idle_timer.update(activity(true, LIMIT, true), at(159));
         idle_timer.dismiss();
-        assert_eq!(idle_timer.deadline(), Some(at(161)), "when it has said it, it leaves");
+        assert_eq!(idle_timer.deadline(), Some(at(161)), "the child exits after its last message");
         let mut idle_timer = IdleTimer::new(None, Duration::from_secs(2), start);
         idle_timer.update(word(true, None), at(100));
         assert_eq!(idle_timer.deadline(), Some(at(160)));

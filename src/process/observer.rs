@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::idle_timer::{Activity, IdleTimer};
 use super::streams::{PIPE_BYTES, Streams};
 
-/// The time limit of all reads of a pipe's remaining content: until the runtime has noticed it.
+/// The time that all reads together wait for bytes that are already in the pipe, until the runtime has noticed them.
 const NOTHING_LEFT: Duration = Duration::from_millis(20);
 
 /// Reads a child's standard output as it arrives.
@@ -26,8 +26,8 @@ pub trait Observer: Send {
         false
     }
 
-    /// Handles the end of the time limit. Returns the time for which the child may stay to report its results; `None` ends it
-    /// now.
+    /// Handles the end of the child's time limit. Returns the time that the child still has to report its results;
+    /// `None` ends it now.
     fn time_is_up(&mut self) -> Option<Duration> {
         None
     }
@@ -44,7 +44,7 @@ pub(super) struct Intake<'a> {
     pub(super) streams: Streams,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) idle_timer: IdleTimer,
-    /// The time limit, once it was reached by a child that may stay for a report.
+    /// The hard limit, once it was reached by a child that may stay for a report.
     pub(super) overran: Option<Duration>,
 }
 
@@ -84,8 +84,8 @@ impl Intake<'_> {
         while !self.idle_timer.is_settled() && self.read_or(ended.as_mut()).await.is_none() {}
     }
 
-    /// Reads to the end of the output. Returns true if it reached the end. After `bound`, another process holds the pipe, and
-    /// only the current content of the pipe is read.
+    /// Reads to the end of the output. Returns true if it reached the end. `bound` limits the wait for a leftover
+    /// process that still holds the pipe: after it, only the bytes that are then in the pipe are read.
     pub(super) async fn drain(&mut self, bound: Duration) -> bool {
         self.streams.close_stdin();
         let mut bound = pin!(sleep(bound));
@@ -97,14 +97,14 @@ impl Intake<'_> {
         true
     }
 
-    /// Reads the content of the pipe: on a busy machine these are the last lines of a child that has exited. Bytes written during
-    /// the read are not read.
+    /// Reads the content of the pipe: on a busy machine it can be the last lines of a child that has exited. Stops
+    /// after the capacity of one pipe, so bytes that refill it during the read are left.
     async fn read_rest(&mut self) -> bool {
         let mut left = PIPE_BYTES;
         let mut patience = NOTHING_LEFT;
         while !self.streams.is_done() && left > 0 {
             let since = Instant::now();
-            // Available bytes are read even if no time remains.
+            // Bytes that are already available are read even if no time remains.
             let Ok(more) = timeout(patience, self.streams.next()).await else { return false };
             patience = patience.saturating_sub(since.elapsed());
             if more {

@@ -8,7 +8,7 @@ use super::guardian::Supervision;
 use super::platform;
 use super::warden::{Mechanism, OverLimit, Tally};
 
-/// The end of a supervised child. The first cause wins.
+/// The outcome of a supervised child. The first cause wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It exited by itself, or by a signal that was not sent from here, before its work was settled.
@@ -44,13 +44,13 @@ pub enum Outcome {
 /// The known facts about a child that has ended or never started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervised {
-    /// The reason of its end.
+    /// The cause of its end.
     pub outcome: Outcome,
     /// Its exit status, for any outcome. `None`: it never started, its status is unknown, or not even SIGKILL ended it in time.
     pub status: Option<ExitStatus>,
     /// True if its output was read to the end. If false, a process out of reach still holds its pipes.
     pub complete: bool,
-    /// The reliability with which its tree was ended; `None` if it never started.
+    /// The level of certainty that its tree was ended; `None` if it never started.
     pub supervision: Option<Supervision>,
     /// The kernel mechanisms that held its tree.
     pub mechanisms: Vec<Mechanism>,

@@ -48,7 +48,8 @@ pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result
     })
 }
 
-/// Returns true if this is a bare name to look up. The empty name counts as one: as a path it would mean the working directory.
+/// Returns true if this is a bare name to look up in `PATH`. The empty name counts as one: as a path it would mean the
+/// working directory.
 fn is_bare(program: &Path) -> bool {
     let mut components = program.components();
     match (components.next(), components.next()) {
@@ -137,8 +138,8 @@ mod tests {
         );
         assert_eq!(resolve("sh", None), None);
         assert_eq!(resolve("no-such-program", Some("/bin")), None);
-        assert_eq!(resolve("passwd", Some("/etc")), None, "not executable");
+        assert_eq!(resolve("passwd", Some("/etc")), None, "a file that is not executable is skipped");
         assert_eq!(resolve("/bin/sh", None).as_deref(), Some(sh));
-        assert_eq!(resolve("/bin", None), None, "a directory");
+        assert_eq!(resolve("/bin", None), None, "a directory is not a program");
     }
 }

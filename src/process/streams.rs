@@ -16,7 +16,8 @@ use crate::text::json::unescape::LossyUtf8;
 /// The default capacity of a pipe, in bytes; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The requested pipe capacity: the maximum that Linux grants an unprivileged user by default. Other systems have smaller pipes.
+/// The requested capacity of a pipe, in bytes: the maximum that Linux grants an unprivileged user by default. Other
+/// systems have smaller pipes.
 pub(super) const PIPE_BYTES: usize = 1024 * 1024;
 
 /// Bytes kept of standard error, half of them from each end: enough for a complaint at start-up and for the stack

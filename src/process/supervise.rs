@@ -22,7 +22,7 @@ use super::tree::{CleanUp, ProcessTree};
 /// The longest grace period of a child once its host shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// The wait for a cancelled start, so that its child can be killed. A start takes milliseconds.
+/// The longest wait for a cancelled start, so that its child can be killed. A start takes milliseconds.
 const START_WAIT: Duration = Duration::from_secs(2);
 
 /// The time that a discarded child has to end. The kernel needs milliseconds.
@@ -40,8 +40,8 @@ pub struct SuperviseLimits {
     pub grace: Duration,
     /// The time for which the child may stay once its work is settled.
     pub linger: Duration,
-    /// The wait for the end of its output after the child has exited, in case another process holds its pipes open. The content
-    /// of the pipes at that time is then read completely.
+    /// The longest wait for the end of its output after the child has exited, in case another process holds its pipes
+    /// open. The bytes that are then in the pipes are read, however long that takes.
     pub drain: Duration,
     /// The time that a child has to exit by itself, after it was told to stop and its input has ended, before it gets a signal.
     /// It is for a child that transfers changes, which a signal would lose.
@@ -68,7 +68,7 @@ impl Default for SuperviseLimits {
 /// Dropping it kills the whole tree.
 pub struct Started {
     pub(crate) tree: ProcessTree,
-    /// The cleanup, until a caller takes it. Then there is nothing to clean up.
+    /// The duty to clean up. If no caller takes it, there is nothing to clean up.
     clean_up: Option<CleanUp>,
     pipes: Pipes,
     program: PathBuf,
@@ -147,10 +147,13 @@ impl Started {
 
     /// Writes `input` to the child, feeds its output to `observer`, and returns once the whole tree has ended.
     ///
-    /// The first of these stops the run: `cancel`, the hard limit, silence, a child that stays too long after its work settled,
-    /// or the child's own exit. Settled work ends the input, which makes the child exit. A child that does not exit by itself is
-    /// first interrupted, if the observer can do that. Then the whole tree is asked to exit, and killed `limits.grace` after the
-    /// first request. Output still reaches the observer until it ends.
+    /// The first of these stops the run: `cancel`, the hard limit, silence, a child that stays too long after its work
+    /// settled, or the child's own exit. Settled work ends the input, which tells the child to exit. A child that does
+    /// not exit by itself is first interrupted, if the observer can do that. Then the whole tree is asked to exit, and
+    /// killed `limits.grace` after the first request. In the meantime output keeps reaching the observer, until it ends
+    /// or, `limits.drain` after the exit, the content of the pipes has been read. A hard limit reached after the work
+    /// was settled is no failure: it only ends the stay. A cancel always counts as a cancel, even after the work was
+    /// settled.
     ///
     /// Dropping the future kills the whole tree. Memory does not grow with the child's output: only the head and the tail of
     /// standard error are kept. Needs a tokio runtime with time and IO enabled.

@@ -26,8 +26,9 @@ const GONE_WAIT: Duration = Duration::from_secs(6);
 /// The time that a released warden has to exit. It needs a millisecond.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
-/// The number of children that start at the same time. A start keeps a core busy for a millisecond or two, and hundreds at once
-/// would starve every other thread of the process. The number is above one, so that a hanging start does not block the others.
+/// The maximum number of children that start at the same time. A start keeps a core busy for a millisecond or two, and
+/// hundreds at once would starve every other thread of the process. The number is above one, so that a hanging start
+/// does not block the others.
 static STARTING: Semaphore = Semaphore::const_new(4);
 
 /// A running child and everything it starts. Behind a warden that is the whole tree, however a process tries to leave
@@ -41,7 +42,7 @@ static STARTING: Semaphore = Semaphore::const_new(4);
 pub(crate) struct ProcessTree {
     signaller: Arc<dyn Signaller>,
     known: watch::Receiver<Known>,
-    /// The reliability with which the tree is ended.
+    /// The level of certainty that the tree is ended.
     pub(super) supervision: Supervision,
 }
 
@@ -100,7 +101,7 @@ impl ProcessTree {
         Vitals(self.known.clone())
     }
 
-    /// Returns its current known state.
+    /// Returns the state that is known now.
     pub(super) fn known(&self) -> Known {
         self.known.borrow().clone()
     }
@@ -165,8 +166,8 @@ impl ProcessTree {
     }
 }
 
-/// The duty to remove the child's remaining files. As long as this exists, the child's warden stays and does it if this process
-/// ends for any reason. Dropping it means that it is done.
+/// The duty to remove the child's remaining files. As long as this exists, the child's warden stays and does it if this
+/// process ends for any reason. Dropping it reports that they have been removed.
 pub(crate) struct CleanUp {
     signaller: Arc<dyn Signaller>,
     known: watch::Receiver<Known>,

@@ -45,7 +45,7 @@ impl BackgroundStatus {
 }
 
 text_enum! {
-    /// The treatment of a run's transcript after its end.
+    /// The clean-up of a run's transcript after its end.
     #[derive(Default)]
     pub enum Cleanup {
         /// It is archived `archiveAfterMinutes` after the end.
@@ -69,31 +69,32 @@ pub enum ActionOutcome {
     Answered,
     /// The process that hosts the run was asked to pass the message on.
     PassedOn,
-    /// The run tries now whether its provider's quota is available again.
+    /// The run now checks if its provider's quota is available again.
     TriesQuota,
     /// The run continues in its own session.
     Resumed,
-    /// The run continues, and its result goes to the conversation that has resumed it, because the original conversation is gone.
+    /// The run continues, and its result goes to the conversation that has resumed it, because the original
+    /// conversation is gone.
     Adopted,
-    /// The run goes on without the call that has waited for it.
+    /// The run continues without the call that has waited for it.
     HandedOver,
 }
 
-/// The part of a background run that changes while its child works. The host process of a run that outlives its pi writes it
-/// to a file for other processes; other hosts keep it in memory.
+/// The part of a background run that changes while its child works. The host process of a run that outlives its pi
+/// writes it to a file for other processes; other hosts keep it in memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LiveSnapshot {
     /// Its state; once it has ended, the last one before.
     #[serde(deserialize_with = "state")]
     pub state: RunState,
-    /// Its position in the queue, from 1, while it waits there.
+    /// Its position in the queue, from 1, while it waits in the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// The run that writes to its work tree and has to end first, while it waits for one.
+    /// The run that writes to the same work tree and must end before this run can start, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
-    /// The question for which its child waits.
+    /// The child's question, while it waits for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_question: Option<String>,
     /// The child's process id, while the child lives.
@@ -159,7 +160,7 @@ pub struct RunRecord {
     pub thinking: Option<String>,
     /// The working directory of the child.
     pub cwd: PathBuf,
-    /// The treatment of the transcript.
+    /// The clean-up of its transcript.
     pub cleanup: Cleanup,
     /// True if the run continues when the pi that started it ends.
     pub is_detached: bool,
@@ -208,9 +209,9 @@ pub struct RunRecord {
     pub notes: Vec<String>,
     /// The tools that its policy allowed when it was accepted.
     pub tools: Vec<String>,
-    /// The sandbox that enforces readonly, if there is one.
+    /// The report on its child's sandbox, in words.
     pub sandbox: Option<String>,
-    /// The certainty that all its processes have ended.
+    /// The level of certainty that all its processes have ended.
     pub supervision: Option<String>,
     /// The number of resumptions.
     pub times_resumed: u32,
@@ -222,8 +223,8 @@ pub struct RunRecord {
     /// True if this process is its host.
     #[serde(skip)]
     pub is_in_process: bool,
-    /// True for a foreground run: a call waits for it, or did. Such a run is stored when it has ended, so that it can be
-    /// continued.
+    /// True for a foreground run: a call waits for it, or did. Such a run is stored when it has ended, so that it can
+    /// be continued.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_foreground: bool,
 }
@@ -234,7 +235,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl RunRecord {
-    /// The maximum number of resumptions after a restart without a person.
+    /// The maximum number of automatic resumptions after restarts of pi.
     const MAX_RESTARTS: u32 = 2;
 
     /// Returns true if the run was interrupted, and can be resumed after a restart of pi.
@@ -247,14 +248,14 @@ impl RunRecord {
             && self.restarts < Self::MAX_RESTARTS
     }
 
-    /// Returns true if the requesting conversation can be opened again. pi saves a session with its first answer, so a session
-    /// without one is gone when pi ends.
+    /// Returns true if the requesting conversation can be opened again. pi saves a session with its first answer, so a
+    /// session without one is gone when pi ends.
     #[must_use]
     pub fn session_is_saved(&self) -> bool {
         self.session_file.as_ref().is_some_and(|file| file.exists())
     }
 
-    /// The session key of an agent's run.
+    /// Returns the session key of an agent's run.
     #[must_use]
     pub fn session_key(agent: &str, key: &str) -> String {
         format!("agent:{agent}:subagent:{key}")
@@ -267,7 +268,7 @@ impl RunRecord {
     ///
     /// # Errors
     ///
-    /// If a newer release wrote a value that this release does not know.
+    /// Fails if a newer release wrote a value that this release does not know.
     pub fn from_json(text: &str) -> serde_json::Result<Self> {
         // Read twice: `flatten` would first collect every value, with code of its own for the type of each field.
         let progress = serde_json::from_str(text)?;
@@ -285,8 +286,8 @@ impl RunRecord {
         }
     }
 
-    /// Returns the runtime until `now_ms`, or until its end: the sum of all parts of a resumed run. `None` before it has its
-    /// slot.
+    /// Returns the runtime until `now_ms`, or until its end: the sum of all parts of a resumed run. `None` before it
+    /// has its slot.
     #[must_use]
     pub fn runtime(&self, now_ms: i64) -> Option<Duration> {
         let last = self.ended_ms.unwrap_or(now_ms).saturating_sub(self.started_ms?);
@@ -311,13 +312,13 @@ impl RunRecord {
         self.is_live() && self.progress.state == RunState::Queued
     }
 
-    /// Its state in a word.
+    /// Returns its state in a word.
     #[must_use]
     pub fn state(&self) -> &'static str {
         if self.is_live() { self.progress.state.as_str() } else { Self::ENDED }
     }
 
-    /// The announced result; absent while the run is live.
+    /// Returns the announced result. `None` while the run is live.
     #[must_use]
     pub fn status(&self) -> Option<BackgroundStatus> {
         self.outcome.map(BackgroundStatus::of)
@@ -340,21 +341,21 @@ mod tests {
         let row = serde_json::json!({
             "key": "k", "state": "running", "usage": usage, "cpuMs": 7, "rssBytes": null, "future": 1,
         });
-        let run = RunRecord::from_json(&row.to_string()).expect("known fields, and one that is not");
+        let run = RunRecord::from_json(&row.to_string()).expect("unknown fields are ignored");
         assert_eq!((run.progress.state, run.progress.usage.input), (RunState::Running, 3));
         assert_eq!((run.state(), run.progress.cpu_ms), ("running", Some(7)));
-        let written = serde_json::to_value(&run).expect("texts and numbers are JSON");
+        let written = serde_json::to_value(&run).expect("the run is serialized");
         assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
         for transient in ["position", "blockedBy", "pendingQuestion", "pid", "lastTool", "text"] {
             assert!(written.get(transient).is_none(), "{transient}");
         }
-        assert_eq!(RunRecord::from_json(&written.to_string()).expect("it was written here"), run);
+        assert_eq!(RunRecord::from_json(&written.to_string()).expect("a written row is readable"), run);
     }
 
     #[test]
     fn a_run_lasts_as_long_as_all_of_its_parts() {
         let run = RunRecord { created_ms: 1_000, ..RunRecord::default() };
-        assert_eq!(run.runtime(9_000), None, "it waits for its slot");
+        assert_eq!(run.runtime(9_000), None, "a waiting run has no runtime");
         let run = RunRecord { started_ms: Some(5_000), ..run };
         assert_eq!(run.runtime(9_000), Some(Duration::from_secs(4)));
         let run = RunRecord { ended_ms: Some(8_000), ..run };
@@ -366,7 +367,7 @@ mod tests {
     #[test]
     fn the_outcome_says_whether_a_run_has_ended() {
         let row = r#"{"key":"k","state":"ended","status":"timeout","outcome":"idle_timeout"}"#;
-        let run = RunRecord::from_json(row).expect("a row of an earlier release");
+        let run = RunRecord::from_json(row).expect("a row of an earlier release is readable");
         assert_eq!((run.state(), run.status()), ("ended", Some(BackgroundStatus::Timeout)));
         let live = RunRecord { outcome: None, ..run };
         assert_eq!((live.state(), live.status(), live.is_queued()), ("queued", None, true));

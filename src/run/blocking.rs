@@ -17,7 +17,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     }
 }
 
-/// Like [`blocking`]; a panic of the work is an error.
+/// Does the same as [`blocking`], but returns an error if the work panics.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
@@ -28,7 +28,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     Ok(*value.downcast().expect("it is what `work` returned"))
 }
 
-/// Starts a task that goes on without its caller.
+/// Starts a task that continues without its caller.
 pub(crate) fn spawn_task<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     let task: BoxFuture<'static, T> = Box::pin(task);
     tokio::spawn(task)

@@ -92,19 +92,19 @@ pub enum Answer {
     Value(String),
     /// No answer: the user dismissed the question, or time ran out.
     Cancelled,
-    /// No answer: there is no user.
+    /// No answer: no one can be asked.
     Nobody,
 }
 
 /// The maximum wait for a person's answer. Afterwards the harmless answer counts.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A future whose type is erased, so that what waits for it is compiled once.
+/// A future whose type is erased, so that the code that waits for it is compiled only once.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The requests of a run to its host. By default there is no user, and no token is refreshed.
+/// The requests of a run to its host. By default no one can be asked, and no token is refreshed.
 pub trait HostCallbacks: Send + Sync {
-    /// Returns true if there is a user.
+    /// Returns true if there is a user who can be asked at all.
     fn is_interactive(&self) -> bool {
         false
     }
@@ -129,19 +129,19 @@ pub trait HostCallbacks: Send + Sync {
         Box::pin(ready(Answer::Nobody))
     }
 
-    /// Asks the question of an agent with `ask: parent`. Only hosts of background runs know a conversation that can answer in the
-    /// user's place.
+    /// Asks the question of an agent with `ask: parent`. Only hosts of background runs know a conversation that can
+    /// answer in the user's place.
     fn ask_parent(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
         self.ask(question)
     }
 
-    /// Looks up a model as pi does: by `provider/id`, id, or part of its name. `None` if that is unknown.
+    /// Looks up a model as pi does: by `provider/id`, id, or part of its name. `None` if the host does not know.
     fn model<'a>(&'a self, _asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
         Box::pin(ready(None))
     }
 
-    /// Has the host's pi refresh the provider's token unless it is valid for `valid_for`, and waits until the new one
-    /// is stored. `false` when that failed.
+    /// Makes the host's pi refresh the provider's token, unless it is valid for `valid_for`. Waits until the new token
+    /// is stored. Returns false if that failed.
     fn refresh<'a>(&'a self, _provider: &'a str, _valid_for: Duration) -> BoxFuture<'a, bool> {
         Box::pin(ready(false))
     }

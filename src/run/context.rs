@@ -12,11 +12,11 @@ use crate::text::text_enum;
 
 /// Set in the environment of every child, so that a child never delegates.
 pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
-/// The provider that an extension of pi's own registers.
+/// The provider that one of pi's built-in extensions registers.
 pub(in crate::run) const BUILT_IN_PROVIDER: &str = "llama.cpp";
 /// The directory of Node's compile cache, inside the temporary directory.
 const COMPILE_CACHE: &str = "node-compile-cache";
-/// The variable by which Node finds it elsewhere, and the one by which there is none.
+/// The variable that names another directory for this cache, and the variable that disables the cache.
 pub(super) const COMPILE_CACHE_VARIABLE: &str = "NODE_COMPILE_CACHE";
 #[cfg(unix)]
 pub(super) const NO_COMPILE_CACHE_VARIABLE: &str = "NODE_DISABLE_COMPILE_CACHE";
@@ -42,7 +42,7 @@ pub struct HostExtension {
     pub package: Option<PathBuf>,
 }
 
-/// A key for a provider that the hosting pi holds in its memory only, as `--api-key` gives it. `Debug` leaves out the key.
+/// A key for a provider that the hosting pi has in memory only, as given with `--api-key`. `Debug` omits the key.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionKey {
     /// The provider.
@@ -60,11 +60,11 @@ impl fmt::Debug for SessionKey {
 text_enum! {
     /// The kinds of names of this package.
     pub enum NameKind {
-        /// A tool of the model's.
+        /// A tool for the model.
         Tool = "tool",
         /// A prompt template, or a command in its place.
         Prompt = "prompt",
-        /// A command, which pi then numbers.
+        /// A command. If several have the same name, pi numbers them.
         Command = "command",
     }
 }
@@ -82,7 +82,7 @@ pub struct TakenName {
     pub package: Option<String>,
     /// True when the command line names the file.
     pub is_named: bool,
-    /// The name by which pi knows this package's own, if it has it.
+    /// The numbered name of this package's own command, if pi has loaded it.
     pub ours: Option<String>,
 }
 
@@ -121,13 +121,14 @@ pub struct Host {
     pub thinking: Option<String>,
     /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
     pub tools: Option<Vec<HostTool>>,
-    /// The extensions that it loads, its own and this package's left out; `None` when unknown, and then pi's files are read.
+    /// The extensions that it loads, without pi's built-in ones and this package's. `None` if unknown; then pi's files
+    /// are read.
     #[serde(default)]
     pub extensions: Option<Vec<HostExtension>>,
     /// True when it loads only the extensions that its command line names: `--no-extensions`.
     #[serde(default)]
     pub only_named_extensions: bool,
-    /// The keys that it holds in its memory only.
+    /// The keys that it has in memory only.
     #[serde(default)]
     pub session_keys: Vec<SessionKey>,
     /// The names of this package that it gives to something else.
@@ -181,20 +182,20 @@ pub struct HostContext {
 }
 
 impl HostContext {
-    /// Returns the directory for temporary files in this environment. A `TMPDIR` counts as unset if it is empty, relative, or not
-    /// valid UTF-8, which pi cannot read.
+    /// Returns the directory for temporary files in this environment. A `TMPDIR` counts as unset if it is empty,
+    /// relative, or not valid UTF-8, which pi cannot read.
     #[must_use]
     pub fn temporaries(&self) -> PathBuf {
         let is_usable = |path: &PathBuf| path.is_absolute() && path.to_str().is_some();
         let named = self.env.iter().find(|(key, _)| key == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-        // The standard library takes even an empty `TMPDIR` as it is.
+        // The standard library accepts even an empty `TMPDIR`.
         let default =
             || Some(std::env::temp_dir()).filter(is_usable).unwrap_or_else(|| DEFAULT_TEMPORARIES.into());
         named.filter(is_usable).unwrap_or_else(default)
     }
 
-    /// The directory in which pi caches its compiled code: Node's default. `None` where a variable names another one,
-    /// which every child finds by itself.
+    /// Returns the directory in which pi caches its compiled code: Node's default. `None` if a variable names another
+    /// directory, which every child finds by itself.
     #[must_use]
     pub fn compile_cache(&self) -> Option<PathBuf> {
         let moved = self.var(COMPILE_CACHE_VARIABLE).is_some_and(|place| !place.is_empty());
@@ -207,14 +208,14 @@ impl HostContext {
         if is_file { self.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
     }
 
-    /// The key under which the conversation's spending is recorded. `None` without a session.
+    /// Returns the key under which the conversation's spending is recorded. `None` without a session.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         let Host { session_id, session_file, .. } = &self.host;
         session_id.as_deref().or_else(|| session_file.as_ref()?.to_str())
     }
 
-    /// The value of an environment variable, if it is set. Invalid Unicode becomes U+FFFD.
+    /// Returns the value of an environment variable, if it is set. Invalid Unicode becomes U+FFFD.
     #[must_use]
     pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
         self.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy())

@@ -24,9 +24,9 @@ use crate::workspace::{
     noted_trees, root_of,
 };
 
-/// The maximum time from a warden's kill of its tree to its own end.
+/// The maximum time from a warden's kill of its tree to its own end. A warden gives up sooner.
 const KILLING: Duration = Duration::from_secs(3);
-/// The interval of checking whether it has ended.
+/// The interval between checks whether the warden has ended.
 const POLL: Duration = Duration::from_millis(200);
 
 /// The imported changes of a private tree.
@@ -78,7 +78,8 @@ impl Origin {
     }
 }
 
-/// Returns true if a run has left changes that only our own objects have.
+/// Returns true if the run's earlier changes are on no branch and were neither applied nor discarded. Then only our own
+/// store has them.
 fn has_no_branch(before: &Snapshot) -> bool {
     let artifacts = before.artifacts.as_ref().filter(|artifacts| !artifacts.is_discarded);
     artifacts.is_some_and(|artifacts| artifacts.branch.is_none()) && before.applied.is_none()
@@ -89,11 +90,11 @@ fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
 }
 
 impl Isolated {
-    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. A run that `continues` begins
-    /// with its earlier branch. Also returns the directory that corresponds to `cwd`.
+    /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. A run that
+    /// `continues` begins with its earlier branch. Also returns the directory that corresponds to `cwd`.
     ///
-    /// Poll it to its end, which `stop` brings about soon: dropping it would leave an unfinished tree. [`Self::unmake`] removes
-    /// an unwanted one.
+    /// Poll the future to its end. Dropping it would leave an unfinished tree; to end it soon, cancel `stop`.
+    /// [`Self::unmake`] removes an unwanted one.
     ///
     /// # Errors
     ///
@@ -110,10 +111,10 @@ impl Isolated {
         let config = &resolved.config;
         let id = &*id;
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
-        // The import afterwards must not end with the run.
+        // The later import must not be cancelled with the run.
         let making = store.until(&stop);
         let store = store;
-        // Its earlier part may have died before its tree was taken over.
+        // The earlier part of the run may have died before its tree was imported.
         let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
         let before = if continues { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
@@ -169,8 +170,8 @@ impl Isolated {
         Ok((Self { store, tree: Tree::Here(Box::new(tree)), alive }, inner))
     }
 
-    /// Takes a snapshot like [`Self::create`], for a private tree that a launcher's script makes on a remote machine. Also
-    /// returns the input of the script. Must be polled to its end, too.
+    /// Takes a snapshot like [`Self::create`], for a private tree that a launcher's script makes on a remote machine.
+    /// Also returns the input of the script. Must be polled to its end, too.
     ///
     /// # Errors
     ///
@@ -216,7 +217,7 @@ impl Isolated {
         Ok((Self { store, tree, alive }, work))
     }
 
-    /// Records that the run begins. From now on the artifacts of its earlier part are replaced.
+    /// Records that the run begins. From now on, the artifacts of its earlier part cannot be restored.
     pub(in crate::run) async fn begin(&self) {
         self.store.forget_earlier(self.id()).await;
     }
@@ -225,7 +226,7 @@ impl Isolated {
     pub(in crate::run) async fn unmake(self) {
         match &self.tree {
             Tree::Here(tree) => self.store.unmake(tree).await,
-            // The next sweep finds the remains.
+            // If this fails, the next sweep finds the remains.
             Tree::There { work, .. } => drop(self.store.release(&work.tree.snapshot.id).await),
         }
     }
@@ -237,7 +238,7 @@ impl Isolated {
         }
     }
 
-    /// The root of the private tree, if it is on this machine.
+    /// Returns the root of the private tree, if it is on this machine.
     pub(in crate::run) fn root(&self) -> Option<&Path> {
         match &self.tree {
             Tree::Here(tree) => Some(&tree.root),
@@ -245,12 +246,12 @@ impl Isolated {
         }
     }
 
-    /// Says that the run is alive.
+    /// Returns the lock that marks the run as alive.
     pub(in crate::run) fn lock(&self) -> Option<&File> {
         self.alive.file()
     }
 
-    /// Returns the limitations of the tree.
+    /// Returns notices about the parts that the tree lacks.
     pub(in crate::run) fn notices(&self) -> &[String] {
         match &self.tree {
             Tree::Here(tree) => &tree.notices,
@@ -298,7 +299,7 @@ impl Isolated {
         ImportOutcome { report, changes: Some(changes), flagged, notices }
     }
 
-    /// The report on the work while [`Self::import`] still runs.
+    /// Returns the report on the work while [`Self::import`] still runs.
     pub(in crate::run) fn taken_over_later(&self) -> ImportOutcome {
         let id = self.id();
         let kept = self.root().map(|root| root.to_string_lossy().into_owned());
@@ -311,8 +312,8 @@ impl Isolated {
     }
 }
 
-/// Imports the private tree that the run `id` has left. If its process was killed a moment ago, waits for the warden, which may
-/// still be ending the child.
+/// Imports the private tree that the run `id` has left. If its process was killed a moment ago, waits for the warden,
+/// which may still be ending the child.
 async fn recovered(
     store: &SnapshotStore,
     id: &str,
@@ -334,11 +335,11 @@ async fn recovered(
     }
 }
 
-/// Takes over what runs did in private trees whose process has died. Returns a notice for each.
+/// Imports the private trees of runs whose process has died. Returns a notice for each.
 pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec<String> {
     let place = layout::snapshots(&context.agent_dir);
     if blocking(move || noted_trees(&place).is_empty()).await {
-        // Without a reason no git is started.
+        // Without a tree to import, git is not started.
         return Vec::new();
     }
     let Ok(store) = snapshot_store(context, config).await else { return Vec::new() };

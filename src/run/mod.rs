@@ -1,26 +1,26 @@
 //! One run: one agent, one task, one child, one result.
 //!
-//! Turns an agent's definition into a command line, and a child's events into a result. It does not use Node and starts no
-//! program itself.
+//! Turns an agent's definition into a command line, and a child's events into a result. It does not use Node and starts
+//! no program itself.
 //!
 //! ```text
 //! RunSpec ─ admit ─▶ AdmittedRun ─ launch ─▶ Booted ─ drive ─▶ AttemptReport ─ outcome ─▶ ToolResult
 //!                                          ▲ budget: what the run and its session may spend
 //! ```
 //!
-//! | Room | Answers |
+//! | Module | Contents |
 //! |---|---|
-//! | `spec`, `context` | what a caller asks for, and what is known about the host |
-//! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and has to answer |
-//! | `background` | what is kept of a run that outlives its call |
-//! | `isolation` | how a run gets a tree of its own, and what is taken over from it |
-//! | `snapshots` | what was in a tree before a run |
-//! | `blocking` | how blocking work stays off the threads that serve children |
-//! | `admit` | may the run start, and with what |
-//! | `launch` | how its child is started, and what files it finds |
-//! | `drive` | how the child is driven, and what its events mean |
-//! | `budget` | what it may spend, and what happens at the bound |
-//! | `outcome` | how it ended, what its result says, and whether another attempt follows |
+//! | `spec`, `context` | the request of a caller, and the facts about the host |
+//! | `result`, `state`, `progress`, `callbacks` | the result and progress for the caller, and its answers |
+//! | `background` | the record of a run that outlives its call |
+//! | `isolation` | the private tree of a run, and the import of its changes |
+//! | `snapshots` | the state of a tree before a run |
+//! | `blocking` | the threads for blocking work, apart from the threads that serve children |
+//! | `admit` | the decision whether the run may start, and its settings |
+//! | `launch` | the start of its child, and the child's files |
+//! | `drive` | the input of the child, and the handling of its events |
+//! | `budget` | the bounds on its spending, and their enforcement |
+//! | `outcome` | the verdict on it, its result, and the decision about another attempt |
 
 pub(crate) mod admit;
 mod background;

@@ -36,9 +36,9 @@ impl From<Tally> for Resources {
 pub struct RetryNotice {
     /// The number of the repetition, from 1.
     pub attempt: u32,
-    /// The most repetitions, if known.
+    /// The maximum number of repetitions, if known.
     pub max_attempts: Option<u32>,
-    /// The time of its begin, in milliseconds since 1970 in UTC.
+    /// The time at which it begins, in milliseconds since 1970 in UTC.
     pub at_ms: i64,
     /// The provider's message on one line.
     pub error: Option<String>,
@@ -49,7 +49,7 @@ impl RetryNotice {
     const ERROR_CHARS: usize = 200;
     const ERROR_BYTES: usize = 4 * Self::ERROR_CHARS;
 
-    /// Pi repeats a request.
+    /// Describes a request that pi repeats.
     pub(super) fn by_pi(pending: &PendingRetry, sanitizer: &Sanitizer) -> Self {
         Self {
             attempt: pending.attempt,
@@ -64,7 +64,7 @@ impl RetryNotice {
         }
     }
 
-    /// The run makes another attempt after a pause.
+    /// Describes another attempt of the run after a pause.
     pub(super) fn by_run(
         attempt: u32,
         max_attempts: Option<u32>,
@@ -86,13 +86,13 @@ impl RetryNotice {
 pub struct Progress {
     /// The state of the run.
     pub state: RunState,
-    /// Its place in the queue, from 1, while it waits in one.
+    /// Its position in the queue, from 1, while it waits in one.
     pub position: Option<usize>,
     /// The remaining time of the provider's rate limit, in milliseconds. Absent if the run does not wait for one.
     pub rate_limited_for_ms: Option<u64>,
-    /// The run that writes to the same work tree and has to end first, while it waits for one.
+    /// The run that writes to the same work tree and must end before this run can start, if there is one.
     pub blocked_by: Option<Arc<str>>,
-    /// The changes that cannot be undone, for a run that writes in place.
+    /// A note about the changes that cannot be undone, for a run that writes in place.
     pub undo_note: Option<&'static str>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
@@ -122,8 +122,8 @@ pub struct Progress {
     pub directory: Option<Arc<Path>>,
     /// The process id of the child, or of the warden that started it.
     pub pid: Option<u32>,
-    /// The resources of the child's processes so far, if measured; at most a second old while the child works. A change of this
-    /// field alone sends an update only for a run that announces its result.
+    /// The resources of the child's processes so far, if measured; at most a second old while the child works. A change
+    /// of this field alone sends an update only for a run that announces its result.
     pub resources: Option<Resources>,
 }
 

@@ -14,7 +14,8 @@ use crate::text::figures::epoch_ms;
 use crate::text::{FullText, RedactedValues, text_enum};
 
 text_enum! {
-    /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on message text.
+    /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on
+    /// message text.
     pub enum ErrorCode {
         /// The agent or the task is missing, empty or blank.
         InvalidInput = "INVALID_INPUT",
@@ -40,11 +41,11 @@ text_enum! {
     pub enum Mode {
         /// One agent, one task.
         Single = "single",
-        /// Several tasks side by side.
+        /// Several tasks in parallel.
         Parallel = "parallel",
         /// Several tasks one after the other.
         Chain = "chain",
-        /// The call was about delegation itself; no agent was to run.
+        /// The call was about delegation itself and started no agent.
         Management = "management",
     }
 }
@@ -59,15 +60,15 @@ text_enum! {
     }
 }
 
-/// The enforcement of a child's readonly mode, or of its write access to its tree.
+/// The report on a child's sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxReport {
-    /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did, and for a
-    /// child that may write everywhere.
+    /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did,
+    /// and for a child that may write everywhere.
     pub enforced: bool,
     /// The active mechanisms.
     pub mechanism: Vec<String>,
-    /// True if programs of the child's shell reach the network.
+    /// The network access of the programs that the child's shell starts.
     pub network: Network,
     /// The reason why it was not enforced, or the remaining gaps.
     pub reason: Option<String>,
@@ -82,7 +83,7 @@ pub struct CheckReport {
     pub passed: bool,
     /// Its outcome: `exit code 1`, `killed by SIGKILL`.
     pub ended: String,
-    /// The number of its runs.
+    /// The number of times that it ran.
     pub runs: u32,
     /// The end of its last output.
     pub output: String,
@@ -91,9 +92,9 @@ pub struct CheckReport {
 /// The artifacts of an isolated run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IsolationReport {
-    /// The branch with all that it did; absent when it changed nothing.
+    /// The branch with all of its changes. Absent if it changed nothing, or if the changes are only in `patch`.
     pub branch: Option<String>,
-    /// The file with the same as a patch.
+    /// The file with the same changes as a patch.
     pub patch: Option<String>,
     /// The number of commits that the child has made itself.
     pub commits: u32,
@@ -103,7 +104,7 @@ pub struct IsolationReport {
     pub insertions: u64,
     /// Lines that were removed.
     pub deletions: u64,
-    /// The private tree, if it was kept because not everything could be taken over.
+    /// The private tree, if it was kept because not everything could be imported.
     pub kept: Option<String>,
 }
 
@@ -132,7 +133,7 @@ pub struct SingleResult {
     pub display_items: Vec<DisplayItem>,
     /// The outcome of the run.
     pub outcome: RunOutcome,
-    /// The number of the child's starts.
+    /// The number of times that the child was started.
     pub attempts: u32,
     /// Time from the start of the run to its result, in milliseconds.
     pub duration_ms: u64,
@@ -144,15 +145,16 @@ pub struct SingleResult {
     pub signal: Option<String>,
     /// The limit that ended the run.
     pub timeout_reason: Option<TimeoutReason>,
-    /// The enforcement of the child's sandbox.
+    /// The report on the child's sandbox.
     pub sandbox: Option<SandboxReport>,
     /// The mechanism that ensured the end of the child's processes. Absent if no child was started.
     pub supervision: Option<&'static str>,
     /// The resources of the child's processes together. Absent if they could not be measured.
     pub resources: Option<Resources>,
-    /// The file with the text, when `content` was truncated. Without the middle of an answer of which bytes were omitted.
+    /// The file with the text, if `content` was truncated. It lacks the middle of an answer of which bytes were
+    /// omitted.
     pub full_output_file: Option<String>,
-    /// Bytes in the middle of the answer that were too many to keep. The session has them.
+    /// The number of bytes in the middle of the answer that were omitted because it was too long. The session has them.
     pub omitted_bytes: u64,
     /// The submitted result, if the agent had to submit one and it is not large.
     pub structured: Option<Value>,
@@ -168,7 +170,8 @@ pub struct SingleResult {
     pub flagged_gap: Option<String>,
     /// Its artifacts, if it worked in a private tree.
     pub isolation: Option<IsolationReport>,
-    /// The number of secrets removed from the texts of this result, by rule, the most frequent first. Each value counts once.
+    /// The number of secrets removed from the texts of this result, by rule, the most frequent first. Each value counts
+    /// once.
     pub redacted: Vec<RedactedValues>,
     /// Notices about the set-up of the run, such as dropped tools.
     pub diagnostics: Vec<String>,
@@ -176,13 +179,13 @@ pub struct SingleResult {
     pub announcement: Option<Announcement>,
     /// The next step for a model that reads of a failure.
     pub next_step: Option<&'static str>,
-    /// Our notes next to the child's answer: refused commands, its check, its files. The text of a successful run ends with them,
-    /// unless the limits leave too little room.
+    /// Our notes next to the child's answer: refused commands, its check, its files. The text of a successful run ends
+    /// with them, unless the limits leave too little room.
     pub notes: String,
 }
 
 impl SingleResult {
-    /// Returns the place of the stored part of the result's text.
+    /// Returns the location of the result's text, as far as it is stored.
     pub(crate) fn full_text(&self) -> FullText<'_> {
         let session = self.session_file.as_deref().filter(|_| self.omitted_bytes > 0);
         FullText { place: self.full_output_file.as_deref(), lacks: self.omitted_bytes, session }
@@ -255,12 +258,12 @@ pub struct CallError {
 /// Everything about a call that is not its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDetails {
-    /// The kind of call: one run, several in parallel, or a chain.
+    /// The kind of the call.
     pub mode: Mode,
     /// The run's id: eight hexadecimal characters.
     pub run_id: Option<String>,
-    /// One entry per run that was admitted, with `attempts: 0` where no child was started, and one per task of a call with
-    /// several. Empty for refusals and in updates.
+    /// One entry per run that was admitted, with `attempts: 0` where no child was started, and one per task of a call
+    /// with several. Empty for refusals and in updates.
     pub results: Vec<SingleResult>,
     /// The reason why the call failed, or succeeded only with a reservation.
     pub error: Option<CallError>,
@@ -273,25 +276,25 @@ pub struct RunDetails {
 impl RunDetails {
     /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
     pub const KIND: &str = "subagent-run";
-    /// Changes with the meaning of a field.
+    /// The version of the format. It changes when the meaning of a field changes.
     pub const VERSION: u32 = 1;
 }
 
 impl RunDetails {
-    /// Details with nothing but the mode and the run's id.
+    /// Creates details with only the mode and the run's id.
     #[must_use]
     pub fn new(mode: Mode, run_id: Option<String>) -> Self {
         Self { mode, run_id, results: Vec::new(), error: None, streaming: None, tasks: Vec::new() }
     }
 
-    /// Details of a single run with nothing but its id.
+    /// Creates details of a single run with only its id.
     #[must_use]
     pub fn single(run_id: &str) -> Self {
         Self::new(Mode::Single, Some(run_id.to_owned()))
     }
 }
 
-/// The result of a call, and, with `details.streaming`, an update on the way to it.
+/// The result of a call. With `details.streaming`, it is an update before the result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
     /// The text for the model and the user: sanitized, within the output limit.

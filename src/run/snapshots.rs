@@ -9,14 +9,14 @@ use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
-/// Files of a work tree that may differ from its last commit.
+/// The maximum number of files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
 
 /// The snapshots of a host's user.
 ///
 /// # Errors
 ///
-/// If git is missing or too old.
+/// Fails if git is missing or too old.
 pub(crate) async fn snapshot_store(
     context: &HostContext,
     config: &Config,
@@ -41,14 +41,14 @@ pub(crate) async fn snapshot_store(
 pub(in crate::run) enum TreeAtEnd {
     /// Every file is as it was.
     Same,
-    /// These files have changed.
+    /// The tree has changed. These are the changed files, as far as they are known.
     Other(Vec<PathBuf>),
-    /// With a notice for the user, where the state could not be noted.
+    /// The state is unknown. Contains a notice for the user if the state could not be recorded.
     Unknown(Option<String>),
 }
 
 impl TreeAtEnd {
-    /// The files that are known to have changed.
+    /// Returns the files that are known to have changed.
     pub(in crate::run) fn paths(&self) -> impl Iterator<Item = String> + '_ {
         let paths = if let Self::Other(paths) = self { &paths[..] } else { &[] };
         paths.iter().map(|path| path.to_string_lossy().into_owned())
@@ -62,12 +62,11 @@ pub(in crate::run) struct Before {
 }
 
 impl Before {
-    /// Takes a snapshot of the tree of the run `id` that begins at `root`. `None` where there is nothing to take it of, or
-    /// with.
+    /// Takes a snapshot of the tree at `root` for the run `id`. Returns `None` without a repository or without git.
     ///
     /// # Errors
     ///
-    /// A notice for the user.
+    /// Returns a notice for the user.
     pub(in crate::run) async fn take(
         context: &HostContext,
         config: &Config,
@@ -97,13 +96,13 @@ impl Before {
         Ok(changes.into_iter().map(|change| change.path).chain(modes).collect())
     }
 
-    /// Notes the state of the tree at the end of the run, for an undo, or removes the snapshot of a run that has changed
+    /// Records the state of the tree at the end of the run, for an undo. Removes the snapshot of a run that has changed
     /// nothing.
     pub(in crate::run) async fn at_end(self) -> TreeAtEnd {
         match self.store.note_end(&self.snapshot).await {
             Ok(true) => TreeAtEnd::Other(self.changes().await.unwrap_or_default()),
             Ok(false) => {
-                // The next sweep finds the remains.
+                // If this fails, the next sweep finds the remains.
                 let _ = self.store.release(&self.snapshot.id).await;
                 TreeAtEnd::Same
             }

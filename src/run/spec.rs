@@ -53,13 +53,13 @@ impl From<RunId> for String {
     }
 }
 
-/// The current id of a run that is being prepared, shared by its clones. A run gets a new id if the directory of the first one
-/// already exists, or if it takes over a child that was started for it.
+/// The current id of a run that is being prepared, shared by its clones. A run gets a new id if the directory of the
+/// first one already exists, or if it uses a child that was started for it before.
 #[derive(Clone, Debug)]
 pub struct SharedRunId(Arc<Mutex<RunId>>);
 
 impl SharedRunId {
-    /// Shares `id`.
+    /// Creates a shared id with the initial value `id`.
     #[must_use]
     pub fn new(id: RunId) -> Self {
         Self(Arc::new(Mutex::new(id)))
@@ -127,7 +127,7 @@ pub enum Timeout {
     Never,
     /// This limit.
     After(Duration),
-    /// This one, which was configured when the run began that now goes on.
+    /// This limit, which was configured when the continued run began.
     AsBefore(Duration),
 }
 

@@ -73,7 +73,7 @@ pub enum TaskState {
 }
 
 impl TaskState {
-    /// The state with exactly this text.
+    /// Returns the state with exactly this text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let live = || RunState::parse(text).map(Self::Live);
@@ -81,7 +81,7 @@ impl TaskState {
         if text == "waiting" { Some(Self::Waiting) } else { live().or_else(ended) }
     }
 
-    /// The state as callers see it.
+    /// Returns the state as callers see it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

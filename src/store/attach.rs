@@ -15,9 +15,10 @@ use crate::files::private;
 
 /// Pause after a failed attempt to open the store, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
-/// The number of stores that keep their files open although this process has nothing in them. Each has five.
+/// The number of stores that keep their files open although this process has nothing in them. Each store has five
+/// files.
 const MAX_IDLE: usize = 4;
-/// The time within which a store that this process has dropped must close.
+/// The maximum time that a store takes to close after this process has dropped it.
 const CLOSING: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
 

@@ -14,8 +14,8 @@ use super::error::StoreError;
 use super::schema;
 use crate::files::{FileError, owned, private};
 
-/// The wait of one statement for another process. A transaction takes microseconds. A process that holds the database longer is
-/// stopped, or a database tool is in use.
+/// The maximum wait of one statement for another process. A transaction takes microseconds. If the database is held for
+/// longer, its holder was stopped, or a database tool is in use.
 pub(super) const BUSY: Duration = Duration::from_millis(500);
 /// Page cache in KiB. The database has a handful of pages.
 const CACHE_KIB: i64 = 256;

@@ -63,7 +63,8 @@ pub enum StoreError {
 const FILES: usize = 4;
 
 impl StoreError {
-    /// Converts an error of `SQLite`. It does not say why it cannot open a file, so other files are opened to find out.
+    /// Converts an error of `SQLite`. `SQLite` does not say why it cannot open a file, so this opens other files to
+    /// find out.
     pub(super) fn of(path: &Path, source: rusqlite::Error) -> Self {
         if source.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) {
             // Never the database itself: closing it would end the locks that `SQLite` holds on it.

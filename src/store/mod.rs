@@ -14,17 +14,17 @@
 //!   schema)        └─ runs       background runs, requests to them, deliveries of their ends
 //! ```
 //!
-//! | File | Answers |
+//! | File | Content |
 //! |---|---|
 //! | `attach` | one store per directory, and one warning when it cannot be used |
-//! | `open` | [`Store`], and how it recovers when its files are removed |
+//! | `open` | [`Store`], and its recovery after its files were removed |
 //! | `connect`, `schema` | opening, checking and migrating the database file |
 //! | `transact` | transactions, and waiting for other processes |
 //! | `presence` | which processes are alive, and which are stopped |
-//! | `queue` | which run of which process may start next |
-//! | `spending` | what a session has spent on delegated work |
-//! | `runs/` | which background runs there are, and what is still to be delivered |
-//! | `error` | why the store cannot be used |
+//! | `queue` | the queue of runs, over all processes |
+//! | `spending` | the spending of each session on delegated work |
+//! | `runs/` | the background runs, and their pending deliveries |
+//! | `error` | the reasons why the store cannot be used |
 
 mod attach;
 mod connect;

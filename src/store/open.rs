@@ -15,8 +15,8 @@ use super::schema;
 use crate::files::exclusive::identity;
 use crate::files::{FileError, layout, private};
 
-/// The wait while another process opens the database, which takes milliseconds. Only one process migrates, and if it is stopped,
-/// it blocks all others.
+/// The maximum wait while another process opens the database, which takes milliseconds. Only one process migrates, and
+/// if it is stopped, it blocks all others.
 const OPENING: Duration = Duration::from_secs(5);
 
 /// The state shared by the processes of one user. Clones are cheap and share one connection. Every method blocks.
@@ -202,7 +202,7 @@ impl Store {
         Ok(open)
     }
 
-    /// Returns true if our presence lock and the database file still exist.
+    /// Returns true if there is a connection, our presence lock still exists, and the database file was not replaced.
     pub(super) fn is_intact(&self, open: &Open) -> bool {
         !open.is_lost && open.presence.is_shown() && identity(&self.0.path) == open.identity
     }
@@ -211,7 +211,8 @@ impl Store {
         self.0.open.lock()
     }
 
-    /// Converts an error of `SQLite`. If the file was replaced, it is opened again, and moved away if it is damaged.
+    /// Converts an error of `SQLite`. If the file was replaced or is damaged, the next use opens it again, and moves a
+    /// damaged file away.
     pub(super) fn failed_in(&self, open: &mut Open, source: rusqlite::Error) -> StoreError {
         open.is_lost |= is_damage(&source) || source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
         self.failed(source)

@@ -20,9 +20,9 @@ pub struct StoredTicket {
 /// A request to start a run.
 #[derive(Clone, Copy, Debug)]
 pub struct TicketRequest {
-    /// The most children at once in all processes, including this one.
+    /// The maximum number of children in all processes, including this one.
     pub cap: usize,
-    /// The treatment of the request if the limit is reached.
+    /// The treatment of the request if `cap` is reached.
     pub when_full: WhenFull,
     /// Its ticket from the first turn on, unless it was refused.
     pub ticket: Option<StoredTicket>,
@@ -68,7 +68,7 @@ impl TicketRequest {
 #[derive(Debug)]
 struct Row {
     seq: i64,
-    /// Its process; `None` is this one.
+    /// Its process. `None` means this process.
     process: Option<String>,
     started: bool,
     cap: usize,
@@ -298,7 +298,7 @@ mod tests {
     /// stopped process. All tickets belong to this process, numbered from 1, in a database of generation 3.
     fn rows(text: &str) -> Rows {
         let row = |(index, word): (usize, &str)| Row {
-            seq: i64::try_from(index).expect("a short queue") + 1,
+            seq: i64::try_from(index).expect("the index fits") + 1,
             process: None,
             started: word == "+",
             cap: word.trim_matches(['(', ')']).parse().unwrap_or(0),
@@ -328,17 +328,17 @@ mod tests {
 
     #[test]
     fn a_waiting_ticket_of_a_stopped_process_is_skipped_and_a_started_one_counts() {
-        let connection = Connection::open_in_memory().expect("a database");
+        let connection = Connection::open_in_memory().expect("the database is opened");
         connection
             .execute_batch(
                 "CREATE TABLE place (seq INTEGER PRIMARY KEY, process, started, cap, beat);
                 INSERT INTO place (process, started, cap, beat) VALUES
                 ('stopped', 0, 4, 7), ('stopped', 1, 4, 7), ('own', 0, 4, 7);",
             )
-            .expect("tickets");
+            .expect("the tickets are inserted");
         let mut heartbeat = Heartbeat::default();
         let mut counts = |now| {
-            let rows = Rows::read(&connection, "own", 1, &mut heartbeat, now).expect("readable");
+            let rows = Rows::read(&connection, "own", 1, &mut heartbeat, now).expect("the rows are readable");
             rows.all.iter().map(|row| row.counts).collect::<Vec<_>>()
         };
         let start = Instant::now();

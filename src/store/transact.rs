@@ -11,14 +11,14 @@ use super::open::{Open, Store};
 use super::presence::Presence;
 use crate::text::figures::epoch_ms;
 
-/// The wait of a write for another process that holds the database.
+/// The maximum wait of a write for another process that holds the database.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The time after a failed wait during which no other write waits as long. A process that may read the database can hold its lock
 /// for good, and must not cost each run the whole wait.
 const IMPATIENT: Duration = Duration::from_secs(60);
-/// The wait of a statement in that time.
+/// The maximum wait of a statement in that time.
 const BRIEF: Duration = Duration::from_millis(20);
 
 impl Store {
@@ -32,8 +32,8 @@ impl Store {
         done.map_err(|source| self.failed_in(&mut open, source))
     }
 
-    /// Writes in one transaction, and waits up to five seconds for another process that holds the database; after that
-    /// was in vain, for a minute hardly at all.
+    /// Writes in one transaction, and waits up to five seconds for another process that holds the database. After such
+    /// a wait has failed, writes hardly wait for the next minute.
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&Transaction<'_>, &Presence) -> rusqlite::Result<T>,
@@ -59,7 +59,8 @@ impl Store {
 }
 
 impl Open {
-    /// Records since when another process holds the database without an end, as far as that is known.
+    /// Records the time since which another process has held the database, or `None` if the last write did not wait in
+    /// vain.
     fn note_held(&mut self, held: Option<Instant>) {
         if held.is_some() != self.held.is_some() {
             // Fails only if the connection is in use, and nothing else has it.

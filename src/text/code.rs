@@ -113,7 +113,7 @@ fn unquoted(line: &str, max: usize) -> (usize, &str) {
 #[derive(Debug, Default)]
 pub(crate) struct CodeAt {
     fences: Fences,
-    /// The start of the line of the last position.
+    /// The start of the line that contains the last position.
     line: usize,
     /// The end of the part of this line that was searched for quotes.
     searched: usize,
@@ -162,8 +162,8 @@ fn is_indented(before: &[u8]) -> bool {
     blanks == 4 || before.get(blanks) == Some(&b'\t')
 }
 
-/// Returns true if a string after `lead` is part of source code: it is assigned, passed, or a list entry. A quotation
-/// in prose or in a message has a word before it.
+/// Returns true if a string after `lead` is part of source code: it is assigned, passed, imported, or an entry of a
+/// list or an object. A quotation in prose or in a message has a word before it.
 fn is_of_source(lead: &[u8]) -> bool {
     let before = lead.iter().rev().take(LEAD_REACH).find(|byte| !matches!(byte, b' ' | b'\t' | b'\\'));
     let is_imported = || {
@@ -192,13 +192,13 @@ mod tests {
         for size in 1..9 {
             let mut fences = Fences::new();
             for (at, piece) in text.as_bytes().chunks(size).enumerate() {
-                fences.push(std::str::from_utf8(piece).expect("ASCII"));
+                fences.push(std::str::from_utf8(piece).expect("the text is ASCII"));
                 let end = (at * size + size).min(text.len());
                 assert_eq!(fences.open().map(Fence::marks), whole(&text[..end]), "{size} {end}");
             }
         }
         let at = |line: &str| {
-            let place = text.find(line).expect("a line of it");
+            let place = text.find(line).expect("the text contains the line");
             whole(&text[..place])
         };
         assert_eq!(at("let x").as_deref(), Some("```"));
@@ -232,7 +232,7 @@ mod tests {
         for (text, expected) in
             [(">     /home/me", true), ("> ```\n> /home/me", true), ("> see /home/me", false)]
         {
-            let at = text.find("/home").expect("a home");
+            let at = text.find("/home").expect("the text contains a home directory");
             assert_eq!(CodeAt::default().is_code(text, at), expected, "{text:?}");
         }
     }

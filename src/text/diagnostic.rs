@@ -54,7 +54,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a diagnostic about a position in a file. Both may be unknown.
+    /// Creates a diagnostic about a position in a file. The file and the position may be unknown.
     pub(crate) fn new(code: Code, message: String, path: Option<&Path>, at: Option<Position>) -> Self {
         let ((severity, code), path) = (code, path.map(Path::to_path_buf));
         Self { severity, code, message, path, line: at.map(|at| at.line), column: at.map(|at| at.column) }
@@ -76,8 +76,9 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Joins the messages of an error and of its sources with `: `. If the machine or this process has run out of a resource, one
-/// sentence names the resource and replaces the other messages.
+/// Joins the messages of an error and of its sources with `: `. If the machine or this process has run out of a
+/// resource, a sentence about the resource replaces the message of the system. If the shortage does not depend on a
+/// path, that sentence replaces the messages of all errors.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = String::new();
     let mut sentence = String::new();

@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(ticking(Duration::from_millis(9_999)), "9s");
         assert_eq!(ticking(Duration::from_secs(312)), "5m12s");
         assert_eq!(between(1_000, 6_000), "5.0s");
-        assert_eq!(between(6_000, 1_000), "0.0s", "a clock that was set back");
-        assert_eq!(between(i64::MIN, i64::MAX), "106751991167d07h", "no overflow");
+        assert_eq!(between(6_000, 1_000), "0.0s", "a clock that was set back gives no duration");
+        assert_eq!(between(i64::MIN, i64::MAX), "106751991167d07h", "the difference does not overflow");
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Tail {
         }
     }
 
-    /// Removes the last word if only a part of it was pushed.
+    /// Removes the last word. Call this if only a part of the word was pushed.
     pub(crate) fn strip_torn_word(&mut self) {
         self.drop_excess();
         let whole = before_torn_word(&self.text, cut_window(self.limit / 8)).len();
@@ -125,7 +125,8 @@ impl Tail {
     }
 }
 
-/// A buffer for the first and the last half of its limit. It counts the bytes between them.
+/// A buffer for the first and the last bytes of a stream, each up to half of its limit. It counts the bytes between
+/// them.
 #[derive(Debug, Clone)]
 pub(crate) struct HeadTail {
     half: usize,
@@ -231,7 +232,7 @@ fn fence_open(text: &str) -> Option<Fence> {
     fences.open()
 }
 
-/// Reserves room by doubling. Above `max` it reserves only the required bytes.
+/// Reserves room by doubling. Above `most` it reserves only the required bytes.
 fn grow(text: &mut String, more: usize, most: usize) {
     let needed = text.len() + more;
     if needed > text.capacity() {
@@ -315,7 +316,8 @@ mod tests {
         let (text, omitted) = clip.to_text();
         assert!(text.starts_with("word0 word1 "), "{text}");
         assert!(text.ends_with("word298 word299 "), "{text}");
-        let (head, tail) = text.split_once(&format!("\n[{omitted} bytes omitted]\n")).expect("a note");
+        let (head, tail) =
+            text.split_once(&format!("\n[{omitted} bytes omitted]\n")).expect("the text has a note");
         assert_eq!(head.len() as u64 + omitted + tail.len() as u64, words.len() as u64);
         assert!(words.starts_with(head) && head.ends_with(' '), "whole words before the gap: {head}");
         assert!(words.ends_with(tail) && tail.starts_with("word"), "whole words after the gap: {tail}");

@@ -15,8 +15,8 @@ pub struct Piece<'a> {
 
 /// Splits chunks into [`Piece`]s, only at LF, and drops a byte order mark at the start of the stream.
 ///
-/// It buffers nothing; the reader stores the bytes that it needs. A CR before the LF stays in the piece, because it may have
-/// arrived with an earlier chunk.
+/// It buffers nothing; the reader stores the bytes that it needs. A CR before the LF stays in the piece, because it may
+/// have arrived with an earlier chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
     /// The matched length of the byte order mark at the start of the stream. It is the full length once no mark can
@@ -76,7 +76,7 @@ mod tests {
         let mut all = vec![Vec::new()];
         for chunk in stream.chunks(size) {
             for piece in lines.pieces(chunk) {
-                all.last_mut().expect("never empty").extend_from_slice(piece.bytes);
+                all.last_mut().expect("the list has a last line").extend_from_slice(piece.bytes);
                 if piece.ends {
                     all.push(Vec::new());
                 }

@@ -27,7 +27,7 @@ pub(crate) struct Position {
 impl Position {
     pub(crate) const START: Self = Self { line: 1, column: 1 };
 
-    /// Creates a position from counts of any size. Both start at 1.
+    /// Creates a position from a line and a column, both counted from 1. Numbers above `u32::MAX` become `u32::MAX`.
     pub(crate) fn new(line: usize, column: usize) -> Self {
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         Self { line: number(line), column: number(column) }

@@ -7,7 +7,7 @@ use super::redact::{Shape, is_secret_variable, shape_of};
 /// The minimum length of a value, in bytes. A shorter value would match innocent text too often.
 const MIN_BYTES: usize = 8;
 
-/// The maximum length of a value in letters of one case that counts as a dictionary word.
+/// The length from which letters of one case no longer count as a dictionary word.
 const MAX_WORD_LETTERS: usize = 16;
 
 /// Returns true if the name of an environment variable contains key, token, secret, password or credential.
@@ -19,7 +19,7 @@ pub fn names_secret(variable: &str) -> bool {
 
 /// Returns the values of variables whose name contains key, token, secret, password or credential.
 ///
-/// Leaves out values that are not searchable: values below 8 bytes, paths, plain URLs, numbers, booleans, and
+/// Leaves out values that are not searchable: values shorter than 8 bytes, paths, plain URLs, numbers, booleans, and
 /// dictionary words (fewer than 16 letters, all in one case).
 #[must_use]
 pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
@@ -33,7 +33,7 @@ pub fn key_secret(key: &str) -> Option<String> {
     Some(key.trim()).filter(|key| is_fit(key)).map(str::to_owned)
 }
 
-/// Returns the credentials in pi's `auth.json`, at any depth. Returns none if the text is not JSON.
+/// Returns the credentials in pi's `auth.json`, at any depth. Returns an empty list if the text is not JSON.
 ///
 /// Leaves out a key that is a command (`!…`) or the name of a variable, because it is not a secret itself.
 #[must_use]

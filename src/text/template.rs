@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_stands_on_lines_of_its_own() {
+    fn a_block_has_its_own_lines() {
         for (template, filled) in [
             ("{previous}", "a\nb"),
             ("look: {previous}.", "look: \na\nb\n."),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escaped_name_is_not_a_place() {
+    fn an_escaped_name_is_not_a_placeholder() {
         assert_eq!(first_place("{{previous}} {task}", &NAMES), Some("task"));
         assert_eq!(first_place("{{previous}} { task }", &NAMES), None);
     }

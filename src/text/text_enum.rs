@@ -90,9 +90,9 @@ mod tests {
         for (value, text) in [(Shade::Light, "light"), (Shade::VeryDark, "very_dark")] {
             assert_eq!((value.as_str(), value.to_string().as_str()), (text, text));
             assert_eq!(Shade::parse(text), Some(value));
-            let json = serde_json::to_string(&value).expect("a string");
+            let json = serde_json::to_string(&value).expect("the value is serialized");
             assert_eq!(json, format!("{text:?}"));
-            assert_eq!(serde_json::from_str::<Shade>(&json).expect("it was just serialized"), value);
+            assert_eq!(serde_json::from_str::<Shade>(&json).expect("the text is a value"), value);
         }
         assert_eq!(Shade::default(), Shade::Light);
     }
@@ -102,7 +102,8 @@ mod tests {
         for text in ["", "Light", "light ", "dark"] {
             assert_eq!(Shade::parse(text), None, "{text}");
         }
-        let error = serde_json::from_str::<Shade>("\"dark\"").expect_err("not a shade").to_string();
+        let error =
+            serde_json::from_str::<Shade>("\"dark\"").expect_err("an unknown text is refused").to_string();
         assert!(error.contains("`light`") && error.contains("`very_dark`"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Truncates text by bytes and lines.
 //!
-//! One pass over the text counts it; after that, only the kept parts are read. A cut never splits a character or a
-//! CRLF, and prefers a nearby line end.
+//! One pass over the text counts its bytes and lines. After that, only the kept parts are read. A cut never splits a
+//! character or a CRLF, and prefers a nearby line end.
 
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> 
     cut(text, limits, FullText::at(full_text), 0, Keep::Both)
 }
 
-/// Truncates like [`truncate`], for a text that already lacks bytes in its middle.
+/// Truncates like [`truncate`], for a text that already lacks `lacks` bytes in its middle.
 pub(crate) fn truncate_partial(
     text: &str,
     limits: TruncateLimits,

@@ -82,7 +82,7 @@ impl Visible {
         Self::of(text.as_bytes(), Layout::Words)
     }
 
-    /// Shows words that were written for a person, on their own lines.
+    /// Shows words that were written for a person, and keeps their line ends.
     #[must_use]
     pub fn prose(text: &str) -> Self {
         Self::of(text.as_bytes(), Layout::Prose)
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(&*Visible::command(command), "cp <U+05D0> > <U+05D1 x2>; echo é <U+0661>");
         assert_eq!(&*Visible::line(command), command);
         assert_eq!(
-            Visible::outside_ascii(command).expect("the command has such characters").into_string(),
+            Visible::outside_ascii(command).expect("the command has characters outside ASCII").into_string(),
             "é U+00E9"
         );
     }
@@ -376,7 +376,10 @@ mod tests {
         let mut seen = std::collections::HashMap::new();
         for c in (0..=0x10_ffff).filter_map(char::from_u32) {
             let shown = Visible::line(&format!("a{c}b"));
-            let inner = shown.strip_prefix('a').and_then(|rest| rest.strip_suffix('b')).expect("both stay");
+            let inner = shown
+                .strip_prefix('a')
+                .and_then(|rest| rest.strip_suffix('b'))
+                .expect("the letters around the character stay");
             let is_mark = inner.starts_with("<U+") && inner.ends_with('>');
             assert!(is_mark || inner.chars().eq([c]), "{c:?} became {inner:?}");
             assert!(is_mark || !(c.is_control() || c.is_whitespace()) || c == ' ', "{c:?} is not marked");
@@ -387,7 +390,8 @@ mod tests {
     #[test]
     fn letters_outside_ascii_are_listed_once() {
         assert_eq!(Visible::outside_ascii("npm test \u{200b}"), None);
-        let listed = |text| Visible::outside_ascii(text).expect("some are there").into_string();
+        let listed =
+            |text| Visible::outside_ascii(text).expect("the text has characters outside ASCII").into_string();
         assert_eq!(listed("nрm tеst р"), "р U+0440, е U+0435");
         assert!(listed("абвгдежзий").ends_with(", and 2 more"));
     }

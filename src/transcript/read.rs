@@ -24,10 +24,10 @@ pub(crate) const MAX_HEADER: u64 = 64 * 1024;
 /// Longest session id.
 const MAX_ID: usize = 64;
 
-/// The wanted entries of a transcript.
+/// The selection of the entries of a transcript to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// At most this many, the newest.
+    /// The maximum number of entries. The newest count.
     pub entries: usize,
     /// True if tool calls and their results count as entries.
     pub tools: bool,
@@ -149,7 +149,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
     Ok(Transcript { entries: newest_first, has_more: is_cut || passage_is_cut, bytes })
 }
 
-/// Returns the newest text of the model: the result of an interrupted run's work.
+/// Returns the newest text of the model, which is what remains of an interrupted run's work.
 ///
 /// # Errors
 ///

@@ -1,9 +1,10 @@
 //! Runs git so that nothing in a tree or its repository decides which program is executed.
 //!
-//! git reads its configuration from a directory of ours, never from the repository whose tree it looks at, nor from the
-//! user's. So there are no filters, hooks, monitors, transports or drivers to switch off: none are configured. Where
-//! the machine has a sandbox, git can write in our directory alone, and cannot even change the times of other files. It
-//! cannot read hidden files there either, because a child can put a link in the place of a file while git opens it.
+//! git reads its configuration from a directory of ours, never from the repository whose tree it reads, and never from
+//! the user's configuration. So there are no filters, hooks, monitors, transports or drivers to switch off: none are
+//! configured. If the machine has a sandbox, git can write only in our directory, and cannot even change the times of
+//! other files. It cannot read hidden files there either, because a child can replace a file by a link while git opens
+//! it.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -17,18 +18,18 @@ use crate::process::{
 };
 use crate::text::quoted_within;
 
-/// The time limit of one git command. Hashing the largest snapshot takes seconds. A hanging file system must not block a run for
-/// ever.
+/// The time limit of one git command. Hashing the largest snapshot takes seconds. A hanging file system must not block
+/// a run forever.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The time limit of git's version output.
+/// The time limit for git to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum time in which git may wait without any activity. A disk or a network answers sooner; a FIFO never does.
 pub(crate) const STALL: Duration = Duration::from_secs(2);
-/// Bytes that one command may print: the names of as many files as a snapshot may have.
+/// The maximum number of bytes that one command may print: the names of as many files as a snapshot may have.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-/// The oldest git that ignores the user's configuration when told so, and links in the place of `.gitignore`.
+/// The oldest git that can ignore the user's configuration, and that ignores links in the place of `.gitignore`.
 const OLDEST: (u32, u32) = (2, 32);
-/// The end of an error that is shown.
+/// The maximum length of an error that is shown, in bytes. Only its end is shown.
 const MAX_ERROR: usize = 400;
 /// The text of an error in the place of git's own message.
 const UNSHOWN: &str = "its message is not shown, because git can read hidden files on this machine";
@@ -74,8 +75,8 @@ const SETTINGS: [&str; 15] = [
 
 /// The command that changes references.
 const UPDATE_REF: &str = "update-ref";
-/// The directory with the objects of a repository below the first that a command may write. Its files are the repository's own,
-/// so git must not change their times.
+/// The directory for kept objects of a repository, below the first directory that a command may write. Its files are
+/// the repository's own, so git must not change their times.
 pub(super) const KEPT: &str = "kept";
 /// Our variables with the values that switch off hooks of a configuration.
 const NOTHING: &str = "PI_SUBAGENT_NOTHING";
@@ -116,7 +117,7 @@ pub enum GitError {
         /// The command, without its options.
         command: String,
     },
-    /// It failed, or printed more than is read.
+    /// It failed, or printed more than the limit.
     #[error("`git {command}` failed: {why}")]
     Failed {
         /// The command, without its options.
@@ -126,12 +127,12 @@ pub enum GitError {
     },
 }
 
-/// A git program, and what holds it.
+/// A git program and its sandbox.
 #[derive(Clone, Debug)]
 pub struct Git {
     program: PathBuf,
     path: OsString,
-    /// The warden's program and whether it can make a mount namespace, where there is a sandbox.
+    /// The warden's program, and true if it can make a mount namespace. `None` without a sandbox.
     sandbox: Option<(PathBuf, bool)>,
     /// Ends every command at once.
     stop: Cancel,
@@ -142,11 +143,12 @@ pub struct Git {
 /// The directories of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'a> {
-    /// The repository that git takes its configuration from. Ours, but where nothing but its configuration is read.
+    /// The repository of the command: the project's for its settings and references, our own directory for everything
+    /// else.
     pub git_dir: &'a Path,
-    /// The directories that may be written, where there is a sandbox. The first is ours.
+    /// The directories that may be written, if there is a sandbox. The first is ours.
     pub writable: &'a [&'a Path],
-    /// Further directories that are read. Like the others they may lie in a hidden one.
+    /// Further directories that are read. Like the others, they may be inside a hidden directory.
     pub reads: &'a [&'a Path],
     /// The working directory.
     pub cwd: &'a Path,
@@ -155,8 +157,8 @@ pub(super) struct Scope<'a> {
 }
 
 impl Git {
-    /// Looks for git in the search path of `env` and asks for its version. `sandbox` is the warden's program, and
-    /// whether it can make a mount namespace, where the machine has Landlock.
+    /// Looks for git in the search path of `env` and asks for its version. If the machine has Landlock, `sandbox` is
+    /// the warden's program, and true if the program can make a mount namespace.
     ///
     /// # Errors
     ///
@@ -183,7 +185,7 @@ impl Git {
         Self { stop: stop.clone(), ..self.clone() }
     }
 
-    /// Returns true once its commands have to end.
+    /// Returns true once its commands must end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.reason().is_some()
     }
@@ -269,8 +271,8 @@ impl Git {
 
     /// Runs `git update-ref` in a repository whose configuration is not ours.
     ///
-    /// git runs the hook `reference-transaction` for it. `core.hooksPath` disables the hook files. Hooks of the configuration
-    /// (`hook.NAME.command`, git 2.54) have to be disabled by their names.
+    /// git runs the hook `reference-transaction` for it. `core.hooksPath` disables the hook files. Hooks of the
+    /// configuration (`hook.NAME.command`, git 2.54) have to be disabled by their names.
     pub(super) async fn update_ref<A: AsRef<OsStr>>(
         &self,
         scope: Scope<'_>,
@@ -354,7 +356,7 @@ impl GitError {
     }
 }
 
-/// The name of a command: its first argument that is no option.
+/// Returns the name of a command: its first argument that is not an option.
 fn named<A: AsRef<OsStr>>(args: &[A]) -> String {
     let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
     words.filter(|word| !word.starts_with('-')).map(std::borrow::Cow::into_owned).next().unwrap_or_default()
@@ -376,14 +378,14 @@ fn hooks(keys: &[u8]) -> BTreeSet<&[u8]> {
     keys.split(|byte| *byte == 0).filter_map(name).collect()
 }
 
-/// The end of a text, of at most so many bytes.
+/// Returns the end of a text, at most `bytes` bytes.
 fn last(text: &str, bytes: usize) -> &str {
     let from = text.len().saturating_sub(bytes);
     let from = (from..text.len()).find(|&at| text.is_char_boundary(at));
     from.map_or("", |from| &text[from..])
 }
 
-/// The two leading numbers in `git version 2.47.3 (vendor's words)`.
+/// Returns the two leading numbers in `git version 2.47.3 (vendor's words)`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.strip_prefix("git version ")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -394,7 +396,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_of_a_hook_may_have_dots_and_other_signs() {
+    fn a_hook_name_may_have_dots_and_other_special_characters() {
         let keys = b"hook.lint.command\0hook.lint.event\0hook.a.b=c.event\0hook.jobs\0";
         assert_eq!(hooks(keys), [b"a.b=c".as_slice(), b"lint"].into());
         assert_eq!(hooks(b""), BTreeSet::new());

@@ -39,8 +39,8 @@ impl Entry {
     }
 }
 
-/// Returns the entries of an index of version 2 or 3. `None` for any other index, and for a split index, which git can rewrite.
-/// `object_bytes` is 20, or 32 in a repository that hashes with SHA-256.
+/// Returns the entries of an index of version 2 or 3. Returns `None` for any other form, such as a split index. git can
+/// rewrite an index of another form. `object_bytes` is 20, or 32 in a repository that hashes with SHA-256.
 pub(super) fn parse(index: &[u8], object_bytes: usize) -> Option<Vec<Entry>> {
     let (header, mut rest) = index.split_at_checked(HEADER)?;
     if &header[..4] != b"DIRC" || !matches!(number(header, 4)?, 2 | 3) {
@@ -129,14 +129,16 @@ mod tests {
 
     #[test]
     fn the_bits_of_an_index_entry_are_read() {
-        let plain = parse(&index(4, None, "a.rs", None), 20).expect("an index");
+        let plain = parse(&index(4, None, "a.rs", None), 20).expect("the index is valid");
         assert_eq!((plain[0].path.as_slice(), plain[0].size), (b"a.rs".as_slice(), 7));
         assert_eq!(plain[0].object, "ab".repeat(20));
         assert!(!plain[0].is_assumed && !plain[0].is_sparse && !plain[0].is_unmerged);
-        assert!(parse(&index(0x8004, None, "a", None), 20).expect("an index")[0].is_assumed);
-        assert!(parse(&index(0x2004, None, "a", None), 20).expect("an index")[0].is_unmerged);
-        assert!(parse(&index(0x4004, Some(0x4000), "a", None), 20).expect("an index")[0].is_sparse);
-        assert!(parse(&index(0x4004, Some(0x2000), "a", None), 20).expect("an index")[0].is_intended);
+        assert!(parse(&index(0x8004, None, "a", None), 20).expect("the index is valid")[0].is_assumed);
+        assert!(parse(&index(0x2004, None, "a", None), 20).expect("the index is valid")[0].is_unmerged);
+        assert!(parse(&index(0x4004, Some(0x4000), "a", None), 20).expect("the index is valid")[0].is_sparse);
+        assert!(
+            parse(&index(0x4004, Some(0x2000), "a", None), 20).expect("the index is valid")[0].is_intended
+        );
     }
 
     #[test]

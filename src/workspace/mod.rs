@@ -8,12 +8,12 @@
 //! | which files run code later, and which of them have changed | `watch` |
 //! | how does git read it without running what it names | `git`, `index` |
 //! | which of git's variables must no child get | `variables` |
-//! | which of its files would hold git | `obstacle` |
+//! | which of its files would block git | `obstacle` |
 //! | who may write to it now | `writing` |
 //! | how is one of its files replaced without losing a save | `replace/` |
 //! | what was in it at one moment | `snapshot/` |
-//! | how is what an isolated run did taken over into it | `apply/` |
-//! | how does a run get a tree of its own, and its project what it did there | `private/` |
+//! | how are the changes of an isolated run applied to it | `apply/` |
+//! | how does a run get a private tree, and how are its changes imported | `private/` |
 
 mod apply;
 mod git;

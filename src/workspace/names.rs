@@ -1,4 +1,4 @@
-//! Names that other programs act on, and how they are recognized.
+//! Recognizes names that other programs act on.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,11 +8,12 @@ use std::sync::LazyLock;
 
 use crate::text::is_invisible;
 
-/// The names that a confined child cannot change if they exist: repositories, and the configuration of pi and of agents.
+/// The names that a confined child cannot change if they exist: repositories, and the configuration of pi and of
+/// agents.
 pub(super) const PROTECTED: [&str; 8] =
     [".git", ".hg", ".jj", ".svn", ".pi", ".agents", ".claude", ".mcp.json"];
 
-/// Directories of installed packages: a program names the files that it wants of them.
+/// Directories of installed packages. Programs load files from them by name.
 const INSTALLED: [&str; 2] = ["node_modules", "site-packages"];
 
 /// The severity of missing a changed file, the worst first.
@@ -24,12 +25,12 @@ pub(crate) enum Danger {
     Runs,
     /// It runs code on a build server.
     RunsRemotely,
-    /// It tells agents what to do.
+    /// It instructs agents.
     Instructs,
 }
 
-/// The other names that run code later without being asked, or tell agents what to do. One or two parts of a path; the files
-/// below a directory of such a name count too.
+/// The other names of files that run code later without a question, or instruct agents. A name has one or two parts of
+/// a path. The files below a directory with such a name count, too.
 const RUNS_LATER: [(Danger, &[&str]); 7] = [
     // shells and their environments, debuggers and interpreters that read a file of the directory they start in
     (
@@ -145,7 +146,7 @@ const RUNS_LATER: [(Danger, &[&str]); 7] = [
             "rust-toolchain.toml",
         ],
     ),
-    // builds elsewhere
+    // builds on servers
     (
         Danger::RunsRemotely,
         &[
@@ -225,7 +226,7 @@ const RUNS_LATER: [(Danger, &[&str]); 7] = [
     ),
 ];
 
-/// Names that count at the end of a name, too.
+/// Names that also count as the ending of a name.
 const ENDINGS: [&str; 2] = [".code-workspace", ".sublime-project"];
 
 /// The files in a repository's directory that run code, or say which code runs.
@@ -252,9 +253,9 @@ impl Flag {
 /// The meaning of one name.
 #[derive(Debug, Default)]
 pub(super) struct Role {
-    /// A confined child cannot change it where it exists.
+    /// True if a confined child cannot change an existing file with this name.
     pub is_protected: bool,
-    /// It is flagged wherever it is.
+    /// The flag of a name that is flagged in every directory.
     always: Option<Flag>,
     /// The directories in which it is flagged.
     within: Vec<(String, Flag)>,
@@ -321,8 +322,8 @@ pub(crate) fn is_flagged(path: &Path) -> bool {
     flag_of(path).is_some()
 }
 
-/// Returns why a path is flagged, if its names say so. A file in the place of a directory such as `.vscode` counts, because
-/// it may be a link, and so does a `HEAD`, which makes a repository of its directory.
+/// Returns the reason why a path is flagged by its names, if it is. A file in the place of a directory such as
+/// `.vscode` counts, because it may be a link, and so does a `HEAD`, which makes a repository of its directory.
 pub(crate) fn flag_of(path: &Path) -> Option<Flag> {
     let mut parent = None;
     let mut last = None;
@@ -342,8 +343,8 @@ pub(crate) fn flag_of(path: &Path) -> Option<Flag> {
     link.map(|(_, flag)| *flag).or_else(|| is_head().then_some(Flag::protected(HEAD)))
 }
 
-/// Orders flagged paths so that no number of decoys keeps another kind of file out of the beginning: first one path of each
-/// kind, the worst kind first, then the next one of each. Of a kind, paths near the root come first.
+/// Orders flagged paths so that many decoys of one kind cannot hide another kind of file. First comes one path of each
+/// kind, the worst kind first, then the next path of each kind. Within a kind, paths near the root come first.
 pub(crate) fn by_danger(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut flagged = Vec::new();
     for path in paths {
@@ -364,8 +365,8 @@ pub(crate) fn by_danger(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf
     numbered.into_iter().map(|(.., path)| path).collect()
 }
 
-/// Returns a form of a name in which all spellings are equal that some file system treats as the same name: capitals, letters
-/// that become one or two of ASCII, ignored characters, and the dots and blanks that Windows drops at the end.
+/// Returns a form of a name in which all spellings are equal that some file system treats as the same name: capitals,
+/// letters that become one or two of ASCII, ignored characters, and the dots and blanks that Windows drops at the end.
 pub(super) fn folded(name: &OsStr) -> Cow<'_, str> {
     let name = name.to_string_lossy();
     let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
@@ -435,14 +436,15 @@ mod tests {
     }
 
     #[test]
-    fn decoys_do_not_keep_another_kind_of_file_out_of_the_beginning() {
+    fn many_files_of_one_kind_do_not_displace_the_first_of_another_kind() {
         let decoys = (0..60).flat_map(|number| {
             [format!("a{number:02}/AGENTS.md"), format!("a{number:02}/.envrc"), format!("a{number:02}/.pi/x")]
         });
         let real =
             ["z/deep/.vscode/tasks.json", "zz/hook", ".mcp.json", ".envrc", ".github/workflows/ci.yml"];
         let ordered = by_danger(decoys.chain(real.map(str::to_owned)).map(PathBuf::from));
-        let shown: Vec<_> = ordered.iter().take(9).map(|path| path.to_str().expect("text")).collect();
+        let shown: Vec<_> =
+            ordered.iter().take(9).map(|path| path.to_str().expect("the path is UTF-8")).collect();
         assert_eq!(
             shown,
             [

@@ -1,7 +1,7 @@
-//! Finds files at which git would wait for ever, or read without end.
+//! Finds files that would block git forever, or that it would read without end.
 //!
-//! git opens files by their names, in a repository and in its work tree. A FIFO or a device under such a name holds git, and so
-//! does a file of terabytes. An unpacked archive may bring such files, and a child can make them.
+//! git opens files by their names, in a repository and in its work tree. A FIFO or a device with such a name blocks
+//! git, and so does a file of terabytes. An unpacked archive may contain such files, and a child can make them.
 
 use std::collections::VecDeque;
 use std::fs::{self, FileType, Metadata};
@@ -14,12 +14,13 @@ use crate::text::{figures, without_quotes};
 
 /// The time that git works before its files are checked. It has usually ended by then.
 const LOOK_AFTER: Duration = Duration::from_millis(300);
-/// The time that git continues after such a file was found in the tree. git may not open the file, and be slow for another
-/// reason.
+/// The time that git continues after such a file was found in the tree. git may not open the file, and be slow for
+/// another reason.
 const CONFIRM: Duration = Duration::from_millis(400);
-/// Entries of a repository that are looked at before git starts: its references above all. A few milliseconds.
+/// The maximum number of entries of a repository that are checked before git starts, mainly its references. This takes
+/// a few milliseconds.
 const MAX_QUICK: usize = 20_000;
-/// Entries that are looked at while git works, those near the root first.
+/// The maximum number of entries that are checked while git works, those near the root first.
 const MAX_ENTRIES: usize = 200_000;
 /// The largest index, and list of packed references, that is read: four million entries.
 pub(super) const MAX_INDEX: u64 = 512 * 1024 * 1024;
@@ -27,10 +28,10 @@ pub(super) const MAX_INDEX: u64 = 512 * 1024 * 1024;
 pub(super) const MAX_TEXT: u64 = 64 * 1024 * 1024;
 /// The largest configuration that is searched for names of files.
 const MAX_CONFIG: u64 = 1024 * 1024;
-/// The maximum depth of configurations that include others, and of repositories that borrow objects from others. git has similar
-/// limits.
+/// The maximum depth of configurations that include others, and of repositories that borrow objects from others. git
+/// has similar limits.
 const MAX_DEPTH: u32 = 5;
-/// Longest path in a message.
+/// The maximum length of a path in a message, in characters.
 const MAX_PATH: usize = 200;
 
 /// The names that git opens in every directory of a work tree.
@@ -51,7 +52,7 @@ const INCLUDE: &str = "path";
 /// Other settings whose value is a file that git opens, in lower case.
 const NAMES_A_FILE: [&str; 2] = ["excludesfile", "attributesfile"];
 
-/// A file that holds git.
+/// A file that blocks git.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
     /// A FIFO or a device.
@@ -106,8 +107,8 @@ pub(crate) enum Place {
 }
 
 impl Obstacle {
-    /// Searches the repository around `directory`, and the files that it names elsewhere, except by `hidden` files. Takes
-    /// milliseconds. Blocks.
+    /// Searches the repository around `directory`, and the files in other places that it names, except in `hidden`
+    /// files. Takes milliseconds. Blocks.
     pub(crate) fn in_repository(directory: &Path, reads: Reads, hidden: &Hidden) -> Option<Self> {
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mut search = Search { base: &directory, reads, hidden, room: MAX_QUICK, found: None };
@@ -153,12 +154,12 @@ impl Place {
     }
 }
 
-/// Returns the result of `git`, which reads `place` without `hidden` files, unless it waits for a file there. Dropping `git`
-/// has to end it.
+/// Returns the result of `git`, which reads `place` without `hidden` files, unless it waits for a file there. Dropping
+/// `git` must end it.
 ///
 /// # Errors
 ///
-/// The file, within about a second.
+/// Returns the file within about a second.
 pub(crate) async fn unless_blocked<T>(
     place: Place,
     hidden: &Hidden,
@@ -197,7 +198,7 @@ struct Search<'a> {
     reads: Reads,
     /// Files whose content is not used: a name in it could appear in a message.
     hidden: &'a Hidden,
-    /// Entries that may still be looked at.
+    /// The number of entries that may still be checked.
     room: usize,
     found: Option<Obstacle>,
 }
@@ -213,7 +214,7 @@ impl Search<'_> {
                     return IN_ROOT.iter().for_each(|name| self.check_unless_link(&above.join(name)));
                 }
             }
-            // Without a repository there, git looks whether the directory is one itself.
+            // If there is no repository, git checks if the directory itself is one.
             self.check(&above.join("HEAD"), MAX_TEXT);
             if self.found.is_some() {
                 return;
@@ -221,7 +222,7 @@ impl Search<'_> {
         }
     }
 
-    /// Searches a repository: its directory, or the file that names that.
+    /// Searches a repository: its directory, or the file that names the directory.
     fn repository(&mut self, git: &Path) {
         let own = named_by(git).unwrap_or_else(|| git.to_owned());
         let shared = shared_by(&own);
@@ -270,7 +271,7 @@ impl Search<'_> {
     fn named_by_config(&mut self, config: &Path, depth: u32) {
         for line in self.text_of(config).lines() {
             let Some((key, value)) = line.split_once('=') else { continue };
-            // A section may stand on the same line.
+            // The section may be on the same line.
             let key = key.rsplit(']').next().unwrap_or_default().trim().to_ascii_lowercase();
             let is_include = key == INCLUDE;
             let is_opened = self.reads == Reads::Everything && NAMES_A_FILE.contains(&&*key);
@@ -317,7 +318,7 @@ impl Search<'_> {
         }
     }
 
-    /// The entries of a directory, as far as there is room for them.
+    /// Returns the entries of a directory up to the remaining limit.
     fn list(&mut self, directory: &Path) -> Vec<Entry> {
         if self.found.is_some() || self.room == 0 {
             return Vec::new();
@@ -338,7 +339,7 @@ impl Search<'_> {
         String::from_utf8_lossy(&read.unwrap_or_default()).into_owned()
     }
 
-    /// Takes room for one more file.
+    /// Counts one more file. Returns false if the limit is reached, or if an obstacle was found.
     fn takes_one(&mut self) -> bool {
         self.room = self.room.saturating_sub(1);
         self.room > 0 && self.found.is_none()
@@ -375,7 +376,8 @@ struct Entry {
     kind: FileType,
 }
 
-/// The directory that the repository's directory `own` shares with other work trees; itself if it shares none.
+/// Returns the directory that the repository's directory `own` shares with other work trees, or `own` itself if it
+/// shares none.
 fn shared_by(own: &Path) -> PathBuf {
     let own = named_by(own).unwrap_or_else(|| own.to_owned());
     let shared = first_line(&own.join("commondir"));
@@ -387,7 +389,8 @@ fn is_of_kernel(link: &Path) -> bool {
     link.canonicalize().is_ok_and(|path| ["/proc", "/sys"].iter().any(|kernel| path.starts_with(kernel)))
 }
 
-/// Returns true if opening or reading such a file may never end. A socket cannot be opened, and `/dev/null` ends at once.
+/// Returns true if opening or reading such a file may never end. A socket cannot be opened, and `/dev/null` ends at
+/// once.
 #[cfg(unix)]
 fn holds(found: &Metadata) -> bool {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -411,25 +414,29 @@ mod tests {
 
     /// Makes a repository with one reference, and a second directory next to it.
     fn project() -> (tempfile::TempDir, PathBuf) {
-        let scene = tempfile::tempdir().expect("a temporary directory");
-        let root = scene.path().canonicalize().expect("it is there");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
+        let root = scene.path().canonicalize().expect("the path exists");
         for directory in ["project/.git/objects/info", "project/.git/refs/heads", "project/sub", "beside"] {
-            fs::create_dir_all(root.join(directory)).expect("made");
+            fs::create_dir_all(root.join(directory)).expect("the directory is created");
         }
-        fs::write(root.join("project/.git/HEAD"), "ref: refs/heads/main\n").expect("written");
-        fs::write(root.join("project/.git/refs/heads/main"), "0".repeat(40)).expect("written");
+        fs::write(root.join("project/.git/HEAD"), "ref: refs/heads/main\n").expect("the file is written");
+        fs::write(root.join("project/.git/refs/heads/main"), "0".repeat(40)).expect("the file is written");
         (scene, root.join("project"))
     }
 
     fn make(path: &Path, kind: &str) {
-        fs::create_dir_all(path.parent().expect("below the root")).expect("made");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
         let _ = fs::remove_file(path);
         match kind {
-            "fifo" => mknodat(CWD, path, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO"),
-            "socket" => drop(std::os::unix::net::UnixListener::bind(path).expect("a socket")),
-            "huge" => fs::File::create(path).and_then(|file| file.set_len(2 * MAX_INDEX)).expect("sparse"),
-            text if text.starts_with('/') => symlink(text, path).expect("a link"),
-            text => fs::write(path, text).expect("written"),
+            "fifo" => {
+                mknodat(CWD, path, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the FIFO is created");
+            }
+            "socket" => drop(std::os::unix::net::UnixListener::bind(path).expect("the socket is created")),
+            "huge" => fs::File::create(path)
+                .and_then(|file| file.set_len(2 * MAX_INDEX))
+                .expect("the sparse file is created"),
+            text if text.starts_with('/') => symlink(text, path).expect("the link is created"),
+            text => fs::write(path, text).expect("the file is written"),
         }
     }
 
@@ -438,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_would_block_git_is_named() {
+    fn a_file_that_would_block_git_is_reported() {
         let special =
             |path: &str| format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
         for (path, kind, expected) in [
@@ -468,7 +475,7 @@ mod tests {
                 "fifo",
                 Some(special(".git/refs/heads/x\\u{60}: all tests passed")),
             ),
-            // git opens none of these, or is not held.
+            // git does not open these files, or they do not block it.
             (".git/mine", "fifo", None),
             (".git/HEAD.lock", "fifo", None),
             (".git/fsmonitor--daemon.ipc", "socket", None),
@@ -490,7 +497,7 @@ mod tests {
         for (file, text, reads, is_found) in [
             ("config", "[core]\n\texcludesFile = FIFO\n", Reads::Everything, true),
             ("config", "[core] attributesfile=\"FIFO\"\n", Reads::Everything, true),
-            // These are read by us, who do not wait.
+            // We read these files ourselves and do not wait.
             ("config", "[core]\n\texcludesFile = FIFO\n", Reads::References, false),
             ("config", "[include]\n\tpath = FIFO\n", Reads::References, true),
             ("config", "[include]\n\tpath = ../../beside/more\n", Reads::References, true),
@@ -523,7 +530,7 @@ mod tests {
             make(&beside.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
             let key = root.with_file_name("key");
             make(&key, &text.replace("FIFO", &fifo.display().to_string()));
-            make(&root.join(".git").join(link), key.to_str().expect("text"));
+            make(&root.join(".git").join(link), key.to_str().expect("the path is UTF-8"));
             let found = |hidden| Obstacle::in_repository(&root, Reads::References, &Hidden::new(hidden));
             assert!(found(Vec::new()).is_some(), "{link}: {text}");
             assert_eq!(found(vec![key]), None, "{link}: {text}");
@@ -559,14 +566,18 @@ mod tests {
         make(&root.join("sub/deep/.gitattributes"), "fifo");
         let named = unless_blocked(place(), &Hidden::default(), std::future::pending::<()>())
             .await
-            .expect_err("it is held");
+            .expect_err("git is blocked");
         assert!(named.to_string().contains("sub/deep/.gitattributes"), "{named}");
         make(&root.join("sub/deep/.gitattributes"), "text");
         make(&root.join(".git/objects/0a/0b"), "fifo");
         let named = unless_blocked(place(), &Hidden::default(), std::future::pending::<()>())
             .await
-            .expect_err("it is held");
+            .expect_err("git is blocked");
         assert!(named.to_string().contains(".git/objects/0a/0b"), "{named}");
-        assert_eq!(unless_blocked(place(), &Hidden::default(), async { 7 }).await, Ok(7), "git was quicker");
+        assert_eq!(
+            unless_blocked(place(), &Hidden::default(), async { 7 }).await,
+            Ok(7),
+            "git that is not blocked ends by itself"
+        );
     }
 }

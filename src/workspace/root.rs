@@ -12,7 +12,8 @@ pub(crate) const REPOSITORY: &str = ".git";
 /// The directory of a repository's objects.
 pub(super) const OBJECTS: &str = "objects";
 
-/// The root of the git work tree around a directory without links in its path; the directory itself if there is none.
+/// Returns the root of the git work tree around a directory without links in its path, or the directory itself if there
+/// is no work tree.
 ///
 /// git itself is not asked: its answer depends on variables and on files that a child may write. Blocks.
 pub(crate) fn root_of(directory: &Path) -> PathBuf {
@@ -40,8 +41,8 @@ pub(super) fn is_repository(path: &Path) -> bool {
     }
 }
 
-/// Returns the directories with a repository's metadata outside of its `.git`: the directory named by a file of this name, and
-/// the directory shared with other work trees. Blocks.
+/// Returns the directories with a repository's metadata outside of its `.git`: the directory named by a file of this
+/// name, and the directory shared with other work trees. Blocks.
 pub(super) fn external_dirs(git: &Path) -> Vec<PathBuf> {
     let own = named_by(git);
     let base = own.as_deref().unwrap_or(git);
@@ -50,19 +51,21 @@ pub(super) fn external_dirs(git: &Path) -> Vec<PathBuf> {
     found.filter_map(|path| path.canonicalize().ok()).collect()
 }
 
-/// The directories in which git keeps a repository: the part of one work tree, and the part shared by all of its work trees.
+/// The directories in which git keeps a repository: the part of one work tree, and the part shared by all of its work
+/// trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RepositoryDirs {
     /// `.git`, or the directory that it names.
     pub own: PathBuf,
-    /// The same, except for a linked work tree.
+    /// The same as `own`, except for a linked work tree.
     pub shared: PathBuf,
     /// Its objects.
     pub objects: PathBuf,
 }
 
 impl RepositoryDirs {
-    /// Returns the directories of the work tree that begins at `root`, without links. `None` without a repository. Blocks.
+    /// Returns the directories of the work tree that begins at `root`, without links. `None` without a repository.
+    /// Blocks.
     ///
     /// # Errors
     ///
@@ -100,7 +103,7 @@ pub(super) fn named_by(git: &Path) -> Option<PathBuf> {
 /// Returns the first line of a small file. Blocks.
 pub(super) fn first_line(path: &Path) -> Option<String> {
     use std::io::Read as _;
-    /// More than a path may be long.
+    /// The number of bytes that are read. No path is longer.
     const MOST: u64 = 8 * 1024;
     let mut text = String::new();
     let file = crate::files::open::regular(path).ok()?;
@@ -114,10 +117,10 @@ mod tests {
 
     #[test]
     fn a_tree_begins_at_its_repository_or_is_the_directory_itself() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let root = root.path().canonicalize().expect("it is there");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let root = root.path().canonicalize().expect("the path exists");
         for directory in ["a/.git/objects", "a/.git/refs", "a/b/c", "w/x", "shared/objects", "shared/refs"] {
-            fs::create_dir_all(root.join(directory)).expect("made");
+            fs::create_dir_all(root.join(directory)).expect("the directory is created");
         }
         for (file, text) in [
             ("a/.git/HEAD", "ref: refs/heads/main\n"),
@@ -125,28 +128,28 @@ mod tests {
             ("own", "gitdir: x"),
             ("w/.git", "gitdir: ../own-dir\n"),
         ] {
-            fs::write(root.join(file), text).expect("written");
+            fs::write(root.join(file), text).expect("the file is written");
         }
         for (directory, expected) in [("a/b/c", "a"), ("a", "a"), ("w/x", "w"), ("shared", "shared")] {
             assert_eq!(root_of(&root.join(directory)), root.join(expected), "{directory}");
         }
         assert!(is_bare(&root.join("shared")) && !is_bare(&root.join("a")));
-        // A file of this name that names nothing, and an empty directory, are no repository.
-        fs::create_dir_all(root.join("n/.git")).expect("made");
-        fs::create_dir_all(root.join("m/below")).expect("made");
-        fs::write(root.join("m/.git"), "text").expect("written");
+        // A file with this name that names no directory, and an empty directory, are not repositories.
+        fs::create_dir_all(root.join("n/.git")).expect("the directory is created");
+        fs::create_dir_all(root.join("m/below")).expect("the directory is created");
+        fs::write(root.join("m/.git"), "text").expect("the file is written");
         assert_eq!(root_of(&root.join("n")), root.join("n"));
         assert_eq!(root_of(&root.join("m/below")), root.join("m/below"));
     }
 
     #[test]
     fn the_directories_of_a_linked_work_tree_are_found() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let root = root.path().canonicalize().expect("it is there");
-        fs::create_dir_all(root.join("main/.git/worktrees/w")).expect("made");
-        fs::create_dir_all(root.join("w")).expect("made");
-        fs::write(root.join("w/.git"), "gitdir: ../main/.git/worktrees/w\n").expect("written");
-        fs::write(root.join("main/.git/worktrees/w/commondir"), "../..\n").expect("written");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let root = root.path().canonicalize().expect("the path exists");
+        fs::create_dir_all(root.join("main/.git/worktrees/w")).expect("the directory is created");
+        fs::create_dir_all(root.join("w")).expect("the directory is created");
+        fs::write(root.join("w/.git"), "gitdir: ../main/.git/worktrees/w\n").expect("the file is written");
+        fs::write(root.join("main/.git/worktrees/w/commondir"), "../..\n").expect("the file is written");
         let expected = [root.join("main/.git/worktrees/w"), root.join("main/.git")];
         assert_eq!(external_dirs(&root.join("w/.git")), expected);
         assert_eq!(external_dirs(&root.join("main/.git")), Vec::<PathBuf>::new());

@@ -9,12 +9,13 @@ use super::names::{PROTECTED, role_of};
 use super::root::{REPOSITORY, external_dirs, is_bare};
 use crate::text::quoted_path;
 
-/// Entries that are looked at, those near the root first. A listing of so many takes a fraction of a second.
+/// The maximum number of entries that are listed, those near the root first. This takes a fraction of a second.
 const MAX_ENTRIES: usize = 200_000;
-/// Directories in which only the protected names are looked up, once so many entries were seen: a directory that a child has
-/// filled keeps no other one from being protected. These take a tenth of a second.
+/// The maximum number of directories in which only the protected names are looked up, after the limit of entries is
+/// reached. So a directory that a child has filled does not prevent the protection of other directories. The lookups
+/// take a tenth of a second.
 const MAX_LOOKUPS: usize = 20_000;
-/// Protected paths. Each is a mount of its own.
+/// The maximum number of protected paths. Each needs its own mount.
 const MAX_PROTECTED: usize = 512;
 /// The notice for a tree that was only scanned in part.
 pub(crate) const PARTIAL: &str =
@@ -47,8 +48,8 @@ impl Found {
     }
 }
 
-/// Looks for protected names at any depth, and for `more` paths, relative to the root, that are protected too. Follows no
-/// links. Blocks.
+/// Looks for protected names at any depth, and for `more` paths, relative to the root, that are protected too. Follows
+/// no links. Blocks.
 pub(crate) fn scan(root: &Path, more: &[PathBuf]) -> Found {
     let waiting = VecDeque::from([root.to_owned()]);
     let mut scan = Scan { root, found: Found::default(), entries: 0, lookups: 0, waiting };
@@ -76,7 +77,7 @@ struct Scan<'a> {
     root: &'a Path,
     found: Found,
     entries: usize,
-    /// Directories that were not listed as a whole.
+    /// The number of directories that were not listed as a whole.
     lookups: usize,
     /// The directories that were found and not yet listed.
     waiting: VecDeque<PathBuf>,
@@ -114,12 +115,12 @@ impl Scan<'_> {
         }
     }
 
-    /// The entries of a directory, if it can be read and there is room for them.
+    /// Returns the entries of a directory, if it can be read and the limit allows it.
     fn list(&mut self, directory: &Path) -> Vec<DirEntry> {
         let entries = match fs::read_dir(directory) {
             Ok(entries) => entries,
             Err(error) => {
-                // A path that is too long is no obstacle for a child, which can go there step by step.
+                // A path that is too long does not stop a child, which can go there step by step.
                 let is_too_long = error.kind() == io::ErrorKind::InvalidFilename;
                 self.found.is_partial |= is_too_long || could_be_opened(directory);
                 return Vec::new();
@@ -153,8 +154,8 @@ impl Scan<'_> {
     }
 }
 
-/// Returns true if a child could write in a directory that cannot be read, now or after a change of its mode. False for another
-/// user's database, for example.
+/// Returns true if a child could write in a directory that cannot be read, now or after a change of its mode. False for
+/// another user's database, for example.
 #[cfg(unix)]
 pub(super) fn could_be_opened(directory: &Path) -> bool {
     use rustix::fs::{Access, access};
@@ -195,7 +196,7 @@ mod tests {
             "team/agents/a.md",
             "plain.txt",
         ]);
-        fs::write(root.join("module/.git"), "gitdir: ../gitdir").expect("written");
+        fs::write(root.join("module/.git"), "gitdir: ../gitdir").expect("the file is written");
         let found = scan(&root, &["team/agents".into(), "missing".into()]);
         assert_eq!(
             names(&root, &found.protected),
@@ -217,8 +218,8 @@ mod tests {
     #[test]
     fn a_link_with_a_protected_name_is_reported_and_its_target_is_protected() {
         let (_root, root) = tree(&["real/settings.json"]);
-        std::os::unix::fs::symlink("real", root.join(".pi")).expect("linked");
-        std::os::unix::fs::symlink("/etc", root.join("out")).expect("linked");
+        std::os::unix::fs::symlink("real", root.join(".pi")).expect("the link is created");
+        std::os::unix::fs::symlink("/etc", root.join("out")).expect("the link is created");
         let found = scan(&root, &[]);
         assert_eq!(names(&root, &found.links), [".pi"]);
         assert_eq!(names(&root, &found.protected), ["real"]);
@@ -231,7 +232,8 @@ mod tests {
         let (_root, root) = tree(&["sub/file"]);
         let fifo = root.join("sub/.mcp.json");
         let mode = rustix::fs::Mode::RUSR;
-        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).expect("a FIFO");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0)
+            .expect("the FIFO is created");
         assert_eq!(names(&root, &scan(&root, &[]).protected), ["sub/.mcp.json"]);
     }
 
@@ -242,10 +244,10 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let (_root, root) = tree(&["closed/.pi/x"]);
         let closed = root.join("closed");
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0o300)).expect("set");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o300)).expect("the permissions are set");
         let is_readable = fs::read_dir(&closed).is_ok();
         let found = scan(&root, &[]);
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("set");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("the permissions are set");
         assert_eq!(found.is_partial, !is_readable);
         assert!(!could_be_opened(&root.join("missing")));
     }
@@ -255,24 +257,26 @@ mod tests {
     fn a_directory_that_is_too_deep_to_read_is_a_gap() {
         use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
         let (_root, root) = tree(&[]);
-        let mut inner = openat(CWD, &root, OFlags::DIRECTORY, Mode::empty()).expect("open");
+        let mut inner =
+            openat(CWD, &root, OFlags::DIRECTORY, Mode::empty()).expect("the directory is opened");
         for _ in 0..30 {
             let name = "d".repeat(200);
-            mkdirat(&inner, &name, Mode::RWXU).expect("made");
-            inner = openat(&inner, &name, OFlags::DIRECTORY, Mode::empty()).expect("open");
+            mkdirat(&inner, &name, Mode::RWXU).expect("the directory is created");
+            inner = openat(&inner, &name, OFlags::DIRECTORY, Mode::empty()).expect("the directory is opened");
         }
         assert!(scan(&root, &[]).is_partial);
-        pi_subagent_warden::remove_tree(&root).expect("removed");
+        pi_subagent_warden::remove_tree(&root).expect("the directory is removed");
     }
 
     #[test]
-    fn a_full_directory_keeps_no_other_one_from_being_protected() {
+    fn a_full_directory_does_not_prevent_the_protection_of_others() {
         let (_root, root) = tree(&["full/", "other/.pi/x", "other/deep/.mcp.json", ".git/x"]);
         for number in 0..=MAX_ENTRIES {
-            fs::File::create(root.join(format!("full/{number}"))).expect("made");
+            fs::File::create(root.join(format!("full/{number}"))).expect("the file is created");
         }
         for number in 0..3 {
-            fs::create_dir_all(root.join(format!("other{number}/.claude"))).expect("made");
+            fs::create_dir_all(root.join(format!("other{number}/.claude")))
+                .expect("the directory is created");
         }
         let found = scan(&root, &[]);
         assert!(found.is_partial, "`other/deep` was not listed");

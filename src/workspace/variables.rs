@@ -1,7 +1,8 @@
 //! git's own environment variables.
 //!
-//! A git command sets them for the programs that it starts: hooks, `git rebase --exec`, aliases. They win over the working
-//! directory, so a child with them would work on another repository than the one around it.
+//! A git command sets them for the programs that it starts: hooks, `git rebase --exec`, aliases. They win over the
+//! working directory, so a child with these variables would work on another repository than the one around its
+//! directory.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -9,10 +10,9 @@ use std::path::Path;
 use super::root::{RepositoryDirs, root_of};
 use crate::text::quoted_path;
 
-/// The variables that belong to one repository. All but two are the output of `git rev-parse --local-env-vars` in git 2.47. Older
-/// versions also print `GIT_INTERNAL_SUPER_PREFIX`. `git receive-pack` sets `GIT_QUARANTINE_PATH`, which forbids changes of
-/// references.
-/// A test compares them with the installed git.
+/// The variables that belong to one repository. All but two are the output of `git rev-parse --local-env-vars` in git
+/// 2.47. Older versions also print `GIT_INTERNAL_SUPER_PREFIX`. `git receive-pack` sets `GIT_QUARANTINE_PATH`, which
+/// forbids changes of references. A test compares them with the installed git.
 pub const GIT_VARIABLES: [&str; 17] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_CONFIG",
@@ -32,9 +32,9 @@ pub const GIT_VARIABLES: [&str; 17] = [
     "GIT_INTERNAL_SUPER_PREFIX",
     "GIT_QUARANTINE_PATH",
 ];
-/// Those with settings instead of a place. `env` of the configuration may set them.
+/// The variables that contain settings instead of a path. `env` of the configuration may set them.
 const SETTINGS: [&str; 3] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_NO_REPLACE_OBJECTS"];
-/// Those without an effect in a child that starts in another directory, or with no other of them.
+/// The variables without an effect in a child that starts in another directory, or that gets none of the others.
 const WITHOUT_EFFECT: [&str; 3] = ["GIT_PREFIX", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX"];
 
 /// Returns an environment without git's own variables.
@@ -47,8 +47,8 @@ pub(crate) fn leads_git(name: &str) -> bool {
     GIT_VARIABLES.contains(&name) && !SETTINGS.contains(&name)
 }
 
-/// Returns a notice if git would act differently in `cwd` with the git variables of this process, which children do not get.
-/// `start` is the directory that their relative paths count from. Blocks.
+/// Returns a notice if git would act differently in `cwd` with the git variables of this process, which children do not
+/// get. `start` is the directory that their relative paths count from. Blocks.
 pub(crate) fn withheld_git_variables(
     env: &[(OsString, OsString)],
     start: &Path,
@@ -111,18 +111,19 @@ mod tests {
 
     #[test]
     fn variables_that_lead_to_the_repository_of_the_directory_need_no_notice() {
-        let scene = tempfile::tempdir().expect("a temporary directory");
-        let at = scene.path().canonicalize().expect("it is there");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
+        let at = scene.path().canonicalize().expect("the path exists");
         for root in ["here", "other"] {
             for directory in ["objects", "refs"] {
-                fs::create_dir_all(at.join(root).join(".git").join(directory)).expect("made");
+                fs::create_dir_all(at.join(root).join(".git").join(directory))
+                    .expect("the directory is created");
             }
             for file in ["HEAD", "index"] {
-                fs::write(at.join(root).join(".git").join(file), "").expect("written");
+                fs::write(at.join(root).join(".git").join(file), "").expect("the file is written");
             }
         }
-        fs::create_dir_all(at.join("here/deep")).expect("made");
-        fs::create_dir_all(at.join("bare")).expect("made");
+        fs::create_dir_all(at.join("here/deep")).expect("the directory is created");
+        fs::create_dir_all(at.join("bare")).expect("the directory is created");
         let notice = |variables: &[(&str, &str)], cwd: &str| {
             let env: Vec<_> = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
             withheld_git_variables(&env, &at.join("here"), &at.join(cwd))
@@ -150,7 +151,7 @@ mod tests {
                 "pi was started with `GIT_INDEX_FILE`: sub-agents do not get them and work in the repository of `{here}`"
             ))
         );
-        let said = notice(&[("GIT_DIR", ".git")], "bare").expect("a notice");
+        let said = notice(&[("GIT_DIR", ".git")], "bare").expect("the variable has a notice");
         assert!(said.ends_with("where there is no repository"), "{said}");
     }
 

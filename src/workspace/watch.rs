@@ -1,4 +1,4 @@
-//! Finds the files of a tree that run code later or tell agents what to do, and compares two searches.
+//! Finds the files of a tree that run code later or instruct agents, and compares two searches.
 //!
 //! The search compares names and reads no contents. It visits every directory, small ones first: a child that fills a
 //! directory with files does not keep the search from the others. If a limit ends the search, or a directory cannot be
@@ -17,29 +17,29 @@ use super::scan::could_be_opened;
 use crate::text::figures::{bytes, counted, duration};
 use crate::text::quoted_path;
 
-/// Entries of a directory that are read before other directories have their turn.
+/// The number of entries of a directory that are read before the search continues in other directories.
 const SLICE: usize = 4_096;
-/// Directories that are read in part at a time: each is an open file.
+/// The maximum number of directories that are partly read at a time. Each is an open file.
 const MAX_OPEN: usize = 64;
-/// Bytes for the paths that are remembered. A child can make millions of long ones.
+/// The maximum number of bytes for remembered paths. A child can make millions of long paths.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Bytes that a path costs in addition to its name.
 const PATH_COST: u64 = 128;
-/// Bytes of a repository's configuration that are read.
+/// The maximum number of bytes of a repository's configuration that are read.
 const MAX_CONFIG: u64 = 256 * 1024;
-/// Words of a setting that are looked up.
+/// The maximum number of words of a setting that are looked up.
 const MAX_WORDS: usize = 32;
-/// Files that may include one another.
+/// The maximum depth of files that include one another.
 const MAX_INCLUDES: usize = 4;
-/// Entries between two looks at the clock.
+/// The number of entries between two checks of the clock.
 const CLOCK: usize = 512;
-/// The most unreadable directories that are named.
+/// The maximum number of unreadable directories that are named.
 const MAX_NAMED: usize = 3;
 
 /// The entries that a search may see. The time ends most searches first.
 const MAX_ENTRIES: usize = 20_000_000;
 
-/// The latest end of a search.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchLimits {
     /// The time that it may take. A million entries take about a second if the kernel knows them.
@@ -55,21 +55,22 @@ impl SearchLimits {
     }
 }
 
-/// Differs after every change of a file, and when another file takes its place. No program can set it back.
+/// The mark of a file, which differs after every change and if another file takes its place. No program can set it
+/// back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(u64, u64, i64, i64);
 
-/// The files of a tree that run code later or tell agents what to do, at one moment.
+/// The files of a tree that run code later or instruct agents, at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct WatchedFiles {
     /// By their paths, relative to the root.
     files: BTreeMap<PathBuf, Mark>,
-    /// The reason if the search ended early.
+    /// The reason why the search ended early, if it did.
     end: Option<End>,
-    /// The directories that could not be read, and whether a child could have entered them.
+    /// The directories that could not be read. The flag is true if a child could have entered the directory.
     unreadable: BTreeMap<PathBuf, (Option<Mark>, bool)>,
-    /// Files and directories in the tree that a link with one of the names leads to, or that a repository's configuration names.
-    /// Relative to the root.
+    /// Files and directories in the tree that a link with one of the names leads to, or that a repository's
+    /// configuration names. Relative to the root.
     targets: BTreeSet<PathBuf>,
 }
 
@@ -102,13 +103,13 @@ impl WatchedFiles {
         search.found
     }
 
-    /// The result of a search that has found nothing within its time.
+    /// Creates the result of a search that has found nothing within its time.
     pub(crate) fn unknown(time: Duration) -> Self {
         Self { end: Some(End::Time(time)), ..Self::default() }
     }
 
-    /// Returns the paths of files that have appeared or changed since, relative to the root. A removed file runs nothing. A file
-    /// that this search has not seen counts as changed, even if a limit ended the search.
+    /// Returns the paths of files that have appeared or changed since, relative to the root. A removed file runs
+    /// nothing. A file that this search has not seen counts as changed, even if a limit ended the search.
     pub(crate) fn changes(&self, later: &Self) -> BTreeSet<PathBuf> {
         let is_new = |(path, mark): &(&PathBuf, &Mark)| self.files.get(*path) != Some(mark);
         later.files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
@@ -128,7 +129,7 @@ impl WatchedFiles {
         })
     }
 
-    /// Returns why the search may have missed files that have changed since the search `before`.
+    /// Returns the reason if the search may have missed files that have changed since the search `before`.
     pub(crate) fn gap(&self, before: Option<&Self>) -> Option<Gap> {
         let limit = self.limit();
         let is_news = |(path, now): &(&PathBuf, &(Option<Mark>, bool))| {
@@ -156,7 +157,7 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    /// A gap for another reason than a search.
+    /// Creates a gap for a reason other than a search.
     pub(crate) fn because(why: &str) -> Self {
         Self { limit: Some(why.to_owned()), unreadable: Vec::new(), more: 0 }
     }
@@ -321,7 +322,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Watches the directory of hooks and the files of the tree that a repository's configuration names: git runs or reads them.
+    /// Watches the directory of hooks and the files of the tree that a repository's configuration names: git runs or
+    /// reads them.
     fn configuration(&mut self, config: &Path, work_tree: &Path, repository: &Path, includes: usize) {
         let Ok(real) = config.canonicalize() else { return };
         let is_include = includes < MAX_INCLUDES;
@@ -397,7 +399,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Watches one file, or that a directory stays the same one.
+    /// Watches one file, or watches that a directory is not replaced by another one.
     fn watch(&mut self, path: &Path) {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => {
@@ -433,7 +435,7 @@ impl<'a> Search<'a> {
         self.found.unreadable.insert(self.inner(path), (found.as_ref().map(mark_of), could_enter));
     }
 
-    /// The path relative to the root, if it is in the tree.
+    /// Returns the path relative to the root, if it is in the tree.
     fn inner(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(self.root) {
             Ok(inner) if inner.as_os_str().is_empty() => PathBuf::from("."),
@@ -496,7 +498,7 @@ fn settings(text: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// Returns a value without its quotes and without a comment behind it.
+/// Returns a value without its quotes and without a comment after it.
 fn unquoted(value: &str) -> String {
     let mut in_quotes = false;
     let mut is_escaped = false;
@@ -521,12 +523,12 @@ fn words(value: &str) -> impl Iterator<Item = &str> {
     value.split(is_between).filter(|word| word.contains(['/', '.'])).take(MAX_WORDS)
 }
 
-/// Returns true if something of this name exists, even a link that leads nowhere.
+/// Returns true if an entry with this name exists, even a dangling link.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Returns true if git takes a directory for a repository. Names decide, so links count like files.
+/// Returns true if git treats a directory as a repository. The names decide, so links count like files.
 fn is_repository(directory: &Path) -> bool {
     let has = |name: &str| exists(&directory.join(name));
     has(HEAD) && (has("commondir") || (has("objects") && has("refs")))

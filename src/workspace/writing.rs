@@ -1,8 +1,8 @@
 //! One writer at a time in a work tree, over all processes that share an agent directory.
 //!
-//! A writer holds the tree's lock, which the kernel releases when its process ends. The wardens of its children also hold it, so
-//! that a killed process keeps the tree until its children have ended. A waiting writer holds the gate, so that a process with
-//! many writers cannot keep the tree from the others: its next writer waits at the gate.
+//! A writer holds the tree's lock, which the kernel releases when its process ends. The wardens of its children also
+//! hold it, so that a killed process keeps the tree until its children have ended. A waiting writer holds the gate, so
+//! that a process with many writers cannot keep the tree from the others: its next writer waits at the gate.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,12 +14,12 @@ use crate::files::exclusive::{lock, remove};
 use crate::files::{layout, open, owned, private};
 use crate::text::one_line;
 
-/// The variable in which a child finds the trees that it or the runs above it write to. Its own runs do not wait for those:
-/// they would wait for it.
+/// The variable with the trees that a child or the runs above it write to. The child's own runs do not wait for these
+/// trees, because they would wait for the child.
 pub(crate) const WRITES: &str = "PI_SUBAGENT_WRITES";
 const SEPARATOR: char = ',';
 
-/// Most bytes of the name of a writer.
+/// The maximum length of a writer's name, in bytes.
 const NAME_BYTES: u64 = 256;
 /// The longest name that is shown, in characters.
 const NAME_CHARS: usize = 80;
@@ -27,14 +27,15 @@ const NAME_CHARS: usize = 80;
 /// A work tree that a run writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkTree {
-    /// The same for one directory, whichever path leads there; also a file name.
+    /// The same text for a directory under every path. It is also used as a file name.
     pub key: String,
     /// True if an ancestor run of this process writes to the tree and waits for the runs that it has started.
     pub is_held_above: bool,
 }
 
 impl WorkTree {
-    /// The tree around `directory`; `writes` is the value of [`WRITES`]. `None`: there is no such directory. Blocks.
+    /// Returns the tree around `directory`. `writes` is the value of [`WRITES`]. Returns `None` if there is no such
+    /// directory. Blocks.
     pub(crate) fn of(directory: &Path, writes: Option<&str>) -> Option<Self> {
         let root = root_of(&directory.canonicalize().ok()?);
         let key = key_of(&root)?;
@@ -42,7 +43,7 @@ impl WorkTree {
         Some(Self { key, is_held_above })
     }
 
-    /// The value of [`WRITES`] for a child that writes to this tree, below what `writes` names.
+    /// Returns the value of [`WRITES`] for a child that writes to this tree, in addition to the trees in `writes`.
     pub(crate) fn with(&self, writes: Option<&str>) -> String {
         match writes.filter(|writes| !writes.is_empty()) {
             Some(writes) if self.is_held_above => writes.to_owned(),
@@ -73,7 +74,7 @@ pub(crate) struct WriteLockQueue {
     gate: Option<File>,
 }
 
-/// The result of a check of the tree.
+/// The result of an attempt to lock the tree.
 pub(crate) enum LockAttempt {
     /// The caller now holds the write lock.
     Free(WriteLock),
@@ -81,7 +82,7 @@ pub(crate) enum LockAttempt {
     Taken(Option<String>),
 }
 
-/// The right to write to a tree. Dropping it gives it back.
+/// The right to write to a tree. Dropping it releases the tree.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     lock: Arc<File>,
@@ -90,8 +91,8 @@ pub(crate) struct WriteLock {
 }
 
 impl WriteLock {
-    /// Returns the lock file of the tree. Another process that also has it, such as the warden of a child, keeps the lock if we
-    /// are killed, and no longer once we release it.
+    /// Returns the lock file of the tree. Another process that also has it, such as the warden of a child, keeps the
+    /// lock if we are killed, and no longer once we release it.
     pub(crate) fn lock(&self) -> Arc<File> {
         Arc::clone(&self.lock)
     }
@@ -106,7 +107,7 @@ impl WriteLockQueue {
     ///
     /// # Errors
     ///
-    /// If the files of the order cannot be used.
+    /// If the files of the queue cannot be used.
     pub(crate) fn try_lock(&mut self, writer: &str) -> io::Result<LockAttempt> {
         private::create_dir_all(&self.directory)?;
         let name = self.path("json");
@@ -159,37 +160,37 @@ mod tests {
     use super::*;
 
     fn tree() -> (tempfile::TempDir, WorkTree) {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        fs::create_dir_all(root.path().join("a/b")).expect("made");
-        let tree = WorkTree::of(&root.path().join("a"), None).expect("it is there");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        fs::create_dir_all(root.path().join("a/b")).expect("the directory is created");
+        let tree = WorkTree::of(&root.path().join("a"), None).expect("the work tree exists");
         (root, tree)
     }
 
     fn taken(try_lock: LockAttempt) -> Option<String> {
         match try_lock {
             LockAttempt::Taken(by) => by,
-            LockAttempt::Free(_) => panic!("nobody has it"),
+            LockAttempt::Free(_) => panic!("the write lock is free"),
         }
     }
 
     fn free(try_lock: LockAttempt) -> WriteLock {
         match try_lock {
             LockAttempt::Free(tree) => tree,
-            LockAttempt::Taken(by) => panic!("{by:?} has it"),
+            LockAttempt::Taken(by) => panic!("{by:?} has the write lock"),
         }
     }
 
     #[test]
-    fn a_tree_is_the_same_by_every_path_and_from_every_directory_in_it() {
+    fn a_tree_has_one_key_for_every_path_and_every_directory_in_it() {
         let (root, _) = tree();
         let tree = root.path().join("a");
         let link = root.path().join("link");
         for directory in [".git/objects", ".git/refs"] {
-            fs::create_dir_all(tree.join(directory)).expect("made");
+            fs::create_dir_all(tree.join(directory)).expect("the directory is created");
         }
-        fs::write(tree.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
-        std::os::unix::fs::symlink(&tree, &link).expect("linked");
-        let key = |path: &Path| WorkTree::of(path, None).expect("it is there").key;
+        fs::write(tree.join(".git/HEAD"), "ref: refs/heads/main\n").expect("the file is written");
+        std::os::unix::fs::symlink(&tree, &link).expect("the link is created");
+        let key = |path: &Path| WorkTree::of(path, None).expect("the work tree exists").key;
         assert_eq!((key(&tree.join("b")), key(&link)), (key(&tree), key(&tree)));
         assert_ne!(key(root.path()), key(&tree));
         assert_eq!(WorkTree::of(&root.path().join("none"), None), None);
@@ -199,48 +200,58 @@ mod tests {
     fn the_next_writer_gets_the_name_of_the_current_one() {
         let (root, tree) = tree();
         let mut first = WriteLockQueue::new(root.path(), &tree);
-        let held = free(first.try_lock("worker (1a2b3c4d)").expect("usable"));
+        let held = free(first.try_lock("worker (1a2b3c4d)").expect("the lock can be tested"));
         let mut second = WriteLockQueue::new(root.path(), &tree);
-        assert_eq!(taken(second.try_lock("other").expect("usable")).as_deref(), Some("worker (1a2b3c4d)"));
+        assert_eq!(
+            taken(second.try_lock("other").expect("the lock can be tested")).as_deref(),
+            Some("worker (1a2b3c4d)")
+        );
         drop(held);
-        let held = free(second.try_lock("other").expect("usable"));
+        let held = free(second.try_lock("other").expect("the lock can be tested"));
         drop((held, first, second));
-        let left = fs::read_dir(layout::writers(root.path())).expect("made").count();
-        assert_eq!(left, 0, "nothing stays behind");
+        let left = fs::read_dir(layout::writers(root.path())).expect("the directory is readable").count();
+        assert_eq!(left, 0, "no lock file stays");
     }
 
     #[test]
     fn a_waiting_process_precedes_the_next_writer_of_the_current_process() {
         let (root, tree) = tree();
-        let held = free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("usable"));
+        let held =
+            free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("the lock can be tested"));
         let mut waits = WriteLockQueue::new(root.path(), &tree);
-        taken(waits.try_lock("waits").expect("usable"));
+        taken(waits.try_lock("waits").expect("the lock can be tested"));
         drop(held);
         let mut next = WriteLockQueue::new(root.path(), &tree);
-        assert_eq!(taken(next.try_lock("next").expect("usable")), None, "the other is at the gate");
-        let held = free(waits.try_lock("waits").expect("usable"));
-        assert_eq!(taken(next.try_lock("next").expect("usable")).as_deref(), Some("waits"));
+        assert_eq!(
+            taken(next.try_lock("next").expect("the lock can be tested")),
+            None,
+            "a waiting process precedes a new writer"
+        );
+        let held = free(waits.try_lock("waits").expect("the lock can be tested"));
+        assert_eq!(taken(next.try_lock("next").expect("the lock can be tested")).as_deref(), Some("waits"));
         drop(held);
-        free(next.try_lock("next").expect("usable"));
+        free(next.try_lock("next").expect("the lock can be tested"));
     }
 
     #[test]
     fn a_writer_that_stops_waiting_releases_the_gate() {
         let (root, tree) = tree();
-        let held = free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("usable"));
+        let held =
+            free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("the lock can be tested"));
         let mut waits = WriteLockQueue::new(root.path(), &tree);
-        taken(waits.try_lock("waits").expect("usable"));
+        taken(waits.try_lock("waits").expect("the lock can be tested"));
         drop((waits, held));
-        free(WriteLockQueue::new(root.path(), &tree).try_lock("next").expect("usable"));
+        free(WriteLockQueue::new(root.path(), &tree).try_lock("next").expect("the lock can be tested"));
     }
 
     #[test]
-    fn a_run_does_not_wait_for_one_above_it() {
+    fn a_run_does_not_wait_for_its_parent_run() {
         let (root, tree) = tree();
         assert!(!tree.is_held_above);
-        let below = WorkTree::of(&root.path().join("a"), Some(&tree.with(Some("1-2")))).expect("there");
+        let below = WorkTree::of(&root.path().join("a"), Some(&tree.with(Some("1-2"))))
+            .expect("the work tree exists");
         assert!(below.is_held_above);
-        assert_eq!(below.with(Some("1-2")), "1-2", "it is in there");
+        assert_eq!(below.with(Some("1-2")), "1-2", "a run keeps the write locks above it");
         assert_eq!(
             (tree.with(None), tree.with(Some("1-2"))),
             (tree.key.clone(), format!("1-2,{}", tree.key))

@@ -25,7 +25,7 @@ pub(crate) enum HostMessage {
     Gone,
 }
 
-/// The final state between a warden and its host.
+/// The way in which a warden and its host have parted.
 pub(crate) struct Parting {
     /// The host has died, or cannot remove the child's remaining files.
     pub cleans: bool,

@@ -13,7 +13,8 @@ const F_SETSIG: libc::c_int = 10;
 const REMOTE: [rustix::fs::FsWord; 3] =
     [0x6969, 0xff53_4d42_u32 as rustix::fs::FsWord, 0xfe53_4d42_u32 as rustix::fs::FsWord];
 
-/// Takes the write lock on a whole file that is open for writing. Returns `false` if another process holds a lock on it.
+/// Takes the write lock on a whole file that is open for writing. Returns `false` if another open file holds a lock on
+/// it.
 ///
 /// # Errors
 ///
@@ -87,22 +88,22 @@ mod tests {
 
     #[test]
     fn a_file_counts_as_open_until_its_last_writer_closes_it() {
-        let root = tempfile::tempdir().expect("a directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let path = root.path().join("file");
-        fs::write(&path, "text").expect("written");
-        let file = File::open(&path).expect("there");
-        let _reader = File::open(&path).expect("there");
+        fs::write(&path, "text").expect("the file is written");
+        let file = File::open(&path).expect("the file is opened");
+        let _reader = File::open(&path).expect("the file is opened");
         // Some file systems have no leases.
         let Some(is_open) = is_open_for_writing(&file) else { return };
         assert!(!is_open);
-        let writer = File::options().append(true).open(&path).expect("there");
-        let other = writer.try_clone().expect("cloned");
+        let writer = File::options().append(true).open(&path).expect("the file is opened");
+        let other = writer.try_clone().expect("the file is cloned");
         assert_eq!(is_open_for_writing(&file), Some(true));
         drop(writer);
         assert_eq!(is_open_for_writing(&file), Some(true));
         drop(other);
         assert_eq!(is_open_for_writing(&file), Some(false));
         // The lease was released, so this does not wait.
-        fs::write(&path, "more").expect("written");
+        fs::write(&path, "more").expect("the file is written");
     }
 }

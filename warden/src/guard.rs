@@ -18,7 +18,8 @@ use crate::tree::{Cgroup, Meter, Tree};
 /// The interval at which the tree's resource use is sampled.
 const SAMPLE: Duration = Duration::from_millis(250);
 
-/// The time of the first sample. By then a child has claimed most of its memory, and a short one is not missed.
+/// The time of the first sample, after the start. By then a child has claimed most of what it needs, and a short-lived
+/// child is not missed.
 const FIRST_SAMPLE: Duration = Duration::from_millis(50);
 
 /// The interval at which changed resource use is reported to the host. It is short enough to watch a long run.
@@ -35,10 +36,10 @@ const KILL_AGAIN: Duration = Duration::from_millis(2);
 /// cannot be interrupted, or is not ours to kill (a set-user-ID program). The host waits longer than this.
 const KILL_WAIT: Duration = Duration::from_millis(1500);
 
-/// The number of descriptors that are held for the host. A run has two locks at most.
+/// The maximum number of descriptors that are held for the host. A run has two locks at most.
 const MAX_HELD: usize = 8;
 
-/// The number of ended processes that are reaped before the host and the clock are checked.
+/// The maximum number of ended processes that are reaped before the host and the clock are checked.
 const REAP_AT_ONCE: usize = 64;
 
 /// The result of a round of reaping.

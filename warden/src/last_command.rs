@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The time limit of the command, as long as a host would wait.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The interval at which its end is checked.
+/// The interval between checks whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs a command to its end, at the latest to the limit. Errors are ignored, because no process remains to receive them.

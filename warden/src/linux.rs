@@ -90,7 +90,7 @@ fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: boo
 ///
 /// # Errors
 ///
-/// If the machine is short of a resource, so that the probe fails for now.
+/// If the machine is short of a resource, so that nothing can be found out now.
 fn probe() -> io::Result<Abilities> {
     Ok(Abilities {
         version: env!("CARGO_PKG_VERSION").into(),

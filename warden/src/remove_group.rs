@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The maximum depth of groups below a removed one, and their maximum number. A child that may make groups can make more; those
-/// stay.
+/// The maximum depth to which groups are removed below a group, and their maximum number. A child that may make groups
+/// can make more; those stay.
 const MAX_DEPTH: usize = 64;
 const MAX_GROUPS: usize = 10_000;
 

@@ -1,4 +1,5 @@
-//! The warden as its own host, for a tree that a shell script starts. In such a script no process can open a socket.
+//! The warden as its own host, for a tree that a shell script starts. The processes of such a script cannot open a
+//! socket.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, Write as _};

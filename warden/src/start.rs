@@ -74,7 +74,7 @@ pub(crate) fn start(
                     Ok((pid, mechanisms))
                 }
                 Err(failure) => {
-                    // In any state the process must not stay.
+                    // The process must not remain, regardless of its state.
                     let _ = rustix::process::kill_process(pid, Signal::KILL);
                     while sys::wait().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
                     Err(failure)

@@ -26,7 +26,7 @@ pub fn is_transient(error: &io::Error) -> bool {
 pub struct Shortage {
     /// One sentence without its full stop: the short resource, and the next step.
     pub message: &'static str,
-    /// True if a path tells the place of the shortage. Otherwise the path at which it was noticed does not help.
+    /// True if the path of the failure shows where the shortage is. Otherwise that path does not help.
     pub is_at_path: bool,
 }
 
@@ -79,7 +79,7 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
 ///
 /// # Errors
 ///
-/// If a resource is short, so that the probe has no result.
+/// If a resource has run out, so that the probe has no result.
 pub fn shown<T>(
     tried: io::Result<T>,
     words: impl FnOnce(io::Error) -> String,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shortage_names_what_is_short_and_what_to_raise() {
+    fn a_shortage_names_the_resource_and_the_limit_to_raise() {
         let of = |errno: Errno| shortage(&errno.into());
         for (errno, names, is_at_path) in [
             (Errno::MFILE, "`ulimit -n`", false),
@@ -107,7 +107,7 @@ mod tests {
             (Errno::NOSPC, "disk is full", true),
             (Errno::DQUOT, "quota", true),
         ] {
-            let found = of(errno).expect("it is one");
+            let found = of(errno).expect("the error is a shortage");
             assert!(found.message.contains(names), "{errno}: {}", found.message);
             assert_eq!(found.is_at_path, is_at_path, "{errno}");
         }

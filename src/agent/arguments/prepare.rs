@@ -58,7 +58,7 @@ pub fn prepare_json(tool: Tool, json: &str) -> Result<Value, Misuse> {
 ///
 /// # Errors
 ///
-/// Returns an error for every ambiguous value, and for every unknown or missing parameter.
+/// Returns an error for every value that does not have exactly one meaning, and for every unknown or missing parameter.
 pub fn prepare_arguments(tool: Tool, given: Value) -> Result<Value, Misuse> {
     let schema = parameters(tool);
     let mut walk = Walk { tool, problems: Vec::new() };
@@ -150,7 +150,8 @@ impl Walk {
         converted.collect()
     }
 
-    /// Uses a title as the label of a run, or ignores it. Without a task, the title becomes the task.
+    /// Uses a title as the label of a run, or ignores it. If the task is missing, reports the title as a mistake,
+    /// because it may be the task.
     fn apply_title(
         &mut self,
         titles: Vec<(String, Value)>,

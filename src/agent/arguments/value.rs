@@ -31,7 +31,7 @@ pub(super) fn names_no_value(value: &Value) -> bool {
 ///
 /// # Errors
 ///
-/// Returns the expected form if the value is ambiguous.
+/// Returns the expected form if the value does not have exactly one meaning.
 pub(super) fn converted(value: &Value, schema: &Value) -> Result<Value, String> {
     let choices: Vec<&str> =
         schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

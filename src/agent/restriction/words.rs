@@ -42,7 +42,8 @@ const NEGATIVE_WORDS: [&str; 26] = [
 ];
 /// Combinations of words that forbid together, without separators.
 const NEGATIVE_NAMES: [&str; 3] = ["dryrun", "nondestruct", "humanintheloop"];
-/// Prefixes of words that permit. They forbid all other things, or, if the value is `false`, the thing itself.
+/// Prefixes of words that permit. A field with such a word forbids everything else, or everything if its value is
+/// `false`.
 const POSITIVE: [&str; 10] =
     ["allow", "permi", "whitelist", "limit", "privileg", "authori", "grant", "trust", "autonom", "entitle"];
 /// Prefixes of words for asking someone first.

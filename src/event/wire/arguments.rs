@@ -5,19 +5,19 @@ use serde_json::{Map, Number, Value};
 use crate::text::HeadTail;
 use crate::text::json::skim::{Kind, Verdict, Word};
 
-/// Bytes kept of one string: head and tail.
+/// The maximum number of stored bytes of one string: its head and tail.
 const MAX_STRING: usize = 16 * 1024;
-/// Bytes kept of all strings and keys of one call.
+/// The maximum number of stored bytes of all strings and keys of one call.
 const MAX_TOTAL: usize = 32 * 1024;
-/// Values kept of one call, counted at any depth.
+/// The maximum number of stored values of one call, at any depth.
 const MAX_VALUES: usize = 256;
-/// Depth of nested containers.
+/// The maximum depth of nested containers.
 const MAX_DEPTH: usize = 16;
 
 /// Builds one JSON value from the calls of the skimmer, and leaves out what exceeds a bound.
 #[derive(Debug)]
 pub(crate) struct Arguments {
-    /// Open containers, outermost first, each with its key in the one around it.
+    /// Open containers, outermost first, each with its key in the container around it.
     open: Vec<(Value, Option<String>)>,
     key: Option<String>,
     text: HeadTail,

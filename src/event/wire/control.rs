@@ -7,33 +7,33 @@ use crate::event::question::{Question, QuestionMethod, Response};
 use crate::event::usage::ContextUse;
 use crate::text::floor_char_boundary;
 
-/// The status by which the guard in a child says how full its context is.
+/// The status with which the guard in a child reports the fill level of the child's context.
 const CONTEXT_STATUS: &str = "pi-subagent-context";
 /// The method that sets a status. It expects no answer.
 const SET_STATUS: &str = "setStatus";
 
-/// Bytes kept of one option.
+/// The maximum number of stored bytes of one option.
 const MAX_OPTION: usize = 1024;
-/// Options kept of one question, far more than a dialog shows.
+/// The maximum number of stored options of one question, far more than a dialog shows.
 const MAX_OPTIONS: usize = 64;
 
-/// The wanted fields of a record other than messages and tools. The type may come after the other fields, so all of them
-/// are kept until the record ends.
+/// The wanted fields of a record other than messages and tools. The type may come after the other fields, so all of
+/// them are kept until the record ends.
 #[derive(Debug, Default)]
 pub(in crate::event) struct Control {
     pub(super) id: Option<String>,
-    /// Of an answer to a command.
+    // The fields of a response to a command.
     pub(super) command: Option<String>,
     pub(in crate::event) success: Option<bool>,
     pub(super) error: Option<String>,
     pub(super) disposition: Option<String>,
-    /// Of a retry.
+    // The fields of a retry.
     pub(in crate::event) attempt: Option<u64>,
     pub(in crate::event) max_attempts: Option<u64>,
     pub(in crate::event) delay_ms: Option<u64>,
     pub(in crate::event) retried_error: Option<String>,
     pub(in crate::event) final_error: Option<String>,
-    /// Of a question.
+    // The fields of a question.
     pub(super) method: Option<String>,
     pub(super) title: Option<String>,
     pub(super) message: Option<String>,
@@ -41,15 +41,15 @@ pub(in crate::event) struct Control {
     pub(super) placeholder: Option<String>,
     pub(super) prefill: Option<String>,
     pub(super) timeout_ms: Option<u64>,
-    /// Of a status.
+    // The fields of a status.
     pub(super) status_key: Option<String>,
     pub(super) status_text: Option<String>,
-    /// Of a text of the question, or of its options, a part is left out.
+    /// Set if a part of a text of the question, or of its options, is left out.
     pub(super) is_cut: bool,
 }
 
 impl Control {
-    /// The request is known not to wait for an answer.
+    /// Returns true if the request certainly does not wait for an answer.
     pub(super) fn is_no_question(&self) -> bool {
         let Some(method) = self.method.as_deref() else { return false };
         let is_other = |key: &str| key != CONTEXT_STATUS;
@@ -66,7 +66,7 @@ impl Control {
         ContextUse::parse(self.status_text.as_deref().filter(|_| is_ours)?)
     }
 
-    /// The record as a response to a command.
+    /// Returns the record as a response to a command.
     pub(in crate::event) fn take_response(&mut self) -> Response {
         Response {
             id: self.id.take(),
@@ -77,7 +77,7 @@ impl Control {
         }
     }
 
-    /// The record as a question; `None` without an id, or when its method expects no answer.
+    /// Returns the record as a question, or `None` without an id, or if its method expects no answer.
     pub(in crate::event) fn take_question(&mut self) -> Option<Question> {
         let method = QuestionMethod::parse(self.method.as_deref()?)?;
         Some(Question {
@@ -98,7 +98,7 @@ impl Control {
         self.options.clear();
     }
 
-    /// Call before each option; returns whether it is wanted. Only texts are.
+    /// Call before each option. Returns true if the option is wanted: only texts are.
     pub(super) fn begin_option(&mut self, is_text: bool) -> bool {
         let is_wanted = is_text && self.options.len() < MAX_OPTIONS;
         self.is_cut |= !is_wanted;

@@ -1,6 +1,7 @@
 //! A hash of one JSON value of any length, so that two values can be compared without storing them.
 //!
-//! Strings are hashed as they are written: pi writes the same text in the same way, and decoding it costs more than hashing.
+//! Strings are hashed as they are written: pi writes the same text in the same way, and decoding it costs more than
+//! hashing.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,7 +12,7 @@ use crate::text::json::skim::{Kind, Verdict, Word};
 
 /// The text that pi's `bash` writes before the path of a long output. The path differs each time.
 const OUTPUT_FILE: &[u8] = b"Full output: ";
-/// Bytes at the end of a text in which that path is looked for, and why a command failed.
+/// The number of bytes at the end of a text that are searched for that path, and for the reason why a command failed.
 const HELD_BACK: usize = 512;
 
 /// The kernel's refusals as texts in the output of a command, the most specific last.
@@ -46,7 +47,7 @@ impl Digest {
         self.done = None;
     }
 
-    /// The hash of the value that has ended.
+    /// Returns the hash of the value that has ended.
     pub(super) fn take(&mut self) -> Option<u64> {
         self.done.take()
     }
@@ -86,7 +87,7 @@ impl Digest {
         let (passed, newest) = part.split_at(part.len().saturating_sub(HELD_BACK));
         let surplus =
             (self.held_back.len() + newest.len()).saturating_sub(HELD_BACK).min(self.held_back.len());
-        // Small parts are gathered, so that not each of them moves the others.
+        // Small parts are collected, so that not every part moves the others.
         if !passed.is_empty() || surplus > HELD_BACK {
             let surplus = if passed.is_empty() { surplus } else { self.held_back.len() };
             self.text.write(&self.held_back[..surplus]);
@@ -128,7 +129,7 @@ impl Digest {
     }
 }
 
-/// A hash that is the same in every process.
+/// Returns a hash that is the same in every process.
 pub(in crate::event) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -1,6 +1,6 @@
-//! Recognises `message_update`, the record that comes by the thousand, by the exact bytes that pi writes.
+//! Recognises `message_update`, the most frequent record, by the exact bytes that pi writes.
 //!
-//! A line whose frame differs in a single byte goes to the tokenizer, which must come to the same state.
+//! A line whose frame differs in a single byte goes to the tokenizer, which must reach the same state.
 
 use super::names::UpdateKind;
 use crate::text::Tail;
@@ -10,17 +10,17 @@ use crate::text::json::unescape::{Step, Unescape};
 /// Recognises updates.
 #[derive(Debug, Default)]
 pub(in crate::event) struct Fast {
-    /// The usage object of the last update, after its opening brace. It hardly ever changes while a message streams, and
-    /// comparing it costs a tenth of finding its end.
+    /// The usage object of the last update, after its opening brace. It rarely changes while a message streams, and a
+    /// comparison takes a tenth of the time of a search for its end.
     usage: Vec<u8>,
 }
 
-/// Longest usage object that is remembered, in bytes.
+/// The maximum length of a remembered usage object, in bytes.
 const MAX_USAGE: usize = 1024;
 
 impl Fast {
     /// Reads a complete line, without its LF, if it is an update as pi writes it. `delta` must be empty; unless a text
-    /// delta is returned, it may hold anything.
+    /// delta is returned, its content is undefined afterwards.
     pub(in crate::event) fn message_update(&mut self, line: &[u8], delta: &mut Tail) -> Option<UpdateKind> {
         let mut rest = line.strip_prefix(br#"{"type":"message_update","#)?;
         if let Some(usage) = rest.strip_prefix(br#""usage":{"#) {
@@ -47,9 +47,9 @@ impl Fast {
             .then_some(UpdateKind::TextDelta)
     }
 
-    /// Returns the end of the object whose opening brace stands before `bytes`.
+    /// Returns the end of the object whose opening brace is directly before `bytes`.
     fn usage_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        // The same bytes are the same object.
+        // If the bytes begin with the last usage object, the object ends with it, whatever follows.
         if !self.usage.is_empty() && bytes.starts_with(&self.usage) {
             return Some(self.usage.len());
         }

@@ -50,13 +50,13 @@ pub(super) enum Field {
     Details,
     /// The result that a child submits, as JSON.
     Submitted,
-    /// Any value, of which only a hash is kept.
+    /// Any value. Only its hash is stored.
     Digest(Slot<Option<u64>>),
-    /// A text, or a number that is kept as written.
+    /// A text, or a number that is stored as written.
     Id,
     /// A name or an identifier.
     Name(Slot<Option<String>>),
-    /// A text that is short as a rule.
+    /// A text that is normally short.
     Short(Slot<Option<String>>),
     /// A text of a dialog, which may be long.
     Long(Slot<Option<String>>),

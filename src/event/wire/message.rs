@@ -6,9 +6,9 @@ use crate::event::display::{DisplayItem, DisplayItems};
 use crate::event::usage::Usage;
 use crate::text::HeadTail;
 
-/// Bytes of text kept of one message: head and tail.
+/// The maximum number of stored bytes of one message's text: its head and tail.
 const MAX_TEXT: usize = 1024 * 1024;
-/// Bytes of a text block that are displayed.
+/// The maximum number of displayed bytes of a text block.
 const MAX_DISPLAY_TEXT: usize = 4 * 1024;
 
 /// The wanted fields of a `message`.

@@ -1,8 +1,8 @@
-//! One record of the stream, and how the wanted fields get out of it.
+//! Reads the wanted fields of one record of the stream.
 //!
-//! [`Reader`](reader::Reader) is the sink of the JSON skimmer: it says of each field whether it is wanted, keeps it within
-//! bounds, and stops as soon as nothing that follows can matter. A `message_update`, which makes up nearly all of a
-//! stream, is recognised by its exact bytes before that.
+//! [`Reader`](reader::Reader) is the sink of the JSON skimmer: it decides for each field if it is wanted, keeps it
+//! within bounds, and stops as soon as the rest cannot matter. A `message_update` is recognised before that by its
+//! exact bytes. Nearly all of a stream consists of these records.
 //!
 //! | Question | File |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! | What is kept of a tool call's arguments? | `arguments` |
 //! | How are the arguments and the result of a call compared with others? | `digest` |
 //! | What is kept of a result that a child submits? | `submitted` |
-//! | What is kept of responses, questions and retries? | `control` |
+//! | What is stored of responses, questions and retries? | `control` |
 //! | How is a text delta read without the tokenizer? | `fast` |
-//! | Where does a record begin that does not begin its line? | `start` |
+//! | Where does a record begin if other output precedes it on its line? | `start` |
 
 pub(super) mod arguments;
 mod control;

@@ -21,12 +21,12 @@ text_enum! {
         CompactionEnd = "compaction_end",
         UiRequest = "extension_ui_request",
         Response = "response",
-        /// Nothing in it is used. The record keeps its name.
+        /// An event whose content is not used. The record stores its name.
         Other = "",
     }
 }
 
-/// Event types that are known, and of which nothing is used.
+/// The known event types whose content is not used.
 const UNUSED: [&str; 11] = [
     "tool_execution_update",
     "session",

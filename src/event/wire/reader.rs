@@ -10,10 +10,10 @@ use crate::event::usage::{Usage, amount, count};
 use crate::text::json::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, floor_char_boundary};
 
-/// Bytes kept of an error message and of every other short string.
+/// The maximum number of stored bytes of an error message, and of every other short string.
 const MAX_SHORT: usize = 8 * 1024;
-/// Bytes kept of a title, a message, a placeholder and a prefill each; the rest of 16 KiB is room for the note
-/// that says how much is missing.
+/// The maximum number of stored bytes of a title, a message, a placeholder and a prefill, each. The rest of 16 KiB is
+/// room for the note that gives the size of the missing part.
 const MAX_LONG: usize = 16 * 1024 - 64;
 
 /// Reads records, one after the other.
@@ -58,25 +58,25 @@ impl Reader {
         Verdict::Take
     }
 
-    /// The arguments of a tool call, if a container in them is open.
+    /// Returns the arguments of a tool call, if a container in them is open.
     fn open_arguments(&mut self) -> Option<&mut Arguments> {
         Some(&mut self.record.message.as_mut()?.part.arguments).filter(|arguments| arguments.is_open())
     }
 
-    /// The arguments of a tool call, if the current value belongs to them.
+    /// Returns the arguments of a tool call, if the current value belongs to them.
     fn arguments(&mut self) -> Option<&mut Arguments> {
         let is_whole = matches!(self.field, Some(Field::PartArguments));
         let arguments = &mut self.record.message.as_mut()?.part.arguments;
         (is_whole || arguments.is_open()).then_some(arguments)
     }
 
-    /// The digest, if the current value is hashed.
+    /// Returns the digest, if the current value is hashed.
     fn digest(&mut self) -> Option<&mut Digest> {
         let is_whole = matches!(self.field, Some(Field::Digest(_)));
         (is_whole || self.digest.is_open()).then_some(&mut self.digest)
     }
 
-    /// Keeps the hash of a value that has ended.
+    /// Stores the hash of a value that has ended.
     fn end_digest(&mut self) {
         if let (Some(Field::Digest(slot)), Some(hash)) = (self.field, self.digest.take()) {
             *slot(&mut self.record) = Some(hash);
@@ -90,7 +90,7 @@ impl Reader {
     }
 }
 
-/// The beginning of a string, as long as a name may be.
+/// Returns the beginning of a string, at most the maximum length of a name.
 fn name(text: &HeadTail) -> &str {
     let head = text.head();
     &head[..floor_char_boundary(head, MAX_NAME)]
@@ -108,7 +108,7 @@ impl Sink for Reader {
         self.field = Field::of(container, key);
         match (self.field, self.record.kind) {
             (None, _) | (Some(Field::Content | Field::Usage), Some(EventKind::MessageStart)) => Verdict::Skip,
-            // Only the older, cumulative form goes on after the delta, with the whole message so far, twice.
+            // Only the older, cumulative form continues after the delta. It repeats the whole message so far, twice.
             (Some(Field::Partial), _) | (Some(Field::Message), Some(EventKind::MessageUpdate)) => {
                 if self.record.has_whole_delta() && !self.record.is_exact {
                     Verdict::Finish

@@ -7,9 +7,9 @@ use super::submitted::{Reply, Submitted};
 use crate::event::collected::Refusal;
 use crate::text::Tail;
 
-/// Bytes kept of one delta, and of the live text that it goes into.
+/// The maximum number of stored bytes of one delta, and of the live text that it becomes part of.
 pub(in crate::event) const MAX_LIVE: usize = 64 * 1024;
-/// Bytes kept of names and identifiers.
+/// The maximum number of stored bytes of names and identifiers.
 pub(super) const MAX_NAME: usize = 1024;
 
 /// The wanted fields of the record being read.
@@ -38,19 +38,19 @@ pub(in crate::event) struct Record {
     pub(in crate::event) is_error: Option<bool>,
     pub(in crate::event) will_retry: Option<bool>,
     control: Option<Control>,
-    /// A result is awaited from this tool. Kept over records.
+    /// The tool from which a result is expected. Kept over records.
     pub(in crate::event) submits: Option<&'static str>,
-    /// The model is known already, so only the role of a `message_start` matters. Kept over records.
+    /// Set if the model is known, so that only the role of a `message_start` matters. Kept over records.
     pub(in crate::event) knows_model: bool,
-    /// An assistant message has begun whose end has not come, so later events that repeat it are read. Set by the fold, kept
-    /// over records.
+    /// Set if an assistant message has begun and its end has not arrived, so that later events that repeat it are read.
+    /// Set by the fold, kept over records.
     pub(in crate::event) lacks_message: bool,
-    /// The assistant messages that an `agent_end` repeats. Its `message` is the last of them.
+    /// The number of assistant messages that an `agent_end` repeats. `message` is the last of them.
     pub(in crate::event) repeated: u64,
     last_repeated: Option<Message>,
-    /// The record is read to its end, because other output stands before it on its line.
+    /// Set if the record is read to its end, because other output precedes it on its line.
     pub(in crate::event) is_exact: bool,
-    /// This pi ends its work with `agent_settled`. Set by the fold, kept over records.
+    /// Set if this pi ends its work with `agent_settled`. Set by the fold, kept over records.
     pub(in crate::event) announces_end: bool,
 }
 
@@ -115,14 +115,14 @@ impl Record {
         self.message.get_or_insert_default()
     }
 
-    /// The fields of responses, questions and retries.
+    /// Returns the fields of responses, questions and retries.
     pub(in crate::event) fn control(&mut self) -> &mut Control {
         self.control.get_or_insert_default()
     }
 
     /// Returns true if the message is the assistant's.
     pub(in crate::event) fn is_from_assistant(&mut self) -> bool {
-        // Only a pi that announces its end lets its system message be seen.
+        // Only a pi that announces its end sends its system message.
         self.announces_end |= self.role() == Some("system");
         self.role() == Some("assistant")
     }
@@ -166,8 +166,8 @@ impl Record {
         self.message = self.last_repeated.take();
     }
 
-    /// Returns true if the content of the repeated message is wanted. Frees the message before it, so that only one content is
-    /// kept at a time.
+    /// Returns true if the content of the repeated message is wanted. Frees the message before it, so that only one
+    /// content is kept at a time.
     pub(super) fn wants_repeated_content(&mut self) -> bool {
         let is_wanted = self.role() == Some("assistant");
         if is_wanted {
@@ -199,7 +199,7 @@ impl Record {
             Some(EventKind::MessageUpdate) => {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
-            // It repeats all messages, and says after them only whether a retry follows.
+            // The event repeats all messages. After them it only says if a retry follows.
             Some(EventKind::AgentEnd) => self.announces_end && !self.lacks_message,
             Some(EventKind::TurnEnd) => !self.lacks_message,
             Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::is_no_question),

@@ -1,7 +1,7 @@
 //! Finds a record that does not begin its line.
 //!
-//! An extension, or a program that it starts, may write to the child's standard output without a line end: a terminal bell,
-//! a title, a progress bar. The next record of pi then stands behind these bytes, on the same line.
+//! An extension, or a program that it starts, may write to the child's standard output without a line end: a terminal
+//! bell, a title, a progress bar. The next record of pi then comes after these bytes, on the same line.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use memchr::memmem::Finder;
 
 use super::names::{EventKind, is_unknown};
 
-/// Bytes of an event's name. The longest known one has 32.
+/// The maximum length of an event's name, in bytes. The longest known name has 32.
 const MAX_NAME: usize = 40;
-/// Bytes of the id of a response. Ours have at most 8.
+/// The maximum length of the id of a response, in bytes. Our ids have at most 8.
 const MAX_ID: usize = 64;
 
-/// Within one record, a closing brace is never followed by an opening one and a quote: not in its structure, and in its strings
-/// a quote is escaped.
+/// Within one record, a closing brace is never followed by an opening one and a quote: not in its structure, and in its
+/// strings a quote is escaped.
 static BEHIND_RECORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{\""));
 static BEHIND_TEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\""));
 
@@ -30,8 +30,8 @@ pub(in crate::event) enum Start {
     Nowhere,
 }
 
-/// Finds the first record in `bytes`, which are part of a line. If the line is a record itself, only one directly behind it
-/// counts. `ends`: the line ends with these bytes.
+/// Finds the first record in `bytes`, which are part of a line. If the line is a record itself, only a record directly
+/// after it counts. `ends` is true if the line ends with these bytes.
 pub(in crate::event) fn find(bytes: &[u8], is_record: bool, ends: bool) -> Start {
     let (finder, before) = if is_record { (&BEHIND_RECORD, 1) } else { (&BEHIND_TEXT, 0) };
     for at in finder.find_iter(bytes) {
@@ -49,8 +49,8 @@ pub(in crate::event) fn find(bytes: &[u8], is_record: bool, ends: bool) -> Start
     }
 }
 
-/// Returns true if `bytes` begin as pi writes a record: with the name of a known event, or with the id of a response. `None`:
-/// too few bytes to tell.
+/// Returns true if `bytes` begin as pi writes a record: with the name of a known event, or with the id of a response.
+/// Returns `None` if the bytes are too few to tell.
 fn begins_record(bytes: &[u8]) -> Option<bool> {
     match (after(bytes, br#"{"type":""#), after(bytes, br#"{"id":""#)) {
         (Some(Some(rest)), _) => {
@@ -68,7 +68,8 @@ fn begins_record(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-/// The bytes behind `prefix`; `Some(None)` if they begin otherwise, and `None` if they are too few to tell.
+/// Returns the bytes after `prefix`, `Some(None)` if the bytes begin differently, and `None` if they are too few to
+/// tell.
 #[expect(clippy::option_option, reason = "the three cases have no other name")]
 fn after<'a>(bytes: &'a [u8], prefix: &[u8]) -> Option<Option<&'a [u8]>> {
     match bytes.strip_prefix(prefix) {
@@ -77,7 +78,8 @@ fn after<'a>(bytes: &'a [u8], prefix: &[u8]) -> Option<Option<&'a [u8]>> {
     }
 }
 
-/// A text of at most `limit` bytes up to a quote; `Some(None)` if it is longer, and `None` if its end is not known.
+/// Returns a text of at most `limit` bytes up to a quote, `Some(None)` if it is longer, and `None` if its end is not
+/// known yet.
 #[expect(clippy::option_option, reason = "the three cases have no other name")]
 fn quoted(bytes: &[u8], limit: usize) -> Option<Option<&[u8]>> {
     match bytes.iter().take(limit + 1).position(|byte| matches!(byte, b'"' | b'\\')) {

@@ -1,16 +1,16 @@
 //! The result that a child submits by a tool call.
 
-/// Bytes kept of one, so that a child of many bytes cannot fill the memory.
+/// The maximum number of stored bytes of a result, so that a child cannot fill the memory.
 pub const MAX_SUBMITTED: usize = 2 * 1024 * 1024;
-/// Bytes kept of pi's reply to one.
+/// The maximum number of stored bytes of pi's reply to a result.
 const MAX_REPLY: usize = 2 * 1024;
 
 /// A result as JSON, as its child has written it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Submitted {
-    /// The JSON; nothing if it is too long.
+    /// The JSON, empty if it is too long.
     pub json: Vec<u8>,
-    /// It has more bytes than are kept.
+    /// True if the result is longer than the limit.
     pub is_too_long: bool,
 }
 
@@ -24,10 +24,10 @@ impl Submitted {
     }
 }
 
-/// The beginning of the longest text in pi's reply to a submitted result: the reason of a refusal.
+/// The beginning of the longest text in pi's reply to a submitted result: the reason for a refusal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::event) struct Reply {
-    /// Written in JSON, as the record has it.
+    /// The text in its JSON form, as in the record.
     current: Vec<u8>,
     longest: Vec<u8>,
 }
@@ -50,9 +50,9 @@ impl Reply {
         self.longest.clear();
     }
 
-    /// The text. An escape or a character that the limit has cut is left out.
+    /// Returns the text, without an escape or a character that the limit has cut.
     pub(in crate::event) fn text(&self) -> String {
-        /// Bytes of the longest escape: a surrogate pair.
+        /// The length of the longest escape, a surrogate pair, in bytes.
         const LONGEST_ESCAPE: usize = 12;
         let length = self.longest.len();
         let decoded = (0..=LONGEST_ESCAPE.min(length)).find_map(|cut| {

@@ -14,8 +14,9 @@ use crate::text::figures::millis;
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct DeliveryStep {
-    /// `check`: call `contains`. `send`: give the message to the session and call `sent`; without that, the rest waits. `arrived`:
-    /// the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
+    /// `check`: call `contains`. `send`: give the message to the session and call `sent`; otherwise this message and
+    /// the later ones keep waiting. `arrived`: the message is in the session. `confirm`: call
+    /// `BackgroundSession.delivered` with the ids.
     #[napi(ts_type = "\"check\" | \"send\" | \"arrived\" | \"confirm\"")]
     pub step: &'static str,
     /// The first of the message's `deliveryIds`; of `send` and `arrived`.
@@ -26,18 +27,18 @@ pub struct DeliveryStep {
     pub delivery_ids: Option<Vec<String>>,
 }
 
-/// Messages that join the session before its model would stop.
+/// Messages that join the session when its model would otherwise stop.
 #[napi(object, object_from_js = false)]
 pub struct JoiningMessages {
     /// The first of the `deliveryIds` of each message, oldest first.
     pub messages: Vec<String>,
-    /// True when the model goes on because of them.
+    /// True when the model continues because of them.
     #[napi(js_name = "continue")]
     pub continues: bool,
 }
 
-/// Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages with results, and of replies
-/// to a waiting tool. Entries without deliveries may be omitted.
+/// Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages that announce
+/// results or questions, and of replies that a tool waited for. Entries that cannot contain deliveries may be omitted.
 ///
 /// @example
 /// ```ts
@@ -50,8 +51,9 @@ pub fn delivered_in(entries: String) -> Vec<String> {
     background::delivered_in(&entries)
 }
 
-/// Decides when the messages of `openBackground` go into a session, so that each is in it once: a host such as pi drops or
-/// refuses a message at some moments without saying so. Report each event, then take steps until there is none.
+/// Decides when the messages of `openBackground` go into a session, so that each message is in it exactly once: a host
+/// such as pi drops or refuses a message at some moments without saying so. Report each event, then take steps until
+/// there is none.
 ///
 /// @example
 /// ```ts
@@ -74,7 +76,8 @@ pub struct DeliveryDispatcher(Dispatcher);
 
 #[napi]
 impl DeliveryDispatcher {
-    /// For a session that contains the deliveries `delivered`. `hasUser`: a user decides when the model works.
+    /// Creates the dispatcher of a session that already contains the deliveries `delivered`. `hasUser`: a user decides
+    /// when the model works.
     #[napi(constructor, catch_unwind)]
     pub fn new(has_user: bool, delivered: Vec<String>) -> Self {
         Self(Dispatcher::new(has_user, delivered, Instant::now()))
@@ -92,19 +95,19 @@ impl DeliveryDispatcher {
         self.0.waiting()
     }
 
-    /// The time of the next call of `check`, in milliseconds from now. Absent if there is nothing left to do.
+    /// Returns the time until the next call of `check`, in milliseconds. Absent if there is nothing left to do.
     #[napi(catch_unwind)]
     pub fn check_after_ms(&self) -> Option<f64> {
         self.0.is_waiting().then(|| millis(DISPATCHER_LOOK).into_js())
     }
 
-    /// Time has passed. `isIdle`: no turn is under way.
+    /// Time has passed. `isIdle`: no turn is running.
     #[napi(catch_unwind)]
     pub fn check(&mut self, is_idle: bool) {
         self.0.check(is_idle, Instant::now());
     }
 
-    /// A prompt has come, and its turn is being prepared.
+    /// A prompt has arrived, and its turn is being prepared.
     #[napi(catch_unwind)]
     pub fn prompted(&mut self) {
         self.0.prompted(Instant::now());
@@ -140,19 +143,19 @@ impl DeliveryDispatcher {
         self.0.join(Instant::now()).into_js()
     }
 
-    /// The model has stopped, because of an abort or because it is done.
+    /// The model has stopped. `aborted`: it was aborted; otherwise it is done.
     #[napi(catch_unwind)]
     pub fn settled(&mut self, aborted: bool) {
         self.0.settled(aborted);
     }
 
-    /// The host would end now, unless the model goes on.
+    /// The host would exit now, unless the model continues.
     #[napi(catch_unwind)]
     pub fn drain(&mut self) {
         self.0.drain();
     }
 
-    /// The session has been closed.
+    /// The session has been closed: forgets its messages, which are offered again when it is opened.
     #[napi(catch_unwind)]
     pub fn forget(&mut self) {
         self.0.forget();

@@ -19,8 +19,8 @@ const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title 
      const alive = setInterval(() => {}, 1 << 30); \
      addon.hostRun().finally(() => clearInterval(alive));";
 
-/// Returns the way to start a host process: with the program that runs this process, including Bun and Electron. `None` if the
-/// addon's own file is not known.
+/// Returns the command that starts a host process: the program that runs this process, even if that is Bun or Electron.
+/// `None` if the addon's own file is not known.
 pub(in crate::node) fn host_process() -> Option<Detached> {
     let program = std::env::current_exe().ok()?;
     let args = ["-e".into(), SCRIPT.into(), addon()?.as_os_str().to_owned()].into();

@@ -12,11 +12,11 @@ pub struct RunEvent {
     /// The name of the event.
     #[napi(ts_type = "\"subagent:started\" | \"subagent:update\" | \"subagent:ended\"")]
     pub happened: &'static str,
-    /// The run of the event.
+    /// The run that it happened to.
     pub run: PublishedRun,
 }
 
-/// That results stand in the conversation.
+/// The event `subagent:delivered`: results are in the conversation.
 #[napi(object, object_from_js = false)]
 pub struct DeliveredEvent {
     /// The ids of the runs.

@@ -1,4 +1,4 @@
-//! Finds the question that a person wants to answer.
+//! Finds the waiting question that a person wants to answer.
 
 use napi_derive::napi;
 
@@ -26,7 +26,8 @@ pub struct ChosenQuestion {
     pub problem: Option<String>,
 }
 
-/// Returns the question that a line after `/subagents` refers to, oldest first. `null` if the line is another command.
+/// Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the
+/// oldest first. `null` if the line is another command.
 ///
 /// @example
 /// ```ts

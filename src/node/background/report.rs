@@ -73,7 +73,7 @@ pub struct Completion {
     pub value: String,
     /// Its name in the list of completions.
     pub label: String,
-    /// The effect of the command, or the named run.
+    /// The effect of the command, or a description of the run that it names.
     pub description: String,
 }
 

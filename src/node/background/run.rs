@@ -6,7 +6,7 @@ use crate::node::into_js::object_into_js;
 use crate::node::result::{ContextUse, RetryNotice, RunUsage};
 use crate::orchestrate::background;
 
-/// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
+/// A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC.
 #[napi(object, object_from_js = false)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct RunRecord {
@@ -30,10 +30,11 @@ pub struct RunRecord {
     pub thinking: Option<String>,
     /// The directory the child works in.
     pub cwd: String,
-    /// The time at which its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered.
+    /// The rule for archiving its transcript: `keep`: after `archiveAfterMinutes`; `delete`: once its result was
+    /// delivered.
     #[napi(ts_type = "\"keep\" | \"delete\"")]
     pub cleanup: &'static str,
-    /// True when the run goes on after its pi has ended.
+    /// True when the run continues after its pi has ended.
     pub is_detached: bool,
     /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
     /// start.
@@ -41,7 +42,7 @@ pub struct RunRecord {
         ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\" | \"ended\""
     )]
     pub state: &'static str,
-    /// The place in the queue, from 1; absent once it has its turn.
+    /// The position in the queue, from 1; absent once it has a slot.
     pub position: Option<u32>,
     /// The run that writes to its work tree and has to end first; absent unless that holds it back.
     pub blocked_by: Option<String>,
@@ -63,14 +64,14 @@ pub struct RunRecord {
     pub started_ms: Option<i64>,
     /// The time of its end.
     pub ended_ms: Option<i64>,
-    /// The runtime before the last resumption, in milliseconds; 0 for a run that was not resumed. `startedMs` is then the start
-    /// of its last part.
+    /// The runtime before the last resumption, in milliseconds; 0 for a run that was never resumed. For a resumed run
+    /// `startedMs` is the time at which its last part got its slot.
     pub previous_run_ms: f64,
     /// The time at which its transcript will be archived.
     pub archive_at_ms: Option<i64>,
     /// The time at which its transcript was archived.
     pub archived_ms: Option<i64>,
-    /// Its usage, including earlier resumptions.
+    /// Its usage, including the parts before it was resumed.
     pub usage: RunUsage,
     /// The context use of its child. Absent before the end of its first turn.
     pub context: Option<ContextUse>,
@@ -89,9 +90,9 @@ pub struct RunRecord {
     pub notes: Option<Vec<String>>,
     /// The tools its policy allowed when it was accepted.
     pub tools: Vec<String>,
-    /// The sandbox that enforces readonly, in words, or its absence.
+    /// The child's sandbox in words: the mechanisms that enforce it, or a note that it is not enforced.
     pub sandbox: Option<String>,
-    /// The certainty that all processes of the child have ended, as in `SingleResult`.
+    /// The level of certainty that all of the child's processes have ended, as in `SingleResult`.
     pub supervision: Option<String>,
     /// The child's process id, while it runs.
     pub pid: Option<u32>,

@@ -34,10 +34,11 @@ pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEve
 /// A change of a conversation's runs. A field is absent when there is nothing new for it.
 #[napi(object, object_from_js = false)]
 pub struct BackgroundEvent {
-    /// The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
-    /// `partial` and `notes` are absent.
+    /// The live runs of the conversation, its newest 100 background runs and its newest 100 foreground runs, newest
+    /// first. They are brief: `task` has at most 200 bytes; `result`, `partial` and `notes` are absent.
     pub runs: Option<Vec<RunRecord>>,
-    /// The events of runs for other extensions, oldest first. Runs that ended before the conversation was opened have none.
+    /// The events of runs for other extensions, oldest first. There are none for runs that had ended before the
+    /// conversation was opened.
     pub news: Option<Vec<RunEvent>>,
     /// Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
@@ -54,12 +55,12 @@ pub struct DeliveryMessage {
     pub delivery_ids: Vec<String>,
     /// The ids of the runs, in the order of `deliveryIds`.
     pub run_ids: Vec<String>,
-    /// The runs, with their results; empty where runs ask.
+    /// The runs, with their results; empty in a message with questions.
     pub runs: Vec<RunRecord>,
-    /// The questions to the conversation of runs whose agents say `ask: parent`. A message has results or questions.
-    /// `continueRun` and the tool `sessions_send` answer.
+    /// The questions that runs ask the conversation, if their agents say `ask: parent`. A message has either results or
+    /// questions. `continueRun` and the tool `sessions_send` answer them.
     pub questions: Vec<RunQuestion>,
-    /// The event for other extensions once the message is in the conversation, `subagent:delivered`.
+    /// The event `subagent:delivered`, to publish to other extensions once the message is in the conversation.
     pub news: DeliveredEvent,
     /// The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
     /// labelled.
@@ -99,7 +100,7 @@ pub struct RunQuestion {
     pub question: String,
     /// The answers that it names; empty for one in other words.
     pub options: Vec<String>,
-    /// The time at which it continues without an answer, in milliseconds since 1970.
+    /// The time at which the run continues without an answer, in milliseconds since 1970.
     pub ends_ms: i64,
 }
 
@@ -122,7 +123,7 @@ pub struct Announcement {
     pub details: Value,
 }
 
-/// An open conversation and its background runs, which go on without it; see `openBackground`.
+/// An open conversation and its background runs, which continue without it; see `openBackground`.
 ///
 /// @example
 /// ```ts
@@ -144,10 +145,10 @@ pub struct BackgroundSession {
     view: watch::Receiver<Option<Arc<ConversationView>>>,
 }
 
-/// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event at a time
-/// and at most five a second. The next event waits for a returned promise. If `onEvent` throws or its promise rejects, the
-/// deliveries of that event are offered again. After six failures in a row the conversation is closed. Opening a conversation
-/// that is open in this process replaces the earlier one.
+/// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
+/// at a time and at most five a second. If it returns a promise, the next event waits for that. If `onEvent` throws or
+/// its promise rejects, the deliveries of that event are offered again. After six failures in a row the conversation is
+/// closed. Opening a conversation that is open in this process replaces the earlier one.
 ///
 /// @example
 /// ```ts
@@ -231,8 +232,8 @@ impl BackgroundSession {
 
 #[napi]
 impl BackgroundSession {
-    /// The conversation's live runs, its newest 100 in the background and as many of calls, newest first. `all`: the runs of
-    /// every conversation.
+    /// Resolves with the conversation's live runs, its newest 100 background runs and its newest 100 foreground runs,
+    /// newest first. `all`: the runs of every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<RunRecord>>> {
         let service = Arc::clone(&self.service);
@@ -240,9 +241,10 @@ impl BackgroundSession {
         promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
 
-    /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
-    /// `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake.
-    /// `host` answers the questions of a resumed run. `pi` is the current state of pi, for `agents`, `doctor` and `run`.
+    /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
+    /// `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
+    /// report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows
+    /// it by now, for `agents`, `doctor` and `run`.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command(
         &self,
@@ -262,10 +264,10 @@ impl BackgroundSession {
         })
     }
 
-    /// Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads it before
-    /// its next turn. `run` is the session key, the id or its beginning, the label, or the id of the child's session; runs that a
-    /// call has waited for are continued too. Resolves with a receipt as `spawnSession` does; the result comes through
-    /// `openBackground`. `host` answers the questions of the run.
+    /// Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads
+    /// it before its next turn. `run` is the run's session key, its id or the beginning of that, its label, or the id
+    /// of its child's session. Foreground runs can be continued too. Resolves with a receipt as `spawnSession` does;
+    /// the result comes through `openBackground`. `host` answers the questions of the run.
     ///
     /// @example
     /// ```ts
@@ -292,8 +294,8 @@ impl BackgroundSession {
         })
     }
 
-    /// Resumes interrupted runs after a restart of pi. `keys` are the ones in `DeliveryMessage.restart`. A run is resumed like
-    /// this at most twice. Resolves with the report. `host` answers the questions of the runs.
+    /// Resumes interrupted runs after a restart of pi. `keys` are the ones in `DeliveryMessage.restart`. A run is
+    /// resumed this way at most twice. Resolves with the report. `host` answers the questions of the runs.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn restart_runs(
         &self,
@@ -316,8 +318,8 @@ impl BackgroundSession {
         commands::complete(&prefix, &view.runs(), &view.agents()).into_js()
     }
 
-    /// The newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no such run, or
-    /// no readable file.
+    /// Resolves with the newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no
+    /// such run, or no readable file.
     #[napi(catch_unwind, ts_return_type = "Promise<Transcript>")]
     pub fn transcript(
         &self,
@@ -354,9 +356,9 @@ impl BackgroundSession {
         })
     }
 
-    /// Resolves when no run of the conversation is live and its results were offered: for a host that would exit
-    /// otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. Absent,
-    /// `background.headlessWaitMs` holds, where 0 is no limit.
+    /// Resolves when no run of the conversation is live and all results have been offered. It is for a host that would
+    /// exit otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. If absent, the
+    /// limit is `background.headlessWaitMs`, where 0 is no limit.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn settled(&self, env: Env, timeout_ms: Option<f64>) -> napi::Result<PromiseRaw<'_, ()>> {
         let limit = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());

@@ -1,4 +1,4 @@
-//! The tools with which the model of a conversation looks at its runs and steers them.
+//! The tools with which the model of a conversation reads and steers its runs.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct SessionToolAnswer {
     pub is_error: Option<bool>,
 }
 
-/// The details of a session tool's answer in a session.
+/// The details that a session keeps of a session tool's answer.
 #[napi(object, object_from_js = false)]
 pub struct SessionToolDetails {
     /// `subagent-session`.
@@ -39,8 +39,8 @@ pub struct SessionToolDetails {
     pub version: u32,
     /// The answer for people.
     pub report: CommandReport,
-    /// The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the conversation;
-    /// until then they count as under way. Absent: none.
+    /// The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the
+    /// conversation; until then they count as not delivered yet. Absent: none.
     pub delivery_ids: Option<Vec<String>>,
 }
 

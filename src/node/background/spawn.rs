@@ -38,7 +38,7 @@ pub struct SpawnReceipt {
 }
 
 /// Asks for a background run. Resolves with a receipt as soon as it is accepted or refused, never with its result: the
-/// conversation gets that through `openBackground`. The run is stored before its child starts, and goes on when the
+/// conversation gets that through `openBackground`. The run is stored before its child starts, and continues when the
 /// conversation is closed. `sessionId` or `parentSessionFile` is required.
 ///
 /// @example
@@ -93,7 +93,8 @@ pub struct SpawnableAgent {
     pub readonly: bool,
     /// True if its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that.
     pub can_write: bool,
-    /// The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none.
+    /// The files that it could change: `tree`: only those in its tree, enforced by the kernel; `anywhere`: all that the
+    /// user may change. Absent if it could change none.
     #[napi(ts_type = "\"tree\" | \"anywhere\"")]
     pub writes: Option<&'static str>,
     /// The model it would get, as it is named; absent when unknown.
@@ -102,7 +103,8 @@ pub struct SpawnableAgent {
     pub model_from: Option<String>,
     /// The thinking level it would get; absent when unknown.
     pub thinking: Option<String>,
-    /// The addressee of its questions: the user, or the conversation that started it. Absent if it asks no one.
+    /// The recipient of the questions that it asks while it works: the user, or the conversation that started it.
+    /// Absent if it asks no one.
     #[napi(ts_type = "\"user\" | \"parent\"")]
     pub asks: Option<&'static str>,
 }

@@ -5,7 +5,7 @@ use napi_derive::napi;
 use crate::node::into_js::IntoJs;
 use crate::transcript::{self, TranscriptEntry as Entry, Wanted};
 
-/// Entries that are read unless told otherwise.
+/// The default number of entries that are read.
 const ENTRIES: u32 = 40;
 /// The most entries that are read.
 const MAX_ENTRIES: u32 = 2_000;

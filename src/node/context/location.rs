@@ -8,13 +8,13 @@ use std::sync::OnceLock;
 use napi::bindgen_prelude::{Env, Object};
 use napi_derive::napi;
 
-/// Names another warden. Empty: no warden, and children are held by their process group alone.
+/// Names another warden. Empty: no warden, and children are ended by their process group alone.
 const OVERRIDE: &str = "PI_SUBAGENT_WARDEN";
 
 /// The addon's own file.
 static ADDON: OnceLock<PathBuf> = OnceLock::new();
 
-/// Remembers where the addon was loaded from, which only Node knows; where it does not say, the location stays unknown.
+/// Remembers where the addon was loaded from, which only Node knows; if Node does not say, the location stays unknown.
 #[napi(module_exports, catch_unwind)]
 pub fn remember_location(_exports: Object, env: Env) -> napi::Result<()> {
     if let Some(file) = env.get_module_file_name().ok().as_deref().and_then(file_path) {
@@ -43,7 +43,7 @@ pub(in crate::node) fn addon() -> Option<&'static Path> {
     ADDON.get().map(PathBuf::as_path)
 }
 
-/// Returns the warden next to the addon, working or not, unless the environment names another.
+/// Returns the warden next to the addon, even if it does not work, unless the environment names another.
 pub(super) fn warden(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     if !cfg!(target_os = "linux") {
         return None;

@@ -57,7 +57,7 @@ pub struct SessionKey {
 /// A name of this package that the hosting pi gives to something else.
 #[napi(object, object_to_js = false)]
 pub struct TakenName {
-    /// The kind of the name.
+    /// The kind of thing that it names.
     #[napi(ts_type = "\"tool\" | \"prompt\" | \"command\"")]
     pub kind: String,
     /// The name, without a slash.
@@ -73,8 +73,8 @@ pub struct TakenName {
     pub ours: Option<String>,
 }
 
-/// Returns the current host, from options and this process's environment. Call it on the JavaScript thread, the only one that may
-/// change the environment.
+/// Returns the host as it is now, from options and this process's environment. Call it on the JavaScript thread, the
+/// only one that may change the environment.
 pub(super) fn context_now(
     agent_dir: Option<String>,
     added: Option<HashMap<String, String>>,

@@ -39,13 +39,13 @@ pub struct CollectedOutput {
     pub display_items: Vec<DisplayItem>,
     /// Bytes left out of the middle of `output`; 0 when it is whole.
     pub omitted_bytes: f64,
-    /// The amount that was read.
+    /// The counts of what was read.
     pub counts: StreamCounts,
     /// The end of the lines that are no JSON; at most 8 KiB.
     pub noise: String,
 }
 
-/// The read amount of a stream.
+/// The bytes and lines that were read from a stream.
 #[napi(object, object_from_js = false)]
 pub struct StreamCounts {
     /// Bytes.
@@ -75,7 +75,7 @@ pub fn collect_output(
     jsonl: Either<String, Uint8Array>,
 ) -> napi::Result<PromiseRaw<'static, CollectedOutput>> {
     let sanitizer = sanitizer_maker(None)?;
-    // Copy: JavaScript may go on writing into its own buffer.
+    // A copy, because JavaScript may continue to write to its own buffer.
     let jsonl = match jsonl {
         Either::A(text) => text.into_bytes(),
         Either::B(bytes) => bytes.to_vec(),

@@ -15,7 +15,7 @@ use crate::text::{
     secret_values,
 };
 
-/// The knowledge of a sanitizer next to its rules.
+/// The values and exceptions of a sanitizer, in addition to its rules.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct SanitizeOptions {
@@ -31,7 +31,8 @@ pub struct SanitizeOptions {
     /// @default "own"
     #[napi(ts_type = "\"own\" | \"all\" | \"off\"")]
     pub home_paths: Option<String>,
-    /// Exact values to keep, and rules, as `rule:NAME`. An entry that names no rule rejects.
+    /// Exact values to leave as they are, and rules to switch off, as `rule:NAME`. The call rejects if an entry names
+    /// no rule.
     pub allow: Option<Vec<String>>,
 }
 
@@ -40,11 +41,11 @@ pub struct SanitizeOptions {
 pub struct Redaction {
     /// The rule's name.
     pub rule: String,
-    /// The findings of the rule, in plain words.
+    /// The kind of values that the rule finds, in plain words.
     pub what: String,
-    /// The number of findings.
+    /// The number of times that it fired.
     pub count: u32,
-    /// The positions, in bytes of the input as UTF-8.
+    /// The places where it fired, in bytes of the input as UTF-8.
     pub ranges: Vec<ByteRange>,
 }
 
@@ -57,7 +58,7 @@ pub struct ByteRange {
     pub end: f64,
 }
 
-/// The kept amount of a text. The limit that is reached first counts, and the marker counts within it.
+/// The limits to which a text is cut. The limit that is reached first counts, and the marker counts within it.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct OutputLimits {
@@ -67,7 +68,7 @@ pub struct OutputLimits {
     /// From 0; `Infinity` is no limit.
     /// @default 2000
     pub max_lines: Option<f64>,
-    /// The place of the full text, for the marker.
+    /// The location of the whole text, which the marker names.
     pub full_text: Option<String>,
 }
 
@@ -137,7 +138,8 @@ pub fn sanitize_output(
     })
 }
 
-/// Explains the redactions in a text: the rule, its findings, their number and their positions.
+/// Reports what would be redacted in a text: for each rule its name, the kind of values it finds, their number and
+/// their positions.
 ///
 /// @example
 /// ```ts
@@ -159,7 +161,7 @@ pub fn inspect_output(
     })
 }
 
-/// Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
+/// Keeps the head and the tail of a text, because the conclusions are there. Rejects if a limit is negative or NaN.
 ///
 /// @example
 /// ```ts

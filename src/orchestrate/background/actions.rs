@@ -22,9 +22,9 @@ use crate::run::{
 use crate::store::now_ms;
 use crate::text::figures::millis;
 
-/// The maximum time that `stop` waits for the end of a run.
+/// The maximum time that `stop` waits for a run to end.
 const STOPPING: Duration = Duration::from_secs(10);
-/// Pause between two looks at a run of another process while no conversation is open.
+/// The pause between two checks of a run of another process while no conversation is open.
 const LOOK: Duration = Duration::from_millis(500);
 /// The prompt of a run resumed without a message.
 const GO_ON: &str = "Continue with your task where you left off, and finish it.";
@@ -52,15 +52,16 @@ pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<A
     Ok(if has_ended { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
 }
 
-/// The numbers of ended runs.
+/// The numbers of runs that [`stop_all`] ends.
 pub struct StoppedRuns {
     /// The foreground runs.
     pub foreground: usize,
-    /// Those in the background.
+    /// The background runs.
     pub background: usize,
 }
 
-/// Ends all runs of a conversation, the runs of this process at once.
+/// Ends all runs of a conversation. The runs of this process begin to end when this is called, before the future is
+/// polled.
 pub fn stop_all(
     service: &Arc<BackgroundService>,
     session: &str,
@@ -85,8 +86,8 @@ pub fn stop_all(
     }
 }
 
-/// Moves the waiting calls of a conversation to the background: the call of one run, or all. Returns the moved runs, and the
-/// reasons why other calls keep waiting.
+/// Moves the runs of waiting calls to the background: the runs of the call that waits for `run`, or of all calls of the
+/// conversation. Returns the moved runs, and the reasons why the other calls keep waiting.
 ///
 /// # Errors
 ///
@@ -129,8 +130,8 @@ pub async fn hand_over(
     Ok((runs, refused))
 }
 
-/// Sends a message to a run: as the answer to its question to the conversation, to its working child, or as the next prompt of
-/// its session.
+/// Sends a message to a run. If the run has asked its conversation a question, the message is the answer. Otherwise a
+/// working child gets it, and an ended run continues with it as the next prompt of its session.
 ///
 /// # Errors
 ///
@@ -231,7 +232,7 @@ pub async fn resume(
         return Err(over);
     }
     if message.is_none() {
-        // A person who resumes a run wants it to try, even if its provider's quota was used up.
+        // A person who resumes a run wants an attempt, even if the quota of its provider was used up.
         let _ = Queue::shared().try_quotas();
     }
     live.note_prepared(&ready);
@@ -293,7 +294,8 @@ fn try_quota(
     }
 }
 
-/// Delivers the end of the run to the conversation that resumes it, if the requesting conversation is gone.
+/// Makes the conversation that resumes a run the receiver of the run's end, if the conversation that requested the run
+/// is gone. Returns true if it did.
 async fn adopt(record: &mut RunRecord, scope: &ConversationScope) -> bool {
     let Some(here) = scope.context.session().filter(|here| **here != *record.session) else { return false };
     let asked = record.clone();

@@ -28,7 +28,7 @@ use crate::store::{Delivery, now_ms};
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The maximum time that a result waits for others while more runs of its conversation are live.
 const TOGETHER: Duration = Duration::from_secs(2);
-/// Most results in one message, each in full within its share; the rest follow in the next ones.
+/// The maximum number of results in one message, each in full within its share. The next messages contain the rest.
 const MAX_TOGETHER: usize = 16;
 /// The maximum time that a pi about to exit waits for a store that cannot be read.
 const UNANSWERED: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ const MAX_FAILURES: u32 = 6;
 /// The maximum time that a pi about to exit waits for runs that it has ended itself.
 const LEAVING: Duration = Duration::from_secs(30);
 
-/// A conversation's knowledge about its deliveries at its opening.
+/// The deliveries that a conversation knows of when it is opened.
 #[derive(Clone, Debug, Default)]
 pub struct KnownDeliveries {
     /// Ids of the deliveries that it contains.
@@ -128,7 +128,8 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
     until(service, view, limit, false).await;
 }
 
-/// As [`until_settled`], but also ends, with true, once a run has asked the conversation since the last time that it did.
+/// Does the same as [`until_settled`], but also ends once a run has asked the conversation since the last time that
+/// this ended so. Returns true in that case.
 pub async fn until_settled_or_asked(
     service: &BackgroundService,
     view: &ConversationView,
@@ -234,7 +235,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
                 view.note_asked();
             }
         }
-        // Only now, because `until_settled` waits for the listener's receipt.
+        // Only now, because `until_settled` waits until the listener has received the deliveries.
         if ack == Ack::Rejected {
             if !batch.deliveries.is_empty() {
                 view.outbox.put_back(batch.deliveries);
@@ -282,7 +283,8 @@ async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stor
     }
 }
 
-/// Returns the interrupted runs of a message, unless their ends are only delivered.
+/// Returns the interrupted runs of a message that can be resumed. `None` if there are none, or if
+/// `background.onRestart` is `tell`, which only delivers their ends.
 async fn restart_of(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
@@ -324,7 +326,7 @@ async fn next_message(
     let asking = Arc::clone(view);
     let claim = service.blocking(move |service| {
         let (mut claimed, is_all) = service.repository.claim_deliveries(asking.session());
-        // The pi that told them died before it could say so.
+        // The pi that delivered them died before it could confirm that.
         let contained = asking.contained(&claimed);
         claimed.retain(|delivery| !contained.contains(&delivery.id));
         mark(service, &asking, &contained);

@@ -17,7 +17,7 @@ use crate::orchestrate::admission::Admission;
 use crate::run::{AdmittedRun, Cleanup, HostCallbacks, RunRecord, ToolResult, blocking};
 use crate::transcript::session_id;
 
-/// The interval of storing a run's cost without other changes.
+/// The minimum interval at which a run's usage is stored while nothing else changes.
 const SPENDING: Duration = Duration::from_secs(5);
 /// The interval at which a host process writes a snapshot of its run.
 const SNAPSHOTS: Duration = Duration::from_millis(500);

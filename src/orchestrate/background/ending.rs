@@ -12,11 +12,11 @@ use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
 
-/// The size of the stored result next to the delivery.
+/// The limits of the result that the store keeps next to the delivery, to show it later.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
-/// The note of a run with artifacts whose child wants no announcement.
+/// The note of a run whose end is delivered although its child wants no announcement.
 const NOTHING: &str = "the sub-agent has nothing to announce";
-/// Most diagnostics kept per run.
+/// The maximum number of diagnostics that are kept for each run.
 const MAX_NOTES: usize = 16;
 
 /// The final record of a run and its delivery.
@@ -26,7 +26,7 @@ pub(super) struct Ending {
     pub delivery: Option<Delivery>,
 }
 
-/// The end of a run, beyond its record.
+/// The facts about the end of a run that its record does not have.
 struct End<'a> {
     outcome: RunOutcome,
     error: Option<String>,
@@ -49,7 +49,7 @@ struct End<'a> {
 }
 
 impl Ending {
-    /// The end of a run hosted by this process, which stays live until that is stored.
+    /// Returns the end of a run hosted by this process. The run stays live until its end is stored.
     pub(super) fn of_result(
         live: &LiveRun,
         result: &ToolResult,
@@ -111,7 +111,7 @@ impl Ending {
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
             // A user who stops a run, or opens a conversation with interrupted runs, decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
-            // No child can keep to itself what waits on a branch, or what runs code later.
+            // A child cannot hide changes that wait on a branch, or files that run code later.
             is_silent: is_success && says_nothing && !result.details.results.iter().any(must_be_delivered),
         };
         Self::new(run, end, config)
@@ -144,7 +144,7 @@ impl Ending {
         run.progress.clear_transient();
         run.outcome = Some(end.outcome);
         run.error.clone_from(&end.error);
-        // The clock may have been set back since the earlier process recorded the start.
+        // The clock may have been set back since a process that has died recorded the start.
         run.ended_ms = Some(run.started_ms.map_or(now, |started| now.max(started)));
         // The transcript of an interrupted run must be there when its conversation is opened, whenever that is.
         let archives =
@@ -183,8 +183,8 @@ impl Ending {
     }
 }
 
-/// Returns the id of the delivery of a run's end. A process that finds the run unfinished after its delivery, because the disk
-/// was full, uses the same id.
+/// Returns the id of the delivery of a run's end. If the disk was full, a process can find the run unfinished although
+/// its end was delivered. It then uses the same id.
 fn delivery_id(run: &RunRecord) -> String {
     format!("{}-{}", run.key, run.times_resumed)
 }
@@ -219,7 +219,7 @@ fn words_of(result: &ToolResult) -> &str {
     answer.or(single.output.as_deref()).unwrap_or_default()
 }
 
-/// The texts that are there, with a blank line between them.
+/// Joins the texts that are not empty, with a blank line between them.
 fn joined(texts: [Option<&str>; 2]) -> String {
     texts.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     fn body(ending: &Ending) -> DeliveryBody {
-        DeliveryBody::read(ending.delivery.as_ref().expect("there is something to say"))
+        DeliveryBody::read(ending.delivery.as_ref().expect("the end has a delivery"))
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
         let mut run = RunRecord { key: "key".to_owned(), ..RunRecord::default() };
         let id = |run: &RunRecord| {
             let ending = Ending::of_orphan(run.clone(), None, &Config::default());
-            ending.delivery.expect("there is something to say").id
+            ending.delivery.expect("the end has a delivery").id
         };
         let first = id(&run);
         assert_eq!(id(&run), first);
@@ -283,8 +283,11 @@ mod tests {
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
         let ending = Ending::of_result(&live, &refused, &Config::default(), None, &[]);
-        assert!(!ending.run.is_live() && live.record().is_live(), "it ends when that is stored");
+        assert!(
+            !ending.run.is_live() && live.record().is_live(),
+            "the live run ends only once its end is stored"
+        );
         assert_eq!((body(&ending).status, body(&ending).result), (BackgroundStatus::Error, None));
-        assert!(ending.run.archive_at_ms.is_some(), "it is archived like any other");
+        assert!(ending.run.archive_at_ms.is_some(), "a refused run has a date for the archive");
     }
 }

@@ -1,6 +1,6 @@
-//! Foreground runs, listed next to the background runs of their conversation while they last: people see them, read their
-//! transcripts, send them messages and stop them in the same way. They are stored when they have ended, so that the conversation
-//! can continue them. They are not announced.
+//! Foreground runs: the runs that a call waits for. They are listed next to the background runs of their conversation:
+//! people see them, read their transcripts, send them messages and stop them in the same way. They are stored when they
+//! have ended, so that the conversation can continue them. They are not announced.
 //!
 //! A moved run continues unchanged, and is a background run from then on: it is stored, ends with its host instead of its call,
 //! and its end is delivered. One lock decides whether the call or the conversation gets the end.
@@ -31,7 +31,7 @@ use crate::store::now_ms;
 use crate::text::figures::millis;
 use crate::transcript::session_id;
 
-/// Most bytes of a task that are shown.
+/// The maximum number of bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;
 
 /// The reason why an ended run is not moved.
@@ -39,7 +39,7 @@ pub(in crate::orchestrate) const OVER: &str = "it has already ended";
 const ENDING: &str = "it is ending";
 const NO_STORE: &str =
     "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
-/// The notice for a moved run if other runs outlive their pi.
+/// The notice of a moved run if `background.onExit` is `keep`.
 const NOT_KEPT: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
 /// The reason why runs without a session are not moved.
@@ -68,7 +68,8 @@ pub(in crate::orchestrate) struct ForegroundRun {
     handed_over: watch::Sender<bool>,
 }
 
-/// Runs it as soon as it is admitted, and lists it if its call belongs to a conversation. `show` gets its progress.
+/// Runs it as soon as it is admitted. `listed` is its entry in the list of runs, if its call belongs to a conversation.
+/// `show` gets its progress.
 pub(in crate::orchestrate) async fn run_listed(
     listed: Option<Arc<ForegroundRun>>,
     queued: Queued,
@@ -107,7 +108,7 @@ impl ForegroundRun {
         }))
     }
 
-    /// Runs it as soon as it is admitted. [`Self::end`] decides about its result.
+    /// Runs it as soon as it is admitted. [`Self::end`] then decides who gets its result.
     pub(in crate::orchestrate) async fn work(
         &self,
         queued: Queued,
@@ -141,8 +142,8 @@ impl ForegroundRun {
         }
     }
 
-    /// Decides who gets the end of the run. The call gets it at once. For the conversation it must be delivered, for a chain
-    /// after the further steps.
+    /// Decides who gets the end of the run. The call gets it at once. If the conversation gets it, the caller must
+    /// [deliver](Self::deliver) it, for a chain after the remaining steps.
     pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
         let mut owner = self.owner.lock().await;
         if *owner == ResultOwner::Call {
@@ -168,7 +169,7 @@ impl ForegroundRun {
         finish(&self.service, &self.live, result, &self.config, &self.setup_notes).await;
     }
 
-    /// Goes on with the next step of a chain that was handed over, under the same key.
+    /// Continues with the next step of a chain that was moved to the background, under the same key.
     pub(in crate::orchestrate) async fn go_on_with(&self, step: &AdmittedRun, label: String) {
         self.live.note_prepared(step);
         self.live.change(|run| {
@@ -187,7 +188,8 @@ impl ForegroundRun {
         self.service.registry.notify();
     }
 
-    /// Returns the token that ends it: of its call as long as that waits, then of its conversation and its host.
+    /// Returns the token whose cancellation ends it: the call's token while the call waits, then its own, which its
+    /// conversation and its host cancel.
     pub(in crate::orchestrate) fn cancel(&self) -> &Cancel {
         if self.live.is_foreground() { &self.call } else { &self.live.control.cancel }
     }
@@ -260,7 +262,7 @@ impl ForegroundRun {
         std::future::pending().await
     }
 
-    /// Resolves when a call waits for it: at once, or never again once it was handed over.
+    /// Resolves at once while a call waits for it, and never once it was moved to the background.
     async fn while_waited_for(&self) {
         if self.live.watch().wait_for(|run| run.is_foreground).await.is_err() {
             std::future::pending::<()>().await;
@@ -276,7 +278,7 @@ impl ForegroundRun {
     async fn keep(&self, result: &ToolResult) -> Option<String> {
         let session = result.details.results.first()?.session_file.clone();
         if session.is_none() {
-            // A run that never began has done nothing that anybody could look for.
+            // A run that never began has done nothing, so no one looks for it.
             self.live.record().started_ms?;
         }
         let child_session = blocking(move || session_id(Path::new(&session?)).ok().flatten()).await;

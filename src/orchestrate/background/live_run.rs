@@ -23,10 +23,10 @@ const TEXT_BYTES: usize = 2 * 1024;
 /// Bytes by which the ends of two texts are compared.
 const COMPARED: usize = 200;
 
-/// The difference of the system's clock that counts as a change of the clock.
+/// The smallest deviation of the system's clock that counts as a change of the clock, in milliseconds.
 const CLOCK_JUMP_MS: u64 = 2_000;
 
-/// The reason why this process ends a run, apart from its child, a limit or a budget.
+/// The reason why this process ends a run. An end by the child, a limit or a budget has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndReason {
     /// The user stopped it.
@@ -45,13 +45,13 @@ pub(super) struct LiveRun {
     pub writing: Arc<tokio::sync::Mutex<()>>,
     /// The question of its child to the conversation.
     pub question: OpenQuestion,
-    /// All that its child asks now, of whomever.
+    /// The child's open questions.
     asked: Mutex<Vec<String>>,
     record: watch::Sender<RunRecord>,
     /// The time of its start, by a monotonic clock.
     started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
-    /// Hands over the call that has started it.
+    /// Moves the call that has started it to the background.
     hand_over: Option<HandOver>,
 }
 
@@ -70,14 +70,14 @@ impl LiveRun {
         }
     }
 
-    /// Creates a foreground run: it gets the messages to the call's children. Its driver ends it with the call, and its host's
-    /// end ends it, too.
+    /// Creates a foreground run, which gets the messages to the call's children. The end of the call's host ends it.
+    /// The end of the call does not: its driver has to do that.
     pub(super) fn of_call(record: RunRecord, call: &Call) -> Self {
         let control = call.control.of_one(&call.ends_with);
         Self { control, hand_over: Some(call.hand_over.clone()), ..Self::new(record, &call.ends_with) }
     }
 
-    /// Returns the handle that moves its waiting call to the background, if a call has started it.
+    /// Returns the handle that moves its call to the background, while a call waits for it.
     pub(super) fn hand_over(&self) -> Option<&HandOver> {
         self.hand_over.as_ref().filter(|_| self.is_foreground())
     }
@@ -192,7 +192,7 @@ impl LiveRun {
     }
 }
 
-/// Returns the start of an activity from its duration, unless it is `known` well enough.
+/// Returns the start of an activity that has lasted for `lasted`. The `known` start stays unless the clock was changed.
 fn start_of(known: Option<i64>, now_ms: i64, lasted: Duration) -> i64 {
     let start = now_ms.saturating_sub_unsigned(millis(lasted));
     known.filter(|known| known.abs_diff(start) < CLOCK_JUMP_MS).unwrap_or(start)
@@ -237,7 +237,7 @@ mod tests {
         let live = LiveRun::new(RunRecord::default(), &crate::process::Cancel::new());
         let text = format!("{}The newest words.", "One line.\n".repeat(1_000));
         live.update(&Progress { text: text.as_str().into(), ..Progress::default() });
-        let shown = live.record().progress.text.expect("a text");
+        let shown = live.record().progress.text.expect("the run has a text");
         assert!(shown.len() <= TEXT_BYTES && shown.starts_with('…'), "{shown}");
         assert!(shown.ends_with("One line.\nThe newest words."), "{shown}");
     }

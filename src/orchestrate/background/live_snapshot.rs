@@ -11,9 +11,9 @@ use uuid::Uuid;
 use crate::files::{layout, open, owned, private};
 use crate::run::{LiveSnapshot, RunRecord};
 
-/// Most bytes read of a snapshot.
+/// The maximum number of bytes that are read of a snapshot.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Most files examined in one sweep.
+/// The maximum number of files that are examined in one sweep.
 const MAX_SWEPT: usize = 1_000;
 
 /// The snapshots of an agent directory. Every method blocks.
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_run_with_a_host_process_shows_its_snapshot_until_it_is_removed() {
-        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
         let working = LiveSnapshot {
             state: RunState::Running,
@@ -97,8 +97,8 @@ mod tests {
             ..LiveSnapshot::default()
         };
         let key = "1a2b3c4d-0000-4000-8000-000000000000";
-        snapshots.write(key, &LiveSnapshot::default()).expect("written");
-        snapshots.write(key, &working).expect("written again");
+        snapshots.write(key, &LiveSnapshot::default()).expect("the snapshot is written");
+        snapshots.write(key, &working).expect("the snapshot is written again");
         let runs = snapshots.update(vec![live(key, true), live(key, false)]);
         assert_eq!((&runs[0].progress, &runs[1].progress), (&working, &LiveSnapshot::default()));
         snapshots.sweep(|_| true);
@@ -112,12 +112,12 @@ mod tests {
     fn only_its_owner_can_read_a_snapshot() {
         use std::os::unix::fs::PermissionsExt as _;
 
-        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
-        snapshots.write("key", &LiveSnapshot::default()).expect("written");
-        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        snapshots.write("key", &LiveSnapshot::default()).expect("the snapshot is written");
+        let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
         assert_eq!((mode(&layout::live(agent_dir.path())), mode(&snapshots.path_of("key"))), (0o700, 0o600));
-        let count = fs::read_dir(layout::live(agent_dir.path())).expect("readable").count();
-        assert_eq!(count, 1, "it was moved into place");
+        let count = fs::read_dir(layout::live(agent_dir.path())).expect("the directory is readable").count();
+        assert_eq!(count, 1, "no temporary file stays");
     }
 }

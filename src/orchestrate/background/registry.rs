@@ -14,7 +14,7 @@ type LiveRuns = HashMap<String, Arc<LiveRun>>;
 /// The reason why a run is not hosted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotHosted {
-    /// A run with its key is.
+    /// A run with its key is already hosted.
     UnderWay,
     /// There is no room for another one.
     TooMany,
@@ -74,8 +74,8 @@ impl RunRegistry {
         self.runs.lock().insert(live.key(), Arc::clone(live));
     }
 
-    /// Makes a run that a call waits for one in the background by this change, unless there are already `most` of these.
-    /// Returns whether it did.
+    /// Makes a foreground run a background run with this change, unless there are already `most` background runs.
+    /// Returns true if it did.
     pub(super) fn move_to_background(
         &self,
         live: &LiveRun,
@@ -98,7 +98,7 @@ impl RunRegistry {
         self.notify();
     }
 
-    /// Removes this run, unless it was resumed, which replaces it under its key.
+    /// Removes this run. A resumed run under the same key is another entry, and stays.
     pub(super) fn remove_this(&self, live: &Arc<LiveRun>) {
         let mut runs = self.runs.lock();
         let is_this = runs.get(&live.key()).is_some_and(|known| Arc::ptr_eq(known, live));
@@ -178,7 +178,10 @@ mod tests {
             |live: &LiveRun| registry.move_to_background(live, 2, |run| run.label = Some("moved".to_owned()));
         assert_eq!([&called[0], &called[1]].map(|live| moves(live)), [true, false]);
         assert_eq!(called[0].record().label.as_deref(), Some("moved"));
-        assert!(called[1].is_foreground() && called[1].record().label.is_none(), "it stays as it is");
+        assert!(
+            called[1].is_foreground() && called[1].record().label.is_none(),
+            "a run that cannot be moved does not change"
+        );
     }
 
     #[tokio::test]

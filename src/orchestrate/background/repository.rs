@@ -11,11 +11,11 @@ use crate::files::layout;
 use crate::run::RunRecord;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
-/// Most ended runs in a list, the newest.
+/// The maximum number of ended runs in a list. The newest count.
 const MAX_RUNS: usize = 100;
 
-/// Most runs whose directories are measured together. So many take up more than the default quota: a session file and its
-/// directory have some blocks of a disk each.
+/// The maximum number of runs whose directories are measured together. This many take up more than the default quota: a
+/// session file and its directory have some blocks of a disk each.
 const MAX_DIRECTORIES: usize = 100_000;
 
 /// Asks the process that hosts a run to end it.
@@ -428,66 +428,74 @@ mod tests {
 
     #[test]
     fn without_a_store_runs_work_in_memory_and_the_user_is_notified_once() {
-        let agent_dir = tempfile::tempdir().expect("a temporary directory");
-        fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("a directory in its place");
+        let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
+        fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("the directory is created");
         let repository = RunRepository::new(agent_dir.path());
         repository.put(&run("one"));
         repository.finish(&over("one"), Some(&delivery("one")), false);
         repository.finish(&over("two"), Some(&delivery("two")), true);
         assert_eq!(repository.take_notices().notices.len(), 1);
-        assert_eq!(repository.take_notices().notices.len(), 1, "no one got them");
+        assert_eq!(
+            repository.take_notices().notices.len(),
+            1,
+            "notices that were not delivered are returned again"
+        );
         repository.take_notices().delivered();
         assert!(repository.take_notices().notices.is_empty());
         assert!(repository.is_in_memory("one") && !repository.flush());
         assert_eq!(repository.runs(Some("s")).len(), 2);
         assert_eq!(repository.due_for_archive(2).len(), 2);
-        assert_eq!(ids(&repository), ["one"], "the other one is claimed");
+        assert_eq!(ids(&repository), ["one"], "a claimed delivery is not offered");
         repository.release(&["one".to_owned(), "two".to_owned()]);
         assert_eq!(ids(&repository), ["one", "two"]);
         let (runs, is_kept) = repository.mark_delivered(&["one".to_owned()]);
         assert_eq!((runs.len(), &runs[0].key, is_kept), (1, &"one".to_owned(), true));
         repository.release(&["one".to_owned(), "two".to_owned()]);
-        assert_eq!(ids(&repository), ["two"], "what was delivered stays so");
+        assert_eq!(ids(&repository), ["two"], "a delivered message is not offered again");
         let archived = RunRecord { archived_ms: Some(5), ..over("one") };
         assert_eq!(repository.amend(&archived), Some(true));
-        assert_eq!(repository.amend(&over("one")), Some(false), "it was archived meanwhile");
+        assert_eq!(
+            repository.amend(&over("one")),
+            Some(false),
+            "an older state does not replace the archived run"
+        );
         repository.forget("two");
         assert!(!repository.is_in_memory("two") && ids(&repository).is_empty());
         repository.forget("one");
-        assert!(repository.flush(), "nothing is left to store");
+        assert!(repository.flush(), "a repository without runs in memory is flushed");
     }
 
     #[test]
     fn runs_in_memory_take_precedence_until_the_store_works_again() {
-        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let repository = RunRepository::new(agent_dir.path());
         repository.put(&RunRecord { task: "older".to_owned(), ..run("one") });
         // The state after a failed write.
-        let fallback = Store::in_memory().expect("there is memory");
-        fallback.put_run(&stored(&run("one"), &fallback)).expect("kept");
+        let fallback = Store::in_memory().expect("the store is opened in memory");
+        fallback.put_run(&stored(&run("one"), &fallback)).expect("the run is stored");
         repository.state.lock().fallback = Some(fallback);
         repository.finish(&over("one"), Some(&delivery("one")), false);
-        assert!(repository.is_in_memory("one"), "it stays where the newest of it is");
+        assert!(repository.is_in_memory("one"), "the run stays in memory with its newest state");
         assert_eq!(repository.runs(None), [over("one")]);
         assert_eq!(repository.count_live(), 0);
         assert!(repository.flush() && !repository.is_in_memory("one"));
         assert_eq!(repository.runs(None), [over("one")]);
         assert_eq!(ids(&repository), ["one"]);
-        assert_eq!(ids(&repository), [""; 0], "it is claimed");
+        assert_eq!(ids(&repository), [""; 0], "a claimed delivery is not offered again");
     }
 
     /// Two that have seen the same end may come one after the other, too.
     #[test]
     fn an_end_is_resumed_once_even_if_the_run_ends_again_before_the_second_claim() {
-        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let repository = RunRepository::new(agent_dir.path());
         let ended = RunRecord { ended_ms: Some(10), ..over("one") };
         repository.put(&ended);
         assert!(repository.claim(&run("one"), ended.ended_ms));
-        assert!(!repository.claim(&run("one"), ended.ended_ms), "it is under way");
+        assert!(!repository.claim(&run("one"), ended.ended_ms), "a running run cannot be claimed");
         let again = RunRecord { ended_ms: Some(20), times_resumed: 1, ..over("one") };
         repository.put(&again);
-        assert!(!repository.claim(&run("one"), ended.ended_ms), "its second end was not seen");
+        assert!(!repository.claim(&run("one"), ended.ended_ms), "a claim for an older end is refused");
         assert_eq!(repository.run("one"), Some(again.clone()));
         assert!(repository.claim(&run("one"), again.ended_ms));
     }

@@ -1,7 +1,7 @@
 //! Continues after the database was removed, or was set aside because of damage, while this process had it open.
 //!
-//! By then there is a new database. Each process stores its knowledge in it: its live runs, the ended runs that its conversations
-//! show, and their waiting results.
+//! A new database exists by then. Each process stores in it the data that it knows: its live runs, the ended runs that
+//! its conversations show, and the results that wait for them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::run::RunRecord;
 const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; a new one \
                         was started with the runs that this pi still knows";
 
-/// Stores this process's knowledge if the database was replaced since the last call, and reports that once.
+/// If the database was replaced since the last call, stores the runs and results that this process knows, and notifies
+/// the user.
 pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
     let ask = |service: &BackgroundService| {
         let is_replaced = service.repository.was_replaced();

@@ -16,7 +16,7 @@ use crate::store::{StoredDirectory, now_ms};
 use crate::text::chain;
 use crate::text::figures::millis;
 
-/// The minimum time for which the files of a run are kept after its delivery: the person may look at them.
+/// The minimum time for which the files of a run are kept after its end was delivered: the person may look at them.
 const NEWS_MS: i64 = 60 * 60 * 1000;
 
 /// Archives and removes the files of ended runs. Every method blocks.
@@ -30,7 +30,7 @@ impl Retention {
         Self { agent_dir, repository }
     }
 
-    /// Removes what runs of dead processes have left. Only the first call does anything.
+    /// Removes the leftovers of runs of dead processes. Only the first call does anything.
     pub(super) fn sweep_leftovers(&self) {
         sweep_leftovers(&self.agent_dir);
     }
@@ -84,8 +84,9 @@ impl Retention {
         }
     }
 
-    /// Removes the files of the oldest runs while all runs together exceed `quotaBytes` (0 is no limit), but none within an hour
-    /// of its delivery, or of its call's result. Their records are kept. Returns true if any files were removed.
+    /// Removes the files of the oldest runs while the files of all runs together exceed `quotaBytes` (0 is no limit).
+    /// The files of a run are kept until an hour after its end was delivered, or was returned to its call. Their
+    /// records are kept. Returns true if any files were removed.
     pub(super) fn keep_within_quota(&self, cwd: &Path, context: &HostContext) -> bool {
         let quota = load_config(cwd, context).map_or(0, |loaded| loaded.config.quota_bytes);
         if quota == 0 {
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn the_quota_counts_the_runs_of_calls_and_forgotten_ones() {
         const DAY_MS: i64 = 24 * NEWS_MS;
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
         let repository = Arc::new(RunRepository::new(&agent_dir));
         let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
@@ -179,8 +180,8 @@ mod tests {
             [("00000001", true, 2, None), ("00000002", false, 1, Some(now)), ("00000003", true, 31, None)];
         let directories = runs.map(|(key, is_foreground, days, archived_ms)| {
             let directory = layout::runs(&agent_dir, None).join(key);
-            fs::create_dir_all(&directory).expect("a directory");
-            fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("a file");
+            fs::create_dir_all(&directory).expect("the directory is created");
+            fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("the file is written");
             let ended_ms = now - days * DAY_MS;
             repository.put(&RunRecord {
                 key: key.to_owned(),
@@ -195,8 +196,8 @@ mod tests {
             });
             directory
         });
-        let store = attach(&agent_dir).store.expect("a store");
-        assert_eq!(store.prune(now).expect("a database"), 1);
+        let store = attach(&agent_dir).store.expect("the store is available");
+        assert_eq!(store.prune(now).expect("the old rows are pruned"), 1);
         for (quota, is_removed, left) in [
             (400_000, false, [true, true, true]),
             (250_000, true, [true, true, false]),
@@ -207,14 +208,17 @@ mod tests {
             assert_eq!(removed, is_removed, "{quota}");
             assert_eq!(directories.each_ref().map(|directory| directory.exists()), left, "{quota}");
         }
-        let call = repository.run("00000001").expect("it is known");
-        assert!(call.archived_ms.is_some() && call.transcript.is_none(), "nobody resumes it");
+        let call = repository.run("00000001").expect("the run is stored");
+        assert!(
+            call.archived_ms.is_some() && call.transcript.is_none(),
+            "the run is archived without a transcript"
+        );
         assert!(repository.directories().is_empty());
     }
 
     #[test]
     fn a_forgotten_run_without_a_directory_is_dropped() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
         let repository = Arc::new(RunRepository::new(&agent_dir));
         let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
@@ -233,7 +237,7 @@ mod tests {
 
     #[test]
     fn runs_delivered_within_the_hour_or_undelivered_stay_beyond_the_quota() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
         let context = context(&agent_dir, 1);
         let repository = Arc::new(RunRepository::new(&agent_dir));
@@ -241,8 +245,8 @@ mod tests {
         let hour_ago = now_ms() - NEWS_MS;
         let directories = [("waits", false), ("told", true), ("silent", false)].map(|(key, is_told)| {
             let directory = layout::runs(&agent_dir, None).join(format!("{:08x}", key.len()));
-            fs::create_dir_all(&directory).expect("a directory");
-            fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("a file");
+            fs::create_dir_all(&directory).expect("the directory is created");
+            fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("the file is written");
             let run = RunRecord {
                 key: key.to_owned(),
                 directory: Some(directory.clone()),

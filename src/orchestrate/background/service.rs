@@ -21,9 +21,10 @@ use crate::run::{RunRecord, blocking};
 const CLOSING: Duration = Duration::from_secs(20);
 /// The same wait while the JavaScript thread is blocked.
 const LEAVING: Duration = Duration::from_secs(3);
-/// The maximum time in which an ending host searches for detached runs. It reads a few rows, unless the store is busy.
+/// The maximum time that an ending host spends on finding the runs that continue without it. It reads a few rows,
+/// unless the store is busy.
 const LOOKING: Duration = Duration::from_secs(1);
-/// The number of a host process's attempts to store its run before it exits anyway.
+/// The maximum number of attempts of a host process to store its run. After that it exits without having stored it.
 const FLUSHES: u32 = 600;
 /// Pause between two of these attempts.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
@@ -69,8 +70,8 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     Arc::clone(service)
 }
 
-/// Ends all background runs of this process because the process is exiting, and waits until their ends are stored. Returns a
-/// sentence for the user about them and about detached runs.
+/// Ends all background runs of this process because the process is exiting, and waits until their ends are stored.
+/// Returns a message for the user about these runs and about those that continue without this process.
 ///
 /// Its conversations are closed first: a result is not for a session that is being left, but waits for its next opening.
 pub async fn close_all() -> Option<String> {
@@ -117,12 +118,12 @@ impl BackgroundService {
         self.with_hosted(runs, session.as_deref())
     }
 
-    /// The runs of a session, or of all, as stored, with the snapshots of their keepers.
+    /// Returns the runs of a session, or of all, as stored, with the snapshots of their host processes.
     pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
         self.blocking(move |service| service.all_stored(session.as_deref())).await
     }
 
-    /// The same. Blocks.
+    /// Does the same as [`Self::stored_runs`]. Blocks.
     pub(super) fn all_stored(&self, session: Option<&str>) -> Vec<RunRecord> {
         self.snapshots.update(self.repository.runs(session))
     }

@@ -15,7 +15,7 @@ use crate::run::{CallSettings, HostContext, RunRecord, load_config, recover_tree
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
-/// Pause between two looks at the store while runs are live.
+/// The pause between two polls of the store while runs are live.
 const BUSY_PAUSE: Duration = Duration::from_millis(500);
 /// Added to that pause while no run is live.
 const IDLE_PAUSE: Duration = Duration::from_secs(3);
@@ -29,7 +29,7 @@ const MEASURE: Duration = Duration::from_secs(5 * 60);
 /// Interval of the search for private trees of dead processes. It lists one directory.
 const TREES: Duration = Duration::from_secs(30);
 
-/// The last time of each task.
+/// The last time of each task, and the last version of the store.
 struct Schedule {
     version: Option<i64>,
     orphans: Option<Instant>,
@@ -55,7 +55,7 @@ async fn watch(service: Arc<BackgroundService>) {
         sleep(BUSY_PAUSE).await;
         let is_busy = service.registry.len() > 0 || service.conversations.is_any(ConversationView::has_live);
         if !is_busy {
-            // A change since the last look may be a new run.
+            // A change since the last poll may be a new run.
             let _ = timeout(IDLE_PAUSE, changes.changed()).await;
         }
     }

@@ -19,7 +19,7 @@ static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::n
 /// A call of which pieces are still arriving.
 pub(super) struct Arriving {
     host_id: String,
-    /// Its children count towards the call's limit.
+    /// The group of the call: its early children count towards the limit of the call.
     pub group: Group,
     /// The children that wait, by task.
     children: Mutex<BTreeMap<usize, oneshot::Sender<Claim>>>,
@@ -28,7 +28,7 @@ pub(super) struct Arriving {
 }
 
 impl Arriving {
-    /// Has the runs of this call find its children. One with the same id is forgotten.
+    /// Registers a call, so that its runs find its children. An earlier call with the same id is forgotten.
     pub(super) fn register(host_id: String) -> Arc<Self> {
         let arriving = Arc::new(Self::new(host_id.clone()));
         ARRIVING.lock().insert(host_id, Arc::clone(&arriving));
@@ -44,7 +44,7 @@ impl Arriving {
         }
     }
 
-    /// Its children are not found any more.
+    /// Unregisters the call. Its children are no longer found.
     pub(super) fn unregister(self: &Arc<Self>) {
         let mut arriving = ARRIVING.lock();
         if arriving.get(&self.host_id).is_some_and(|known| Arc::ptr_eq(known, self)) {
@@ -82,7 +82,8 @@ pub(in crate::orchestrate) fn group_of(host_id: Option<&str>) -> Group {
     arriving.map(|arriving| arriving.group.clone()).unwrap_or_default()
 }
 
-/// The children that were booted for the first `tasks` tasks of this call, where they still live.
+/// Claims the children that were booted for the first `tasks` tasks of this call. `None` for a task without a live
+/// child.
 pub(in crate::orchestrate) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
     // All are claimed before the first is waited for, so that none waits longer than the slowest.
     let claims: Vec<_> = (0..tasks).map(|index| claim(host_id, index)).collect();
@@ -129,7 +130,7 @@ mod tests {
         };
         assert!(!is_silent(29).await);
         arriving.touch();
-        assert!(!is_silent(29).await, "a piece has arrived meanwhile");
+        assert!(!is_silent(29).await, "a new piece restarts the clock");
         assert!(is_silent(1).await);
     }
 }

@@ -25,7 +25,7 @@ use crate::run::{
     Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, SharedRunId, prepare,
 };
 
-/// Stands in for the task in the spec; the child is never told it.
+/// Stands in for the task in the spec. The child never gets it.
 const NO_TASK: &str = "not known yet";
 
 /// A call that is arriving. Its end, or dropping it, ends the children that no run has claimed.
@@ -161,7 +161,7 @@ async fn keep(
     match claim {
         Ok(claim) => {
             let (handover, returned) = Handover::new((booted, permit));
-            // Comes back at once if the run does not wait any more.
+            // The child comes back at once if the run does not wait any more.
             drop(claim.send(handover));
             if let Ok((booted, permit)) = returned.await {
                 tracing::info!(
@@ -207,7 +207,7 @@ async fn boot(
     Some((booted, permit))
 }
 
-/// The user cannot be asked about a call that is not there yet: what needs a question is not booted.
+/// The user cannot be asked about a call that has not arrived yet, so a child that needs a question is not booted.
 struct NoUser;
 
 impl HostCallbacks for NoUser {

@@ -37,7 +37,7 @@ pub enum PieceKind {
 pub struct CallPiece<'a> {
     /// The kind of the piece.
     pub kind: PieceKind,
-    /// The place of the call in its message.
+    /// The index of the call in its message.
     pub index: u32,
     /// A part of its arguments, as raw JSON; of an end, all of them.
     pub json: &'a str,
@@ -59,9 +59,9 @@ pub struct ArrivingCall<'a> {
 /// The calls of a host's model, from their first piece to their end.
 #[derive(Debug)]
 pub struct EarlyCalls<Call> {
-    /// Calls of the message under way by their place in it.
+    /// The calls of the current message, by their index.
     arriving: HashMap<u32, Arriving>,
-    /// Announced calls that are not over, by id.
+    /// Announced calls that have not ended, by id.
     announced: HashMap<String, Call>,
     /// The last call to announce, with its arguments so far.
     wanted: Option<(String, String)>,
@@ -135,7 +135,7 @@ impl<Call: Early> EarlyCalls<Call> {
         self.announced.insert(id.to_owned(), call);
     }
 
-    /// A call is over: executed, refused or invalid.
+    /// Ends a call that was executed or refused, or that is invalid.
     pub fn finished(&mut self, id: &str) {
         if let Some(call) = self.announced.remove(id) {
             self.end(call);
@@ -150,7 +150,7 @@ impl<Call: Early> EarlyCalls<Call> {
         }
     }
 
-    /// No call that was announced will be executed any more.
+    /// Ends all announced calls, because none of them will be executed any more.
     pub fn clear(&mut self) {
         self.arriving.clear();
         self.wanted = None;
@@ -159,7 +159,7 @@ impl<Call: Early> EarlyCalls<Call> {
         }
     }
 
-    /// Does the same for a closing host. Resolves when all unclaimed children are gone.
+    /// Ends all announced calls, because the host closes. Resolves when all unclaimed children are gone.
     pub fn close(&mut self) -> impl Future<Output = ()> + Send + use<Call> {
         self.clear();
         let ending: Vec<_> = self.ending.drain(..).map(|call| call.end()).collect();
@@ -171,7 +171,7 @@ impl<Call: Early> EarlyCalls<Call> {
     }
 
     fn end(&mut self, call: Call) {
-        // The call takes effect now. Its future only waits.
+        // `end` takes effect at once. Its future only waits.
         drop(call.end());
         self.ending.retain(|call| !call.is_gone());
         self.ending.push(call);
@@ -248,7 +248,7 @@ mod tests {
     fn a_call_is_announced_with_its_first_piece_and_gets_the_others() {
         let mut scene = Scene::default();
         scene.begin(1, SINGLE, "a");
-        assert!(scene.heard().is_empty(), "nothing has come");
+        assert!(scene.heard().is_empty(), "a call without a piece is not announced");
         for json in ["{\"agent\":", "\"x\"", "}"] {
             scene.delta(1, json, SINGLE, "a");
         }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(scene.heard(), [heard("a", "{\"agent\":\"x\"}", 0)]);
         assert_eq!(scene.announced[0].1, Tool::Subagent);
         scene.delta(1, "more", SINGLE, "a");
-        assert_eq!(scene.heard()[0].1, "{\"agent\":\"x\"}", "it has ended");
+        assert_eq!(scene.heard()[0].1, "{\"agent\":\"x\"}", "an ended call gets no more pieces");
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
         scene.begin(0, "", "a");
         scene.delta(0, &"x".repeat(MAX_HELD + 1), "", "a");
         scene.delta(0, "y", SINGLE, "a");
-        assert!(scene.heard().is_empty(), "too much has come without a name");
+        assert!(scene.heard().is_empty(), "a call that is too long without a name is not announced");
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
         scene.begin(0, SINGLE, "a");
         scene.delta(0, "{", SINGLE, "a");
         scene.calls.message_ended(false);
-        assert_eq!(scene.heard()[0].2, 0, "it will be executed");
+        assert_eq!(scene.heard()[0].2, 0, "a call that will be executed is not ended");
         scene.calls.finished("a");
         scene.calls.finished("a");
         scene.calls.finished("other");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_comes_again_is_a_new_call() {
+    fn a_repeated_id_is_a_new_call() {
         let mut scene = Scene::default();
         for json in ["1", "2"] {
             scene.begin(0, SINGLE, "call-0");
@@ -352,7 +352,7 @@ mod tests {
         let late = Double::default();
         calls.announce("b", late.clone());
         calls.clear();
-        assert_eq!(*late.0.borrow(), (String::new(), 0), "another call than the one that was asked for");
+        assert_eq!(*late.0.borrow(), (String::new(), 0), "a call with another ID gets no pieces");
     }
 
     #[tokio::test]
@@ -363,7 +363,7 @@ mod tests {
         let double = scene.announced[0].2.clone();
         let mut calls = scene.calls;
         let closing = calls.close();
-        assert!(double.0.borrow().1 > 0, "at once");
+        assert!(double.0.borrow().1 > 0, "the child is ended immediately");
         closing.await;
     }
 }

@@ -21,7 +21,7 @@ pub(in crate::orchestrate) struct Handover<Child = (Booted, EarlyPermit)>(
 );
 
 impl<Child> Handover<Child> {
-    /// A handover, and what resolves with the child if it comes back.
+    /// Creates a handover, and the receiver of the child if it comes back.
     pub(super) fn new(child: Child) -> (Self, oneshot::Receiver<Child>) {
         let (back, returned) = oneshot::channel();
         (Self(Some((child, back))), returned)
@@ -60,22 +60,22 @@ mod tests {
     async fn a_child_refused_by_every_run_is_returned_at_any_stage() {
         let (handover, returned) = Handover::new("child");
         assert_eq!(handover.accept(), "child");
-        assert!(returned.await.is_err(), "one that was accepted does not");
+        assert!(returned.await.is_err(), "an accepted child is not returned");
 
         let (handover, returned) = Handover::new("child");
         drop(handover);
-        assert_eq!(returned.await, Ok("child"), "claimed, and its run aborted");
+        assert_eq!(returned.await, Ok("child"), "a claimed child whose run was aborted is returned");
 
         let (handover, returned) = Handover::new("child");
         let (give, given) = oneshot::channel();
-        give.send(handover).ok().expect("somebody waits");
+        give.send(handover).ok().expect("the receiver is open");
         drop(given);
-        assert_eq!(returned.await, Ok("child"), "on its way");
+        assert_eq!(returned.await, Ok("child"), "a child that was sent but not received is returned");
 
         let (handover, returned) = Handover::new("child");
         let (give, given) = oneshot::channel();
         drop(given);
         drop(give.send(handover));
-        assert_eq!(returned.await, Ok("child"), "not waited for any more");
+        assert_eq!(returned.await, Ok("child"), "a child that no run waits for is returned");
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | `calls` | which calls of a host's model are announced while they arrive, and when they are over |
-//! | `streaming_args` | which children the arguments of a call name so far |
+//! | `calls` | the announcement and the end of the calls of a host's model |
+//! | `streaming_args` | finds the children that the arguments of a call name so far |
 //! | `call` | boots the children of a call that is still arriving |
-//! | `arriving` | how the children of such a call find its runs |
-//! | `handover` | how a child passes from what has booted it to its run |
+//! | `arriving` | finds the children of such a call for its runs |
+//! | `handover` | passes a child from the task that has booted it to its run |
 //! | `spares` | boots a successor when a run has ended, and gives it to the next call |
 
 mod arriving;

@@ -1,7 +1,8 @@
 //! Children that wait for a call that may come: the successors of runs that have ended.
 //!
-//! A successful run leaves a spare child with the same launch plan, booted and without a task. The next call with that plan takes
-//! it. It is never used twice. It is ended once it is out of date, unused for too long, a run needs its slot, or memory is short.
+//! A successful run leaves a spare child with the same launch plan, booted and without a task. The next call with that
+//! plan takes it. It is never used twice. It is ended without a trace if it is out of date, if no call comes in time,
+//! if a run needs its slot, or if memory is short.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,7 @@ static SPARES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 /// One child that no run has asked for.
 struct Entry {
     wish: SpareRequest,
-    /// The request of a run. Taken by the first run.
+    /// The channel for the request of a run. The first run takes it.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed once it has ended.
     over: Arc<watch::Sender<bool>>,
@@ -48,9 +49,10 @@ impl Successor {
         ready.successor().map(|run| Self(Box::new(run)))
     }
 
-    /// Boots it now that the run has ended, unless that has gone wrong: the next one may go wrong, too. Does not wait.
+    /// Boots it now that the run has ended. Does not boot it after an error, because the next run may fail, too. Does
+    /// not wait.
     pub(in crate::orchestrate) fn follow(self, result: &ToolResult) {
-        // Entered at once, so that who ends all of them ends this one, too.
+        // The entry is made at once, so that `end_spares` ends this child, too.
         if let (false, Some((calls, delist))) = (result.is_error, enlist(&self.0)) {
             spawn_task(boot_and_keep(*self.0, calls, delist));
         }
@@ -109,7 +111,7 @@ struct Calls {
 }
 
 impl Calls {
-    /// Waits until the child has to go.
+    /// Waits until the child has to end.
     async fn over(&mut self) {
         let _ = self.over.wait_for(|over| *over).await;
     }
@@ -149,12 +151,12 @@ impl Drop for Delist {
     }
 }
 
-/// Boots a child and keeps it until a run takes it or it has to go.
+/// Boots a child and keeps it until a run takes it or it has to end.
 async fn boot_and_keep(ready: AdmittedRun, mut calls: Calls, delist: Delist) {
     if let Some((booted, permit)) = boot(&ready, &mut calls).await {
         keep(booted, permit, ready.config().spare.idle, &mut calls).await;
     }
-    // First, so that who waits for the end of the child finds no entry of it.
+    // The entry is removed first, so that a caller that waits for the end of the child finds none.
     drop(delist);
     drop(calls);
 }
@@ -178,7 +180,7 @@ async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPe
     } else {
         calls.refuse();
         cancel.cancel(CancelReason::Dropped);
-        // Waits for its files, so that none remains.
+        // Waits for the start to end, so that no file remains.
         booting.await
     };
     Some((booted?, permit))

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_task_of_a_list_has_its_own() {
+    fn each_task_of_a_list_names_its_own_child() {
         let whole = r#"{ "tasks" : [ {"agent":"a","task":"{\"agent\":\"x\"}"}, {"agent":"b","cwd":"\/srv","task":"t"},
             {"task":"t","agent":"late"}, {"agent":"d","task":""} ] }"#;
         let expected = vec![child(0, "a", None), child(1, "b", Some("/srv")), child(3, "d", None)];
@@ -192,7 +192,7 @@ mod tests {
             let pieces: Vec<String> =
                 whole.chars().collect::<Vec<_>>().chunks(size).map(|piece| piece.iter().collect()).collect();
             let found: Vec<NamedChild> = pieces.iter().flat_map(|piece| arguments.push(piece)).collect();
-            assert_eq!(found, expected, "in pieces of {size}");
+            assert_eq!(found, expected, "pieces of {size}");
         }
     }
 

@@ -13,7 +13,7 @@ use crate::store::{Store, StoreError, StoredTicket, TicketRequest, TicketState, 
 const POLL: Duration = Duration::from_millis(200);
 /// The maximum time for which other processes may lock the database before runs start without the cap.
 const MAX_BUSY: Duration = Duration::from_secs(5);
-/// The pause after a failure of a store.
+/// The time for which a store is not used after it has failed.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The claims of this process on the cap of all processes that share a store.
@@ -37,7 +37,7 @@ pub(super) struct Claims {
     has_warned: bool,
 }
 
-/// The content of one turn at the store.
+/// One turn at the store: the requests, and the tickets to give back.
 #[derive(Debug)]
 pub(super) struct Turn {
     store: Store,
@@ -110,13 +110,13 @@ impl Claims {
         self.held.get(&id).is_some_and(|held| held.state == state)
     }
 
-    /// Returns the rest of the store's pause.
+    /// Returns the remaining pause of the store, if it is paused.
     fn pause(&self) -> Option<Duration> {
         let rest = self.paused_until?.saturating_duration_since(Instant::now());
         (!rest.is_zero()).then_some(rest)
     }
 
-    /// Returns the time until the next turn; `None` without work.
+    /// Returns the time until the next turn. `None` if there is no work.
     pub(super) fn due_in(&self) -> Option<Duration> {
         if let Some(rest) = self.pause() {
             return (!self.leaving.is_empty()).then_some(rest);
@@ -190,12 +190,12 @@ mod tests {
     use super::*;
 
     fn claims() -> Claims {
-        Claims::new(Store::in_memory().expect("there is memory"))
+        Claims::new(Store::in_memory().expect("the store is opened in memory"))
     }
 
     fn take_turn(claims: &mut Claims) {
         let mut turn = claims.begin_turn();
-        turn.take().expect("a turn");
+        turn.take().expect("the store grants tickets");
         claims.apply(turn);
     }
 
@@ -203,11 +203,14 @@ mod tests {
     fn taken(claims: &mut Claims) -> usize {
         let is_free = |most: usize| {
             let mut probe = [TicketRequest::new(most, WhenFull::Refuse)];
-            claims.store.take_turn(&[], &mut probe, 0).expect("a turn");
-            claims.store.take_turn(&Vec::from_iter(probe[0].ticket), &mut [], 0).expect("a turn");
+            claims.store.take_turn(&[], &mut probe, 0).expect("the store grants tickets");
+            claims
+                .store
+                .take_turn(&Vec::from_iter(probe[0].ticket), &mut [], 0)
+                .expect("the store grants tickets");
             probe[0].state == TicketState::Started
         };
-        (1..9).find(|most| is_free(*most)).expect("a cap that is large enough") - 1
+        (1..9).find(|most| is_free(*most)).expect("a limit below nine has a free slot") - 1
     }
 
     fn locked() -> StoreError {
@@ -234,7 +237,7 @@ mod tests {
         claims.add(1, 1, WhenFull::Wait);
         let mut turn = claims.begin_turn();
         claims.give_back(1);
-        turn.take().expect("a turn");
+        turn.take().expect("the store grants tickets");
         claims.apply(turn);
         assert_eq!((claims.due_in(), taken(&mut claims)), (Some(Duration::ZERO), 1));
         take_turn(&mut claims);
@@ -252,9 +255,9 @@ mod tests {
         let mut turn = claims.begin_turn();
         claims.give_back(2);
         claims.add(2, 2, WhenFull::Wait);
-        turn.take().expect("a turn");
+        turn.take().expect("the store grants tickets");
         claims.apply(turn);
-        assert!(!claims.has_ticket(2), "the old one is about to be given back");
+        assert!(!claims.has_ticket(2), "the old ticket is not the new claim's ticket");
         take_turn(&mut claims);
         assert!(claims.is(2, TicketState::Started));
         assert_eq!(taken(&mut claims), 2);
@@ -268,7 +271,7 @@ mod tests {
         claims.add(2, 1, WhenFull::Refuse);
         let mut turn = claims.begin_turn();
         claims.keep(2);
-        turn.take().expect("a turn");
+        turn.take().expect("the store grants tickets");
         claims.apply(turn);
         assert!(claims.is(2, TicketState::Waiting));
         take_turn(&mut claims);
@@ -286,10 +289,10 @@ mod tests {
         assert_eq!(claims.due_in(), Some(POLL));
         claims.busy_since = Instant::now().checked_sub(MAX_BUSY);
         let turn = claims.begin_turn();
-        let notice = claims.fail(turn, &locked()).expect("the first notice");
+        let notice = claims.fail(turn, &locked()).expect("the user gets a notice");
         assert_eq!(notice, "`maxConcurrentPerUser` has no effect: `runs.db` is held by another process");
         assert!(claims.is(1, TicketState::Started));
-        assert!(!claims.add(2, 1, WhenFull::Wait), "the store is left alone");
+        assert!(!claims.add(2, 1, WhenFull::Wait), "a claim does not use the store during the pause");
         assert_eq!((claims.due_in(), claims.give_up("again")), (None, None));
     }
 

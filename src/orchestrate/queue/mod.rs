@@ -11,11 +11,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | `queue` | [`Queue`], and what it hands out: [`Ticket`], [`Permit`], [`EarlyPermit`] |
-//! | `request` | which limits hold for a run; what it sees while it waits |
-//! | `state` | who waits, what is taken, who is admitted next, which early permits have to go |
+//! | `queue` | [`Queue`] with [`Ticket`], [`Permit`] and [`EarlyPermit`] |
+//! | `request` | the limits of a run, and its status while it waits |
+//! | `state` | the waiting runs, the taken slots, the next admission, the early permits to evict |
 //! | `pauses` | pauses of providers, used-up quotas, and the run that tries first |
-//! | `claims` | what is asked of a store, how its answers are read, when it is asked again |
+//! | `claims` | the requests to a store, its answers, the time of the next request |
 //! | `shared` | the lock around all of this, and the threads that talk to the stores |
 //!
 //! The queue does not know children, runs, or the use of a permit.

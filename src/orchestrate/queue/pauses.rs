@@ -64,7 +64,7 @@ impl Pauses {
             .collect()
     }
 
-    /// Ends the wait for a quota, after the provider has answered the run that tried.
+    /// Ends the wait for a quota, after the provider has answered the run that tried. Returns true if there was one.
     pub(super) fn end_quota(&mut self, provider: &str) -> bool {
         let is_over = self.0.get(provider).is_some_and(|pause| pause.is_due);
         if is_over {

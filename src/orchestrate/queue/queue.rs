@@ -59,8 +59,8 @@ impl Queue {
         self.early_or_spare(request, false)
     }
 
-    /// A permit for a child that waits for any call: as [`Self::early`], without a limit of its own. It counts towards no
-    /// call before it is [adopted](EarlyPermit::adopt), and goes before the others when a run needs a place.
+    /// A permit for a child that waits for any call: as [`Self::early`], without a limit of its own. It counts towards
+    /// no call before it is [adopted](EarlyPermit::adopt), and is evicted before the others if a run needs a slot.
     #[must_use]
     pub fn spare(&self, request: &Request) -> Option<EarlyPermit> {
         self.early_or_spare(&Request { group: None, ..request.clone() }, true)
@@ -80,7 +80,8 @@ impl Queue {
 
 /// A place in the queue. Dropping it leaves the queue, and those behind move up.
 ///
-/// It must be awaited or dropped: an unused ticket keeps its position and its slot.
+/// It must be awaited or dropped: a ticket that is only kept holds its position in the queue, and the slot that it
+/// gets.
 #[derive(Debug)]
 #[must_use = "dropping this leaves the queue"]
 pub struct Ticket {
@@ -92,7 +93,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Returns its progress, from now on.
+    /// Returns a receiver of its current and later states.
     #[must_use]
     pub fn status(&self) -> watch::Receiver<WaitStatus> {
         self.status.clone()
@@ -140,7 +141,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Returns the user's notice about this permit: the cap on all processes of this user is not active. Given once per process,
+    /// Returns the notice for the user if the cap on all processes of this user is not active. Given once per process,
     /// and taken once.
     pub fn take_notice(&mut self) -> Option<String> {
         self.queue.change(|state| state.take_notice(self.id))

@@ -9,12 +9,13 @@ use crate::store::Store;
 /// The limits that hold for a run, or for a child that is booted early.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The provider of its model; a pause of that provider holds it back. `None` heeds no pause.
+    /// The provider of its model; a pause of that provider holds it back. `None`: no pause applies.
     pub provider: Option<String>,
     /// The maximum number of children in this process, this one included. 0 counts as 1, because no run could ever start
     /// otherwise.
     pub max_concurrent: usize,
-    /// The launcher that starts it elsewhere. The limits of this process count its children apart from all others.
+    /// The launcher that starts it, if there is one. The limits of this process count its children apart from all
+    /// others.
     pub lane: Option<String>,
     /// The maximum number of early children. 0 means none.
     pub early_limit: usize,
@@ -67,8 +68,8 @@ pub struct WaitStatus {
     pub blocked_by: Option<Arc<str>>,
     /// The reason for the wait, in words.
     pub reason: &'static str,
-    /// True if it has a slot in this process, and the store has not said yet whether the other processes leave it one. Until then
-    /// its position is unknown.
+    /// True if it has a slot in this process, and the store has not said yet whether the other processes leave it one.
+    /// Until then no run is known to be before it.
     pub is_unanswered: bool,
 }
 

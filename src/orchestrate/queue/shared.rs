@@ -1,8 +1,9 @@
 //! The shared state of a queue, its tickets and its permits, and the threads that talk to the stores.
 //!
-//! A thread takes all turns of this process at its store, so that no other thread waits for the disk. Requests during a turn are
-//! combined in the next one, so that hundreds of simultaneous runs cost a few transactions. The thread polls the store only while
-//! a run here waits for other processes, or while an early child may block them. It ends without work.
+//! A thread takes all turns of this process at its store, so that no other thread waits for the disk. Requests during a
+//! turn are combined in the next one, so that hundreds of simultaneous runs cost a few transactions. The thread polls
+//! the store only while a run here waits for other processes, or while an early child may block them. It ends when it
+//! has no work.
 
 use std::io;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The work of a store's thread.
+    /// Takes the turns at a store until there is no work. Runs on the store's thread.
     fn take_turns(self: &Arc<Self>, store: usize) {
         while let Some(mut turn) = self.next_turn(store) {
             let result = turn.take();

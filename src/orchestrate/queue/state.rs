@@ -66,7 +66,7 @@ impl State {
         (id, seen)
     }
 
-    /// Leaves the queue, or gives back the permit that was not asked for.
+    /// Leaves the queue, or gives back the permit that was not handed out.
     pub(super) fn leave(&mut self, id: u64) {
         self.waiting.remove(&id);
         self.release(id);
@@ -147,8 +147,8 @@ impl State {
         true
     }
 
-    /// The run that takes over an early permit writes to the tree of its request from now on. `false` when another run does, or
-    /// waits for it: then nothing has changed.
+    /// The run that takes over an early permit writes to the tree of its request from now on. `false` if another run
+    /// writes to it or waits for it: then nothing has changed.
     pub(super) fn write(&mut self, id: u64, request: &Request) -> bool {
         let Some(writes) = &request.writes else { return true };
         let waits = || self.waiting.values().any(|run| run.request.writes_with(writes));
@@ -161,7 +161,7 @@ impl State {
         true
     }
 
-    /// The early permit is a run's now.
+    /// Turns the early permit into the permit of a run.
     pub(super) fn keep(&mut self, id: u64) {
         let Some(place) = self.places.get_mut(&id) else { return };
         place.early = None;
@@ -179,7 +179,8 @@ impl State {
         self.places.get_mut(&id)?.notice.take()
     }
 
-    /// Reads the answers of a store, of which `result` says how many runs of all processes need early places of ours.
+    /// Reads the answers of a store. `result` is the number of runs of all processes that need early slots of this
+    /// process.
     pub(super) fn end_turn(&mut self, store: usize, turn: Turn, result: Result<usize, StoreError>) {
         let claims = &mut self.claims[store];
         match result {
@@ -219,7 +220,7 @@ impl State {
                 self.release(*id);
             }
         }
-        // In a full lane, no run overtakes a waiting one.
+        // In a full lane, no run overtakes the run that waits for a slot.
         let mut full = Vec::new();
         waiting.retain(|id, run| {
             let lane = &run.request.lane;
@@ -252,7 +253,7 @@ impl State {
         self.evict(self.wanted_early_places(), |_| true);
     }
 
-    /// Forgets the pauses that are over.
+    /// Forgets the pauses that have ended.
     pub(super) fn end_pauses(&mut self, now: Instant) {
         self.pauses.end_due(now);
     }
@@ -262,7 +263,8 @@ impl State {
         self.places.values().filter(|place| !place.is_parked && place.lane.as_ref() == lane).count()
     }
 
-    /// Returns true if the child could start if the process had room. `id` is the run's.
+    /// Returns true if the child could start if the process had room. `id` is the run's id, or `None` for a child that
+    /// no run has requested.
     fn is_eligible(&self, request: &Request, id: Option<u64>) -> bool {
         !self.pauses.blocks(request.provider.as_deref(), id)
             && self.group_has_room(request, 0)
@@ -330,7 +332,7 @@ impl State {
         self.places.insert(id, Place { lane, group, store, early, writes, notice: None, is_parked: false });
     }
 
-    /// Admits a run that has its place, unless it still waits for other processes. Says whether it did.
+    /// Admits a run that has its place, unless it still waits for other processes. Returns true if it did.
     fn admit(&mut self, id: u64, run: &Waiting) -> bool {
         let Some(place) = self.places.get_mut(&id) else { return false };
         if place.store.is_some_and(|store| !self.claims[store].is(id, TicketState::Started)) {
@@ -345,8 +347,8 @@ impl State {
         self.places.iter().filter_map(|(id, place)| Some((*id, place.early.as_ref()?)))
     }
 
-    /// Asks early permits to end until `wanted` of the counted ones are about to: spare ones first, because no call may ever come
-    /// for them, then the newest, which have cost least.
+    /// Asks early permits to end, until `wanted` of those selected by `counts` are about to end. Spare ones come first,
+    /// because no call may ever come for them, then the newest ones, which have cost least.
     fn evict(&self, wanted: usize, counts: impl Fn(u64) -> bool) {
         let early = self.early_places().rev().filter(|(id, _)| counts(*id)).map(|(_, early)| early);
         let (going, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
@@ -391,7 +393,7 @@ impl State {
 }
 
 impl Waiting {
-    /// Changes the run's status, and wakes it only after a difference.
+    /// Changes the run's status. Wakes the run only if the status is different.
     fn show(&self, change: impl FnOnce(&mut WaitStatus)) {
         self.status.send_if_modified(|status| {
             let before = status.clone();

@@ -168,7 +168,7 @@ impl AnnouncedRun {
         rows.push(Row::line([Span::new("dim", folded(&self.session_key))]));
         #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
         let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms() as f64);
-        // Then it has another name, which the command finds.
+        // An archived transcript has another name, which the command finds.
         if is_archived {
             let log = format!("/subagents log {}", folded(&self.run_id));
             rows.push(Row::line([Span::new("dim", log)]));
@@ -199,7 +199,7 @@ mod tests {
     use crate::run::{Cleanup, RunOutcome, RunRecord};
 
     #[test]
-    fn the_transcript_is_named_until_it_is_archived_and_the_command_that_reads_it_after_that() {
+    fn an_archived_transcript_is_replaced_by_the_command_that_reads_it() {
         let ended = RunRecord {
             run_id: "1a2b3c4d".to_owned(),
             outcome: Some(RunOutcome::Completed),
@@ -212,7 +212,7 @@ mod tests {
         let kept = RunRecord { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
         for (run, is_there) in [(ended, true), (kept, true), (due, false), (deleted, false)] {
             let details = announcement_details(&["d".to_owned()], &[run]).to_string();
-            let drawn = format!("{:?}", announcement_drawing(&details, true).expect("it is ours"));
+            let drawn = format!("{:?}", announcement_drawing(&details, true).expect("the details are valid"));
             assert_eq!(drawn.contains("session.jsonl"), is_there, "{drawn}");
             assert_eq!(drawn.contains("/subagents log 1a2b3c4d"), !is_there, "{drawn}");
         }

@@ -85,7 +85,7 @@ impl<'a> Card<'a> {
             rows.extend(asked.and_then(|asked| self.task_row(&asked.task)).map(|row| row.indented(INDENT)));
             return rows;
         }
-        // While the call goes on, the clock is in the last line: this one may be out of sight (see `most_rows`).
+        // While the call runs, the clock is in the last line, because this one may be out of sight (see `most_rows`).
         let clock = if self.has_ended() { self.clock() } else { Span::default() };
         let progress = Span::new("muted", self.progress());
         let title = title(self.mark(), "subagent", call.mode.as_str());
@@ -148,7 +148,7 @@ impl<'a> Card<'a> {
         rows
     }
 
-    /// One run that is over.
+    /// A run that has ended.
     fn ended(&self, view: &TaskView) -> Drawing {
         let Some(result) = view.result else { return Drawing::new() };
         let has_failed =
@@ -160,13 +160,13 @@ impl<'a> Card<'a> {
         work::ended(result, output, has_failed, why, self.all)
     }
 
-    /// Returns the sum of several tasks.
+    /// Returns the results and totals of several tasks.
     fn sum(&self) -> Drawing {
         let views = &self.list.views;
         let mut rows = Drawing::new();
         if !self.is_live() {
             let is_whole = views.iter().all(TaskView::is_completed);
-            // The answer of a chain is the answer of its last step. Parallel tasks have their own.
+            // The answer of a chain is the answer of its last step. Each parallel task has its own.
             let answer = views.last().filter(|_| self.call.mode == Mode::Chain && is_whole && !self.all);
             if let Some(last) = answer.filter(|last| !last.text.is_empty()) {
                 rows.extend(work::answer(last.text, ANSWER_LINES, false));
@@ -235,7 +235,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Returns the number of tasks, and of the done ones, or the next step.
+    /// Returns the number of tasks, and how many of them have completed or which step is the current one.
     fn progress(&self) -> String {
         let views = &self.list.views;
         let count = views.len();
@@ -271,8 +271,8 @@ impl<'a> Card<'a> {
         Span::new("muted", time.unwrap_or_default())
     }
 
-    /// Returns the maximum lines of an expanded card whose run continues. A pi before 1.x clears the screen, and the scrollback,
-    /// to redraw a line that is out of sight. Omitted lines are shown when the run has ended.
+    /// Returns the maximum number of lines of an expanded card while its run continues. To redraw a line that is out of
+    /// sight, pi before 1.x clears the screen and the scrollback. The omitted lines are shown once the run has ended.
     fn most_rows(&self) -> u32 {
         self.rows.map_or(MOST_ROWS, |rows| rows.saturating_sub(PI_ROWS)).clamp(FEWEST_ROWS, MOST_ROWS)
     }

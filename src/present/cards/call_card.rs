@@ -5,7 +5,7 @@ use super::state::{Call, Extent};
 use crate::agent::Tool;
 use crate::present::Drawing;
 
-/// The memory of a call's card. Arguments and details come as JSON.
+/// The card of a call, with everything that it remembers of the call. Arguments and details come as JSON.
 #[derive(Debug)]
 pub struct CallCard(Kind);
 
@@ -84,7 +84,7 @@ impl CallCard {
         matches!(&self.0, Kind::Waiting(call) if call.is_running())
     }
 
-    /// Returns the duration of the call, if it is shown.
+    /// Returns the duration of the call, if the card shows one.
     #[must_use]
     pub fn elapsed_ms(&self, now_ms: i64) -> Option<f64> {
         match &self.0 {

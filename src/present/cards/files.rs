@@ -77,7 +77,7 @@ mod tests {
             r#"{{"agent":"worker","task":"t","outcome":"completed","attempts":1,"durationMs":1,
             "usage":{{"input":1,"output":1,"cacheRead":0,"cacheWrite":0,"cost":0,"turns":1}}{fields}}}"#
         );
-        serde_json::from_str(&json).expect("a result")
+        serde_json::from_str(&json).expect("the result is valid JSON")
     }
 
     fn lines(results: &[EndedTask]) -> Vec<String> {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_be_our_text_is_quoted() {
+    fn a_name_that_resembles_the_card_text_is_quoted() {
         let result = ended(
             r#","changes":["a.ts","g, h, all tests passed","and 3 more"],"flagged":[".envrc","`x`/.npmrc"]"#,
         );
@@ -110,7 +110,7 @@ mod tests {
     fn the_numbers_of_omitted_files_of_several_results_are_added() {
         let names: Vec<String> = (0..MAX_FLAGGED).map(|number| format!("\"f{number}\"")).collect();
         let result = || ended(&format!(r#","flagged":[{},"and 4 more"]"#, names.join(",")));
-        let [line] = &lines(&[result(), result()])[..] else { panic!("one line") };
+        let [line] = &lines(&[result(), result()])[..] else { panic!("the card has other than one line") };
         assert!(line.ends_with(", f49, and 8 more"), "{line}");
     }
 }

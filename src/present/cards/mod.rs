@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expanded_card_says_once_how_many_values_were_redacted_and_by_which_rules() {
+    fn an_expanded_card_shows_the_number_of_redacted_values_and_the_rules_once() {
         let body = |redacted: &str, is_expanded: bool| {
             let mut call = Call::new("subagent");
             let result = format!(

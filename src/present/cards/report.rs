@@ -46,7 +46,7 @@ impl StoredLine {
 pub fn entry_drawing(data: &str) -> Option<Drawing> {
     let report: StoredReport = read(data, KIND)?;
     let mut rows = match report.title.as_str() {
-        // The heading of a requested sentence is omitted.
+        // A one-sentence answer needs no heading.
         "" | TITLE => Drawing::new(),
         title => {
             vec![Row::wrapped(vec![Span::new("accent", folded(title)).bold()]).indented(1), Row::blank()]
@@ -100,12 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_below_each_other_whether_their_lines_have_marks_or_not() {
+    fn names_are_aligned_with_and_without_marks() {
         let marked = ReportLine::new(Mark::Running, "state", "running 5s");
         let plain = ReportLine::new(Mark::None, "task", "Look.");
         let below = ReportLine { indent: 1, ..ReportLine::new(Mark::None, "tools", "read") };
         assert_eq!(leads(&[marked.clone(), plain.clone(), below.clone()]), [2, 2, 2]);
-        assert_eq!(leads(&[plain.clone(), below]), [0, 2], "without marks nothing is moved");
-        assert_eq!(leads(&[marked, ReportLine::new(Mark::None, "", "words")]), [2, 0], "words have no name");
+        assert_eq!(leads(&[plain.clone(), below]), [0, 2], "without marks no name is moved");
+        assert_eq!(
+            leads(&[marked, ReportLine::new(Mark::None, "", "words")]),
+            [2, 0],
+            "a line without a name is not moved"
+        );
     }
 }

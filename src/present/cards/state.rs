@@ -1,4 +1,4 @@
-//! The memory of a call's card between two redraws.
+//! The state that the card of a call keeps between two redraws.
 
 use super::stored::{CallDetails, LiveTask};
 use super::tasks::{PlannedTask, plan};

@@ -1,8 +1,8 @@
 //! Reads back what calls and messages have left in a session.
 //!
-//! A session outlives releases and is not a protected file: another extension may use our names, a line may be cut, a person may
-//! edit it. So a value is read as a whole, from JSON. Unknown fields are skipped. A missing field, or a field of another type,
-//! makes the whole value foreign, and the text next to it is shown.
+//! A session outlives releases, and anyone can write to its file: another extension may use our names, a line may be
+//! cut, a person may edit it. So a value is read as a whole, from JSON. Unknown fields are skipped. A missing field, or
+//! a field of another type, makes the whole value foreign, and the text next to it is shown.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -66,7 +66,7 @@ pub(super) struct CallFailure {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LiveTask {
-    /// Present except for the only run of a call.
+    /// Always present, except in a call with a single run.
     pub agent: Option<String>,
     pub state: String,
     pub error: Option<String>,
@@ -86,7 +86,7 @@ pub(super) struct LiveTask {
     pub retry: Option<Retry>,
 }
 
-/// A task that is over.
+/// A task that has ended.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EndedTask {
@@ -269,12 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn details_are_read_with_their_stamp_and_as_a_release_without_one_wrote_them() {
-        let read = details(|_| {}).expect("they are ours");
+    fn details_are_read_with_and_without_a_version_stamp() {
+        let read = details(|_| {}).expect("the details are valid");
         let items = read.results[0].display_items.as_deref();
         assert_eq!(items, Some([Item::Called("ls .".to_owned())].as_slice()));
         let unstamped = details(|value| {
-            let fields = value.as_object_mut().expect("an object");
+            let fields = value.as_object_mut().expect("the value is an object");
             fields.remove("kind");
             fields.remove("version");
         });
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn details_of_another_version_or_kind_or_with_other_types_are_not_ours() {
+    fn details_with_another_version_or_kind_or_type_are_not_read() {
         for (pointer, other) in [
             ("/version", json!(2)),
             ("/kind", json!("x")),
@@ -295,7 +295,8 @@ mod tests {
             ("/results/0/displayItems/0/args", json!([])),
             ("/results/0/displayItems/0/type", json!("thinking")),
         ] {
-            let read = details(|value| *value.pointer_mut(pointer).expect("a field") = other.clone());
+            let read =
+                details(|value| *value.pointer_mut(pointer).expect("the field exists") = other.clone());
             assert!(read.is_none(), "{pointer} = {other}");
         }
         for text in ["", "null", "[]", "7", "{", "{}"] {

@@ -23,18 +23,18 @@ const TASK_FROM: u32 = 90;
 const APART_FROM: u32 = 44;
 const TASK_SHARE: u32 = 4;
 const TASK_COLUMNS: u32 = 32;
-/// The columns of the current activity, which has precedence over the figures of the run.
+/// The number of columns that the current activity gets before the figures of the run get any.
 const ACTIVITY_COLUMNS: u32 = 24;
 /// The reason of a failure has precedence over figures.
 const ALL_COLUMNS: u32 = 10_000;
-/// An error that its row has no room for stands below it.
+/// An error that does not fit into its row is shown below it.
 const ERROR_LINES: u32 = 2;
 /// The number of tasks with a row, in any terminal.
 const TASK_ROWS: usize = 10;
 const BLOCK_INDENT: u32 = 4;
-/// With less room than this a task at work has its row only.
+/// With less room than this, an active task has only its row.
 const FEWEST_BLOCK_ROWS: usize = 2;
-/// Text looked at for one line.
+/// The number of characters of a text that are read for one line.
 const LINE_CHARS: usize = 400;
 
 /// The tasks of a call in input order; the steps of a chain are numbered and come one after the other.
@@ -43,7 +43,7 @@ pub(super) struct TaskList<'a> {
     pub views: Vec<TaskView<'a>>,
     /// The texts that distinguish the tasks.
     names: Vec<String>,
-    /// Models that differ stand in the rows.
+    /// True if all tasks have the same model. Otherwise each row shows its own.
     has_one_model: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> TaskList<'a> {
         rows
     }
 
-    /// Returns all details of each task after the end.
+    /// Returns all details of each task, once the call has ended.
     pub(super) fn final_blocks(&self) -> Drawing {
         let mut rows = Drawing::new();
         for (index, view) in self.views.iter().enumerate() {
@@ -98,7 +98,7 @@ impl<'a> TaskList<'a> {
         rows
     }
 
-    /// The row of a task. Where its work stands below, it is left out.
+    /// The row of a task. If its work is shown below, the row omits it.
     fn row(&self, index: usize, has_work_below: bool) -> Row {
         let view = &self.views[index];
         let arrow = if self.current() == Some(index) { "→ " } else { "  " };
@@ -146,7 +146,7 @@ impl<'a> TaskList<'a> {
     fn details(&self, view: &TaskView<'a>, name: &str, task_from: u32, has_work_below: bool) -> Vec<Part> {
         let note_color = if has_ended(view.state) || view.is_retried { view.mark().color() } else { "muted" };
         let mut parts = vec![Part::from(Span::new(note_color, view.note()))];
-        // Without room for more, the state is most important.
+        // If there is no room for more, the state is the most important part.
         if view.note().is_empty() {
             parts.push(Part { until: Some(TIME_FROM), ..Span::new("muted", view.time()).into() });
         }

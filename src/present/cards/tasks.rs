@@ -14,7 +14,7 @@ use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, RunOutcome};
 use crate::text::figures;
 
-/// A shorter silence is normal. A longer one may mean trouble.
+/// A silence shorter than the first limit is not shown. One longer than the second may mean trouble.
 const SILENCE_SHOWN_MS: f64 = 2_000.0;
 const SILENCE_ODD_MS: f64 = 10_000.0;
 
@@ -55,7 +55,7 @@ pub(super) struct TaskView<'a> {
     pub task: &'a str,
     /// A word of a task's state or outcome, or `planned`.
     pub state: &'a str,
-    /// Its mark, and its outcome, or the reason of its wait.
+    /// Its mark, and its outcome, or the reason why it waits.
     pub words: StateLabel,
     /// Absent when the task has not started.
     pub elapsed_ms: Option<f64>,
@@ -66,7 +66,7 @@ pub(super) struct TaskView<'a> {
     pub context: Option<ContextUse>,
     pub model: Option<&'a str>,
     pub error: Option<&'a str>,
-    /// The changes that cannot be undone, until it has ended.
+    /// A note on undoing its changes, until it has ended.
     pub undo_note: Option<&'a str>,
     /// The last text so far, or the answer.
     pub text: &'a str,
@@ -165,7 +165,7 @@ impl<'a> TaskView<'a> {
         self.words.mark
     }
 
-    /// Returns its outcome, or the reason of its wait. Empty for a running or successful task.
+    /// Returns its outcome, or the reason why it waits. Empty for a running or successful task.
     pub(super) fn note(&self) -> &str {
         self.words.note.as_deref().unwrap_or_default()
     }
@@ -179,7 +179,8 @@ impl<'a> TaskView<'a> {
         self.state == RunOutcome::Background.as_str()
     }
 
-    /// Returns the silence of its child: only if it may mean trouble, or `always`.
+    /// Returns the time since the last sign of life of its child: only if it is long enough to mean trouble, or with
+    /// `always`.
     pub(super) fn silence(&self, always: bool) -> Span {
         let silent = figures::ticking(duration_of(self.silent_ms));
         if self.silent_ms > SILENCE_ODD_MS {
@@ -195,7 +196,7 @@ impl<'a> TaskView<'a> {
     }
 }
 
-/// Returns a time of a call. A ticking one omits the tenths.
+/// Returns a duration as text. While it is ticking, it omits the tenths.
 pub(super) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
     let elapsed = duration_of(elapsed_ms);
     if is_ticking { figures::ticking(elapsed) } else { figures::duration(elapsed) }

@@ -67,10 +67,10 @@ pub(super) fn answer(text: &str, limit: u32, all: bool) -> Drawing {
     vec![Row::prose(text).limited(limit, hint("{rest} more lines"))]
 }
 
-/// Returns the reason why there is no answer, and the partial answer.
+/// Returns the reason why there is no answer, and the part of the answer that exists.
 pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output: &str, all: bool) -> Drawing {
     let items = result.and_then(|result| result.display_items.as_deref()).unwrap_or_default();
-    // An abort and the end of a budget were requested: no code, no alarm.
+    // Someone asked for an abort or set the budget, so these show no code and no alarm.
     let is_wanted = result.is_some_and(|result| matches!(result.outcome.as_str(), "aborted" | "budget"));
     let mut rows = Drawing::new();
     if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
@@ -192,7 +192,7 @@ pub(super) fn calls(items: &[Item], limit: usize, words: Option<usize>) -> Drawi
     let hidden = places.len().saturating_sub(limit);
     // After the last hidden call: with the words that led to the first one shown.
     let from = if hidden == 0 { 0 } else { places[hidden - 1] + 1 };
-    // Text after the last call is the answer, which stands below on its own.
+    // Text after the last call is the answer, which is shown below on its own.
     let end = places.last().map_or(0, |last| last + 1);
     let mut rows = Drawing::new();
     if hidden > 0 {

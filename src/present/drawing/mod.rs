@@ -1,7 +1,8 @@
-//! The screen's content, before the width of the screen is known.
+//! The content of the screen, before its width is known.
 //!
-//! A drawing is a list of rows. A row has its content, in colours of pi's theme, and its fit to a width: one [`Fit`] for each way
-//! that a terminal needs. `extension/ui/paint.ts` paints drawings with pi's own measure, and decides nothing else.
+//! A drawing is a list of rows. A row has its content, in colours of pi's theme, and the way it is fitted to a width:
+//! one [`Fit`] for each way that a terminal needs. `extension/ui/paint.ts` paints drawings with pi's own measure, and
+//! decides nothing else.
 //!
 //! | Fit | For | Where the width is too small |
 //! |---|---|---|
@@ -40,7 +41,7 @@ pub struct Span {
     pub is_bold: bool,
     /// True if it is a path, which is shortened from the left.
     pub is_path: bool,
-    /// An action of pi's whose key stands in the text for `{key}`; without a key the span is left out.
+    /// An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out.
     pub action: Option<&'static str>,
 }
 
@@ -69,17 +70,18 @@ impl Span {
 /// Spans that belong together in a [`Fit::Line`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Nothing is left out with its separator.
+    /// A part without text is left out with its separator.
     pub spans: Vec<Span>,
-    /// Without room for all parts, the highest rank is dropped first; 0 stays.
+    /// If the parts do not all fit, the part with the highest rank is dropped first. Rank 0 is never dropped.
     pub rank: u32,
-    /// It may be cut to so many columns before another part goes, and goes itself where it has almost none.
+    /// The number of columns to which it may be cut before another part is dropped. With almost no columns left, it is
+    /// dropped itself.
     pub fewest: Option<u32>,
-    /// It stands below, in at most so many lines, where it is not shown whole.
+    /// The maximum number of lines below the row in which it is shown if the row has no room for all of it.
     pub below: Option<u32>,
-    /// It is only for widths from here on.
+    /// The minimum width at which it is shown.
     pub from: Option<u32>,
-    /// It is only for widths below this.
+    /// The width from which on it is no longer shown.
     pub until: Option<u32>,
 }
 
@@ -99,12 +101,12 @@ impl From<Span> for Part {
     }
 }
 
-/// The difference of a text from others with the same beginning.
+/// A beginning that a text shares with others, and the end that tells them apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedPrefix {
-    /// In so many characters they are alike.
+    /// The number of characters that are the same.
     pub shared: u32,
-    /// The part that is shown without room for the whole text.
+    /// The part that is shown if there is no room for the whole text.
     pub end: String,
 }
 
@@ -115,24 +117,24 @@ pub struct Cell {
     pub span: Span,
     /// Columns at most.
     pub most: u32,
-    /// It takes at most one part in so many of the width.
+    /// Its share of the width: at most the width divided by this number.
     pub share: Option<u32>,
-    /// It is only for widths from here on.
+    /// The minimum width at which it is shown.
     pub from: Option<u32>,
-    /// It is compared by its end.
+    /// True if it is aligned to the right.
     pub is_right: bool,
-    /// Its text still grows and must not move the others.
+    /// True if its text still grows and must not move the other cells.
     pub is_growing: bool,
-    /// The difference from the other cells of its column.
+    /// The beginning that it shares with other cells of its column.
     pub shared_prefix: Option<SharedPrefix>,
 }
 
-/// The fit of a row to a width.
+/// The layout of a row for a width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// One line: a lead, columns, then parts joined by ` · ` in the room that is left.
     Line {
-        /// Never gives way.
+        /// Never shortened.
         lead: Vec<Span>,
         /// Before the parts.
         cells: Vec<Cell>,
@@ -165,9 +167,9 @@ pub enum Fit {
     Prose {
         /// The source.
         text: String,
-        /// So many lines of the beginning.
+        /// The number of lines from the beginning.
         first: Option<u32>,
-        /// So many lines of the end.
+        /// The number of lines from the end.
         last: Option<u32>,
         /// Says in a line of its own how many lines are left out after the first ones, as `{rest}`.
         more: Vec<Span>,
@@ -188,7 +190,7 @@ pub enum Fit {
 pub struct Row {
     /// Columns that it is moved to the right.
     pub indent: u32,
-    /// The content, and its fit.
+    /// The content, with its layout.
     pub fit: Fit,
 }
 
@@ -232,7 +234,7 @@ impl Row {
         Fit::Prose { text, first: None, last: None, more: Vec::new(), is_open: false }.into()
     }
 
-    /// The beginning of it, in at most so many lines; `remark` is shown in place of more than one other.
+    /// Limits it to at most `limit` lines from its beginning. `remark` replaces the other lines if there are several.
     pub(crate) fn limited(mut self, limit: u32, remark: Vec<Span>) -> Self {
         if let Fit::Text { most: limited, more, .. } | Fit::Prose { first: limited, more, .. } = &mut self.fit
         {
@@ -241,7 +243,7 @@ impl Row {
         self
     }
 
-    /// The end of a text that grows, in at most so many lines.
+    /// Shows the end of a growing text, in at most `lines` lines.
     pub(crate) fn end_of_prose(text: &str, lines: u32) -> Self {
         let foreign::Tail { text, is_open } = foreign::tail(text, lines);
         Fit::Prose { text, first: None, last: Some(lines), more: Vec::new(), is_open }.into()
@@ -269,14 +271,14 @@ pub(crate) fn remark(text: impl AsRef<str>) -> Vec<Span> {
     vec![Span::new("dim", format!("… {}", text.as_ref()))]
 }
 
-/// Returns a remark that an expanded card shows.
+/// Returns a remark on content that only the expanded card shows.
 pub(crate) fn hint(text: impl AsRef<str>) -> Vec<Span> {
     let mut spans = remark(text);
     spans.push(Span { action: Some(EXPAND), ..Span::new("dim", ", {key} to expand") });
     spans
 }
 
-/// Returns the key that expands a card, as a part of its own.
+/// Returns the hint that names the key to expand a card, as a part of its own.
 pub(crate) fn expand_hint() -> Span {
     Span { action: Some(EXPAND), ..Span::new("dim", "{key} to expand") }
 }

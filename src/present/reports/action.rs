@@ -9,7 +9,7 @@ use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
 use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
 use crate::workspace::Undone;
 
-/// The model's note when a run continues without it.
+/// The sentence for the model when its call no longer waits for a run.
 pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it \
                                          again, wait or poll for it; continue, or end your turn.";
 
@@ -126,7 +126,7 @@ pub fn started_report(
     report
 }
 
-/// Reports the moved runs, or the reasons against it.
+/// Reports the runs that were moved to the background, and the reasons why other calls keep waiting.
 #[must_use]
 pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
     let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
@@ -261,15 +261,16 @@ mod tests {
             ..RunRecord::default()
         };
         assert_eq!(exit_message(&[], &[], true), None);
-        let one = exit_message(&[run("1a2b")], &[], true).expect("there is one");
+        let one = exit_message(&[run("1a2b")], &[], true).expect("a continuing run gives a message");
         assert!(one.starts_with("1 background run ended with pi: 1a2b (explorer). "), "{one}");
         assert!(one.contains("`/subagents resume 1a2b`"), "{one}");
         assert!(one.contains("Open the session again"), "{one}");
-        let lost = exit_message(&[run("1a2b")], &[], false).expect("there is one");
+        let lost = exit_message(&[run("1a2b")], &[], false).expect("a continuing run gives a message");
         assert!(lost.contains("In any session `/subagents resume 1a2b`"), "{lost}");
-        let five = exit_message(&["1", "2", "3", "4", "5"].map(run), &[], true).expect("there are some");
+        let five = exit_message(&["1", "2", "3", "4", "5"].map(run), &[], true)
+            .expect("five continuing runs give a message");
         assert!(five.contains("3 (explorer), 2 more. "), "{five}");
-        let both = exit_message(&[run("1a2b")], &[run("3c4d")], true).expect("there are two");
+        let both = exit_message(&[run("1a2b")], &[run("3c4d")], true).expect("two runs give a message");
         let [ended, continues] = both.lines().collect::<Vec<_>>()[..] else { panic!("{both}") };
         assert_eq!(ended, one);
         assert!(
@@ -277,7 +278,7 @@ mod tests {
             "{continues}"
         );
         assert!(continues.contains("`/subagents list all`") && continues.contains("`/subagents stop 3c4d`"));
-        let two = exit_message(&[], &["1", "2"].map(run), true).expect("there are two");
+        let two = exit_message(&[], &["1", "2"].map(run), true).expect("two runs give a message");
         assert!(
             two.starts_with("2 background runs continue without pi: 1 (explorer), 2 (explorer). "),
             "{two}"

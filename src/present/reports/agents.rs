@@ -8,7 +8,7 @@ use crate::text::{Diagnostic, Severity, figures, one_line, quoted_if_odd};
 /// Longest description, reason or list of tools.
 const MAX_TEXT: usize = 1_000;
 
-/// Lists the agents, the rights of each, and the mistakes in their definitions.
+/// Lists the agents, what each may do, and the mistakes in their definitions.
 #[must_use]
 pub fn agents_report(listing: &Listing) -> Report {
     let mut report = Report::new(format!("Sub-agents: {}", figures::counted(listing.agents.len(), "agent")));
@@ -51,7 +51,7 @@ fn agent(report: &mut Report, listed: &Listed) {
     let mark = match plan {
         Ok(_) => Mark::Ok,
         Err(CannotRun::Model(_) | CannotRun::Launcher(_)) => Mark::Error,
-        // It needs a package that is not there, which is no mistake of anybody's.
+        // It needs a package that is not installed, which is not a mistake.
         Err(CannotRun::Off(_)) => Mark::Info,
         Err(_) if *source == Source::Builtin => Mark::Info,
         Err(_) => Mark::Error,
@@ -66,7 +66,7 @@ fn agent(report: &mut Report, listed: &Listed) {
     if !permission_hooks.is_empty() {
         report.lines.push(below("hooks", &permission_hooks.join(", ")));
     }
-    // `doctor` reports the missing features of a builtin once for all of them.
+    // `doctor` reports the tools that builtins lack, once for all of them.
     let is_builtin = *source == Source::Builtin;
     let dropped = plan.iter().flat_map(|plan| &plan.dropped);
     for dropped in dropped.filter(|dropped| !is_builtin || !dropped.is_lack()) {

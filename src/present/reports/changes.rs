@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(
             line("+👍\u{fe0f} هٔ\u{200c}م"),
             "+👍\u{fe0f} هٔ\u{200c}م",
-            "what changes what is seen stays"
+            "a character that changes the visible text stays"
         );
     }
 

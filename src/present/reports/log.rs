@@ -17,7 +17,7 @@ pub const MAX_LOG_LINES: usize = 200;
 pub(crate) const TRANSCRIPT_DELETED: &str = "its transcript was deleted, because of `quotaBytes` or by hand";
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
-/// The shown length of a tool's result.
+/// The number of characters of a tool's result that are shown.
 const MAX_RESULT: usize = 160;
 
 /// The newest `limit` lines of a conversation. A tool's result takes one line; a text takes all of its lines.

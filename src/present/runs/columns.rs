@@ -46,7 +46,7 @@ impl Column {
 
 /// The common widths of these runs' columns.
 pub(super) struct Columns {
-    /// The difference of each name from the others.
+    /// The beginning that each name shares with another one.
     shared_prefix: Vec<Option<SharedPrefix>>,
     has_tokens: bool,
     has_costs: bool,

@@ -13,7 +13,7 @@ const NAME_CHARS: usize = 40;
 /// The panel's list: its head, a line for each run below the names of the columns, and the details of the chosen run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RunList {
-    /// The numbers of runs by state, and their usage.
+    /// The number of runs in each state, and their usage.
     pub head: Vec<Span>,
     /// The names of the columns, then a line for each run.
     pub lines: Drawing,

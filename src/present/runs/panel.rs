@@ -1,4 +1,4 @@
-//! The panel without its runs: its keys, and its text without runs.
+//! The parts of the panel other than runs: its keys, and the text that it shows if there are no runs.
 
 use crate::present::drawing::{Color, Drawing, INDENT, Row, folded};
 use crate::text::text_enum;
@@ -113,8 +113,8 @@ pub fn panel_keys() -> Vec<PanelKey> {
     ]
 }
 
-/// Returns the text of the list without runs. `is_all`: of all sessions; `is_complete`: the store has answered; `problem`: the
-/// reason why it has not.
+/// Returns the text that the panel shows if there are no runs. `is_all`: of all sessions; `is_complete`: the store has
+/// answered; `problem`: the reason why it has not.
 #[must_use]
 pub fn empty_run_list(is_all: bool, is_complete: bool, problem: Option<&str>) -> Drawing {
     let said = |color: Color, text: &str| [Row::blank(), Row::text(color, text).indented(INDENT)];
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_says_why_it_is_empty() {
+    fn an_empty_list_shows_the_reason() {
         let words = |drawing: Drawing| format!("{drawing:?}");
         assert!(
             words(empty_run_list(true, false, Some("the store\nis locked")))

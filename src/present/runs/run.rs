@@ -52,7 +52,8 @@ pub fn run_drawing(run: &str, now: i64) -> RunDrawing {
     }
 }
 
-/// Draws an entry of a transcript, given as JSON. A text has a blank line above it. Calls and their answers stay together.
+/// Draws an entry of a transcript, given as JSON. A message has a blank line above it. Calls and their answers stay
+/// together.
 #[must_use]
 pub fn entry_drawing(entry: &str) -> Drawing {
     let entry: Value = serde_json::from_str(entry).unwrap_or_default();

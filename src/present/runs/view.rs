@@ -12,7 +12,7 @@ use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::text::figures;
 
-/// The characters of a text that are read for one line. A longer text does not fit.
+/// The number of characters of a text that are read for one line. No line has room for more.
 const LINE_CHARS: usize = 400;
 pub(super) const UNREAD: &str = "waiting to be read";
 
@@ -45,7 +45,7 @@ pub(super) struct ShownRun {
     retry: Option<Retry>,
     #[serde(default)]
     is_foreground: bool,
-    /// The question for which it waits.
+    /// The question that it has asked and whose answer it waits for.
     pending_question: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl ShownRun {
         state_label(&standing, now_ms)
     }
 
-    /// Returns its outcome, or the reason of its wait. Empty for a running or successful run.
+    /// Returns its outcome, or the reason why it waits. Empty for a running or successful run.
     pub(super) fn note(&self, now_ms: i64) -> String {
         folded(&self.words(now_ms).note.unwrap_or_default())
     }
@@ -105,7 +105,7 @@ impl ShownRun {
         brief(model.split_once('/').map_or(model, |(_, name)| name))
     }
 
-    /// Returns the runtime of all its parts; while it is queued, the time of its wait.
+    /// Returns the runtime of all its parts; while it is queued, the time that it has waited.
     pub(super) fn elapsed(&self, now_ms: i64) -> String {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
         let end = self.ended_ms.unwrap_or(now_ms as f64);
@@ -183,7 +183,7 @@ impl ShownRun {
             }];
         }
         let said = gist(self.text.as_deref().unwrap_or_default());
-        // The text before the newest call is omitted if a stored text exists.
+        // `text` has only text from after the newest call.
         match self.last_tool.as_deref().filter(|_| said.is_empty()) {
             Some(call) => call_spans(&brief(call)),
             None => vec![Span::new("toolOutput", said)],
@@ -191,7 +191,7 @@ impl ShownRun {
     }
 }
 
-/// The words of a tool call; where they are too long, the path at their end gives way.
+/// Returns the words of a tool call. If they are too long, the path at their end is shortened.
 pub(super) fn call_spans(call: &str) -> Vec<Span> {
     let path = call.rfind(' ').map_or(0, |blank| blank + 1);
     // A shell command is not a path.
@@ -206,7 +206,7 @@ pub(super) fn brief(text: &str) -> String {
     folded(beginning(text, LINE_CHARS))
 }
 
-/// A name in at most so many characters.
+/// Returns a name in at most `chars` characters.
 pub(super) fn short(name: &str, chars: usize) -> String {
     let is_long = name.chars().count() > chars;
     if is_long { format!("{}…", beginning(name, chars - 1)) } else { name.to_owned() }

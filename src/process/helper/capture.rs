@@ -15,7 +15,7 @@ use crate::process::supervise::{SuperviseLimits, start};
 /// The grace period of a helper. It has nothing to save, so it is short.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The time for which a helper's output is read after it has exited.
+/// The time in which a helper's output is still read after it has exited.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// The output of a helper program, and how it ended.
@@ -88,7 +88,7 @@ pub(crate) struct CaptureLimits<'a> {
     pub cancel: &'a Cancel,
 }
 
-/// Works like [`capture_fed`]. Calls `observe` after each kept read with the number of bytes so far.
+/// Works like [`capture_fed`]. After each read whose bytes were kept, calls `observe` with the number of bytes so far.
 pub(crate) async fn capture_observed(
     command: ChildCommand,
     input: Vec<u8>,
@@ -172,13 +172,13 @@ mod tests {
 
     async fn captured(script: &str, stall: Option<Duration>, cancel: &Cancel) -> Captured {
         let limits = CaptureLimits { timeout: TIMEOUT, stall, max_bytes: 1024, cancel };
-        capture_within(shell(script), Vec::new(), limits, |_| {}).await.expect("it starts")
+        capture_within(shell(script), Vec::new(), limits, |_| {}).await.expect("the shell starts")
     }
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn an_idle_helper_is_ended_and_a_working_one_is_not() {
-        let scene = tempfile::tempdir().expect("a temporary directory");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
         let fifo = scene.path().join("fifo");
         rustix::fs::mknodat(
             rustix::fs::CWD,
@@ -187,18 +187,21 @@ mod tests {
             rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
             0,
         )
-        .expect("a FIFO");
+        .expect("the FIFO is created");
         let stall = Some(Duration::from_millis(500));
         let cancel = Cancel::new();
         let waits = format!("cat {}", fifo.display());
-        assert!(captured(&waits, stall, &cancel).await.is_stalled(), "it opens a FIFO");
+        assert!(
+            captured(&waits, stall, &cancel).await.is_stalled(),
+            "a shell that waits for a FIFO is stalled"
+        );
         // Each of them takes much longer than the limit.
         let begun = "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do";
         for works in [format!("{begun} :; done"), format!("{begun} sleep 0.1; done")] {
             let captured = captured(&works, stall, &cancel).await;
             assert!(captured.is_success() && !captured.is_stalled(), "{works}: {captured:?}");
         }
-        assert_eq!(cancel.reason(), None, "the caller's request was not made");
+        assert_eq!(cancel.reason(), None, "the caller did not cancel");
     }
 
     #[tokio::test]
@@ -213,13 +216,15 @@ mod tests {
             cancel.cancel(CancelReason::Dropped);
         };
         let (captured, ()) = tokio::join!(running, request);
-        let captured = captured.expect("it starts");
+        let captured = captured.expect("the shell starts");
         assert_eq!(
             (captured.outcome, captured.stdout),
             (Outcome::Cancelled(CancelReason::Dropped), b"begun\n".to_vec())
         );
         let limits = CaptureLimits { timeout: TIMEOUT, stall: None, max_bytes: 1024, cancel: &cancel };
-        let late = capture_within(shell("echo begun"), Vec::new(), limits, |_| {}).await.expect("no error");
-        assert_eq!(late.stdout, b"", "nothing is started after the request");
+        let late = capture_within(shell("echo begun"), Vec::new(), limits, |_| {})
+            .await
+            .expect("a cancelled call is not an error");
+        assert_eq!(late.stdout, b"", "no program is started after the request");
     }
 }

@@ -107,6 +107,10 @@ mod tests {
         for state in ["R (running)", "D (disk sleep)", "T (stopped)", "Z (zombie)"] {
             assert_eq!(sleeper(&status(state)), None, "{state}");
         }
-        assert_eq!(sleeper("State:\tS (sleeping)\nPid:\t9\n"), None, "without counters nothing is known");
+        assert_eq!(
+            sleeper("State:\tS (sleeping)\nPid:\t9\n"),
+            None,
+            "a thread without counters is not a sleeper"
+        );
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::process) fn lead_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Enlarges a pipe, so that a child that writes much can go on while its output is read: fewer context switches. If
+/// Enlarges a pipe, so that a child that writes much can continue while its output is read: fewer context switches. If
 /// the system refuses (the pipes of a user share a quota), the pipe stays as it is.
 #[cfg(target_os = "linux")]
 pub(in crate::process) fn widen(pipe: &impl AsFd, bytes: usize) {

@@ -19,14 +19,14 @@ use super::super::streams::Pipes;
 use super::super::thread::spawn;
 use super::link::Link;
 
-/// The interval at which wardens are checked that should have ended.
+/// The interval between checks for wardens that should have ended.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The same while a warden is about to exit: if another process holds its end of the socket, only a look shows that it
 /// has, and a result waits for it.
 const SOON: Duration = Duration::from_millis(10);
 
-/// The number of wardens with messages that are served per call of the kernel.
+/// The maximum number of wardens whose messages are read per call of the kernel.
 const MAX_EVENTS: usize = 64;
 
 static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
@@ -38,8 +38,8 @@ struct Watched {
     next_key: u64,
 }
 
-/// Starts a child behind a warden. Blocks until the child has executed its program. Another thread writes the state of its tree
-/// into `known` until the tree has ended.
+/// Starts a child behind a warden. Blocks until the child has executed its program. Another thread writes the state of
+/// its tree into `known`, until neither the tree nor its warden is left.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ impl Watched {
         }
     }
 
-    /// Returns the wait for messages before the next check.
+    /// Returns the longest wait for messages before the next check.
     fn pause(&self) -> Duration {
         if self.wardens.values().any(|link| link.is_leaving()) { SOON } else { LOOK }
     }

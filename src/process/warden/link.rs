@@ -54,7 +54,7 @@ pub(super) struct Link {
     span: tracing::Span,
 }
 
-/// The conditions that still keep the warden from exiting.
+/// The conditions under which the warden may exit: both must be met.
 #[derive(Debug, Default)]
 struct ExitConditions {
     /// The warden has reported that its tree has ended.
@@ -138,7 +138,7 @@ impl Link {
             Ok(Some(Report::Failed { stage, errno, path })) => {
                 let source = io::Error::from_raw_os_error(errno);
                 let source = match path {
-                    // The place of the error does not help, and its sentence says everything.
+                    // The position of the error does not help, and its message says everything.
                     Some(_) if shortage(&source).is_some_and(|short| !short.is_at_path) => source,
                     Some(path) => {
                         let path = quoted_path(&path.to_string_lossy());
@@ -233,7 +233,7 @@ impl Link {
         }
     }
 
-    /// Finishes the work after the end of the warden. Blocks for up to two seconds if it was killed.
+    /// Does the remaining work once the warden has ended. Blocks for up to two seconds if it was killed.
     pub(super) fn end(&self) {
         if !self.is_gone() {
             let pid = self.warden_pid;
@@ -256,7 +256,8 @@ impl Link {
         self.ending.lock().get_or_insert_with(Instant::now);
     }
 
-    /// Returns true if the warden takes longer to end its tree or to exit than it can need, because it was stopped.
+    /// Returns true if the warden takes longer to end its tree or to exit than it can need, because a signal has
+    /// stopped it.
     pub(super) fn is_overdue(&self) -> bool {
         let exit_conditions = self.exit_conditions.lock();
         let waits_for_us = exit_conditions.tree_gone && exit_conditions.released.is_none();
@@ -276,7 +277,7 @@ impl Link {
         sweep(&self.marker, self.warden_pid.cast_signed(), self.cgroup.as_deref());
     }
 
-    /// Kills a warden that does not obey. The end of its socket then triggers the sweep of its tree.
+    /// Kills a warden that does not follow orders. The end of its socket then triggers the sweep of its tree.
     pub(super) fn abandon(&self) {
         if let Some(warden) = &mut *self.warden.lock() {
             // An error usually means that it has already ended.

@@ -64,7 +64,8 @@ pub enum ProbeError {
 }
 
 impl ProbeError {
-    /// Returns true if the machine was temporarily short of a resource. Such an error does not tell which features it allows.
+    /// Returns true if the machine was temporarily short of a resource. Such an error says nothing about the features
+    /// that it allows.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -80,7 +81,7 @@ impl ProbeError {
 ///
 /// # Errors
 ///
-/// If there is no warden of this version at that path, or it cannot be run, or the probe fails for now.
+/// If there is no warden of this version at that path, or it cannot be run, or the machine cannot be probed now.
 pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     if let Some(abilities) = FOUND.lock().get(warden) {
         return Ok(Arc::clone(abilities));
@@ -122,8 +123,8 @@ async fn ask(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     Ok(abilities)
 }
 
-/// Returns true if the warden reports a shortage, was killed, which the kernel does if memory runs out, or did not get the time
-/// to answer.
+/// Returns true if the warden reports a shortage, was killed (the kernel does that if memory runs out), or did not get
+/// the time to answer.
 fn is_shortage(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Exited(status) => {

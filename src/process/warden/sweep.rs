@@ -22,8 +22,8 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// the next pass.
 const QUIET_LOOKS: u32 = 40;
 
-/// The number of passes without a find after which the excluded processes are checked again. A process that was just replacing
-/// its program had no environment.
+/// After this many passes in a row that found nothing, the processes taken for strangers are checked again. A process
+/// that was just replacing its program had no environment.
 const TRUST_LOOKS: u32 = 20;
 
 /// Kills every process that carries the marker of a tree in its environment or belongs to the warden's session. Blocks.
@@ -62,7 +62,7 @@ fn kill_all(marker: &[u8], warden: i32, strangers: &mut HashSet<i32>) -> bool {
             continue;
         }
         let Some(pid) = Pid::from_raw(number) else { continue };
-        // It is opened before the check, so that the checked process is the killed one.
+        // It is opened before the check, so that the process that is checked is the one that is killed.
         let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
         if belongs(number, marker, warden) {
             found = true;

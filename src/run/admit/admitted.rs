@@ -1,4 +1,4 @@
-//! A run that may start, and the questions that other modules ask about it.
+//! A run that may start, and the facts about it that other modules need.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl AdmittedRun {
         self.resolved.unmet.as_deref()
     }
 
-    /// Returns the reason if the budget is exhausted.
+    /// Returns the reason why the budget does not allow a start, if it does not.
     pub async fn over_budget(&self) -> Option<String> {
         self.meter().await.refusal().map(|over| over.to_string())
     }

@@ -64,7 +64,7 @@ impl HostCapabilities {
     ///
     /// # Errors
     ///
-    /// The reason why there is no warden, or why it could not be asked.
+    /// Returns the reason why there is no warden, or why it could not be asked.
     pub fn abilities(&self) -> Result<&Abilities, &str> {
         match &self.0 {
             Found::Warden(_, abilities) => Ok(abilities),

@@ -64,8 +64,9 @@ impl ResolvedRun {
         }
     }
 
-    /// Returns the files of the hosting pi's extensions, for a child that loads all of them. A child cannot find
-    /// extensions from the host's command line, or of a project that is trusted for this session. Blocks.
+    /// Returns the files of the hosting pi's extensions, for a child that loads all of them. A child cannot find by
+    /// itself the extensions from the host's command line, nor the extensions of a project that is trusted for this
+    /// session. Blocks.
     #[must_use]
     pub(in crate::run) fn of_host(&self, context: &HostContext) -> Vec<String> {
         if self.launcher.remote_name().is_some() {
@@ -182,12 +183,12 @@ mod tests {
 
     #[test]
     fn only_missing_programs_of_requested_tools_are_downloaded() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let fetched = root.path().join("full");
-        fs::create_dir_all(fetched.join(BIN)).expect("made");
+        fs::create_dir_all(fetched.join(BIN)).expect("the directory is created");
         for name in ["rg", "fd"] {
             let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-            fs::write(fetched.join(BIN).join(file), "").expect("written");
+            fs::write(fetched.join(BIN).join(file), "").expect("the file is written");
         }
         let bare = root.path().join("bare");
         let env = vec![("PATH".into(), root.path().join("nothing").into_os_string())];

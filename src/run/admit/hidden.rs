@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn a_directory_in_a_hidden_one_is_hidden_under_any_name() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let at = |name: &str| root.path().canonicalize().expect("there").join(name);
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let at = |name: &str| root.path().canonicalize().expect("the path exists").join(name);
         for name in
             ["agent/subagents/runs", "agent/subagent-trees/1/p/d", "home/.ssh/keys", "home/.sshd", "project"]
         {
-            std::fs::create_dir_all(at(name)).expect("made");
+            std::fs::create_dir_all(at(name)).expect("the directory is created");
         }
-        std::fs::write(at("agent/auth.json"), "{}").expect("written");
+        std::fs::write(at("agent/auth.json"), "{}").expect("the file is written");
         let context = HostContext {
             agent_dir: at("agent"),
             home: Some(at("home")),
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!((tree("agent/subagent-trees"), tree("project")), (None, None));
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(at("home/.ssh"), at("link")).expect("linked");
+            std::os::unix::fs::symlink(at("home/.ssh"), at("link")).expect("the link is created");
             assert_eq!(hides("link/keys"), Some(at("home/.ssh")));
         }
     }

@@ -57,7 +57,7 @@ pub struct Listed {
     pub permission_hooks: Vec<String>,
     /// The files that the child could change; `None` if it can change none.
     pub writes: Option<WriteReach>,
-    /// True if the child changes no files only because its tools just read, although its agent is not readonly.
+    /// True if the child can change no files because all of its tools only read, although its agent is not readonly.
     pub only_reads: bool,
     /// Notices about settings that the host cannot meet.
     pub notices: Vec<String>,
@@ -98,7 +98,7 @@ pub struct Described {
     pub register: bool,
     /// The tools and their descriptions.
     pub surface: Surface,
-    /// Adds the delegation policy to the system prompt if true.
+    /// True if the delegation policy is added to the system prompt.
     pub inject_policy: bool,
     /// Mistakes that the user should see once.
     pub notices: Vec<String>,
@@ -186,7 +186,7 @@ pub(crate) fn is_allowed(config: &Config, catalog: &Catalog, agent: &str) -> boo
     config.allow_agents.iter().any(|allowed| allowed == ALL || allowed == agent || is_same(allowed))
 }
 
-/// Returns the agent for background runs that name none. `None` if it does not exist or is not allowed.
+/// Returns the name of the agent for background runs that name none. `None` if it does not exist or is not allowed.
 pub(crate) fn default_agent(config: &Config, catalog: &Catalog) -> Option<String> {
     let found = catalog.find(&config.default_agent).ok()?;
     is_allowed(config, catalog, &found.name).then(|| found.name.clone())

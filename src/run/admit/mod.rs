@@ -20,7 +20,7 @@
 //! | `pi` | the pi that the child runs |
 //! | `confirm` | the question whether the user allows a project's agent |
 //! | `prepare`, `admitted` | the steps from a call to a run that may start |
-//! | `refusal` | the reasons for which a call is refused |
+//! | `refusal` | the reasons for refusing a call |
 //! | `listing` | the list of agents, without running one |
 
 pub(crate) mod admitted;

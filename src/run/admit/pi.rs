@@ -187,7 +187,8 @@ impl PiProgram {
         is_pi.then_some(Self { program: executable, args, version, origin: Origin::Host })
     }
 
-    /// Handles Windows, where `pi` is a batch file. Uses the script behind it instead, if that is found.
+    /// Returns the program for a pi that was found in `PATH`. On Windows it is a batch file; then the script behind it
+    /// is used instead, if that is found.
     fn from_script_or_shim(found: &Path) -> Self {
         let version = package_version(found);
         let shim = found.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cmd"));

@@ -22,7 +22,7 @@ use crate::run::result::ToolResult;
 use crate::run::spec::{RunSpec, SharedRunId};
 use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 
-/// The maximum length of an agent's name in bytes before the agent is found. Valid names fit.
+/// The maximum length to which an agent's name is shown before the agent is found, in bytes. Valid names fit.
 const MAX_NAME: usize = 64;
 /// The size of a run's heading, its blank lines and its fence in bytes, in a text that several runs share.
 const HEADING_BYTES: usize = 290 + FENCE_BYTES;
@@ -49,8 +49,8 @@ pub async fn prepare(
     prepare_with(settings, spec, id, callbacks, cancel, None).await
 }
 
-/// Does the same as [`prepare`], with settings that the call has already read. They must belong to the run's
-/// directory. Notifies `asks` if the user has to be asked, before the question waits behind earlier ones.
+/// Does the same as [`prepare`], with settings that the call has already read. They must belong to the run's directory.
+/// Notifies `asks` if the user must be asked, before the question waits behind earlier ones.
 ///
 /// # Errors
 ///

@@ -83,7 +83,8 @@ pub(crate) struct ResolvedRun {
     pub keys: Vec<SessionKey>,
     /// True if the run is announced when it has ended, because no call waits for it.
     pub announces: bool,
-    /// Notices about settings that this machine cannot meet but that the run can start without.
+    /// Notices for the caller, for example about configured features that this machine lacks and that the run can start
+    /// without.
     pub notices: Vec<String>,
     /// A requirement of the run that this machine cannot meet. If there is one, the run must not start.
     pub unmet: Option<String>,
@@ -224,7 +225,7 @@ fn check_texts(spec: &RunSpec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns notices about variables of git that the child does not get.
+/// Returns notices about git's environment variables that the child does not get.
 fn git_variables(config: &Config, spec: &RunSpec, remote_launcher: Option<&str>) -> Vec<String> {
     if remote_launcher.is_some() {
         return Vec::new();
@@ -287,12 +288,12 @@ impl ResolvedRun {
         is_bounded && self.launcher.remote_name().is_none()
     }
 
-    /// Returns the command that checks the child's work. `None` if the child cannot write.
+    /// Returns the command that checks the child's work. A child that cannot write has none.
     pub(in crate::run) fn check(&self) -> Option<&str> {
         self.values.check.value.as_deref().filter(|_| self.may_write())
     }
 
-    /// Returns the command that prepares the private tree. A run in place has none.
+    /// Returns the command that prepares the private tree. A run in place, or on another machine, has none.
     pub(in crate::run) fn setup(&self) -> Option<&str> {
         let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
         own.filter(|_| self.is_isolated && self.launcher.remote_name().is_none())
@@ -408,7 +409,7 @@ impl ResolvedRun {
     }
 }
 
-/// Returns the time limit of the whole run, and the setting that a timeout names.
+/// Returns the time limit of the whole run, and the setting that the message of a timeout names.
 fn time_limit(asked: Timeout, values: &AgentValues) -> (Option<Duration>, &'static str) {
     let at_most = |limit: Duration| Some(values.own_timeout.map_or(limit, |own| own.min(limit)));
     match asked {
@@ -449,7 +450,7 @@ fn permission_hooks_of(
     }
 }
 
-/// Refuses paths that pi would read as different ones. All files of the run would end up in a wrong directory, or be
+/// Refuses paths that pi would read as other paths. Otherwise the run's files would end up in a wrong directory, or be
 /// lost.
 fn check_paths(RunSpec { cwd, context, .. }: &RunSpec) -> Result<(), Refusal> {
     let agent_dir = ("agent directory", &context.agent_dir, "; `PI_CODING_AGENT_DIR` can name another one");
@@ -537,7 +538,7 @@ fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
     std::fs::symlink_metadata(&path).is_ok().then_some(path)
 }
 
-/// Returns nothing: on this system no child can have a private agent directory.
+/// Returns `None`: on this system, no child can have a private agent directory.
 #[cfg(not(unix))]
 fn credentials_of(_agent_dir: &Path, _agent: &str) -> Option<PathBuf> {
     None

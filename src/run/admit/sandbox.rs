@@ -22,7 +22,8 @@ pub(in crate::run) enum SandboxPlan {
         /// True if the child must not run without a sandbox.
         forbidden: bool,
     },
-    /// The user's configuration declares that the child's launcher makes everything readonly.
+    /// The user's configuration declares that the child cannot write anything on the machine where its launcher starts
+    /// it.
     Declared {
         /// The name of the launcher.
         launcher: String,
@@ -40,7 +41,7 @@ pub(crate) struct EnforcedSandbox {
     pub temporaries: bool,
     /// True if the child may write in its tree.
     pub writes: bool,
-    /// True if the child must not run with less than this.
+    /// True if the child must not run with a weaker sandbox.
     pub required: bool,
     /// The network access of the shell, if programs that it starts get a sandbox of their own. Otherwise there is no
     /// shell.
@@ -145,7 +146,7 @@ impl SandboxPlan {
         self.enforced().is_some_and(|sandbox| sandbox.writes)
     }
 
-    /// Returns the reason if the child must not start.
+    /// Returns the reason why the child must not start, if there is one.
     pub(in crate::run) fn forbids(&self) -> Option<String> {
         match self {
             Self::Unenforced { reason, forbidden: true } => {
@@ -155,7 +156,7 @@ impl SandboxPlan {
         }
     }
 
-    /// Returns the report for the caller. `mechanisms` are the active ones, if a child was started.
+    /// Returns the report for the caller. `mechanisms` are the active ones, or `None` if no child was started.
     pub(in crate::run) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
         let in_force = mechanisms.unwrap_or_default();
         let enforced = in_force.contains(&Mechanism::Landlock);
@@ -183,7 +184,7 @@ impl SandboxPlan {
 
 impl EnforcedSandbox {
     /// Describes the sandbox on a machine with this version of Landlock. `network` is the shell's network access;
-    /// `writes` says that the child writes in its tree.
+    /// `writes` is true if the child may write in its tree.
     pub(crate) fn with(
         config: &Config,
         abilities: &Abilities,

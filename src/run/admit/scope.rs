@@ -121,16 +121,16 @@ mod tests {
     }
 
     fn scene() -> Scene {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let at = root.path().canonicalize().expect("the directory exists");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let at = root.path().canonicalize().expect("the path exists");
         for name in ["home/.pi/agent/subagents/runs", "home/src/one/.git/refs", "home/src/one/.git/objects"] {
-            fs::create_dir_all(at.join(name)).expect("made");
+            fs::create_dir_all(at.join(name)).expect("the directory is created");
         }
         for name in ["home/src/one/deep", "home/.npm", "bare/objects", "bare/refs"] {
-            fs::create_dir_all(at.join(name)).expect("made");
+            fs::create_dir_all(at.join(name)).expect("the directory is created");
         }
         for name in ["home/src/one/.git/HEAD", "bare/HEAD"] {
-            fs::write(at.join(name), "ref: refs/heads/main\n").expect("written");
+            fs::write(at.join(name), "ref: refs/heads/main\n").expect("the file is written");
         }
         let context = HostContext {
             agent_dir: at.join("home/.pi/agent"),
@@ -153,15 +153,15 @@ mod tests {
         assert_eq!(root("home/src/one/deep").ok(), Some(at.join("home/src/one")));
         assert_eq!(root("home/src").ok(), Some(at.join("home/src")));
         // If the home directory is a repository, the child gets only the part that it works in.
-        fs::create_dir_all(at.join("home/.git/objects")).expect("made");
-        fs::create_dir_all(at.join("home/.git/refs")).expect("made");
-        fs::write(at.join("home/.git/HEAD"), "").expect("written");
+        fs::create_dir_all(at.join("home/.git/objects")).expect("the directory is created");
+        fs::create_dir_all(at.join("home/.git/refs")).expect("the directory is created");
+        fs::write(at.join("home/.git/HEAD"), "").expect("the file is written");
         assert_eq!(root("home/src").ok(), Some(at.join("home/src")));
         for cwd in ["home", ".", "home/.pi", "home/.pi/agent"] {
             assert!(matches!(root(cwd), Err(Refusal::TreeTooWide { .. })), "{cwd}");
         }
         assert!(matches!(root("bare"), Err(Refusal::TreeIsRepository { .. })));
-        fs::create_dir_all(at.join("home/.ssh/keys")).expect("made");
+        fs::create_dir_all(at.join("home/.ssh/keys")).expect("the directory is created");
         assert!(matches!(root("home/.ssh/keys"), Err(Refusal::Hidden { .. })));
     }
 
@@ -174,7 +174,8 @@ mod tests {
             ["~/.npm", "~/.missing", "~/", "~/.pi/agent/subagents/runs", &elsewhere, "/dev/null"]
                 .map(str::to_owned)
                 .to_vec();
-        let (scope, notices) = WriteScope::of(&config, context, &at.join("home/src/one")).expect("a project");
+        let (scope, notices) = WriteScope::of(&config, context, &at.join("home/src/one"))
+            .expect("the directory has a write scope");
         assert_eq!(scope.also, [at.join("home/.npm"), at.join("bare")]);
         let cannot = |place: &str, why: &str| {
             format!("the child cannot write in `{place}` (`sandbox.writable`): {why}")
@@ -193,9 +194,10 @@ mod tests {
     #[test]
     fn directories_with_the_project_s_agents_are_protected() {
         let Scene { context, at, _root } = &scene();
-        fs::create_dir_all(at.join("home/src/one/deep/team")).expect("made");
+        fs::create_dir_all(at.join("home/src/one/deep/team")).expect("the directory is created");
         let config = Config { project_agent_dirs: vec!["team".into()], ..Config::default() };
-        let (scope, _) = WriteScope::of(&config, context, &at.join("home/src/one/deep")).expect("a project");
+        let (scope, _) = WriteScope::of(&config, context, &at.join("home/src/one/deep"))
+            .expect("the directory has a write scope");
         let protected = scope.find_protected().protected;
         assert_eq!(protected, [at.join("home/src/one/.git"), at.join("home/src/one/deep/team")]);
     }

@@ -21,7 +21,7 @@ const AUTH_BYTES: u64 = 1024 * 1024;
 const MAX_STORES: usize = 256;
 /// The time limit for reading these files on a slow file system.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time limit for reading them after an abort. It usually takes a millisecond.
+/// The time limit for reading them after an abort. Reading usually takes a millisecond.
 const AFTER_ABORT: Duration = Duration::from_millis(100);
 
 /// The settings that one call has read. Clones share them, so all steps of the call see the same settings even if the
@@ -197,7 +197,7 @@ mod tests {
     /// Creates a runtime with one thread for reading files, and a clock that the test controls.
     fn runtime() -> tokio::runtime::Runtime {
         let mut builder = tokio::runtime::Builder::new_current_thread();
-        builder.enable_time().max_blocking_threads(1).start_paused(true).build().expect("a runtime")
+        builder.enable_time().max_blocking_threads(1).start_paused(true).build().expect("the runtime starts")
     }
 
     fn context() -> Arc<HostContext> {
@@ -221,7 +221,12 @@ mod tests {
     }
 
     fn broken(settings: &CallSettings) -> Option<String> {
-        settings.loaded().expect("no values of the caller").broken.as_ref().map(ToString::to_string)
+        settings
+            .loaded()
+            .expect("the settings are loaded from files")
+            .broken
+            .as_ref()
+            .map(ToString::to_string)
     }
 
     /// Returns true if the sanitizer knows the secrets of the environment without reading files.
@@ -245,7 +250,7 @@ mod tests {
                 settings = CallSettings::unless_cancelled(Path::new("/"), &context, &cancel) => settings,
                 () = pass(AFTER_ABORT) => panic!("the call still waits"),
             };
-            assert!(broken(&settings).expect("the configuration counts as broken").contains("aborted"));
+            assert!(broken(&settings).expect("the configuration is broken").contains("aborted"));
             assert!(redacts(&settings));
         });
         drop(go);
@@ -263,7 +268,7 @@ mod tests {
                 settings = CallSettings::of(Path::new("/"), &context) => settings,
                 () = pass(READ_TIMEOUT) => panic!("the call still waits"),
             };
-            let broken = broken(&settings).expect("the configuration counts as broken");
+            let broken = broken(&settings).expect("the configuration is broken");
             assert!(broken.contains("the configuration takes longer than 10 s to read"), "{broken}");
             assert!(redacts(&settings));
         });
@@ -285,7 +290,7 @@ mod tests {
             }
             // Runs after the configuration is read and before the credentials are.
             drop(tokio::task::spawn_blocking(move || (began.send(()), hangs.recv())));
-            hanging.recv().expect("the configuration has been read");
+            hanging.recv().expect("the configuration is read");
             let settings = tokio::select! {
                 settings = reading => settings,
                 () = pass(READ_TIMEOUT) => panic!("the call still waits"),

@@ -58,11 +58,11 @@ mod tests {
 
     #[test]
     fn a_project_that_may_name_a_shell_is_detected() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let settings = root.path().join(PROJECT_SETTINGS);
         assert!(!names_shell(root.path()));
         assert!(!names_shell(Path::new("/dev/null")));
-        fs::create_dir(root.path().join(".pi")).expect("made");
+        fs::create_dir(root.path().join(".pi")).expect("the directory is created");
         for (text, expected) in [
             ("", false),
             ("{}", false),
@@ -75,11 +75,11 @@ mod tests {
             (r#"{"theme":1e999,"shellPath":"/bin/zsh"}"#, true),
             ("{", true),
         ] {
-            fs::write(&settings, text).expect("written");
+            fs::write(&settings, text).expect("the file is written");
             assert_eq!(names_shell(root.path()), expected, "{text}");
         }
-        fs::remove_file(&settings).expect("removed");
-        fs::create_dir(&settings).expect("made");
-        assert!(names_shell(root.path()), "no file");
+        fs::remove_file(&settings).expect("the file is removed");
+        fs::create_dir(&settings).expect("the directory is created");
+        assert!(names_shell(root.path()), "a directory in place of the settings counts");
     }
 }

@@ -46,7 +46,8 @@ pub(in crate::run) fn only_reads(
     plan.only_reads() && !has_command && (config.allow_write.is_on() || !asks_for_more())
 }
 
-/// Returns the notice about a child that can write outside its tree, if it can.
+/// Returns the notice about a child that changes files of another machine in place, or that no sandbox confines to its
+/// tree.
 pub(super) fn write_notice(launcher: &dyn Launcher, is_isolated: bool, is_sandboxed: bool) -> Option<String> {
     match launcher.remote_name() {
         Some(name) => (!is_isolated).then(|| remote_changes_notice(name)),
@@ -54,8 +55,8 @@ pub(super) fn write_notice(launcher: &dyn Launcher, is_isolated: bool, is_sandbo
     }
 }
 
-/// Returns whether a writing child gets a private tree. If not, also returns the tree that it writes to and a note
-/// about changes that cannot be undone.
+/// Returns true if a writing child gets a private tree. Otherwise also returns the tree that it writes to. The note
+/// tells the user which changes cannot be undone, or that the child is not confined to its private tree.
 pub(super) fn write_target(
     values: &AgentValues,
     spec: &RunSpec,

@@ -14,11 +14,11 @@ use crate::store::{Store, attach};
 
 /// Counted units per dollar.
 const NANOS: u64 = 1_000_000_000;
-/// The number of accounts kept in memory for sessions without an active run. For a dropped session, [`account_of`] asks for its
-/// cost again.
+/// The number of accounts kept in memory for sessions without an active run. For a dropped session, [`account_of`] asks
+/// for its cost again.
 const MAX_IDLE_SESSIONS: usize = 64;
 
-/// Agents of a session whose turns are counted. Further agents are treated like new ones.
+/// The maximum number of agents of a session whose turns are counted. Further agents are treated like new ones.
 const MAX_AGENTS: usize = 256;
 
 /// The spending of one session, and its turns under way. Clones share one account.
@@ -38,7 +38,7 @@ pub(super) struct Ledger {
     unsized_turns: u32,
     /// The turns of each agent.
     agents: HashMap<String, TurnSizes>,
-    /// The dearest turn of any agent.
+    /// The most expensive turn of any agent.
     dearest: Option<u64>,
 }
 
@@ -108,7 +108,8 @@ impl SessionAccount {
         });
     }
 
-    /// The cost of the first turn of a run, by its agent's turns, else by the dearest turn of any agent.
+    /// Returns the cost of the first turn of a run, from its agent's turns, else from the most expensive turn of any
+    /// agent.
     pub(super) fn first_turn(&self, agent: &str) -> Option<TurnSize> {
         let ledger = self.ledger.borrow();
         let own = ledger
@@ -118,8 +119,8 @@ impl SessionAccount {
         own.or_else(|| ledger.dearest.map(|largest| TurnSize { expected: largest, largest }))
     }
 
-    /// Reserves the largest size of a turn, or all the rest if the size is not known. Returns `None` if the rest of `max` does
-    /// not cover the turn: next to other turns, the largest size has to fit; alone, the expected size.
+    /// Reserves the largest size of a turn, or all the rest if the size is not known. Returns `None` if the rest of
+    /// `max` does not cover the turn: next to other turns, the largest size has to fit; alone, the expected size.
     pub(super) fn reserve(&self, size: Option<TurnSize>, max: Option<u64>) -> Option<Reservation> {
         let mut is_covered = true;
         self.ledger.send_if_modified(|ledger| {
@@ -203,16 +204,16 @@ impl TurnSizes {
 /// Accounts by session, the most recently used at the end.
 static ACCOUNTS: Mutex<VecDeque<(String, SessionAccount)>> = Mutex::new(VecDeque::new());
 
-/// Returns the account of a session in this process, shared by all callers. Calls `spent_before` for the session's cost so far,
-/// in USD, if this process does not know it: at first, and after 64 other sessions.
+/// Returns the account of a session in this process, shared by all callers. Calls `spent_before` for the session's cost
+/// so far, in USD, if this process does not know it: at first, and after 64 other sessions.
 pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionAccount {
     if let Some(account) = find(&mut ACCOUNTS.lock(), session) {
         return account;
     }
-    // Without the lock, because `spent_before` may read a file.
+    // Called without the lock, because `spent_before` may read a file.
     let account = SessionAccount::new(spent_before());
     let mut accounts = ACCOUNTS.lock();
-    // Another thread may have been quicker, and its account may have been charged already.
+    // Another thread may have created the account first, and may have charged it already.
     if let Some(account) = find(&mut accounts, session) {
         return account;
     }
@@ -238,7 +239,7 @@ fn find(accounts: &mut VecDeque<(String, SessionAccount)>, session: &str) -> Opt
 /// A problem with the store that no run has reported yet.
 static NOTICE: Mutex<Option<String>> = Mutex::new(None);
 
-/// The store of an agent directory. Blocks. If it cannot be opened, one of the next runs reports that.
+/// Returns the store of an agent directory. Blocks. If it cannot be opened, one of the next runs reports that.
 #[must_use]
 pub fn store_of(agent_dir: &Path) -> Option<Store> {
     let attached = attach(agent_dir);
@@ -260,7 +261,8 @@ pub(in crate::run) fn spent_before(context: &HostContext) -> f64 {
     store.zip(session).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 
-/// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the run.
+/// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the
+/// run.
 pub(in crate::run) fn note(context: &HostContext, cost: f64) {
     if cost > 0.0
         && let Some((store, session)) = store_of(&context.agent_dir).zip(context.session())

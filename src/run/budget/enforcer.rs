@@ -28,9 +28,9 @@ struct State {
 /// A message of the enforcer to a child.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) enum BudgetNotice<'a> {
-    /// Come to an end, in these words.
+    /// The child must finish. The text is the message to it.
     WrapUp(&'a str),
-    /// It may begin its turns up to this one, counted from 1 in each attempt.
+    /// The child may begin its turns up to this one, counted from 1 in each attempt.
     Granted(u64),
 }
 
@@ -47,18 +47,18 @@ impl BudgetEnforcer {
         self.state.lock().meter.refusal()
     }
 
-    /// Begins another attempt, whose usage is added to the earlier attempts.
+    /// Begins another attempt. Its usage is added to the usage of the earlier attempts.
     pub(in crate::run) fn next_attempt(&self) {
         let mut state = self.state.lock();
         state.meter.next_attempt();
         (state.turns, state.granted, state.is_wrapping_up) = (0, 0, false);
     }
 
-    /// Counts the child's usage, and decides about its next turn. Near a bound, tells it to wrap up. If the rest of a bound does
-    /// not cover the turn, ends the run.
+    /// Counts the child's usage, and decides about its next turn. Near a bound, tells it to wrap up. If the rest of a
+    /// bound does not cover the turn, ends the run.
     ///
-    /// A turn under way may end, because it was covered when it began. A child that has answered is not ended either, because it
-    /// spends nothing more.
+    /// A turn under way may end, because it was covered when it began. A child that has answered is not ended either,
+    /// because it spends nothing more.
     pub(in crate::run) fn check(&self, live: &Live<'_>, mut notify: impl FnMut(BudgetNotice<'_>)) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -143,7 +143,7 @@ impl BudgetEnforcer {
         state.is_waiting = false;
     }
 
-    /// The same reason with all that has been spent until now, if it is the one for which the budget ended the run.
+    /// Returns the same reason with the spending until now, if the budget ended the run for this reason.
     pub(in crate::run) fn refreshed(&self, reason: &CancelReason) -> Option<CancelReason> {
         let state = self.state.lock();
         let over = state.over.as_ref()?;

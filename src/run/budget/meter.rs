@@ -10,7 +10,7 @@ use super::account::{Ledger, Reservation, SessionAccount, TurnSize, TurnSizes, d
 use crate::config::Budget;
 use crate::event::Usage;
 
-/// The share of a bound from which on the child is told to wrap up: 8 of 10.
+/// The share of a bound at which the child gets the message to wrap up: 8 of 10.
 const WRAP_UP: (u128, u128) = (8, 10);
 
 /// Compares the usage of a run with its bounds.
@@ -64,7 +64,7 @@ struct Used {
 pub enum NextTurn {
     /// Its expected size is reserved.
     Covered,
-    /// The turns under way of other runs reserve too much. Some of it may remain when they have ended.
+    /// The current turns of other runs reserve too much. They may leave enough when they have ended.
     Waits,
     /// The rest of this bound does not cover the turn.
     Over(OverBudget),
@@ -98,7 +98,8 @@ impl Meter {
         }
     }
 
-    /// Returns the reason why the run cannot start, if its session's budget does not cover a first turn and no turn is running.
+    /// Returns the reason why the run cannot start, if its session's budget does not cover a first turn and no turn is
+    /// running.
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
         let reading = self.session_reading()?;
@@ -164,7 +165,7 @@ impl Meter {
         self.count(usage, true);
     }
 
-    /// Records usage like [`record`](Self::record), but turns that failed: their sizes say nothing about the next one.
+    /// Records usage like [`record`](Self::record), but of failed turns, whose sizes say nothing about the next turn.
     pub fn record_failed(&mut self, usage: &Usage) {
         self.count(usage, false);
     }
@@ -181,7 +182,7 @@ impl Meter {
         }
     }
 
-    /// Begins another attempt, whose usage is added to the earlier attempts.
+    /// Begins another attempt. Its usage is added to the usage of the earlier attempts.
     pub fn next_attempt(&mut self) {
         self.before = self.used();
         self.now = Used::default();
@@ -193,7 +194,7 @@ impl Meter {
         dollars(self.used().nanos)
     }
 
-    /// The stage of the run now: decided by the first bound that is reached, else by the nearest one.
+    /// Returns the stage of the run now. The first bound that is reached decides, else the nearest one.
     #[must_use]
     pub fn stage(&self) -> Stage {
         let readings = || self.readings().into_iter().flatten();
@@ -206,7 +207,8 @@ impl Meter {
         }
     }
 
-    /// Returns the bound that ended the run with its present usage. A turn that was cut short is no further turn.
+    /// Returns the bound that ended the run with its present usage. An interrupted turn does not count as a further
+    /// turn.
     #[must_use]
     pub fn refreshed(&self, over: &OverBudget) -> OverBudget {
         let is_same = |reading: &OverBudget| reading.bound == over.bound && over.bound != Bound::Turns;
@@ -221,7 +223,8 @@ impl Meter {
         Spending(bound.map(|(account, _)| account.subscribe()))
     }
 
-    /// The cost of the next turn: as expected by this run's turns, else by its agent's, and at most the dearest of both.
+    /// Returns the cost of the next turn: the expected cost from this run's turns, else from its agent's, and as the
+    /// maximum the most expensive turn of both.
     fn next_cost(&self) -> Option<TurnSize> {
         let agents = self.session.as_ref().and_then(|(account, _)| account.first_turn(&self.agent));
         let Some(own) = self.costs.next() else { return agents };
@@ -292,8 +295,8 @@ impl Bound {
     }
 }
 
-/// A bound and its usage, displayed as "`budget.maxTurns` reached: 12 of 12", with the size of the next turn if the rest
-/// does not cover it.
+/// A bound and its usage, displayed as "`budget.maxTurns` reached: 12 of 12", with the size of the next turn if the
+/// rest does not cover it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
     bound: Bound,
@@ -359,7 +362,7 @@ impl fmt::Display for OverBudget {
     }
 }
 
-/// The message that tells a child to finish, because most of `bounded` is used.
+/// Returns the message that tells a child to finish, because most of `bounded` is used.
 pub(in crate::run) fn wrap_up(bounded: &str, numbers: &str) -> String {
     format!(
         "Nearly used up: {bounded} ({numbers}). Finish now: make no more tool calls unless the answer is \

@@ -1,5 +1,5 @@
-//! Budgets of a run and its session: `meter` counts usage against the bounds, `enforcer` warns the child and ends the run,
-//! `account` keeps the session's cost.
+//! Budgets of a run and its session: `meter` counts usage against the bounds, `enforcer` warns the child and ends the
+//! run, `account` keeps the session's cost.
 
 pub(crate) mod account;
 pub(crate) mod enforcer;

@@ -31,8 +31,8 @@ pub(super) struct ActiveRun<'a> {
     pub enforcer: BudgetEnforcer,
     /// Cancels this run only, not its siblings.
     pub cancel: Cancel,
-    /// Requested together with `cancel`, and when the time limit of the run has passed. Ends the work before and between its
-    /// children. Each child has the rest of the limit as its own.
+    /// Cancelled together with `cancel`, and when the time limit of the run has passed. Ends the work before and
+    /// between its children. Each child has the rest of the limit as its own.
     pub stop: Cancel,
     /// Delivers messages to its children.
     pub steering: &'a Steering,
@@ -44,11 +44,11 @@ pub(super) struct ActiveRun<'a> {
     /// The number of attempts that continued a session after a wait for the provider's quota.
     pub continued: u32,
     pub callbacks: &'a dyn HostCallbacks,
-    /// Its private tree, until that was taken over.
+    /// Its private tree, until its changes are imported.
     pub isolated: Option<Isolated>,
     /// True if it writes in a tree whose state could not be recorded before.
     pub is_unrecorded: bool,
-    /// The messages of its last remote child next to its events.
+    /// The messages that the script of its last remote child sent between the events.
     pub remote_output: Mutex<Option<Box<RemoteOutput>>>,
 }
 
@@ -57,8 +57,8 @@ impl ActiveRun<'_> {
         &self.admitted.builder.sanitizer
     }
 
-    /// Lets a child's warden hold the locks of the trees that the run writes to. If this process is killed, no other run writes
-    /// there until the warden has ended the child.
+    /// Lets a child's warden hold the locks of the trees that the run writes to. If this process is killed, no other
+    /// run writes there until the warden has ended the child.
     pub(super) fn hold_locks(&self, tree: &ProcessTree) {
         let own = self.isolated.as_ref().and_then(Isolated::lock);
         for lock in self.admitted.tree_lock.as_deref().into_iter().chain(own) {
@@ -77,12 +77,12 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Usage of the attempts that have ended.
+    /// Returns the usage of the attempts that have ended.
     pub(super) fn earlier_usage(&self) -> &Usage {
         &self.admitted.builder.earlier.usage
     }
 
-    /// The progress of an attempt, with the usage of all attempts.
+    /// Returns the progress of an attempt, with the usage of all attempts.
     pub(super) fn progress(&self, state: RunState, attempt: u32, usage: Usage) -> Progress {
         Progress {
             state,

@@ -1,4 +1,5 @@
-//! Collects the results of a run after its last child: changed files, snapshot, branch. An aborted run does not wait long.
+//! Collects the results of a run after its last child: changed files, snapshot, branch. An aborted run does not wait
+//! long.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,16 +15,16 @@ use crate::run::outcome::flagged::{Flagged, TIME_AFTER, Watched};
 use crate::run::outcome::git::NoAnswer;
 use crate::run::snapshots::{Before, TreeAtEnd};
 
-/// The maximum time in which an aborted run searches for changed files. The caller is waiting.
+/// The maximum time that an aborted run may search for changed files. The caller is waiting.
 const LOOK_AFTER_ABORT: Duration = Duration::from_secs(1);
-/// The maximum time that the caller of an aborted run waits for the branch of a private tree. An import usually takes less than a
-/// second.
+/// The maximum time that the caller of an aborted run waits for the branch of a private tree. An import usually takes
+/// less than a second.
 const IMPORT_AFTER_ABORT: Duration = Duration::from_secs(5);
 /// The maximum time for each of these steps once the time limit of the run has passed.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
 impl ActiveRun<'_> {
-    /// Returns the result of `work` that follows the end of a child. `None` once the run has been cancelled, now or before,
-    /// and `after_abort` has passed, or its time limit and [`AFTER_TIME_LIMIT`].
+    /// Returns the result of `work` that follows the end of a child. `None` once the run has been cancelled, now or
+    /// before, and `after_abort` has passed, or its time limit and [`AFTER_TIME_LIMIT`].
     async fn unless_awaited<T>(&self, after_abort: Duration, work: impl Future<Output = T>) -> Option<T> {
         let aborted = async {
             self.cancel.cancelled().await;
@@ -41,7 +42,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// The files that the run has changed since `before`; or a notice, if git would hold the run.
+    /// Returns the files that the run has changed since `before`. Returns a notice instead if git would block the run.
     pub(super) async fn changes_since(&self, before: Option<WorkTree>) -> Result<Option<Changed>, String> {
         let Some(before) = before else { return Ok(None) };
         match self.unless_awaited(LOOK_AFTER_ABORT, Box::pin(before.changes())).await {

@@ -1,10 +1,11 @@
 //! Tells the questions of the tool `ask` from all others that a child's standard output shows.
 //!
-//! A permission hook asks in the same records, in words that may repeat the child's model, and a program started by a tool may
-//! write such records, too. So our guard in the child makes a key before the first turn, prints it, and begins each of its
-//! questions with it. The key is in no file and no variable: only that process and this one know it.
+//! A permission hook asks in the same records, with text that may repeat words of the child's model. A program that a
+//! tool has started may write such records, too. So our guard in the child makes a key before the first turn, prints
+//! it, and begins each of its questions with it. The key is in no file and no variable: only that process and this one
+//! know it.
 
-/// Begins the key: `pi-subagent-ask:` and 36 characters.
+/// The prefix of the key. 36 characters follow.
 pub(in crate::run) const PREFIX: &str = "pi-subagent-ask:";
 /// Length of a UUID.
 const DRAWN: usize = 36;
@@ -27,7 +28,7 @@ pub(super) enum Asker {
     Agent(String),
     /// An extension of the child, or a program that one of its tools has started.
     Other,
-    /// It is no question but says the key, or pretends to.
+    /// Not a question: it contains the key, or pretends to.
     Key,
 }
 
@@ -49,7 +50,7 @@ impl AskKey {
         Asker::Key
     }
 
-    /// Questions were lost. If the key was among them, the next one to say a key need not be our guard.
+    /// Questions were lost. If the key was among them, the next sender of a key need not be our guard.
     pub(super) fn missed_some(&mut self) {
         if *self == Self::Expected {
             *self = Self::Never;
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_read_where_none_is_expected_or_one_may_be_missing() {
+    fn no_key_is_read_unless_every_question_has_one() {
         let mut missed = AskKey::Expected;
         missed.missed_some();
         for mut key in [AskKey::Never, missed] {

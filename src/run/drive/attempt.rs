@@ -30,13 +30,15 @@ use crate::run::outcome::announcement::use_reply;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
-/// The maximum time in which a child exits after its work.
+/// The maximum time that a child may take to exit after its work.
 const LINGER: Duration = Duration::from_secs(2);
-/// The same for one elsewhere, whose launcher tidies up there before it exits.
+/// The same for a remote child, whose launcher cleans up on the remote machine before it exits.
 const REMOTE_LINGER: Duration = Duration::from_secs(10);
-/// The maximum time in which an ended remote child with a private tree sends its changes. The caller is waiting.
+/// The maximum time that a remote child with a private tree may take to send its changes after it was ended. The caller
+/// is waiting.
 const BRINGING_BACK: Duration = Duration::from_secs(20);
-/// The maximum wait for the end of the output after the child has exited, if a process that it left behind holds the pipe.
+/// The maximum wait for the end of the output after the child has exited, if a process that it left behind holds the
+/// pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
 impl ActiveRun<'_> {
@@ -44,7 +46,8 @@ impl ActiveRun<'_> {
     ///
     /// # Errors
     ///
-    /// If the tree cannot be prepared, or the child's pipes cannot be served. The files are returned in any case.
+    /// Fails if the tree cannot be prepared, or if the child's pipes cannot be served. The files are returned in any
+    /// case.
     #[tracing::instrument(target = "run", name = "attempt", skip_all, fields(number = attempt))]
     pub(super) async fn attempt(
         &self,
@@ -148,7 +151,7 @@ impl ActiveRun<'_> {
             Err(error) => return Err(Verdict::failed(1, format!("{}: {}", error.stage(), chain(&error)))),
         };
         if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
-            // This attempt only had the rest that the earlier ones left; report the whole limit.
+            // This attempt had only the rest of the limit, but the report names the whole limit.
             *limit = hard;
         }
         let protocol_report = observer.report;
@@ -197,7 +200,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// The limits of a child, which may have something to hand over.
+    /// Returns the limits of a child. `hands_over` is true for a remote child that may have to send changes back.
     fn limits(&self, hands_over: bool) -> SuperviseLimits {
         let config = self.admitted.config();
         let resolved = &self.admitted.resolved;
@@ -210,8 +213,8 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Checks the budget whenever another run of the session has spent from it, and the time once it is near its limit. Runs
-    /// until it is dropped.
+    /// Checks the budget whenever another run of the session has spent from it, and the time once it is near its limit.
+    /// Runs until it is dropped.
     async fn watch_limits(
         &self,
         collector: &SharedCollector,

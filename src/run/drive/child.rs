@@ -25,8 +25,8 @@ use crate::run::outcome::verdict::{Busy, ProtocolReport};
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
 
-/// The maximum time in which a child may stay after its answer, while pi compacts the context, repeats a request, or runs the
-/// handlers of extensions.
+/// The maximum time that a child may stay alive after its answer, while pi compacts the context, repeats a request, or
+/// runs the handlers of extensions.
 const AFTER_ANSWER: Duration = Duration::from_secs(60);
 
 /// The idle limits of a child. `None` means no limit.
@@ -76,7 +76,7 @@ pub(super) struct DrivenChild<'a> {
     pub child_control: &'a ChildControl,
     /// Gets its questions. Unbounded, because [`ChildControl::begin_question`] bounds how many are sent.
     pub questions: mpsc::UnboundedSender<PendingQuestion>,
-    /// True if one of its extensions can ask. In another child, a program that it has started has forged the question.
+    /// True if one of its extensions can ask. Otherwise a program that the child has started has forged the question.
     pub may_ask: bool,
     /// Tells the questions of its agent from all others.
     pub ask_key: AskKey,
@@ -84,12 +84,12 @@ pub(super) struct DrivenChild<'a> {
     pub rests_while_asking: bool,
     pub enforcer: &'a BudgetEnforcer,
     pub loop_guard: LoopGuard<'a>,
-    /// Gets the answers of the provider.
+    /// Is notified of the provider's rate limits and answers.
     pub provider: &'a dyn ProviderGate,
     /// The pause that the provider has asked for.
     pub limited: &'a Limited,
     pub announcing: Announcing,
-    /// The state of the check of its work.
+    /// The state of its work's check.
     pub check: &'a CheckState,
     pub deadline: &'a Deadline,
     /// The child's responses to its commands.
@@ -144,8 +144,8 @@ impl DrivenChild<'_> {
         self.report.told_of_loop = told.or_else(|| self.report.told_of_loop.take());
     }
 
-    /// Returns the child's current activity, and whether its work is done. Once it is, requests the announcement, or ends the
-    /// child's input if nothing more is needed.
+    /// Returns the child's current activity, and whether its work is done. Once it is, requests the announcement, or
+    /// ends the child's input if nothing more is needed.
     fn advance(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
         let busy = self.busy(&live);
@@ -211,7 +211,8 @@ impl DrivenChild<'_> {
         (busy, settled)
     }
 
-    /// Asks a stopped child for a report, once it has stopped.
+    /// Asks the child for a report once it has stopped. Ends its input instead if it has answered already, if the
+    /// budget does not cover another turn, or if it takes no request.
     fn ask_for_report(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
         let has_answered = live.has_answer && live.stop_reason == Some(&StopReason::Stop);
@@ -231,7 +232,8 @@ impl DrivenChild<'_> {
     /// Ends the child's input, so that it exits instead of waiting for more.
     fn end_input(&mut self) {
         self.announcing = Announcing::Never;
-        // A child without commands has received all input. Its open input is then the lifeline of a remote child.
+        // A child that takes no commands has already received its whole input. If it is remote, its input stays open as
+        // its lifeline.
         if self.child_control.takes_commands() {
             self.child_control.input.end();
         }
@@ -246,8 +248,8 @@ impl DrivenChild<'_> {
             && self.report.prompt_rejected.is_none()
     }
 
-    /// Returns true if the child can be asked for an announcement: its turn has ended with an answer, or without one if only
-    /// missing announcements are requested, and optional work still fits the budget.
+    /// Returns true if the child can be asked for an announcement: its turn has ended with an answer, or without one if
+    /// only missing announcements are requested, and optional work still fits the budget.
     fn may_announce(&self, live: &Live<'_>) -> bool {
         self.report.prompt_rejected.is_none()
             && live.stop_reason == Some(&StopReason::Stop)
@@ -256,8 +258,8 @@ impl DrivenChild<'_> {
             && self.enforcer.has_room()
     }
 
-    /// Forwards a question, or cancels it: if no extension of the child can ask, if the work is done, if too many questions are
-    /// pending, or if a part of it was cut, because no one can approve hidden text.
+    /// Forwards a question, or cancels it: if no extension of the child can ask, if the work is done, if too many
+    /// questions are pending, or if a part of it was cut, because no one can approve hidden text.
     fn ask(&mut self, mut question: Question) {
         if !self.child_control.takes_commands() {
             return;
@@ -406,7 +408,7 @@ mod tests {
         }
     }
 
-    /// The record by which a child asks.
+    /// Returns the record with which a child asks.
     fn asks(number: usize) -> String {
         let fields = r#""method":"input","title":"Name?""#;
         format!("{{\"type\":\"extension_ui_request\",\"id\":\"q{number}\",{fields}}}\n")
@@ -419,11 +421,13 @@ mod tests {
         let cancel = Cancel::new();
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
-        // All have two digits, so that all answers are of one length.
+        // All numbers have two digits, so that all answers have the same length.
         let chunks: Vec<String> = (10..27).map(asks).collect();
-        let cancelled =
-            rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
-        // Of simultaneous questions the newest are asked.
+        let cancelled = rpc
+            .encode(Command::Answer("q26", &Answer::Cancelled))
+            .expect("the protocol has this command")
+            .len();
+        // If the questions arrive together, the newest ones are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
             let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None);
             let task = child_control.input.unwritten();
@@ -455,12 +459,12 @@ mod tests {
                 child.stdout(chunk.as_bytes());
             }
             assert_eq!(passed_on(), waiting.map(|number| format!("q{number}")).collect::<Vec<_>>());
-            assert_eq!(child_control.input.unwritten() - task, cancelled, "one was called off");
+            assert_eq!(child_control.input.unwritten() - task, cancelled, "one question is cancelled");
 
             child_control.end_question();
             child.stdout(asks(30).as_bytes());
             child.stdout(asks(31).as_bytes());
-            assert_eq!(passed_on(), ["q30"], "an answer makes room for one");
+            assert_eq!(passed_on(), ["q30"], "an answer makes room for one question");
             assert_eq!(child_control.input.unwritten() - task, 2 * cancelled);
         }
     }

@@ -18,16 +18,16 @@ const MAX_ASKING: usize = 16;
 /// end cannot fill the memory.
 const MAX_UNREAD_ANSWERS: usize = 256 * 1024;
 
-/// The request for an announcement, sent to a child once its work is done. The guard in the child recognizes its first words
-/// and then blocks all tools.
+/// The request for an announcement, sent to a child once its work is done. The guard in the child recognizes its first
+/// words and then blocks all tools.
 const ANNOUNCE_PROMPT: &str = "\
 Your work on the task is done, and its result is kept. Write the announcement for the session that asked for it: the \
 outcome of the task, short and self-contained, with the relevant facts, names and paths. That session sees nothing else \
 of your work. Do not call tools: none can run any more. If nothing is worth announcing, reply with exactly \
 ANNOUNCE_SKIP and nothing else.";
 
-/// The request for a report, sent to a child whose time is up. The guard in the child recognizes its first words and then
-/// blocks all tools.
+/// The request for a report, sent to a child whose time is up. The guard in the child recognizes its first words and
+/// then blocks all tools.
 const REPORT_PROMPT: &str = "\
 Your time for this task is up. Report now what you have found or done so far, self-contained, with the relevant facts, \
 names and paths, and name what is missing. Your report is the result: nothing else of your work is read. Do not call \
@@ -36,7 +36,7 @@ tools: none can run any more.";
 /// The maximum time for the child's reply. The result of the run waits for it.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The input of one child, which it has as long as it is driven.
+/// Controls the input of one child for as long as it is driven.
 #[derive(Debug)]
 pub(super) struct ChildControl {
     protocol: &'static dyn ChildProtocol,
@@ -50,12 +50,12 @@ pub(super) struct ChildControl {
     news: Arc<Notify>,
     /// The messages that were sent.
     pub sent: SentMessages,
-    /// Grants the child its turns, if something holds them.
+    /// Grants the child its turns, if it must wait for them.
     turns: Option<TurnGrants>,
 }
 
 impl ChildControl {
-    /// The input of a child, which starts with its task.
+    /// Controls a child whose input starts with its task.
     pub(super) fn new(
         protocol: &'static dyn ChildProtocol,
         input: Input,
@@ -75,7 +75,7 @@ impl ChildControl {
         })
     }
 
-    /// Queues a command. `false`: the protocol has none, or the input has ended.
+    /// Queues a command. Returns false if the protocol has no commands, or if the input has ended.
     pub(super) fn send(&self, command: Command<'_>) -> bool {
         if self.takes_commands() && command.is_message() {
             self.sent.needed();
@@ -95,13 +95,13 @@ impl ChildControl {
         self.protocol.takes_commands()
     }
 
-    /// Sends a message into the work. `false`: the child takes none, or its work is done.
+    /// Sends a message to the working child. Returns false if the child takes no messages, or if its work is done.
     pub(super) fn steer(&self, message: &str) -> bool {
         !self.is_done.load(Ordering::Relaxed) && self.send(Command::Steer(message))
     }
 
-    /// Sends a message of the host into the work, which needs no answer: if it comes too late, the answer is the result.
-    /// `false`: the child takes none.
+    /// Sends a message of the host to the working child. The message needs no answer: if it comes too late, the child's
+    /// answer is the result. Returns false if the child takes no messages.
     pub(super) fn advise(&self, words: &str) -> bool {
         if self.takes_commands() {
             self.sent.advisory();
@@ -124,19 +124,20 @@ impl ChildControl {
         }
     }
 
-    /// Holds messages back during a check, because a message would change the checked work.
+    /// Holds messages back if `held` is true. During a check, a message would change the checked work. Once the time is
+    /// up, the next message is the request for a report.
     pub(super) fn hold(&self, held: bool) {
         self.is_done.store(held, Ordering::Relaxed);
     }
 
-    /// Asks for the announcement; `false` when that cannot be sent.
+    /// Asks for the announcement. Returns false if the request cannot be sent.
     pub(super) fn announce(&self) -> bool {
-        // Set first: the reply to a message that came in between would pass for the announcement.
+        // Set first, because the reply to a message in between would pass for the announcement.
         self.is_done.store(true, Ordering::Relaxed);
         self.send(Command::Announce(ANNOUNCE_PROMPT))
     }
 
-    /// Asks for a report, because the time is up; `false` when that cannot be sent.
+    /// Asks for a report, because the time is up. Returns false if the request cannot be sent.
     pub(super) fn ask_for_report(&self) -> bool {
         self.send(Command::Announce(REPORT_PROMPT))
     }
@@ -146,7 +147,7 @@ impl ChildControl {
         self.asking.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a question that waits for its answer. `false`: 16 wait already.
+    /// Counts a question that waits for its answer. Returns false if 16 questions wait already.
     pub(super) fn begin_question(&self) -> bool {
         let has_room = self.asking.load(Ordering::Relaxed) < MAX_ASKING;
         if has_room {
@@ -181,8 +182,8 @@ mod tests {
     fn the_guard_recognizes_the_request() {
         let guard = include_str!("../../../extension/child-guard.cjs");
         for (name, prompt) in [("ANNOUNCING", ANNOUNCE_PROMPT), ("REPORTING", REPORT_PROMPT)] {
-            let (_, words) = guard.split_once(&format!("{name} = \"")).expect("the words");
-            let (words, _) = words.split_once('"').expect("their end");
+            let (_, words) = guard.split_once(&format!("{name} = \"")).expect("the guard has the constant");
+            let (words, _) = words.split_once('"').expect("the constant ends");
             assert!(prompt.starts_with(words), "{words}");
         }
     }

@@ -13,15 +13,15 @@ use crate::text::{Sanitizer, chain, quoted_within};
 
 /// The time limit of a launcher's command `fetch`.
 const FETCHING: Duration = Duration::from_secs(60);
-/// The most bytes of a session that are brought back. pi reads sessions of that size in seconds.
+/// The maximum size of a session that is copied back, in bytes. pi reads sessions of that size in seconds.
 const MAX_SESSION: usize = 64 * 1024 * 1024;
 
-/// The maximum number of shown characters of a launcher's output before its child's first event. A queue gives its reason in one
-/// or two lines.
+/// The maximum number of shown characters of a launcher's output before its child's first event. A queue gives its
+/// reason in one or two lines.
 const WAITING_CHARS: usize = 300;
 
-/// Returns the output of a launcher whose child had not sent an event when its run was ended: it may have been queued all that
-/// time.
+/// Returns the output of a launcher whose child had not sent an event when its run was ended: it may have been queued
+/// all that time.
 fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option<String> {
     let was_ended = matches!(
         last.supervised.outcome,
@@ -43,7 +43,7 @@ impl ActiveRun<'_> {
         let job = self.admitted.job(&files.run_id);
         let mut notices: Vec<String> = waited(name, last, self.sanitizer()).into_iter().collect();
         let has_left = match &last.supervised.outcome {
-            // A launcher may end with success that has lost its child.
+            // A launcher that has lost its child may end with success.
             Outcome::Exited(status) => {
                 status.success() && last.remote_end.as_ref().is_some_and(RemoteEnd::has_ended)
             }

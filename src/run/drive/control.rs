@@ -36,8 +36,8 @@ pub trait ProviderGate: Sync {
     /// Records that the provider has answered a request.
     fn answered(&self);
 
-    /// Frees the slot of the run, waits until the provider's quota is available again, and takes a new slot. `show` gets the time
-    /// until the next try whenever it changes, and `None` while another run tries.
+    /// Frees the slot of the run, waits until the provider's quota is available again, and takes a new slot. `show`
+    /// gets the time until the next try whenever it changes, and `None` while another run tries.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ pub struct Steering {
 }
 
 impl Steering {
-    /// Sends a message to every working child of the call, which reads it before its next turn. `false` if no child accepted it:
-    /// none works any more, or all use the `json` protocol, which takes no messages.
+    /// Sends a message to every working child of the call, which reads it before its next turn. `false` if no child
+    /// accepted it: none works any more, or all use the `json` protocol, which takes no messages.
     #[must_use]
     pub fn steer(&self, message: &str) -> bool {
         let children = self.children.lock();

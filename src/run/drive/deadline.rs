@@ -7,9 +7,10 @@ use crate::event::{Live, StopReason};
 use crate::run::budget::meter::wrap_up;
 use crate::text::figures::duration;
 
-/// The share of the limit from which on the child is warned: 8 of 10, as for budgets.
+/// The share of the limit at which the child is warned: 8 of 10, as for budgets.
 const WARNING: (u32, u32) = (8, 10);
-/// The last turn may take this part of the limit, within these bounds. A model writes a report in seconds.
+/// The divisor of the limit that gives the time of the last turn, and the bounds of that time. A model writes a report
+/// in seconds.
 const LAST_TURN_PART: u32 = 5;
 const MIN_LAST_TURN: Duration = Duration::from_secs(2);
 const MAX_LAST_TURN: Duration = Duration::from_secs(30);
@@ -23,7 +24,7 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// The limit of a run that has its permit since `started`.
+    /// Creates the deadline of a run that got its permit at `started`.
     pub(super) fn new(started: Instant, limit: Option<Duration>) -> Self {
         Self { started, limit, has_warned: AtomicBool::new(false) }
     }
@@ -40,8 +41,8 @@ impl Deadline {
         self.started.checked_add(self.limit? * WARNING.0 / WARNING.1)
     }
 
-    /// Tells the child once to finish, if most of its time is used and it goes on: its last message calls a tool. Any other
-    /// message may be its answer.
+    /// Tells the child once to finish, if most of its time is used and it continues. It continues if its last message
+    /// calls a tool. Any other message may be its answer.
     pub(super) fn warn(&self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) {
         let Some(limit) = self.limit else { return };
         let continues = live.stop_reason == Some(&StopReason::ToolUse) && !live.streaming;
@@ -70,7 +71,9 @@ mod tests {
                 "{{\"type\":\"{kind}\",\"message\":{{\"role\":\"assistant\",\"content\":[],\"stopReason\":\"{stop}\"}}}}\n"
             )
         };
-        let long_ago = Instant::now().checked_sub(Duration::from_secs(8)).expect("a machine runs for longer");
+        let long_ago = Instant::now()
+            .checked_sub(Duration::from_secs(8))
+            .expect("the clock is older than eight seconds");
         let near = || Deadline::new(long_ago, Some(Duration::from_secs(10)));
         for (label, deadline, records, expected) in [
             ("a tool runs", near(), record("message_end", "toolUse"), 1),

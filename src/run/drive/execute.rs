@@ -41,7 +41,7 @@ const AFTER_QUOTA: &str = "The provider's usage limit interrupted you and has be
 const UNLISTED: &str =
     "the files that it changed are not listed: git failed, took too long, or found too many";
 
-/// The end of a wait for a provider's quota without the quota.
+/// The reason why a wait for a provider's quota ended without the quota.
 enum NoQuota {
     Cancelled(CancelReason),
     /// The wait would be longer than configured. The text gives the reason.
@@ -52,7 +52,8 @@ enum NoQuota {
 const NO_SESSION: &str = "";
 
 impl AdmittedRun {
-    /// Runs to the result. Uses the child in `early` if it equals the child that would be started now, and ends it otherwise.
+    /// Runs the agent until it has a result. Uses the child in `early` if it is exactly the child that would be started
+    /// now, and ends it otherwise.
     pub async fn run(
         mut self,
         early: Option<Booted>,
@@ -90,7 +91,8 @@ impl AdmittedRun {
         active.start_time_limit();
         let mut result = Box::pin(active.drive(early)).await;
         if let Some(isolated) = active.isolated.take() {
-            // No child has ended in it; but one may have begun, and what prepares it may have changed files.
+            // No child has ended in this tree. But a child may have started, and the set-up command may have changed
+            // files.
             let taken = active.take_over(isolated).await;
             active.admitted.builder.add_left(&mut result, taken);
         }
@@ -111,7 +113,8 @@ impl AdmittedRun {
 }
 
 impl ActiveRun<'_> {
-    /// Ends the work of the run once the rest of its time has passed. Dropping the set ends the timer.
+    /// Starts the timer that ends the run's work once the rest of its time has passed. Dropping `time_limit` stops the
+    /// timer.
     fn start_time_limit(&mut self) {
         let Some(timeout) = self.admitted.resolved.timeout else { return };
         let stop = self.stop.clone();
@@ -210,7 +213,8 @@ impl ActiveRun<'_> {
             // A commit shows in no file.
             let is_unknown = is_listed && report.changes.is_none();
             match tree {
-                // A file that was only rewritten with the same content is not a change that a person could look at or undo.
+                // A file that was only rewritten with the same content is not a change that a person could look at or
+                // undo.
                 TreeAtEnd::Same if !is_committed && !is_unknown => report.changes = Some(Vec::new()),
                 TreeAtEnd::Same | TreeAtEnd::Other(_) => {}
                 TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
@@ -226,7 +230,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Writes back the refreshed token of an attempt, before another one. Blocks no thread.
+    /// Writes the refreshed token of an attempt back, before the next attempt starts. Blocks no thread.
     async fn give_back(&mut self, files: RunFiles, report: RunReport) -> (RunFiles, RunReport) {
         let builder = self.admitted.builder.clone();
         let given_back = move || {
@@ -239,8 +243,8 @@ impl ActiveRun<'_> {
         (files, report)
     }
 
-    /// Returns true if the run can continue once its provider's quota is available again: in its session, or from its start if it
-    /// has none and has changed nothing.
+    /// Returns true if the run can continue once its provider's quota is available again: in its session, or from its
+    /// start if it has none and has changed nothing.
     fn may_wait_for_quota(&self, report: &RunReport, files: &RunFiles) -> bool {
         let resolved = &self.admitted.resolved;
         let has_session = files.session().is_some() && resolved.launcher.remote_name().is_none();
@@ -250,7 +254,8 @@ impl ActiveRun<'_> {
             && (has_session || has_no_side_effects(&report.last.collected, is_harmless))
     }
 
-    /// Waits for the provider's quota, and prepares the next attempt. Without the quota the files and the report come back.
+    /// Waits for the provider's quota, and prepares the next attempt. If the quota does not become available, returns
+    /// the files and the report.
     async fn after_quota(
         &mut self,
         files: RunFiles,
@@ -274,7 +279,8 @@ impl ActiveRun<'_> {
         Err(Box::new((files, report)))
     }
 
-    /// Waits without a slot until the provider's quota is available again. The time does not count towards the run's limit.
+    /// Waits without a slot until the provider's quota is available again. The waiting time does not count towards the
+    /// run's limit.
     async fn wait_for_quota(&mut self, report: &RunReport, usage: &Usage) -> Result<(), NoQuota> {
         let next = self.admitted.builder.earlier.count + 2;
         self.time_limit.abort_all();
@@ -318,7 +324,8 @@ impl ActiveRun<'_> {
         AFTER_QUOTA.clone_into(&mut spec.task);
     }
 
-    /// Ends the snapshot of a run that gets no further child: it goes, unless an earlier one has changed something.
+    /// Ends the snapshot of a run that gets no further child. The snapshot is removed unless an earlier child has
+    /// changed something.
     async fn without_more(&self, snapshot: Option<Before>) {
         // If the end cannot be recorded, an undo is less exact. The result is complete already.
         let _ = self.tree_since(snapshot).await;
@@ -326,7 +333,7 @@ impl ActiveRun<'_> {
 
     /// Prepares the run for its first child, and returns the early child if the run can use it.
     async fn make_ready(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
-        // First of all: a new private tree replaces the artifacts of the run's earlier part.
+        // This comes first, because a new private tree replaces the artifacts of the run's earlier part.
         if let Some(unmet) = self.admitted.unmet() {
             let refused = self.without_child(&Verdict::failed(1, unmet.to_owned()), None);
             if let Some(early) = early {
@@ -362,7 +369,7 @@ impl ActiveRun<'_> {
         Ok(booted)
     }
 
-    /// The child of an attempt, or the result of a run that cannot have one.
+    /// Returns the child of an attempt, or the result of a run that cannot have one.
     async fn child(&self, early: Option<Booted>, attempt: u32) -> Result<Booted, ToolResult> {
         let child = match early {
             Some(child) => Ok(child),
@@ -370,7 +377,7 @@ impl ActiveRun<'_> {
         };
         match (child, self.stop.reason()) {
             (Ok(child), None) => return Ok(child),
-            // Ended before it gets its task, because then it would begin to spend.
+            // The child ends before it gets its task, because it would begin to spend with it.
             (Ok(child), Some(_)) => child.discard().await,
             (Err(StartFailure::Cancelled), _) => {}
             (Err(StartFailure::Failed { error, mut files }), _) => {
@@ -388,13 +395,13 @@ impl ActiveRun<'_> {
         self.admitted.builder.without_child(verdict, self.started.elapsed(), session)
     }
 
-    /// The child that was booted early, unless the run needs another one.
+    /// Returns the child that was booted early, unless the run needs another one.
     async fn if_it_fits(&self, early: Option<Booted>) -> Option<Booted> {
         let booted = early?;
         let admitted = self.admitted.clone();
         let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
         if fits {
-            // From here on the artifacts of the run have the id of its files.
+            // From here on, the artifacts of the run are found by the id of the child's files.
             self.admitted.builder.run_id.set(booted.run_id());
             return Some(booted);
         }
@@ -408,7 +415,7 @@ impl ActiveRun<'_> {
 
     /// Records the state of the tree before the child gets its task: for the list of changed files, and for an undo.
     async fn state_before(&mut self) -> (Option<WorkTree>, Option<Before>) {
-        // Concurrently, because the same file may hold git in both.
+        // Both run concurrently, because the same file may block git in both.
         let (looked, snapshot) = tokio::join!(
             unless_cancelled(&self.stop, Box::pin(self.work_tree())),
             unless_cancelled(&self.stop, Box::pin(self.snapshot())),
@@ -477,8 +484,8 @@ impl ActiveRun<'_> {
         Ok(())
     }
 
-    /// Waits for a private tree until the run is stopped, which also ends git. An unfinished tree is then removed in the
-    /// background.
+    /// Waits for a private tree until the run is stopped, which also ends git. Then an unfinished tree is removed in
+    /// the background.
     async fn unless_stopped<T: Send + 'static>(
         &self,
         mut making: impl Future<Output = Result<(Isolated, T), String>> + Send + Unpin + 'static,
@@ -494,7 +501,7 @@ impl ActiveRun<'_> {
         Err(self.stopped())
     }
 
-    /// The state of the tree before the child gets its task.
+    /// Returns the state of the tree before the child gets its task.
     async fn snapshot(&self) -> Result<Option<Before>, String> {
         let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
         if !resolved.may_write_here() || self.isolated.is_some() {
@@ -510,7 +517,7 @@ impl ActiveRun<'_> {
         if !resolved.may_write_here() || self.isolated.is_some() {
             return None;
         }
-        // A child that may write everywhere is watched in its tree, too, unless that is more than a project.
+        // A child that may write everywhere is also watched in its tree, unless the tree is more than a project.
         let around = move || {
             let scope =
                 WriteScope::of(&resolved.config, &spec.context, &spec.cwd).ok().map(|(scope, _)| scope);
@@ -526,13 +533,14 @@ impl ActiveRun<'_> {
         RetryNotice::by_run(attempt, Some(most.saturating_sub(1)), pause, error.as_ref())
     }
 
-    /// Returns the pause before another attempt, including the provider's pause. `None` if no attempt follows.
+    /// Returns the pause before another attempt, including a pause that the provider has asked for. `None` if no
+    /// attempt follows.
     fn pause_after(&self, attempt: u32, report: &RunReport) -> Option<Duration> {
         let policy = &self.admitted.config().retry;
         let sandboxed = self.admitted.resolved.sandbox.is_read_only();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
         let limited = self.limited.remaining();
-        // A continued session is no repetition.
+        // An attempt that continues a session is not a retry.
         let attempt = attempt - self.continued;
         if !policy.enabled
             || attempt >= policy.max_attempts

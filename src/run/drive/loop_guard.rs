@@ -6,12 +6,12 @@ use crate::process::{Cancel, CancelReason};
 use crate::run::outcome::clean::clean_items;
 use crate::text::{Sanitizer, quoted_within};
 
-/// With fewer, every call would count.
+/// The smallest effective limit of repetitions. With a smaller one, every call would count.
 const FEWEST: u64 = 2;
-/// Calls of a round that are named, and the characters of each.
+/// The maximum number of calls of a round that are named, and the maximum length of each name, in characters.
 const MAX_NAMED: usize = 4;
 const NAME_CHARS: usize = 120;
-/// Submitted results that pi may refuse before the run ends. They differ, so the limits of repetition do not apply.
+/// The number of refused results at which the run ends. These results differ, so the limits of repetition do not apply.
 const MAX_REFUSED_RESULTS: u32 = 10;
 /// Characters of the reason for a refusal.
 const REASON_CHARS: usize = 2_000;
@@ -25,12 +25,12 @@ pub(super) struct LoopGuard<'a> {
     told: Option<Told>,
 }
 
-/// The repetition that the child was last told of.
+/// The repetition that the child was last warned about.
 #[derive(Clone, Copy)]
 struct Told {
     began: u64,
-    /// The limit of repetitions. A child ahead of this process has made more calls when it is warned, and gets the same number
-    /// again.
+    /// The number of repetitions at which the run ends. A child that is ahead of this process has made more calls by
+    /// the time it is warned. Then the limit is raised, so that as many calls remain after the warning.
     stop_after: Option<u64>,
 }
 
@@ -39,8 +39,8 @@ impl<'a> LoopGuard<'a> {
         Self { limits, sanitizer, cancel, told: None }
     }
 
-    /// Warns a child that repeats itself, once for each repetition, and ends its run if the warning did not help. Returns the
-    /// repeated calls if the child was warned now.
+    /// Warns a child that repeats itself, once for each repetition, and ends its run if the warning did not help.
+    /// Returns the repeated calls if the child was warned now.
     pub(super) fn check(&mut self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) -> Option<String> {
         self.check_refused(live.refused_results);
         let repeats = live.repeats?;
@@ -80,7 +80,7 @@ impl<'a> LoopGuard<'a> {
         told_now
     }
 
-    /// Ends a run whose child does not find a result of the right shape.
+    /// Ends a run whose child repeatedly submits results that do not match the schema.
     fn check_refused(&self, RefusedResults { count, reason }: &RefusedResults) {
         if *count >= MAX_REFUSED_RESULTS {
             tracing::warn!(target: "child", refused = *count, "the run is ended: it submits no right result");
@@ -93,7 +93,7 @@ impl<'a> LoopGuard<'a> {
         }
     }
 
-    /// The calls of a round, the newest it has made, and how often it has repeated.
+    /// Formats the newest calls of a round, and the number of its repetitions.
     fn repeated(&self, live: &Live<'_>, Repeats { times, calls, .. }: Repeats) -> String {
         let calls_made =
             live.display_items.iter().filter(|item| matches!(item, DisplayItem::ToolCall { .. }));

@@ -6,23 +6,23 @@
 //!                                        └─ questions: asked, and answered into child_control
 //! ```
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `active_run` | what all of them share while the run has its permit |
-//! | `execute` | which child a run gets, and whether another attempt follows |
-//! | `attempt` | what runs concurrently while a child works |
-//! | `child` | what counts as a sign of life, and when the work is done |
-//! | `commands/` | what prepares the tree before the first prompt, and what checks the work after the last |
-//! | `deadline` | when a child is told that its time runs out, and how long its last turn may take |
-//! | `conclude` | what follows the end of a child elsewhere |
-//! | `after_end` | which changes the run has left in its tree, and how long its caller waits for them |
-//! | `child_control` | what may be written to a child now, and what it is asked at its end |
-//! | `turn_grants` | how a child is told that its budget covers its next turn |
-//! | `protocol/` | how it is encoded, by the setting `protocol` |
-//! | `loop_guard` | what becomes of a child that repeats itself |
-//! | `shared_collector`, `updates` | what watchers see of a child while it works |
-//! | `questions`, `ask_key` | what the child asks, and which of it its agent asks |
-//! | `control` | what the holder of a call's handle can do |
+//! | `active_run` | the state that the other files share while the run has its permit |
+//! | `execute` | the choice of the run's child, and the loop over its attempts |
+//! | `attempt` | the concurrent tasks while a child works |
+//! | `child` | the activity of a child, and the end of its work |
+//! | `commands/` | the commands that prepare the tree before the first prompt and check the work after the last |
+//! | `deadline` | the warning of a child whose time runs out, and the time limit of its last turn |
+//! | `conclude` | the steps after the end of a remote child |
+//! | `after_end` | the changes that the run has left in its tree, and the time that its caller waits for them |
+//! | `child_control` | the messages that a child may get now, and the requests at its end |
+//! | `turn_grants` | the grant of each turn that the budget covers |
+//! | `protocol/` | the encoding of all this, by the setting `protocol` |
+//! | `loop_guard` | the warning and the end of a child that repeats itself |
+//! | `shared_collector`, `updates` | the progress of a working child for its watchers |
+//! | `questions`, `ask_key` | the child's questions, and the key that identifies its agent's questions |
+//! | `control` | the handle on a call, which cancels and steers it |
 
 mod active_run;
 mod after_end;

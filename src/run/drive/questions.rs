@@ -13,7 +13,7 @@ use crate::event::Question;
 use crate::run::callbacks::{Answer, ChildQuestion, ShownQuestion};
 
 impl ActiveRun<'_> {
-    /// Has questions answered, one at a time. Runs until it is dropped.
+    /// Gets the answers to questions, one at a time. Runs until it is dropped.
     pub(super) async fn answer_questions(
         &self,
         mut pending: UnboundedReceiver<PendingQuestion>,
@@ -23,7 +23,7 @@ impl ActiveRun<'_> {
             let id = question.id.clone();
             let originals = texts(&question);
             let now = Instant::now();
-            // The child counts from when it asked, however long another question was being answered.
+            // The child's own limit starts when it asks, even if another question is still being answered.
             let childs = question.timeout.and_then(|timeout| since.checked_add(timeout));
             let ours = now + self.callbacks.patience();
             let deadline = childs.map_or(ours, |childs| childs.min(ours));
@@ -51,7 +51,7 @@ impl ActiveRun<'_> {
         std::future::pending::<()>().await;
     }
 
-    /// The question as the user sees it, and sanitized.
+    /// Returns the question as the user sees it, and sanitized.
     fn child_question(&self, question: Question) -> ChildQuestion {
         let shown = ShownQuestion::of(&question);
         let clean = |text: String| self.sanitizer().sanitize(&text).into_string();
@@ -89,12 +89,12 @@ fn distinct(options: impl Iterator<Item = String>) -> Vec<String> {
     shown
 }
 
-/// The texts of a question that may come back unchanged as an answer.
+/// Returns the texts of a question that may come back unchanged as an answer.
 fn texts(Question { options, prefill, .. }: &Question) -> Vec<String> {
     options.iter().chain(prefill).cloned().collect()
 }
 
-/// The same texts as the user sees them.
+/// Returns the same texts as the user sees them.
 fn shown_texts(ShownQuestion { options, prefill, .. }: &ShownQuestion) -> Vec<String> {
     options.iter().chain(prefill).map(ToString::to_string).collect()
 }

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::event::Collector;
 
-/// A collector that the child's reader feeds and the update task looks at.
+/// A collector that the child's reader feeds and the update task reads.
 ///
 /// The lock is held for one chunk or one view at a time and never across an `await`.
 pub(super) struct SharedCollector {
@@ -53,7 +53,7 @@ impl SharedCollector {
         std::mem::take(&mut self.lock().changed)
     }
 
-    /// Looks at the collector and at how long its child has been silent.
+    /// Calls `look` with the collector and the time since its child's last event.
     pub(super) fn view<T>(&self, look: impl FnOnce(&Collector, Duration) -> T) -> T {
         let state = self.lock();
         look(&state.collector, state.last_event.elapsed())

@@ -1,4 +1,5 @@
-//! Grants a child its turns: the guard in the child holds each request to the model until the host has granted its turn.
+//! Grants a child its turns: the guard in the child holds each request to the model until the host has granted its
+//! turn.
 //!
 //! The guard's own file carries the number of granted turns: the host adds a line break for each. Every child on this
 //! machine can read that file, with any protocol, and no sandboxed child can write to it.
@@ -58,13 +59,13 @@ mod tests {
 
     #[test]
     fn the_guard_grows_by_a_line_break_for_each_turn() {
-        let directory = tempfile::tempdir().expect("a directory");
+        let directory = tempfile::tempdir().expect("a temporary directory is created");
         let guard = directory.path().join("guard.cjs");
-        std::fs::write(&guard, GUARD).expect("the guard");
+        std::fs::write(&guard, GUARD).expect("the guard is written");
         for turns in [1, 3, 2] {
-            write_turns(&guard, turns).expect("it can be written");
+            write_turns(&guard, turns).expect("the turns are written");
         }
-        let text = std::fs::read_to_string(&guard).expect("the guard");
+        let text = std::fs::read_to_string(&guard).expect("the guard is readable");
         assert_eq!(text, format!("{GUARD}\n\n\n"));
         assert!(write_turns(&directory.path().join("gone"), 1).is_err());
     }

@@ -58,8 +58,8 @@ impl Updates<'_> {
                 () = vitals.changed() => {
                     self.run.watchers.progress.send_if_modified(|progress| {
                         progress.resources = self.resources();
-                        // No caller waits for the result of a run that announces it, so its watchers want a sign of life. For
-                        // other runs a change of this field alone sends no update.
+                        // No caller waits for the result of a run that announces it, so its watchers want a sign of
+                        // life. For other runs a change of this field alone sends no update.
                         self.run.admitted.resolved.announces
                     });
                 }
@@ -106,7 +106,7 @@ impl Updates<'_> {
     }
 }
 
-/// A tool call on one line.
+/// Formats a tool call on one line.
 fn tool_line(item: &DisplayItem) -> Option<String> {
     match item {
         DisplayItem::ToolCall { name, args } => Some(short_form(name, args)),
@@ -114,7 +114,7 @@ fn tool_line(item: &DisplayItem) -> Option<String> {
     }
 }
 
-/// The newest items that fit, oldest first.
+/// Returns the newest items that fit, the oldest of them first.
 fn bounded(mut items: Vec<DisplayItem>, limit: usize) -> Vec<DisplayItem> {
     let mut room = limit;
     let keep = items.iter().rev().take_while(|item| {
@@ -128,7 +128,7 @@ fn bounded(mut items: Vec<DisplayItem>, limit: usize) -> Vec<DisplayItem> {
     items
 }
 
-/// The newest part of a text that fits as JSON, where a quote or a line end takes two bytes.
+/// Returns the newest part of a text that fits as JSON, where a quote or a line break takes two bytes.
 fn newest(text: &Sanitized, limit: usize) -> String {
     let clipped = text.clip_tail(limit);
     let surplus = json_len(&clipped).saturating_sub(limit);

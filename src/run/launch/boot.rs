@@ -1,4 +1,4 @@
-//! Boots a run's child: creates its files and starts it, until it is ready for its task.
+//! Boots a run's child: creates its files and starts it, so that it is ready for its task.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub(in crate::run) struct Prepared {
     prompt: String,
     /// The bytes that precede the child's own input.
     preamble: Option<Vec<u8>>,
-    /// The messages of the launch script, which are separated from the child's output.
+    /// The filter that separates the messages of the remote script from the child's output.
     pub remote_output: Option<Box<RemoteOutput>>,
     /// The options for the sandbox around its shell.
     shell: Option<ToolShell>,
@@ -96,8 +96,8 @@ impl AdmittedRun {
         let run = self.clone();
         let mut creation = Box::pin(blocking(move || run.make(purpose)));
         let Ok(prepared) = unless_cancelled(cancel, &mut creation).await else {
-            // Waits for files that are still being created, so that they can be removed. On a slower disk, they are
-            // removed when they are dropped.
+            // Waits for files that are still being created, so that they can be removed. If that takes longer than
+            // `MAX_CREATION`, they are removed when they are dropped.
             if let Ok(Ok(prepared)) = timeout(MAX_CREATION, creation).await {
                 prepared.files.remove().await;
             }

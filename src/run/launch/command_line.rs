@@ -263,7 +263,7 @@ impl Invocation<'_> {
         let Some(private_dirs) = &self.files.private_dirs else { return Vec::new() };
         let mut own = vec![(AGENT_DIR, private_dirs.agent().into())];
         if let Some(temporary) = private_dirs.temporary() {
-            // Otherwise `git status` writes the index when it refreshes it.
+            // Otherwise `git status` would refresh the index, which is a write.
             own.extend([(TEMPORARY, temporary.into()), (GIT_NO_LOCKS, "0".into())]);
         }
         own.extend(private_dirs.compile_cache().cloned());

@@ -131,8 +131,8 @@ impl RunFiles {
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
             Err(error) => {
-                // Do not leave the half-made directory of a run that never starts. Keep a directory that may contain the session
-                // of an earlier attempt or of the run to continue.
+                // Do not leave the half-made directory of a run that never starts. Keep a directory that may contain
+                // the session of an earlier attempt or of the run to continue.
                 if wanted.attempt == 1 && wanted.resumes.is_none() {
                     let _ = fs::remove_dir_all(&files.directory);
                 }

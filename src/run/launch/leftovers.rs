@@ -44,7 +44,8 @@ pub(super) struct Note(PathBuf);
 
 impl Note {
     /// Writes a note that the run in the directory `run`, which is locked, may leave files there and in `temporary`.
-    /// `None` if no note can be written; then the run may use another directory.
+    /// Returns `None` if no note can be written. That is not an error, because the run's directory may be outside of
+    /// the agent directory.
     ///
     /// # Errors
     ///

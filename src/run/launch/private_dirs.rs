@@ -109,7 +109,8 @@ impl PrivateDirs {
         self.temporary.as_deref()
     }
 
-    /// Returns the variable that names the compile cache or disables it. `None` if the user has set one.
+    /// Returns the variable that names the compile cache of a sandboxed child, or disables it. `None` if the user has
+    /// set one.
     pub(in crate::run) fn compile_cache(&self) -> Option<&(&'static str, OsString)> {
         self.compile_cache.as_ref()
     }
@@ -134,7 +135,7 @@ impl PrivateDirs {
         run.join(CHECK)
     }
 
-    /// Creates a copy of the child's shell in the run's directory, where the child cannot write. Blocks.
+    /// Creates a shell like the child's in the run's directory, where the child cannot write. Blocks.
     pub(in crate::run) fn shell_of_commands(
         run: &Path,
         program: &Path,
@@ -217,18 +218,18 @@ mod tests {
 
     /// Creates a compile cache with one file, and private directories next to it.
     fn scene(mode: u32) -> (tempfile::TempDir, PathBuf, PrivateDirs) {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let cache = root.path().join("cache");
-        fs::create_dir(&cache).expect("made");
-        fs::write(cache.join("code"), "compiled").expect("written");
-        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).expect("set");
+        fs::create_dir(&cache).expect("the directory is created");
+        fs::write(cache.join("code"), "compiled").expect("the file is written");
+        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).expect("the permissions are set");
         let private_dirs = private_dirs(root.path(), &cache);
         (root, cache, private_dirs)
     }
 
     fn private_dirs(root: &Path, cache: &Path) -> PrivateDirs {
         let run = root.join("run");
-        fs::create_dir_all(&run).expect("made");
+        fs::create_dir_all(&run).expect("the directory is created");
         let agent_dir = root.join("agent");
         let wanted = PrivateDirsSpec {
             agent_dir: &agent_dir,
@@ -238,18 +239,19 @@ mod tests {
             temporaries: None,
             compile_cache: Some(cache),
         };
-        PrivateDirs::create(&run, None, wanted).expect("places")
+        PrivateDirs::create(&run, None, wanted).expect("the private directories are created")
     }
 
     #[test]
     fn compiled_code_is_read_from_a_directory_that_the_child_s_tools_cannot_write() {
         let (_root, cache, private_dirs) = scene(0o755);
         assert_eq!(private_dirs.compile_cache(), Some(&(COMPILE_CACHE_VARIABLE, cache.clone().into())));
-        let temporary = private_dirs.temporary().expect("it is sandboxed").to_path_buf();
-        assert_eq!(fs::read_dir(&temporary).expect("readable").count(), 0);
+        let temporary =
+            private_dirs.temporary().expect("a sandboxed run has a temporary directory").to_path_buf();
+        assert_eq!(fs::read_dir(&temporary).expect("the directory is readable").count(), 0);
         assert!(private_dirs.remove());
         assert!(!temporary.exists());
-        assert_eq!(fs::read_to_string(cache.join("code")).expect("the cache still exists"), "compiled");
+        assert_eq!(fs::read_to_string(cache.join("code")).expect("the cache is readable"), "compiled");
     }
 
     #[test]
@@ -259,13 +261,13 @@ mod tests {
             let (_root, _cache, private_dirs) = scene(mode);
             assert_eq!(private_dirs.compile_cache(), Some(&none), "{mode:o}");
         }
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         assert_eq!(private_dirs(root.path(), &root.path().join("absent")).compile_cache(), Some(&none));
         let (root, cache, before) = scene(0o755);
         before.remove();
         let link = root.path().join("link");
-        symlink(&cache, &link).expect("linked");
+        symlink(&cache, &link).expect("the link is created");
         let private_dirs = private_dirs(root.path(), &link);
-        assert_eq!(private_dirs.compile_cache(), Some(&none), "the target of a link can change");
+        assert_eq!(private_dirs.compile_cache(), Some(&none), "a link in place of the cache is not used");
     }
 }

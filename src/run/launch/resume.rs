@@ -173,17 +173,17 @@ mod tests {
     const HEADER: &str = r#"{"type":"session","version":3,"id":"x","timestamp":"t","cwd":"/project"}"#;
 
     fn scene(text: &str) -> (tempfile::TempDir, Resumption) {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let directory = root.path().join("0badcafe");
-        fs::create_dir(&directory).expect("made");
+        fs::create_dir(&directory).expect("the directory is created");
         let session = directory.join("session.jsonl");
-        fs::write(&session, text).expect("written");
+        fs::write(&session, text).expect("the file is written");
         (root, Resumption { run_id: "0badcafe".into(), directory, session })
     }
 
     fn words(resumption: &Resumption) -> String {
-        let error = lock_session(resumption, Path::new("/project")).expect_err("refused");
-        format!("{}: {}", error.path.file_name().expect("a name").display(), error.source)
+        let error = lock_session(resumption, Path::new("/project")).expect_err("the session is refused");
+        format!("{}: {}", error.path.file_name().expect("the path has a file name").display(), error.source)
     }
 
     #[test]
@@ -194,8 +194,8 @@ mod tests {
             (HEADER.to_owned(), format!("{HEADER}\n")),
         ] {
             let (_root, resumption) = scene(&text);
-            drop(lock_session(&resumption, Path::new("/project")).expect("taken"));
-            assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), expected);
+            drop(lock_session(&resumption, Path::new("/project")).expect("the session is locked"));
+            assert_eq!(fs::read_to_string(&resumption.session).expect("the file is readable"), expected);
         }
     }
 
@@ -212,13 +212,13 @@ mod tests {
         ] {
             let rest = "\n{\"type\":\"message\"}\n";
             let (_root, resumption) = scene(&format!("{}{rest}", HEADER.replace("/project", old)));
-            let before = fs::read_to_string(&resumption.session).expect("readable");
+            let before = fs::read_to_string(&resumption.session).expect("the file is readable");
             let locked = lock_session(&resumption, Path::new(new));
             assert_eq!(locked.is_ok(), moves, "{old} {new}");
-            let text = fs::read_to_string(&resumption.session).expect("readable");
-            let (first, others) = text.split_once('\n').expect("a line");
+            let text = fs::read_to_string(&resumption.session).expect("the file is readable");
+            let (first, others) = text.split_once('\n').expect("the session has a line feed");
             assert_eq!(format!("\n{others}"), rest);
-            let header: Value = serde_json::from_str(first).expect("a header");
+            let header: Value = serde_json::from_str(first).expect("the header is valid JSON");
             assert_eq!(header["cwd"], if moves { new } else { old });
             assert_eq!(header["id"], "x");
             assert_eq!(text == before, !moves);
@@ -233,16 +233,20 @@ mod tests {
         assert!(words(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
         let (_root, resumption) = scene(&HEADER.replace("/project", "/elsewhere"));
         assert_eq!(words(&resumption), "session.jsonl: it is a session of \"/elsewhere\", not of `/project`");
-        assert_eq!(fs::read(&resumption.session).expect("readable").last(), Some(&b'}'), "untouched");
+        assert_eq!(
+            fs::read(&resumption.session).expect("the file is readable").last(),
+            Some(&b'}'),
+            "the refused session does not change"
+        );
         let (root, mut resumption) = scene(HEADER);
         resumption.session = root.path().join("other.jsonl");
-        fs::write(&resumption.session, HEADER).expect("written");
+        fs::write(&resumption.session, HEADER).expect("the file is written");
         assert_eq!(words(&resumption), "other.jsonl: it is not in the run's directory");
         let (_root, resumption) = scene(HEADER);
-        fs::remove_file(&resumption.session).expect("removed");
+        fs::remove_file(&resumption.session).expect("the file is removed");
         assert!(words(&resumption).starts_with("session.jsonl: No such file"));
         let (_root, resumption) = scene(HEADER);
-        fs::remove_dir_all(&resumption.directory).expect("removed");
+        fs::remove_dir_all(&resumption.directory).expect("the directory is removed");
         assert!(words(&resumption).starts_with("0badcafe: No such file"));
     }
 
@@ -252,17 +256,24 @@ mod tests {
     fn a_process_with_read_access_cannot_make_a_dead_run_look_alive() {
         use rustix::fs::{FlockOperation, flock};
         let (_root, resumption) = scene(HEADER);
-        let seen = File::open(&resumption.directory).expect("the directory can be read");
-        flock(&seen, FlockOperation::NonBlockingLockExclusive).expect("no process has a lock");
-        drop(lock_dead(&resumption.directory).expect("the run is dead"));
-        let lock = lock_session(&resumption, Path::new("/project")).expect("taken");
-        assert!(lock_dead(&resumption.directory).is_none(), "the run is alive");
+        let seen = File::open(&resumption.directory).expect("the directory is opened");
+        flock(&seen, FlockOperation::NonBlockingLockExclusive).expect("the directory is locked");
+        drop(lock_dead(&resumption.directory).expect("a dead run can be locked"));
+        let lock = lock_session(&resumption, Path::new("/project")).expect("the session is locked");
+        assert!(lock_dead(&resumption.directory).is_none(), "a living run cannot be locked");
         let mode = fs::metadata(lock.path()).map(|found| found.permissions());
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.expect("a file")) & 0o777, 0o200);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&mode.expect("the lock file exists")) & 0o777,
+            0o200
+        );
         let path = lock.path().to_owned();
         drop(lock);
         assert!(!path.exists());
-        assert_eq!(fs::read_dir(&resumption.directory).expect("readable").count(), 1, "the session alone");
+        assert_eq!(
+            fs::read_dir(&resumption.directory).expect("the directory is readable").count(),
+            1,
+            "only the session stays"
+        );
     }
 
     #[cfg(unix)]
@@ -270,13 +281,13 @@ mod tests {
     fn links_are_refused_and_only_one_process_continues_a_run() {
         let (root, resumption) = scene(HEADER);
         let victim = root.path().join("victim");
-        fs::rename(&resumption.session, &victim).expect("moved");
-        std::os::unix::fs::symlink(&victim, &resumption.session).expect("linked");
+        fs::rename(&resumption.session, &victim).expect("the rename succeeds");
+        std::os::unix::fs::symlink(&victim, &resumption.session).expect("the link is created");
         assert_eq!(words(&resumption), "session.jsonl: it is not a regular file");
         let (_root, resumption) = scene(HEADER);
-        let first = lock_session(&resumption, Path::new("/project")).expect("taken");
+        let first = lock_session(&resumption, Path::new("/project")).expect("the session is locked");
         assert_eq!(words(&resumption), "0badcafe: the run is already being continued");
         drop(first);
-        drop(lock_session(&resumption, Path::new("/project")).expect("the lock is free again"));
+        drop(lock_session(&resumption, Path::new("/project")).expect("a released session can be locked"));
     }
 }

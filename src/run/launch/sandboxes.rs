@@ -74,7 +74,8 @@ fn is_temporary(path: &Path) -> bool {
     TEMPORARIES.iter().any(|own| path.starts_with(own))
 }
 
-/// Limits the file size only for children that cannot write, because build output may be large.
+/// Returns the maximum file size of a child that cannot write, in bytes. `None` for a child that can write, because
+/// build output may be large.
 fn file_bytes(sandbox: &EnforcedSandbox) -> Option<u64> {
     (!sandbox.writes).then_some(FILE_BYTES)
 }

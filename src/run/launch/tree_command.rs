@@ -15,8 +15,9 @@ use crate::text::chain;
 const ONE_STREAM: &str = "exec 1>&2\n";
 
 impl AdmittedRun {
-    /// Builds a shell command for the tree of the child that `child` started. `has_view` describes the child's
-    /// sandbox, and `protected` are the paths of the tree that are protected now. Writes two small files.
+    /// Builds a shell command for the tree of the child that `child` started. `has_view` is true if the child's sandbox
+    /// hides files and sockets, and `protected` are the paths of the tree that are protected now. Writes two small
+    /// files.
     ///
     /// The child's pi may write in its private agent directory, which contains the options of its shell's sandbox. So
     /// the options of this command are written again, into a directory that the child can only read.

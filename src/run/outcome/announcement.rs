@@ -9,8 +9,8 @@ use crate::text::quoted_within;
 /// Characters of a reason that came from the child.
 const REASON_CHARS: usize = 2_000;
 
-/// The child's announcement, or why there is none. Neither when it was not asked. `epilogue` is the sanitized stream
-/// since the request; `silenced` is why the child rejected the request.
+/// Returns the child's announcement, or the reason why there is none. Returns neither if the child was not asked.
+/// `epilogue` is the sanitized stream since the request; `silenced` is why the child rejected the request.
 pub(crate) fn announced(
     outcome: &Outcome,
     silenced: Option<&str>,
@@ -33,8 +33,8 @@ pub(in crate::run) fn use_reply(collected: &mut Collected, protocol_report: &Pro
     }
 }
 
-/// Uses the report of a child whose time is up as its partial result, after the message that was cut off. A report that repeats
-/// that message replaces it.
+/// Uses the report of a child whose time is up as its partial result, after the message that was cut off. A report that
+/// repeats that message replaces it.
 fn use_report(collected: &mut Collected, was_speaking: bool) {
     let Some(epilogue) = collected.epilogue.take() else { return };
     let report = epilogue.text.or(epilogue.partial).filter(|text| !text.trim().is_empty());

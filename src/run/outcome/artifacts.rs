@@ -1,4 +1,5 @@
-//! The artifacts of a run in words: the outcome of its check, the changed files, a branch. This text is ours and not the child's.
+//! The artifacts of a run in words: the outcome of its check, the changed files, a branch. This text is ours and not
+//! the child's.
 
 use std::path::Path;
 
@@ -8,20 +9,21 @@ use crate::run::result::{CheckReport, IsolationReport, SingleResult};
 use crate::text::figures::counted;
 use crate::text::{quoted_path, quoted_paths};
 
-/// Said before the paths of what should be looked at.
+/// The label before the paths of the files that a person should check first.
 const FLAGGED: &str = "Check these first: they run code later or instruct agents: ";
 
 /// The words around the reason why the search for these files was not complete.
 const INCOMPLETE: &str = "Not all files were checked for code that runs later: ";
 const CHECK_YOURSELF: &str = "Check the rest yourself, including the files that git ignores.";
 
-/// Returns the artifacts of a run in words. Empty without a check and without changes. The texts of the result are sanitized.
+/// Returns the artifacts of a run in words. Empty without a check and without changes. The texts of the result are
+/// sanitized.
 pub(crate) fn changes_summary(single: &SingleResult) -> String {
     let check = single.check.as_ref().map(CheckReport::text);
     [check, files_summary(single)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the same without the check: the changes in the tree, or on a waiting branch.
+/// Returns the same without the check: the changes in the tree, or on a branch or in a patch that waits to be applied.
 pub(crate) fn files_summary(single: &SingleResult) -> Option<String> {
     let paths = single.changes.as_deref().filter(|paths| !paths.is_empty());
     let changed = paths.map(|paths| format!("Files changed: {}", listed(paths, MAX_CHANGES)));
@@ -59,7 +61,8 @@ fn tree_summary(left: &IsolationReport) -> String {
             let patch = patch
                 .as_ref()
                 .map_or_else(String::new, |patch| format!(", and as a patch in {}", quoted_path(patch)));
-            // `subagent/ID`, or `subagent-ID` where there is a branch `subagent`, and `-2` behind it where that was taken.
+            // The branch is `subagent/ID`, or `subagent-ID` if there is a branch `subagent`. If that name was taken,
+            // `-2` follows.
             let id = branch.split(['/', '-']).nth(1).unwrap_or_default();
             format!(
                 "[It worked in a private tree: its changes ({}, +{} -{}) are not in your tree yet. They are on \
@@ -71,7 +74,7 @@ fn tree_summary(left: &IsolationReport) -> String {
             )
         }
         (None, Some(patch)) => {
-            // The patch lies in the directory of its run.
+            // The patch is in the directory of its run.
             let id =
                 Path::new(patch).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
             format!(

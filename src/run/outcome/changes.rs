@@ -11,10 +11,10 @@ use crate::workspace::{Change, Mark, mark_of};
 /// `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
 const STATUS: [&str; 6] =
     ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"];
-/// The most changed files that a result lists.
+/// The maximum number of changed files that a result lists.
 pub(crate) const MAX_CHANGES: usize = 200;
 
-/// The paths that a result lists, and how many more there are.
+/// Returns the paths that a result lists. If there are more, the last entry gives their number.
 pub(in crate::run) fn listed(paths: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
     let mut paths = paths.into_iter();
     let mut listed: Vec<String> = paths.by_ref().take(most).collect();
@@ -23,7 +23,7 @@ pub(in crate::run) fn listed(paths: impl IntoIterator<Item = String>, most: usiz
     listed
 }
 
-/// The paths of changes in a private tree.
+/// Returns the paths of changes in a private tree.
 pub(in crate::run) fn paths_of(changes: &[Change]) -> impl Iterator<Item = String> + '_ {
     changes.iter().map(|change| change.path.to_string_lossy().into_owned())
 }
@@ -52,19 +52,19 @@ impl Changed {
         self
     }
 
-    /// The paths that a result lists, sorted.
+    /// Returns the paths that a result lists, sorted.
     pub(in crate::run) fn listed(&self) -> Vec<String> {
         listed(self.paths.iter().cloned(), MAX_CHANGES)
     }
 
-    /// The whole paths of all files that it has changed and that still exist. Blocks.
+    /// Returns the absolute paths of all files that the run has changed and that still exist. Blocks.
     pub(in crate::run) fn existing(&self) -> Vec<PathBuf> {
         let paths = self.paths.iter().map(|path| self.root.join(path));
         paths.filter(|path| std::fs::symlink_metadata(path).is_ok()).collect()
     }
 }
 
-/// Tells whether a file that was already modified has been modified again.
+/// The facts that show if a file that was already modified has been modified again.
 #[derive(PartialEq, Eq)]
 struct Fingerprint {
     status: String,
@@ -72,11 +72,11 @@ struct Fingerprint {
 }
 
 impl WorkTree {
-    /// Records the state of the work tree around `cwd`; `guardian` holds git.
+    /// Records the state of the work tree around `cwd`; `guardian` restrains git.
     ///
     /// # Errors
     ///
-    /// Without a work tree or without git, and when git would hold the run.
+    /// Fails without a work tree, without git, or if git would block the run.
     pub(in crate::run) async fn read(
         cwd: &Path,
         env: &[(OsString, OsString)],
@@ -104,7 +104,7 @@ impl WorkTree {
     ///
     /// # Errors
     ///
-    /// As [`Self::read`].
+    /// The same as for [`Self::read`].
     pub(in crate::run) async fn changes(self) -> Result<Changed, NoAnswer> {
         // The run may have configured filters.
         let after = Self::of(self.git.renewed().await?).await?;
@@ -120,7 +120,7 @@ impl WorkTree {
         Ok(Changed { root: after.git.cwd, paths, is_committed })
     }
 
-    /// The name of the tree without files, which depends on how the repository hashes.
+    /// Returns the name of the empty tree, which depends on the repository's hash function.
     async fn empty_tree(&self) -> Result<String, NoAnswer> {
         let name = self.git.run(&["hash-object", "-t", "tree", "/dev/null"]).await?;
         Ok(name.trim().to_owned())

@@ -1,16 +1,17 @@
-//! The results of commands in a child's tree: the check of its work, for the result and for the child, and the error of a
-//! preparation.
+//! Judges the commands in a child's tree. Formats the outcome of a check for the result and for the child, and the
+//! error of a private tree that could not be prepared.
 
 use crate::process::{Outcome, SpawnError, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
 use crate::text::figures::duration;
 use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as, quoted_within};
 
-/// Most of a check's output that its child reads: head and tail, because tools print what failed first and a summary last.
+/// The limits of the check's output that its child reads. The child gets the beginning and the end, because tools print
+/// the first failure first and a summary last.
 const FOR_CHILD: TruncateLimits = TruncateLimits { max_bytes: 12 * 1024, max_lines: 300 };
-/// The end of it that a result keeps.
+/// The end of a check's output that a result keeps, in bytes.
 const IN_RESULT: usize = 2 * 1024;
-/// Characters of the command, and of how it ended.
+/// The maximum length of the command, and of its outcome, in characters.
 const WORDS: usize = 300;
 
 /// A check that has ended.
@@ -70,7 +71,8 @@ impl Checked {
 pub(in crate::run) struct SetUp;
 
 impl SetUp {
-    /// Returns the error of a run whose preparation `command` failed, with the end of its output. `None` if it succeeded.
+    /// Returns the error of a run whose preparation `command` failed, with the end of its output. `None` if it
+    /// succeeded.
     pub(in crate::run) fn failure(
         command: &str,
         ended: Result<Supervised, SpawnError>,
@@ -132,7 +134,7 @@ impl CheckReport {
         format!("Check {} {state}: {ended}{times}{printed}", quoted_within(command, WORDS))
     }
 
-    /// The error of a run whose work does not pass.
+    /// Returns the error of a run whose work does not pass its check.
     pub(super) fn error(&self) -> Option<String> {
         let command = quoted_within(&self.command, WORDS);
         (!self.passed).then(|| format!("the check {command} failed: {}", self.ended))

@@ -13,7 +13,7 @@ use crate::run::blocking::blocking;
 use crate::run::isolation::ImportOutcome;
 use crate::workspace::{Gap, SearchLimits, WatchedFiles, by_danger, is_flagged};
 
-/// The most that a result lists.
+/// The maximum number of files that a result lists.
 pub(crate) const MAX_FLAGGED: usize = 50;
 
 /// The time for the search before a run, which waits for it. Files that it misses count as changed at the end.
@@ -33,13 +33,13 @@ pub(in crate::run) struct Flagged {
 }
 
 impl Flagged {
-    /// The outcome of a search that was not finished within `time`.
+    /// Returns the outcome of a search that was not finished within `time`.
     pub(in crate::run) fn unknown(time: Duration) -> Self {
         Self { paths: Vec::new(), gap: WatchedFiles::unknown(time).gap(None) }
     }
 }
 
-/// The tree of a run at its start, as far as a person has to look at changes in it.
+/// The files in the tree of a run at its start whose changes a person should check.
 pub(in crate::run) struct Watched {
     scope: WriteScope,
     before: Arc<WatchedFiles>,
@@ -67,8 +67,8 @@ impl Watched {
         self.gaps.clone()
     }
 
-    /// Returns the files that have appeared or changed since, including files that git ignores. `known` has the absolute paths
-    /// of changed files: the result has them even if `time` ends the search.
+    /// Returns the files that have appeared or changed since, including files that git ignores. `known` has the
+    /// absolute paths of changed files: the result has them even if `time` ends the search.
     pub(in crate::run) async fn changes(self, known: &[PathBuf], time: Duration) -> Flagged {
         let Self { scope, before, .. } = self;
         let inner = |path: &PathBuf| path.strip_prefix(&scope.root).map(Path::to_path_buf).ok();
@@ -90,7 +90,8 @@ async fn search(scope: WriteScope, time: Duration) -> WatchedFiles {
     found.unwrap_or_else(|_| WatchedFiles::unknown(time))
 }
 
-/// Returns the same for a run in a private tree. Only its changes leave that tree, and ignored files are not among them.
+/// Returns the same for a run in a private tree. Only its changes leave that tree, and ignored files are not among
+/// them.
 pub(in crate::run) fn of_branch(taken: &ImportOutcome) -> Flagged {
     let ImportOutcome { report, changes, flagged, notices } = taken;
     let known = changes.as_deref().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Runs git in a work tree that may attack its readers.
+//! Runs git in a work tree whose files may attack the programs that read it.
 //!
-//! A repository's own files can name programs that git runs even for `git status`: filters, a file system monitor, hooks,
-//! the helpers of transports and of submodules, and the configuration of a bare repository that lies in the work tree
-//! like any other file. All of them are switched off by options, which come before every file. In addition git runs
-//! in a read-only sandbox, where this machine has one, and reads nothing there that is hidden from children; where it has
-//! none, the options are all there is.
+//! A repository's own files can name programs that git runs even for `git status`: filters, a file system monitor,
+//! hooks, the helpers of transports and of submodules, and the configuration of a bare repository that is in the work
+//! tree like any other file. Options switch all of them off, and options override every file. If this machine has a
+//! sandbox, git also runs in a read-only one and cannot read files that are hidden from children. Without a sandbox,
+//! the options are the only protection.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use crate::run::context::HostContext;
 use crate::text::chain;
 use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_git_variables};
 
-/// The total time limit of the git commands that read the work tree once. A large work tree takes a second. A hanging file system must not
-/// block the run.
+/// The total time limit of the git commands that read the work tree once. A large work tree takes a second. A hanging
+/// file system must not block the run.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes that `git status` may print. More means a work tree full of untracked files.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -44,9 +44,9 @@ const VARIABLES: [(&str, &str); 4] = [
 /// The user's configuration of git. Our commands do not print its content.
 const CONFIGURATION: [&str; 4] =
     ["~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/git/attributes"];
-/// The parts of a filter, and what switches each off.
+/// The parts of a filter, each with the value that switches it off.
 const FILTER: [(&str, &str); 4] = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
-/// A repository with more filters than this was written to take time.
+/// The maximum number of filters. A repository with more was written to waste time.
 const MAX_FILTERS: usize = 64;
 
 /// git, in one directory.
@@ -60,7 +60,7 @@ pub(super) struct Git {
     hidden: Hidden,
     /// Options that switch the filters off.
     filters: Vec<OsString>,
-    /// The time limit of the current reading.
+    /// The time at which the current reading must have ended.
     until: Instant,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Git {
 pub(in crate::run) enum NoAnswer {
     /// It failed, because there is no repository, for example. No notice follows.
     Failed,
-    /// It would have held the run, for this reason.
+    /// It would have blocked the run, for this reason.
     Held(String),
 }
 
@@ -85,8 +85,8 @@ impl From<GitError> for NoAnswer {
     }
 }
 
-/// Returns the sandbox for git in the work tree around `cwd`, or `None` if the machine has no sandbox. git cannot read hidden
-/// files in it, except its own configuration. Blocks.
+/// Returns the sandbox for git in the work tree around `cwd`, or `None` if the machine has no sandbox. git cannot read
+/// hidden files in it, except its own configuration. Blocks.
 pub(in crate::run) fn read_only(
     capabilities: &HostCapabilities,
     config: &Config,
@@ -123,7 +123,8 @@ impl Git {
         Self { program, cwd, env, guardian, hidden, filters: Vec::new(), until }.renewed().await
     }
 
-    /// Prepares another reading: switches off the filters that are configured now. Fails if a file of the repository would hold git.
+    /// Prepares another reading: switches off the filters that are configured now. Fails if a file of the repository
+    /// would block git.
     pub(super) async fn renewed(self) -> Result<Self, NoAnswer> {
         let mut git = Self { filters: Vec::new(), until: Instant::now() + READ_TIMEOUT, ..self };
         let cwd = git.cwd.clone();

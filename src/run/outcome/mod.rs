@@ -4,18 +4,18 @@
 //! AttemptReport ─ verdict ─▶ Verdict ─ retry ─▶ another attempt, or the end: RunReport ─ report ─▶ the result
 //! ```
 //!
-//! | File | Answers |
+//! | File | Contents |
 //! |---|---|
-//! | `verdict` | which outcome an attempt has |
-//! | `retry` | whether another one follows and when, and what the earlier ones add to the result |
-//! | `report` | what the result of a run says |
-//! | `artifacts` | what a run leaves beside its answer, in words |
-//! | `checked` | how the check of its work ended |
-//! | `clean` | what of a child's words leaves the process |
-//! | `announcement` | what a child announces with its last words |
-//! | `structured` | what of a submitted result stands in the text, and what in a file |
-//! | `changes`, `git` | which files a run changed, asked of a git that a hostile work tree cannot use |
-//! | `flagged` | which of these files run code later, or tell agents what to do |
+//! | `verdict` | the outcome of an attempt |
+//! | `retry` | whether and when another attempt follows, and what the earlier ones add to the result |
+//! | `report` | the result of a run |
+//! | `artifacts` | the text about a run's check, changed files and branch |
+//! | `checked` | the outcome of the commands that check its work or prepare its tree |
+//! | `clean` | the sanitizing of a child's output before it leaves the process |
+//! | `announcement` | the announcement in a child's last reply |
+//! | `structured` | a submitted result: its value, its text, and its file if it is large |
+//! | `changes`, `git` | the files that a run changed, from a git that a hostile work tree cannot exploit |
+//! | `flagged` | the changed files that run code later or tell agents what to do |
 
 pub(crate) mod announcement;
 pub(crate) mod artifacts;

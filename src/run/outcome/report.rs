@@ -84,8 +84,8 @@ pub(in crate::run) struct ResultBuilder {
 const REFUSED_OUTSIDE: &str = "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change files in its tree only, and \
                                neither its repository nor `.pi`.]";
 
-/// Returns the note about a failed command in the read-only sandbox. The command's own words give the reason, so they are only
-/// quoted.
+/// Returns the note about a failed command in the read-only sandbox. The command's own output decides which note
+/// applies, so the note only quotes it.
 fn refused_in_shell(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::ReadOnly => {
@@ -99,7 +99,7 @@ fn refused_in_shell(refusal: Refusal) -> &'static str {
 }
 
 impl ResultBuilder {
-    /// The result of a run whose child was started.
+    /// Returns the result of a run whose child was started.
     #[must_use]
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
         self.sanitizer = Arc::new(self.sanitizer.counting());
@@ -128,7 +128,7 @@ impl ResultBuilder {
             self.diagnostics.push(format!("the child repeated {repeated}, and got a warning"));
         }
         let is_completed = verdict.outcome == RunOutcome::Completed;
-        // A failed check does not make half an answer of a whole one.
+        // A failed check does not turn a complete answer into a partial one.
         let has_answer = is_completed || (check.is_some() && collected.text.is_some());
         let answer = if has_answer && self.output_schema.is_none() {
             collected.text
@@ -239,25 +239,25 @@ impl ResultBuilder {
         }
     }
 
-    /// Copies a token that an attempt has refreshed back into the user's credentials. Blocks. Returns a notice for the
-    /// user if that failed.
+    /// Copies a token that an attempt has refreshed back into the user's credentials. Blocks. If the child has a new
+    /// token, returns a notice for the user that says what happened to it.
     #[must_use]
     pub(in crate::run) fn give_back(&self, files: &RunFiles, report: &AttemptReport) -> Option<String> {
-        // The model chosen for the child. The child's report counts only if none was chosen.
+        // Uses the model that was chosen for the child. The child's report counts only if none was chosen.
         let model = self.model.as_deref().or(report.collected.model.as_deref());
         let (provider, _) = model?.split_once('/')?;
         let is_awaited = matches!(report.supervised.outcome, Outcome::Cancelled(_));
         files.private_dirs.as_ref()?.give_back(provider, if is_awaited { LOCK_AFTER_ABORT } else { LOCK })
     }
 
-    /// The result of a run that ends with this verdict before anything is done for it.
+    /// Returns the result of a run that ends with this verdict before anything is done for it.
     #[must_use]
     pub(in crate::run) fn never_started(&self, mut verdict: Verdict) -> ToolResult {
         verdict.error = verdict.error.map(|error| format!("not started: {error}"));
         self.without_child(&verdict, Duration::ZERO, None)
     }
 
-    /// The result of a run that gets no child, or no further one: the usage of earlier attempts is not lost.
+    /// Returns the result of a run that gets no child, or no further one. It includes the usage of earlier attempts.
     #[must_use]
     pub(in crate::run) fn without_child(
         &self,
@@ -319,18 +319,18 @@ impl ResultBuilder {
         self.sanitizer.sanitize(text).truncate(FIELD, None).0.into_string()
     }
 
-    /// A value that a child reports, on one line: lines of its own could pass for others.
+    /// Formats a value that a child reports on one line, because its line breaks could fake other lines.
     fn value(&self, text: &str) -> String {
         self.sanitizer.line(text, VALUE_CHARS).into_string()
     }
 
-    /// A file's name on one line. git allows any character in it.
+    /// Formats a file's name on one line. git allows any character in it.
     fn path(&self, path: &str) -> String {
         self.sanitizer.line(path, PATH_CHARS).into_string()
     }
 
-    /// The text within the limits, and whether anything is left out. That is the child's first: the remarks that a text ends
-    /// with are whole, unless they alone take up more than half of the room.
+    /// Returns the text within the limits, and true if it was shortened. Shortens the child's answer first: the notes
+    /// at the end stay complete, unless they alone take up more than half of the limits.
     fn shortened(&self, text: &str, single: &SingleResult) -> (String, bool) {
         let notes = &*single.notes;
         let whole = single.full_text();
@@ -343,7 +343,7 @@ impl ResultBuilder {
             let cut = truncate_partial(text, self.limits, whole, lacks);
             return (cut.text, cut.truncated);
         };
-        // The answer may end with a line end of its own.
+        // The answer may end with its own line break.
         let room = self.limits.less(notes.len() + PARAGRAPH.len(), notes.lines().count() + 2);
         let cut = truncate_partial(answer, room, whole, lacks);
         (format!("{}{PARAGRAPH}{notes}", cut.text), cut.truncated)
@@ -401,7 +401,7 @@ fn indented(text: &str) -> String {
     lines.fold(first, |text, line| text + if line.is_empty() { "\n" } else { "\n  " } + line)
 }
 
-/// The text of a failure: its parts in a fixed order, without empty ones.
+/// Formats the text of a failure: its parts in a fixed order, without empty ones.
 fn failure_text(single: &SingleResult, partial: &str) -> String {
     let parts = [
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),

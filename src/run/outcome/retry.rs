@@ -1,4 +1,4 @@
-//! The decision about another attempt after a failed one, and the contribution of earlier attempts to the result.
+//! Decides if and when another attempt follows a failed one, and keeps what earlier attempts add to the result.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use crate::config::Retry;
 use crate::event::{Collected, RateLimit, StopReason, Usage};
 
-/// The longest pause, for any configuration.
+/// The longest pause. No configuration can extend it.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 
-/// Returns true if another attempt may help and cannot repeat a side effect: pi itself retried the last request until it gave up,
-/// and every started tool is free of side effects. A tool without a known name counts as having some.
+/// Returns true if another attempt may help and cannot repeat a side effect: pi itself retried the last request until
+/// it gave up, and every started tool is free of side effects. A tool without a known name counts as having some.
 #[must_use]
 pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
@@ -29,8 +29,8 @@ pub(in crate::run) fn has_no_side_effects(
     collected.tools_unnamed == 0 && collected.tool_names.iter().all(|name| side_effect_free(name))
 }
 
-/// The pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, up to five
-/// minutes.
+/// Returns the pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, up
+/// to five minutes.
 #[must_use]
 pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
     let Some(doublings) = attempt.checked_sub(2) else { return Duration::ZERO };
@@ -39,7 +39,8 @@ pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
         .map_or(MAX_BACKOFF, |pause| pause.min(MAX_BACKOFF))
 }
 
-/// The answers of a run's provider during an attempt: the pause that it has asked for, and whether it has answered a request.
+/// The answers of a run's provider during an attempt: the pause that it has asked for, and whether it has answered a
+/// request.
 #[derive(Default)]
 pub(in crate::run) struct Limited(Mutex<Pause>);
 

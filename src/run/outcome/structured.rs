@@ -8,12 +8,12 @@ use crate::run::launch::files::RunFiles;
 use crate::text::figures::bytes;
 use crate::text::{TruncateLimits, chain, fenced_as};
 
-/// Most bytes of a value, as JSON, in `details`, which a session file keeps.
+/// The maximum size of a value in `details`, as JSON, in bytes. A session file keeps `details`.
 const IN_DETAILS: usize = 64 * 1024;
-/// Most bytes of a value in the text: as much as the store keeps of a background run's.
+/// The maximum size of a value in the text, in bytes: as much as the store keeps of a background run's value.
 const IN_TEXT: usize = 12 * 1024;
 
-/// A submitted result, cut nowhere: half a value is none.
+/// A submitted result. It is never truncated, because half a value is not valid JSON.
 pub(super) struct Structured {
     /// The value, unless it is large.
     pub value: Option<Value>,
@@ -26,7 +26,7 @@ pub(super) struct Structured {
 }
 
 impl Structured {
-    /// The sanitized result of a run. `None` if it is not JSON.
+    /// Returns the sanitized result of a run. `None` if it is not JSON.
     pub(super) fn of(
         submitted: &Submitted,
         schema: &OutputSchema,

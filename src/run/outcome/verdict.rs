@@ -23,7 +23,7 @@ const EXIT_KILLED: i32 = 137;
 /// Characters of a provider's error, or of pi's. It is one line: lines of its own could pass for ours.
 const REASON_CHARS: usize = 2_000;
 
-/// The activity for which a child was waiting.
+/// The activity that a child was waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Busy {
     /// A running tool.
@@ -49,9 +49,10 @@ pub(in crate::run) struct ProtocolReport {
     pub has_cut_question: bool,
     /// The child's activity when it was told to stop.
     pub stopped_in: Option<Busy>,
-    /// True if the child was asked to report its findings, because its time was up. Its reply is the epilogue of its stream.
+    /// True if the child was asked to report its findings, because its time was up. Its reply is the epilogue of its
+    /// stream.
     pub asked_to_report: bool,
-    /// A message was under way when its time was up.
+    /// True if the child was sending a message when its time was up.
     pub was_speaking: bool,
     /// The repetition of which the child was last warned, with its count.
     pub told_of_loop: Option<String>,
@@ -169,7 +170,7 @@ impl Verdict {
         Self { outcome, code, timeout: Some(reason), ..Self::failed(EXIT_TIMEOUT, error) }
     }
 
-    /// The whole run took longer than allowed, by the setting `limited_by`.
+    /// Returns the verdict on a run that took longer than the setting `limited_by` allows.
     pub(in crate::run) fn hard_limit(limit: Duration, limited_by: &str) -> Self {
         let error = format!("hard limit reached: {} ms (`{limited_by}`)", limit.as_millis());
         Self::timed_out(RunOutcome::HardTimeout, TimeoutReason::Runtime, error)
@@ -220,7 +221,7 @@ impl Verdict {
         let said = report.supervised.stderr.trim();
         let last = report.collected.last_event.as_deref();
         match self.outcome {
-            // A launcher may end with success whose child was within its work.
+            // A launcher may end with success although its child was still working.
             RunOutcome::Completed
                 if has_exited && !remote_end.has_ended() && !last.is_some_and(ends_work) =>
             {
@@ -230,7 +231,7 @@ impl Verdict {
                 }
             }
             RunOutcome::Failed if has_exited && !self.is_by_provider => Self {
-                // A launcher that ends with success may have said why nevertheless.
+                // A launcher that ends with success may still have printed the reason.
                 error: self.error.map(|error| {
                     let reason =
                         if is_success && !remote_end.has_ended() { or(said, &error) } else { &error };
@@ -353,7 +354,7 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
 }
 
-/// Returns true if this event of pi ends the work.
+/// Returns true if pi reports with this event that its work has ended.
 fn ends_work(event: &str) -> bool {
     matches!(event, "agent_end" | "agent_settled")
 }
@@ -362,7 +363,8 @@ fn has_text(collected: &Collected) -> bool {
     collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// The error of a child that exited with a code and without a usable message: the first text that it wrote for people.
+/// Returns the error of a child that exited with a code and without a usable message: the first text that it wrote for
+/// people.
 fn exit_text(report: &AttemptReport) -> String {
     let said = [
         report.collected.error_message.as_deref(),
@@ -375,7 +377,7 @@ fn exit_text(report: &AttemptReport) -> String {
     }
 }
 
-/// The error of a child that submitted no result of the right shape.
+/// Returns the error of a child that submitted no result that matches the schema.
 fn no_result(RefusedResults { count, reason }: &RefusedResults, sanitizer: &Sanitizer) -> String {
     let error = format!("the child has not submitted a result: it never called `{SUBMIT}` with success");
     if *count == 0 {
@@ -385,7 +387,7 @@ fn no_result(RefusedResults { count, reason }: &RefusedResults, sanitizer: &Sani
     format!("{error}; pi refused {count}, the last for this reason: {reason}")
 }
 
-/// The error of a child that said nothing.
+/// Returns the error of a child that gave no answer.
 fn no_text(collected: &Collected) -> String {
     let or_none = |said: Option<&str>| said.map_or_else(|| "none".to_owned(), quoted);
     let last = or_none(collected.last_event.as_deref());

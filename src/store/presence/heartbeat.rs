@@ -1,7 +1,7 @@
 //! Detects stopped processes.
 //!
-//! A process that is stopped, by Ctrl-Z for instance, is alive but cannot take its turn, so others must not wait for
-//! it. Each waiting process increments a number in the database; one whose number stands still is passed over. Clocks
+//! A stopped process, for example after Ctrl-Z, is alive but cannot take its turn, so others must not wait for it. Each
+//! waiting process increments a number in the database; a process whose number does not change is passed over. Clocks
 //! are not compared between processes: each observer measures the time without a change itself.
 
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_beating_process_keeps_its_turn_and_a_stopped_one_is_skipped() {
+    fn a_process_with_a_heartbeat_keeps_its_turn_and_a_stopped_one_is_skipped() {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
         // Beats of a process at the given seconds, several for several tickets, and whether others still wait for it at
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beat_is_due_at_the_first_check_and_then_rarely() {
+    fn a_heartbeat_is_due_at_the_first_check_and_rarely_after_it() {
         let mut heartbeat = Heartbeat::default();
         let now = Instant::now();
         assert!(heartbeat.is_due(now));

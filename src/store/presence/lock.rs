@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_system_that_does_not_lock_is_named_as_such() {
+    fn a_file_system_without_locks_is_reported() {
         for (error, is_locking) in [
             (Errno::NOLCK, true),
             (Errno::OPNOTSUPP, true),

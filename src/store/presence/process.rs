@@ -59,12 +59,12 @@ impl Presence {
         Ok(Self { former, ..Self::show(&self.directory)? })
     }
 
-    /// Shows it no more, until [`Self::show_again`].
+    /// Hides this process until [`Self::show_again`].
     pub(in crate::store) fn hide(&mut self) {
         self.lock = None;
     }
 
-    /// For a store in memory, which no other process sees.
+    /// Returns the presence for a store in memory, which no other process sees.
     pub(in crate::store) fn unshared() -> Self {
         Self {
             id: Uuid::new_v4().simple().to_string(),

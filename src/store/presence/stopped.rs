@@ -1,8 +1,8 @@
 //! The remaining children of a stopped process, for example after Ctrl-Z. Such a process cannot give back the slots of children
 //! that have ended in the meantime.
 //!
-//! The id of a process in the store says which one it is, as those see it who are in the same pid namespace. While its
-//! lock is held, its number belongs to no other.
+//! The id of a process in the store ends with its process id and its pid namespace, so that processes in the same
+//! namespace can find it. While its lock is held, no other process has this process id.
 
 use std::fs;
 
@@ -13,7 +13,8 @@ pub(super) fn suffix() -> String {
     namespace().map(|namespace| format!("p{}n{namespace}", std::process::id())).unwrap_or_default()
 }
 
-/// Returns the number of children left of a stopped process. `None` if it is not stopped, or if that is not visible from here.
+/// Returns the number of children that a stopped process still has. `None` if it is not stopped, or if that is not
+/// visible from here.
 pub(in crate::store) fn children_of_stopped(id: &str) -> Option<usize> {
     let (pid, found) = id.rsplit_once('p')?.1.split_once('n')?;
     if namespace()? != found {

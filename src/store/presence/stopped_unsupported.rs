@@ -1,10 +1,10 @@
-//! Other systems than Linux say less of other processes.
+//! Systems other than Linux do not show whether a process is stopped.
 
 pub(super) fn suffix() -> String {
     String::new()
 }
 
-/// Never known.
+/// Returns `None`: this is never known here.
 pub(in crate::store) fn children_of_stopped(_id: &str) -> Option<usize> {
     None
 }

@@ -67,37 +67,42 @@ mod tests {
 
     #[test]
     fn runs_move_with_the_state_of_their_deliveries_and_moving_them_again_changes_nothing() {
-        let agent_dir = tempfile::tempdir().expect("a temporary directory");
-        let memory = Store::in_memory().expect("there is memory");
-        let disk = Store::open(agent_dir.path()).expect("there is a disk");
+        let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
+        let memory = Store::in_memory().expect("the store is opened in memory");
+        let disk = Store::open(agent_dir.path()).expect("the store is opened");
         let text = str::to_owned;
         for key in ["free", "claimed", "delivered"] {
             let run = StoredRun { key: text(key), session: text("s"), ..StoredRun::default() };
             let delivery =
                 Delivery { id: text(key), session: text("s"), key: text(key), ..Delivery::default() };
             for _ in 0..2 {
-                memory.settle_run(&run, Some(&delivery), key != "free").expect("kept");
+                memory.settle_run(&run, Some(&delivery), key != "free").expect("the end is stored");
                 if key == "delivered" {
-                    memory.delivered(&[text(key)]).expect("marked");
+                    memory.delivered(&[text(key)]).expect("the delivery is marked");
                 }
                 if key == "claimed" {
                     // Already moved but still present here, as if the removal had failed.
-                    memory.move_run(run.clone(), &disk).expect("moved");
+                    memory.move_run(run.clone(), &disk).expect("the run is moved");
                 }
             }
         }
         let live = StoredRun { key: text("live"), is_live: true, ..StoredRun::default() };
-        memory.put_run(&live).expect("kept");
-        memory.move_runs_to(&disk).expect("moved");
-        assert_eq!(memory.runs(None, 10).expect("readable"), []);
-        let kept = disk.run("live").expect("readable").expect("moved");
-        assert_eq!(kept.process, Some(disk.process()), "it lives in this process");
-        assert!(disk.orphans().expect("readable").is_empty());
+        memory.put_run(&live).expect("the run is stored");
+        memory.move_runs_to(&disk).expect("the runs are moved");
+        assert_eq!(memory.runs(None, 10).expect("the runs are readable"), []);
+        let kept = disk.run("live").expect("the run is readable").expect("the run is moved");
+        assert_eq!(kept.process, Some(disk.process()), "a moved run belongs to this process");
+        assert!(disk.orphans().expect("the orphans are readable").is_empty());
         let offered = |store: &Store| -> Vec<String> {
-            store.offer("s").expect("readable").into_iter().map(|delivery| delivery.id).collect()
+            store
+                .offer("s")
+                .expect("the deliveries are readable")
+                .into_iter()
+                .map(|delivery| delivery.id)
+                .collect()
         };
-        assert_eq!(offered(&disk), ["free"], "one is claimed, one was delivered");
-        disk.release(&[text("claimed"), text("delivered")]).expect("given back");
+        assert_eq!(offered(&disk), ["free"], "only a free delivery is offered");
+        disk.release(&[text("claimed"), text("delivered")]).expect("the deliveries are released");
         assert_eq!(offered(&disk), ["claimed"]);
     }
 }

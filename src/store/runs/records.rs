@@ -25,7 +25,7 @@ pub struct StoredRun {
     pub session_key: String,
     /// The session that started it, which gets its deliveries.
     pub session: String,
-    /// The process that works on it while it is live; `None` stands for this process.
+    /// The process that works on it while it is live; `None` means this process.
     pub process: Option<String>,
     /// True if the run has not ended.
     pub is_live: bool,
@@ -56,12 +56,13 @@ pub struct StoredDirectory {
     pub is_live: bool,
     /// True if its transcript was archived.
     pub is_archived: bool,
-    /// The time at which its end was delivered, or at which it ended if there is nothing to deliver. `None`: not delivered yet.
+    /// The time at which its end was delivered, or at which it ended if there is nothing to deliver, in milliseconds
+    /// since 1970. `None`: not delivered yet.
     pub told_ms: Option<i64>,
 }
 
 impl Store {
-    /// Writes a run, in place of the one with its key.
+    /// Stores a run. Replaces a stored run with the same key.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ impl Store {
         self.put_over(run, |stored| stored == ended_ms)
     }
 
-    /// Replaces an ended run if the time of its end is the intended one.
+    /// Replaces an ended run if `is_meant` accepts the time of its end. Returns true if it did.
     fn put_over(&self, run: &StoredRun, is_meant: impl Fn(Option<i64>) -> bool) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
             let mut over = transaction.prepare(
@@ -164,8 +165,8 @@ impl Store {
         })
     }
 
-    /// Returns the live runs of a session, or of all sessions, its newest `limit` background runs, and as many runs that a call
-    /// has waited for; newest first.
+    /// Returns the live runs of a session, or of all sessions, the newest `limit` background runs, and the newest
+    /// `limit` runs that a call has waited for; newest first.
     ///
     /// # Errors
     ///

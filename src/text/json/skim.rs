@@ -1,7 +1,7 @@
 //! A JSON tokenizer that can stop at any byte and stores only the current key and number.
 //!
 //! It asks a [`Sink`] about each value. To skip a value, it counts brackets at any depth, without recursion. It does
-//! not check skipped values; the values that it returns are valid JSON.
+//! not check skipped and raw values. All other values that it passes to the sink are valid JSON.
 
 use memchr::memchr2;
 
@@ -33,8 +33,8 @@ pub enum Kind {
 pub enum Verdict {
     /// Enter the container, or pass the string or word to the sink.
     Take,
-    /// Pass the bytes to the sink as written, unchecked. For a string these are the bytes between the quotes, for a container
-    /// all bytes. A word is handled as [`Verdict::Take`].
+    /// Pass the bytes to the sink as written, unchecked. For a string these are the bytes between the quotes, for a
+    /// container all bytes. A word is handled as [`Verdict::Take`].
     Raw,
     /// Skip the value.
     Skip,
@@ -74,7 +74,7 @@ pub trait Sink {
 /// The result of [`Skimmer::feed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// The document is incomplete or more input may follow.
+    /// No mistake so far. More input is needed, unless [`Skimmer::is_complete`] returns true.
     More,
     /// The sink needs nothing more.
     Finished,
@@ -141,7 +141,7 @@ impl Span {
         }
     }
 
-    /// Returns the end of the string that is open at `at`.
+    /// Returns the end of the string that is open at `at`, or `None` if the string continues after `bytes`.
     #[inline]
     fn string_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         // Most skipped strings are short keys, where a vectorized search costs more than it saves.

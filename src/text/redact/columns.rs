@@ -11,7 +11,7 @@ const RULE: &str = "table_column";
 /// The part of the line below the headings that a search looks for.
 const RULER: &[u8] = b"---";
 
-/// The maximum length of a line of headings, in bytes.
+/// The maximum length of a line of headings, in bytes. A longer line does not begin a table.
 const MAX_LINE: usize = 1024;
 
 /// The maximum number of columns that are checked.
@@ -84,7 +84,7 @@ fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns the start of the line that contains `at`, but not before `min`.
+/// Returns the start of the line that contains `at`, but not before `least`.
 fn line_start(text: &str, least: usize, at: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[least..at])
         .map_or_else(|| crate::text::ceil_char_boundary(text, least), |newline| least + newline + 1)

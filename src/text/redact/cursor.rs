@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
     /// Returns the position after spaces and tabs.
     pub(crate) fn skip_blanks(&self, at: usize) -> usize {
         let mut end = at;
-        // More blanks separate the columns of a table, not a name from its value.
+        // More than 32 blanks separate the columns of a table, not a name from its value.
         while end < at + 32 && matches!(self.byte(end), Some(b' ' | b'\t')) {
             end += 1;
         }
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the position after the quote that opens at `at`, or `at` without a quote.
+    /// Returns the position after the quote that opens at `at`, or `at` if no quote opens there.
     pub(crate) fn skip_quote(&self, at: usize) -> usize {
         at + self.quote(at).map_or(0, Quote::len)
     }

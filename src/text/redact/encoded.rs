@@ -10,10 +10,10 @@ use super::rule::{Edit, Found, REDACTED, Rule};
 use super::scan::Scanner;
 use super::triggers::Trigger;
 
-/// The minimum length. Shorter JSON contains no secret.
+/// The minimum length of the base64 text, in bytes. Shorter JSON contains no secret.
 const MIN_JSON: usize = 24;
 
-/// The maximum length. Longer JSON is a file, such as a source map.
+/// The maximum length of the base64 text, in bytes. Longer JSON is a file, such as a source map.
 const MAX_JSON: usize = 64 * 1024;
 
 /// The minimum line length of wrapped base64. Only the last line is shorter.
@@ -48,7 +48,7 @@ impl Rule for EncodedJson {
     }
 }
 
-/// Returns true if base64 begins at `at`, and it is not inside a word or a later line of wrapped base64.
+/// Returns true if base64 begins at `at`, and if `at` is not inside a word or on a later line of wrapped base64.
 fn begins(cursor: &Cursor<'_>, at: usize) -> bool {
     /// The maximum number of blanks in an indentation.
     const REACH: usize = 8 * MIN_LINE;

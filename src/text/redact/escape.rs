@@ -1,9 +1,9 @@
 //! Reads escaped signs: `%3D`, `\u003d`, `&quot;`.
 
-/// The maximum nesting of an escape in itself: `%2525253D`, `&amp;amp;amp;quot;`.
+/// The maximum nesting of an escape in itself that is read: `%2525253D`, `&amp;amp;amp;quot;`.
 const MAX_NESTING: usize = 3;
 
-/// The maximum number of backslashes before `u003d`.
+/// The maximum number of backslashes that are read before `u003d`.
 const MAX_BACKSLASHES: usize = 16;
 
 /// The named entities of HTML. `&amp;` is handled separately, because it also nests.

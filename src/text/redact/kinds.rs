@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_docs_list_exactly_the_existing_rules() {
         let page = include_str!("../../../docs/redaction.md");
-        let (_, section) = page.split_once("\n## Rules\n").expect("a section about rules");
+        let (_, section) = page.split_once("\n## Rules\n").expect("the page has a section about rules");
         let section = section.split("\n## ").next().unwrap_or(section);
         let is_name = |word: &&str| {
             word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')

@@ -20,7 +20,7 @@ pub(crate) enum Literals {
 }
 
 impl Literals {
-    /// Compiles the values, which are numbered in order. Returns `None` without values.
+    /// Compiles the values, which are numbered in order. Returns `None` if there are no values.
     pub(crate) fn new<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> Option<Self> {
         match values.len() {
             0 => None,
@@ -72,7 +72,8 @@ mod tests {
         let others = (0..MAX_SEPARATE).map(|number| format!("other{number}"));
         let all: Vec<String> = few.map(str::to_owned).into_iter().chain(others).collect();
         let found = |values: &[String]| {
-            let mut found = Literals::new(values.iter().map(String::as_str)).expect("values").find_all(text);
+            let mut found =
+                Literals::new(values.iter().map(String::as_str)).expect("the list has values").find_all(text);
             found.sort_by_key(|(number, range)| (range.start, *number));
             found
         };

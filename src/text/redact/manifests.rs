@@ -16,7 +16,7 @@ const RULE: &str = "kubernetes_secret";
 const KIND: &[u8] = b"Secret";
 const FIELDS: [&[u8]; 2] = [b"data", b"stringData"];
 
-/// The maximum distance between the fields of a JSON manifest and its kind.
+/// The number of bytes before the kind of a JSON manifest that are searched for its fields.
 const REACH: usize = 64 * 1024;
 
 /// Adds an edit for every value of such a manifest, in YAML or JSON.
@@ -68,7 +68,7 @@ fn yaml_column(cursor: &Cursor<'_>, kind: &Range<usize>) -> Option<usize> {
         .then_some(before.len())
 }
 
-/// Finds the values of the YAML manifest around `kind`, not before `min`, and returns its end.
+/// Finds the values of the YAML manifest around `kind`, not before `least`, and returns its end.
 fn yaml(
     cursor: &Cursor<'_>,
     least: usize,
@@ -213,7 +213,7 @@ fn json_field(cursor: &Cursor<'_>, kind: &Range<usize>) -> Option<(usize, Quote)
     (cursor.quote(opening) == Some(quote)).then_some((opening, quote))
 }
 
-/// Finds the values of the JSON manifest with `field`, not before `min`, and returns its end.
+/// Finds the values of the JSON manifest with `field`, not before `least`, and returns its end.
 fn json(
     cursor: &Cursor<'_>,
     least: usize,

@@ -23,8 +23,8 @@ pub(crate) trait Rule: Send + Sync {
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found;
 
     /// Returns the start of the part of a growing text that must be held back, because the following text may show that
-    /// it is a secret. Returns `None` if the verdict of [`Rule::find`] is final, or if only one word is open, because the
-    /// last word is always held back.
+    /// it is a secret. Returns `None` if the verdict of [`Rule::find`] is final, or if only one word is open, because
+    /// the last word is always held back.
     fn open_from(&self, _cursor: &Cursor<'_>, _trigger: Range<usize>) -> Option<usize> {
         None
     }

@@ -9,8 +9,8 @@ use super::rule::{Edit, Rule};
 use super::triggers::{Trigger, Triggers};
 use super::{columns, manifests, repeated};
 
-/// The maximum distance between a rule with an open verdict and the end of the text. A longer value is redacted up to
-/// the end of the text.
+/// The maximum distance from the end of the text, in bytes, at which a finding with an open verdict can begin. A longer
+/// value is redacted up to the end of the text.
 const REACH: usize = 1536;
 
 /// The maximum number of lines from the line of a name to the line of its value, including the former.
@@ -35,8 +35,8 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// Compiles the rules. `disabled` has the names of the rules that are switched off. The same search finds the pieces of
-    /// `known` values.
+    /// Compiles the rules. `disabled` has the names of the rules that are switched off. The same search finds the
+    /// pieces of `known` values.
     pub(crate) fn new<'a>(
         rules: Vec<Box<dyn Rule>>,
         disabled: &[String],

@@ -5,10 +5,10 @@
 //! stay.
 //!
 //! A lone CR becomes LF. A terminal would overwrite the line. Dropping the overwritten part could hide text, and
-//! joining both parts would make a new text.
+//! joining both parts would make a text that no one wrote.
 //!
-//! An unterminated string sequence (OSC, DCS, …) ends with its line, so that a stray introducer costs at most one
-//! line.
+//! An unterminated string sequence (OSC, DCS, …) ends with its line at the latest, so that a stray introducer costs at
+//! most one line.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -106,7 +106,7 @@ mod tests {
     fn invisible_characters_are_removed_from_plain_words() {
         let more = [0xfff9, 0xfffa, 0xfffb, 0x1_3430, 0x1_343f, 0x1_6fe4, 0x1_d159].map(|one| (one, one));
         for code in DEFAULT_IGNORABLE.into_iter().chain(more).flat_map(|(first, last)| first..=last) {
-            let hidden = char::from_u32(code).expect("a character");
+            let hidden = char::from_u32(code).expect("the code is a character");
             for (before, after) in
                 [("ab", "cd"), ("п", "а"), ("é", "ü"), ("漢", "字"), ("한", "글"), ("", "")]
             {

@@ -34,7 +34,8 @@ pub(super) struct KnownValues {
 #[derive(Debug, PartialEq, Eq)]
 struct Spelling {
     text: String,
-    /// Set if the first or last base64 character also encodes bytes outside the value.
+    /// For the base64 character before the spelling and for the one after it: set if that character encodes a part of
+    /// the value, too.
     shares: [bool; 2],
 }
 

@@ -14,7 +14,8 @@ use crate::workspace::replace::{
 use crate::workspace::snapshot::{Apply, Change, Contents, Name, Snapshot, SnapshotStore, off_thread, state};
 
 impl SnapshotStore {
-    /// Restores the state before the run `id` was applied, even if the apply was interrupted at any point. Returns the files.
+    /// Restores the state before the run `id` was applied, even if the apply was interrupted at any point. Returns the
+    /// files.
     ///
     /// # Errors
     ///
@@ -27,8 +28,8 @@ impl SnapshotStore {
         self.take_back(&snapshot, &apply, None).await
     }
 
-    /// Brings back the files before an apply. `failed` has the files that this process has just failed to write; `None`
-    /// stands for an apply of another process, which may have been killed.
+    /// Restores the files before an apply. `failed` has the files that this process has just failed to write; `None`
+    /// means that another process applied the run, and may have been killed.
     pub(super) async fn take_back(
         &self,
         snapshot: &Snapshot,
@@ -130,14 +131,14 @@ enum Found {
     Neither,
 }
 
-/// Returns true if a file is unchanged since the apply, or still in its state before it.
+/// Finds out if a file is in its state after the apply, in its state before it, or in neither.
 fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) -> io::Result<Found> {
     let at = |file: &Option<_>| -> io::Result<bool> {
         let state = state(file.as_ref(), contents)?;
         Ok(match probe(root, &change.path, state)? {
             Place::Same => true,
             Place::Different => false,
-            // A file of the same changes stands in the place of a directory above.
+            // A file of the same changes is in the place of a parent directory.
             Place::Blocked => {
                 let above: BTreeSet<&Path> = change.path.ancestors().skip(1).collect();
                 state.is_none() && changes.iter().any(|other| above.contains(other.path.as_path()))
@@ -164,7 +165,7 @@ fn known_states<'a, 'b>(changes: &'b [Change], contents: &'a Contents) -> BTreeM
     known
 }
 
-/// Directories that were there before and were empty: they stay when the files that the apply added go.
+/// Returns the directories that were empty before the apply. They stay when the files that the apply added are removed.
 fn empty_directories(root: &Path, added: &[&Change], made: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let above = added.iter().flat_map(|change| change.path.ancestors().skip(1));
     let above = above.filter(|path| !path.as_os_str().is_empty() && !made.contains(*path));

@@ -20,22 +20,23 @@ use crate::workspace::snapshot::{
     copy_with_time, index_line, off_thread, path_of, state,
 };
 
-/// Texts that are merged in one apply. Each is a process.
+/// The maximum number of texts that are merged in one apply. Each merge starts a process.
 const MAX_MERGED: usize = 500;
-/// The maximum size of all files that are written or replaced, on both sides, in bytes: they are in memory. Below the limit of
-/// data read from git.
+/// The maximum size of all files that are written or replaced, on both sides, in bytes: they are in memory. It is less
+/// than the limit of data that is read from git.
 const MAX_CONTENTS: u64 = 200 * 1024 * 1024;
 /// The state after, as an index.
 const INDEX: &str = "index.apply";
-/// Held while a run is applied or taken back.
+/// The lock file that is locked while a run is applied or its apply is undone.
 const LOCK: &str = "apply.lock";
 /// The permissions to execute, and to read.
 const EXECUTE: u32 = 0o111;
 const READ: u32 = 0o444;
 
 impl SnapshotStore {
-    /// Applies the changes of the isolated run `id`: a three-way merge, file by file, into the work tree that it started from.
-    /// The index is left alone. `with_flagged` includes files that run code later, instruct agents or lead out of the tree.
+    /// Applies the changes of the isolated run `id`: a three-way merge, file by file, into the work tree that it
+    /// started from. The index is left alone. `with_flagged` includes files that run code later, instruct agents or
+    /// lead out of the tree.
     ///
     /// # Errors
     ///
@@ -176,7 +177,7 @@ impl SnapshotStore {
         Ok(merged)
     }
 
-    /// The name of the tree that was recorded last, with these files changed.
+    /// Returns the name of the tree that was recorded last, with these files changed.
     async fn tree_with(
         &self,
         snapshot: &Snapshot,
@@ -205,7 +206,7 @@ impl SnapshotStore {
         Ok(String::from_utf8_lossy(&tree).trim().to_owned())
     }
 
-    /// Held by one process at a time.
+    /// Locks a run. Only one process at a time can hold the lock.
     pub(super) async fn lock(&self, id: &str) -> Result<ApplyLock, ApplyError> {
         let path = self.directory(id).join(LOCK);
         let locked = off_thread(move || {
@@ -217,7 +218,7 @@ impl SnapshotStore {
     }
 }
 
-/// The lock of a run that is applied or taken back.
+/// The lock of a run that is applied, or whose apply is undone.
 pub(super) struct ApplyLock(
     #[cfg_attr(not(unix), expect(dead_code, reason = "it is not locked there"))] fs::File,
 );
@@ -230,7 +231,7 @@ impl Drop for ApplyLock {
     }
 }
 
-/// The objects on both sides.
+/// Returns the objects on both sides.
 fn objects(changes: &[Change]) -> BTreeSet<&str> {
     let files = changes.iter().flat_map(|change| [&change.old, &change.new]).flatten();
     files.map(|file| file.object.as_str()).collect()
@@ -266,14 +267,15 @@ fn is_link_out(change: &Change, contents: &Contents) -> bool {
     target.is_some_and(|target| leads_out(&change.path, &path_of(target)))
 }
 
-/// Changes of trees as changes of the files that lie in the work tree, which does not have the `absent` ones.
+/// Converts changes of trees to changes of the files in the work tree, which does not have the `absent` files.
 pub(super) fn in_tree(mut changes: Vec<Change>, absent: &BTreeSet<PathBuf>) -> Vec<Change> {
     changes.iter_mut().filter(|change| absent.contains(&change.path)).for_each(|change| change.old = None);
     changes.retain(|change| change.old.is_some() || change.new.is_some());
     changes
 }
 
-/// Takes out what cannot be written because something is there that git does not know, such as an ignored file.
+/// Removes the files that cannot be written because git does not know the entry in their place, such as an ignored
+/// file. They become conflicts.
 fn without_blocked(root: &Path, mut merged: Merged) -> Merged {
     let removed: BTreeSet<PathBuf> =
         merged.files.iter().filter(|(_, file)| file.is_none()).map(|(path, _)| path.clone()).collect();

@@ -15,7 +15,7 @@ pub struct Difference {
     pub branch: Option<String>,
     /// The changes. Names are quoted as git does; the contents of files are not changed.
     pub text: Vec<u8>,
-    /// The file with the same as a patch, binary files included.
+    /// The file with the same changes as a patch, including binary files.
     pub patch: PathBuf,
 }
 
@@ -42,12 +42,13 @@ impl SnapshotStore {
         Ok(Difference { branch: artifacts.branch, text, patch: self.directory(id).join(PATCH) })
     }
 
-    /// Deletes the branch and the patch of the isolated run `id`, if the branch is unchanged since the run. Unless `is_sure`,
-    /// nothing is deleted and only reported.
+    /// Deletes the branch and the patch of the isolated run `id`, if the branch is unchanged since the run. Without
+    /// `is_sure`, deletes nothing and only returns the artifacts that would be deleted.
     ///
     /// # Errors
     ///
-    /// If there is nothing, if the branch has later commits, or if it is checked out.
+    /// If there is nothing, if the branch has changed since the run, or if a work tree has it checked out, rebases or
+    /// bisects it.
     pub async fn discard(&self, id: &str, is_sure: bool) -> Result<Discarded, ApplyError> {
         self.artifacts(id).await?;
         let _lock = self.lock(id).await?;
@@ -67,7 +68,8 @@ impl SnapshotStore {
         Ok(discarded)
     }
 
-    /// Deletes the branch of a run. Unless `is_sure`, it only reports if it could. A missing branch is no error.
+    /// Deletes the branch of a run. Without `is_sure`, only checks that the branch can be deleted. A missing branch is
+    /// not an error.
     async fn delete_branch(
         &self,
         snapshot: &Snapshot,

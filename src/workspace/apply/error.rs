@@ -1,14 +1,14 @@
-//! The reasons for which nothing was applied.
+//! The errors of applying, undoing, showing and discarding changes.
 
 use std::path::PathBuf;
 
 use crate::text::figures;
 use crate::workspace::snapshot::{SnapshotError, named as shown};
 
-/// Most paths that a message names.
+/// The maximum number of paths in a message.
 const MAX_NAMED: usize = 20;
 
-/// The reason why something was not applied, taken back, shown or discarded. Nothing has changed, unless the message says
+/// The reason why something was not applied, undone, shown or discarded. Nothing has changed, unless the message says
 /// so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
@@ -18,7 +18,7 @@ pub enum ApplyError {
          A branch `subagent/ID` stays when they are"
     )]
     Nothing,
-    /// It worked in the tree of the person.
+    /// The run worked in the user's tree.
     #[error(
         "it was not isolated and worked in your tree itself: `git diff` shows the changes, `/subagents undo \
          {id}` reverts them"
@@ -27,15 +27,15 @@ pub enum ApplyError {
         /// The run.
         id: String,
     },
-    /// It left no branch.
+    /// The run has no artifacts.
     #[error(
         "it worked in a private tree and has no branch: it changed nothing, or nothing could be imported"
     )]
     NoBranch,
-    /// It was discarded.
+    /// The artifacts were discarded.
     #[error("it was discarded")]
     Discarded,
-    /// It was applied before.
+    /// The run was applied before.
     #[error("it was applied already: `/subagents apply --abort {id}` undoes that")]
     AppliedAlready {
         /// The run.
@@ -47,13 +47,13 @@ pub enum ApplyError {
         /// The run.
         id: String,
     },
-    /// There is nothing to take back.
+    /// There is nothing to undo.
     #[error("it is not applied: there is nothing to undo")]
     NotApplied,
-    /// Another process is at it.
+    /// Another process is applying the run, or undoing its apply.
     #[error("another process is applying the same run or undoing its apply: try again when it has ended")]
     Busy,
-    /// Some files need a yes of their own.
+    /// Some files need a separate confirmation.
     #[error(
         "these files run code later, instruct agents, or lead out of the tree: {}; check them with \
          `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` includes them",
@@ -65,7 +65,7 @@ pub enum ApplyError {
         /// The files.
         paths: Vec<PathBuf>,
     },
-    /// It is not known which files need a yes of their own.
+    /// It is unknown which files need a separate confirmation.
     #[error(
         "not all of your tree was checked for links and repositories that make a file run code ({why}); \
          check the changes with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` applies \
@@ -128,7 +128,7 @@ pub enum ApplyError {
         /// The reason.
         why: String,
     },
-    /// A file could not be written, and others could not be brought back.
+    /// A file could not be written, and others could not be restored.
     #[error(
         "{} could not be written: {why}. Some files are written already: fix that, then `/subagents apply \
          --abort {id}` restores your files",
@@ -162,7 +162,7 @@ pub enum ApplyError {
     Snapshot(#[from] SnapshotError),
 }
 
-/// Paths in a sentence.
+/// Lists paths for a sentence.
 pub(super) fn named(paths: &[PathBuf]) -> String {
     let quoted = |path: &PathBuf| format!("`{}`", shown(path));
     let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(quoted).collect();

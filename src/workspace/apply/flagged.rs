@@ -1,4 +1,4 @@
-//! Recognizes changes that are refused, or need a yes of their own because of where they lead.
+//! Recognizes changes that are refused, or that need a separate confirmation because of their paths or targets.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const SHORT_REPOSITORY: &str = "git~1";
 /// The time for the search for links and configurations that make a path run code.
 const TIME: Duration = Duration::from_secs(10);
 
-/// The changes of a branch that a person should look at first.
+/// The changes of a branch that a person should check first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FlaggedChanges {
     /// The worst first.
@@ -24,8 +24,8 @@ pub(crate) struct FlaggedChanges {
 }
 
 impl SnapshotStore {
-    /// Finds the paths that run code later, or instruct agents, in the tree at `root`: because of their names, because a link
-    /// such as `.husky` leads to them, or because the configuration of a repository names them.
+    /// Finds the paths that run code later, or instruct agents, in the tree at `root`: because of their names, because
+    /// a link such as `.husky` leads to them, or because the configuration of a repository names them.
     pub(crate) async fn flagged(&self, root: &Path, paths: Vec<PathBuf>) -> FlaggedChanges {
         if paths.is_empty() {
             return FlaggedChanges::default();
@@ -50,7 +50,7 @@ pub(super) fn is_unsafe(path: &Path) -> bool {
         Component::Normal(name) => [REPOSITORY, SHORT_REPOSITORY].contains(&&*folded(name)),
         _ => true,
     };
-    // Two slashes or a dot in the middle are no components.
+    // Two slashes or a dot in the middle are not components.
     let parts: std::path::PathBuf = path.components().collect();
     path.as_os_str().is_empty() || parts.as_os_str() != path.as_os_str() || path.components().any(is_bad)
 }

@@ -1,4 +1,4 @@
-//! Resolves files that both the run and another person have changed.
+//! Resolves files that have changed both in the run and in the work tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,27 +18,28 @@ const SIDES: [&str; 3] = ["merge.yours", "merge.base", "merge.run"];
 /// The new state of a file, and the decisions that a person has to make about it.
 #[derive(Default)]
 pub(super) struct Merged {
-    /// The new states of files that change; `None`: it is removed.
+    /// The new states of files that change. `None` removes the file.
     pub files: BTreeMap<PathBuf, Option<File>>,
     pub conflicts: Vec<(PathBuf, String)>,
-    /// The run's files that git sees in the tree now. git does not know a file that is hidden by another one.
+    /// The run's files that git sees in the tree now. If a file exists at another path of the run, git does not know
+    /// it, because it is ignored, for example.
     pub seen: BTreeSet<PathBuf>,
 }
 
 /// The treatment of a file that does not depend on its content.
 pub(super) enum Choice {
-    /// It stays.
+    /// The file stays.
     Keep,
     /// The file takes the run's state.
     Take,
-    /// It stays, or is taken, and a person decides.
+    /// The file stays, or takes the run's state, and a person decides.
     Conflict { takes: bool, why: &'static str },
     /// Both are texts.
     Merge,
 }
 
-/// Returns the treatment of a file. `by_run` is the run's state of the file; `now` is its current state, if that differs from its
-/// state at the start.
+/// Returns the treatment of a file. `by_run` is the run's state of the file; `now` is its current state, if that
+/// differs from its state at the start.
 pub(super) fn choice(by_run: &Change, now: Option<&Option<File>>) -> Choice {
     let conflict = |takes, why| Choice::Conflict { takes, why };
     let Some(now) = now else {
@@ -73,8 +74,8 @@ fn is_nested(file: Option<&File>) -> bool {
 }
 
 impl SnapshotStore {
-    /// Merges a text of which both sides differ. `None`: they are no texts. Otherwise the merged file, and whether there
-    /// are markers in it.
+    /// Merges a text that both sides have changed. Returns the merged file, and true if it has conflict markers.
+    /// Returns `None` if the files are not texts.
     pub(super) async fn merge_text(
         &self,
         snapshot: &Snapshot,
@@ -103,7 +104,7 @@ impl SnapshotStore {
         let merged = self.program().try_run(scope, &args, Vec::new()).await;
         remove_sides(&ours).await;
         let merged = merged?;
-        // The number of conflicts, at most 127; what cannot be merged has a higher one.
+        // The exit status is the number of conflicts, at most 127. For files that cannot be merged it is higher.
         let conflicts = match merged.outcome {
             Outcome::Exited(status) => status.code().filter(|code| (0..128).contains(code)),
             _ => None,

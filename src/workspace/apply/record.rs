@@ -8,9 +8,9 @@ use crate::workspace::snapshot::{Artifacts, Snapshot, SnapshotError, SnapshotSto
 /// The applied files, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// The files that were written or removed, those with conflict markers included.
+    /// The files that were written or removed, including files with conflict markers.
     pub written: Vec<PathBuf>,
-    /// The files of which a person has to decide something, and what.
+    /// The files about which a person has to decide, with the reasons.
     pub conflicts: Vec<(PathBuf, String)>,
 }
 

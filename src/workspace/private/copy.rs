@@ -9,9 +9,9 @@ use std::rc::Rc;
 use crate::files::{Directory, Entry, Hidden, private};
 use crate::workspace::snapshot::named;
 
-/// Entries that are copied at most. A large `node_modules` has so many.
+/// The maximum number of entries that are copied, as many as a large `node_modules` has.
 const MAX_ENTRIES: usize = 500_000;
-/// Bytes between two checks whether to stop. A disk takes less than a second for them.
+/// The number of bytes that are copied between two checks of `is_stopped`. A disk takes less than a second for them.
 const CHUNK: u64 = 64 * 1024 * 1024;
 
 /// The remaining room for copies.
@@ -20,9 +20,9 @@ struct Room<'a> {
     is_stopped: &'a dyn Fn() -> bool,
 }
 
-/// Copies `listed` paths, which are relative, from one tree to another; file systems that can share the content do.
-/// Links are copied as links, and none is followed. Stops soon after `is_stopped` returns true. Returns a notice for each
-/// path that was not copied: nothing `hidden` is. Blocks.
+/// Copies `listed` paths, which are relative, from one tree to another. The content is shared if the file system
+/// supports this. Links are copied as links and are not followed. Stops soon after `is_stopped` returns true. Returns a
+/// notice for each path that was not copied. `hidden` files are never copied. Blocks.
 pub(super) fn copy_listed(
     from: &Path,
     to: &Path,
@@ -113,7 +113,7 @@ fn copy_tree(
                 let permissions = file.metadata().map_err(failed)?.permissions();
                 let mut copy =
                     private::options().write(true).create_new(true).open(&target).map_err(failed)?;
-                // Shares the content where the file system can.
+                // Shares the content if the file system supports this.
                 while io::copy(&mut io::Read::take(&mut file, CHUNK), &mut copy).map_err(failed)? == CHUNK {
                     room.check()?;
                 }
@@ -145,57 +145,69 @@ mod tests {
 
     #[test]
     fn a_link_in_the_place_of_a_directory_is_not_followed() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let [from, to, elsewhere] = ["from", "to", "elsewhere"].map(|name| root.path().join(name));
         for directory in [&from.join("deep/inner"), &to.join("deep"), &elsewhere.join("inner")] {
-            fs::create_dir_all(directory).expect("made");
+            fs::create_dir_all(directory).expect("the directory is created");
         }
-        fs::write(from.join("deep/inner/file"), "of the tree").expect("written");
-        fs::write(elsewhere.join("inner/file"), "a secret").expect("written");
+        fs::write(from.join("deep/inner/file"), "of the tree").expect("the file is written");
+        fs::write(elsewhere.join("inner/file"), "a secret").expect("the file is written");
 
-        let directory = Directory::open(&from).and_then(|from| from.below(Path::new("deep"))).expect("open");
-        fs::rename(from.join("deep"), from.join("moved")).expect("moved");
-        symlink(&elsewhere, from.join("deep")).expect("a link");
+        let directory = Directory::open(&from)
+            .and_then(|from| from.below(Path::new("deep")))
+            .expect("the directory is opened");
+        fs::rename(from.join("deep"), from.join("moved")).expect("the rename succeeds");
+        symlink(&elsewhere, from.join("deep")).expect("the link is created");
         let mut left = Room { entries: 9, is_stopped: &|| false };
         let path = Path::new("deep/inner");
-        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut left).expect("copied");
-        assert_eq!(fs::read_to_string(to.join("deep/inner/file")).expect("readable"), "of the tree");
+        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut left).expect("the tree is copied");
+        assert_eq!(
+            fs::read_to_string(to.join("deep/inner/file")).expect("the file is readable"),
+            "of the tree"
+        );
 
-        assert!(Directory::open(&from).expect("open").below(Path::new("deep")).is_err(), "it is a link now");
+        assert!(
+            Directory::open(&from).expect("the directory is opened").below(Path::new("deep")).is_err(),
+            "a link in place of a directory is not opened"
+        );
     }
 
     #[test]
     fn everything_with_content_is_copied_unchanged() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let [from, to] = ["from", "to"].map(|name| root.path().join(name));
         for directory in [&from.join("modules/bin"), &to] {
-            fs::create_dir_all(directory).expect("made");
+            fs::create_dir_all(directory).expect("the directory is created");
         }
-        fs::write(from.join("modules/bin/run"), "#!/bin/sh\n").expect("written");
-        fs::set_permissions(from.join("modules/bin/run"), fs::Permissions::from_mode(0o755)).expect("set");
-        symlink("bin/run", from.join("modules/link")).expect("a link");
+        fs::write(from.join("modules/bin/run"), "#!/bin/sh\n").expect("the file is written");
+        fs::set_permissions(from.join("modules/bin/run"), fs::Permissions::from_mode(0o755))
+            .expect("the permissions are set");
+        symlink("bin/run", from.join("modules/link")).expect("the link is created");
         let fifo = from.join("modules/fifo");
         let status = std::process::Command::new("mkfifo").arg(fifo).status().expect("mkfifo runs");
         assert!(status.success());
         let copy = |listed: &[String]| copy_listed(&from, &to, listed, &Hidden::default(), &|| false);
         assert_eq!(copy(&["modules".into(), "missing".into()]), Vec::<String>::new());
-        let mode = fs::metadata(to.join("modules/bin/run")).expect("copied").permissions().mode();
+        let mode = fs::metadata(to.join("modules/bin/run")).expect("the tree is copied").permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
-        assert_eq!(fs::read_link(to.join("modules/link")).expect("a link"), Path::new("bin/run"));
+        assert_eq!(
+            fs::read_link(to.join("modules/link")).expect("the link is readable"),
+            Path::new("bin/run")
+        );
         assert!(fs::symlink_metadata(to.join("modules/fifo")).is_err());
         let again = copy(&["modules".into(), "../from".into(), ".git".into()]);
         assert_eq!(again.len(), 3, "{again:?}");
     }
 
     #[test]
-    fn a_hidden_file_is_not_copied_and_is_named() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+    fn a_hidden_file_is_skipped_and_reported() {
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let [from, to] = ["from", "to"].map(|name| root.path().join(name));
         for directory in [&from.join("keys/old"), &to] {
-            fs::create_dir_all(directory).expect("made");
+            fs::create_dir_all(directory).expect("the directory is created");
         }
         for name in [".env", "keys/public", "keys/private", "keys/old/private"] {
-            fs::write(from.join(name), "text").expect("written");
+            fs::write(from.join(name), "text").expect("the file is written");
         }
         let hidden = [".env", "keys/private", "keys/old"].map(|name| from.join(name)).to_vec();
         let notices =

@@ -42,8 +42,8 @@ pub struct PrivateTree {
 }
 
 impl SnapshotStore {
-    /// Makes a private tree from a snapshot in a new directory below `place`. `copied` are ignored paths to bring along,
-    /// relative to the root.
+    /// Makes a private tree from a snapshot in a new directory below `place`. `copied` are ignored paths to bring
+    /// along, relative to the root.
     ///
     /// # Errors
     ///
@@ -64,7 +64,8 @@ impl SnapshotStore {
         let tree =
             PrivateTree { snapshot: snapshot.clone(), directory, root, base, branch, notices: Vec::new() };
         let filled = match self.fill(tree.clone(), copied).await {
-            // Only a complete tree is found again: a missing file in it would look like a file that the child removed.
+            // Only a complete tree is recorded for a recovery: a missing file in it would look like a file that the
+            // child removed.
             Ok(tree) => self.note_tree(&tree).await.map(|()| tree),
             Err(error) => Err(error),
         };
@@ -147,7 +148,7 @@ impl SnapshotStore {
         let files = format!("{}^{{tree}}", tree.base);
         let checkout = ["read-tree", "-u", "--reset", &files];
         self.call(&tree.snapshot, call, &checkout, Vec::new()).await?;
-        // Names that differ in capitals only become one file on some file systems.
+        // On some file systems, names that differ only in capitals are the same file.
         let differ = ["diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"];
         let differ = self.call(&tree.snapshot, call, &differ, Vec::new()).await?;
         if let Some(path) = differ.split(|byte| *byte == 0).find(|path| !path.is_empty()) {
@@ -169,7 +170,7 @@ impl SnapshotStore {
     }
 }
 
-/// A directory of the run's own, private. Its path has no links.
+/// Makes a private directory for the run. The returned path has no links.
 pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError> {
     private::create_dir_all(place).map_err(FileError::at(place))?;
     let place = &place.canonicalize().map_err(FileError::at(place))?;
@@ -188,8 +189,8 @@ pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError
     Err(taken.expect("there was an attempt"))
 }
 
-/// Writes the repository: the branch of the run, and the project's objects as an alternate. `shared` is the directory of the
-/// project's repository.
+/// Writes the repository: the branch of the run, and the project's objects as an alternate. `shared` is the directory
+/// of the project's repository.
 fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> Result<(), SnapshotError> {
     let git = tree.root.join(".git");
     let at = |name: &str| git.join(name);

@@ -20,7 +20,8 @@ use crate::workspace::snapshot::{
     Artifacts, Call, Change, Snapshot, SnapshotError, SnapshotStore, copy_with_time, named, off_thread,
 };
 
-/// The clock step of a coarse file system. Files saved within one tick of its beginning are imported.
+/// The clock step of a coarse file system. Files that are saved within one tick after the start of an import are
+/// imported.
 const TICK: Duration = Duration::from_millis(10);
 
 /// The time of a file.
@@ -36,7 +37,8 @@ const ATTEMPTS: u32 = 64;
 /// The content imported from a private tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// The branch in the project's repository; `None` if nothing has changed, or nothing could be taken over.
+    /// The branch in the project's repository; `None` if nothing has changed, nothing could be imported, or no branch
+    /// could be made.
     pub branch: Option<String>,
     /// Its commit.
     pub commit: Option<String>,
@@ -50,7 +52,7 @@ pub struct Imported {
     pub insertions: u64,
     /// Lines that were removed.
     pub deletions: u64,
-    /// The private tree, if it was kept because something in it was not taken over.
+    /// The private tree, if it was kept because something in it was not imported.
     pub kept: Option<PathBuf>,
     /// The content that was not imported, with the reasons.
     pub notices: Vec<String>,
@@ -59,8 +61,8 @@ pub struct Imported {
 impl SnapshotStore {
     /// Imports the work in a private tree whose child has ended, and removes the tree unless that would lose something.
     ///
-    /// A person may save a file in the tree at any moment. A file that changes after the import has begun stays, and so does
-    /// the tree.
+    /// A person may save a file in the tree at any moment. A file that changes after the import has begun stays, and so
+    /// does the tree.
     pub async fn import(&self, tree: &PrivateTree) -> Imported {
         let mut imported = Imported::default();
         let directory = tree.directory.clone();
@@ -99,7 +101,7 @@ impl SnapshotStore {
         let now = ours.join("index.now");
         let to = now.clone();
         off_thread(move || copy_with_time(&from, &to)).await?;
-        // An earlier version noted trees by paths with links, where pi's directory has some.
+        // An earlier version recorded paths with links if pi's directory has links in its path.
         let root = tree.root.clone();
         let root = off_thread(move || canonical(&root)).await;
         let recorded = self.recorder_at(snapshot, &ours, &root).record(&now, true).await?;
@@ -130,7 +132,7 @@ impl SnapshotStore {
         self.settle(tree, &recorded.tree, tip, imported).await
     }
 
-    /// Makes branch, figures and patch of the child's last commit, which was taken over, and of the `files` that it left.
+    /// Makes branch, figures and patch of the child's last commit, which has been imported, and of its final `files`.
     pub(super) async fn settle(
         &self,
         tree: &PrivateTree,
@@ -151,7 +153,8 @@ impl SnapshotStore {
             return Ok(());
         }
         let noted = self.make_branch(tree, &commit, imported).await;
-        // The one does not need the other: a disk that is full now takes the patch and the figures, and nothing else.
+        // The branch and the patch are independent: if the disk is full now, only the patch and the figures are
+        // missing.
         if let Err(error) = self.describe(snapshot, files, imported).await {
             imported.notices.push(format!(
                 "the patch of its changes or their statistics could not be created: {}",
@@ -184,7 +187,7 @@ impl SnapshotStore {
         Ok(())
     }
 
-    /// Returns the changes, in figures and as a patch.
+    /// Adds the changes to `imported`, in figures and as a patch.
     async fn describe(
         &self,
         snapshot: &Snapshot,
@@ -287,8 +290,8 @@ fn time_in(directory: &Path) -> Option<FileTime> {
     return Some((0, 0));
 }
 
-/// Gives a tree that is kept a name that no run needs: a session goes on only in the directory where it began. Returns
-/// the root of the tree. Blocks.
+/// Gives a kept tree a name that no run needs, because a session continues only in the directory where it began.
+/// Returns the root of the tree. Blocks.
 pub(super) fn set_aside(tree: &PrivateTree) -> PathBuf {
     let (Some(root), Some(name)) = (tree.root.file_name(), tree.directory.file_name()) else {
         return tree.root.clone();
@@ -303,8 +306,8 @@ pub(super) fn set_aside(tree: &PrivateTree) -> PathBuf {
     tree.root.clone()
 }
 
-/// Returns the directories that were empty when the child started and have content now. Their content is not recorded, because
-/// git takes them for separate repositories.
+/// Returns the directories that were empty when the child started and have content now. Their content is not recorded,
+/// because git takes them for separate repositories.
 async fn filled(root: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
     let root = root.to_owned();
     let directories = directories.to_owned();

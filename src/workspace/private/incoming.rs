@@ -15,7 +15,7 @@ const MAX_REFS: u64 = 1024 * 1024;
 const INCOMING: &str = "incoming";
 /// The maximum depth of reference directories. Each level is an open file, and a child can nest them without end.
 const MAX_DEPTH: usize = 64;
-/// Objects that are copied at most, and references.
+/// The maximum number of copied objects, and of references.
 const MAX_OBJECTS: usize = 200_000;
 
 /// The location of a child's commits.
@@ -70,8 +70,8 @@ impl References {
     }
 }
 
-/// Returns true if the directory at `path` holds anything except directories and the file `own`, or directories that are nested
-/// deeper than reference directories.
+/// Returns true if the directory at `path` holds anything except directories and the file `own`, or directories that
+/// are nested deeper than reference directories.
 fn has_other(directory: &Directory, path: &Path, own: &Path) -> bool {
     let Ok(names) = directory.names(MAX_OBJECTS) else { return true };
     names.iter().any(|name| match directory.entry(name) {
@@ -88,8 +88,8 @@ fn text(git: &Directory, path: &str) -> io::Result<String> {
 }
 
 impl SnapshotStore {
-    /// Imports the commits from the base of a private tree to `tip` into our objects, and checks them: each object is hashed
-    /// again, and every object that it names must exist.
+    /// Imports the commits from the base of a private tree to `tip` into our objects, and checks them: each object is
+    /// hashed again, and every object that it names must exist.
     pub(super) async fn take_commits(
         &self,
         tree: &PrivateTree,
@@ -138,7 +138,7 @@ impl SnapshotStore {
             .map_err(|_| "they do not descend from the commit that it started with".to_owned())?;
         let not = format!("^{}", tree.base);
         if let Source::Pack(_) = source {
-            // The files with this content are unknown here.
+            // The files with these contents were on another machine, so their size has not been checked here.
             let list = ["rev-list", "--objects", "--no-object-names", "--end-of-options", tip, &not];
             let named = ask(with_incoming, &list, Vec::new()).await?;
             let sizes = ask(with_incoming, &["cat-file", "--batch-check=%(objectsize)"], named).await?;
@@ -151,7 +151,7 @@ impl SnapshotStore {
         }
         let range = format!("{tip}\n{not}\n").into_bytes();
         let pack = ask(with_incoming, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
-        // Hashes every object, under any name that the child gave it.
+        // Hashes every object again, so that the names in the child's repository do not matter.
         ask(project, &["index-pack", "--strict", "--stdin"], pack).await?;
         ask(project, &["rev-list", "--objects", "--quiet", "--end-of-options", tip, &not], Vec::new())
             .await?;
@@ -163,7 +163,8 @@ fn too_large(limit: u64) -> String {
     format!("they take up more than `snapshot.maxBytes` allows, {limit} bytes")
 }
 
-/// Puts a pack where its objects are looked for, unless it says that it has too many. Returns its path. Blocks.
+/// Puts a pack into the directory where git searches its objects, unless its header gives too many objects. Returns its
+/// path. Blocks.
 fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
     let failed = |error: io::Error| format!("they cannot be read: {error}");
     let mut header = [0; 12];
@@ -178,8 +179,8 @@ fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
     Ok(placed)
 }
 
-/// Copies regular files with the names of objects from the repository in the tree at `from`, and none that we have. Follows no
-/// links, and copies nothing that the repository refers to elsewhere. Returns the packs. Blocks.
+/// Copies regular files with the names of objects from the repository in the tree at `from`, and none that we have.
+/// Follows no links, and copies nothing that the repository borrows from other places. Returns the packs. Blocks.
 fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<PathBuf>, String> {
     let failed = |error: io::Error| format!("its objects cannot be read: {error}");
     let is_hex = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -232,11 +233,11 @@ mod tests {
     const LEVELS: usize = 4_000;
 
     fn repository() -> tempfile::TempDir {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let at = |name: &str| root.path().join(".git").join(name);
-        fs::create_dir_all(at("refs/heads/subagent")).expect("made");
-        fs::write(at("HEAD"), "ref: refs/heads/subagent/1\n").expect("written");
-        fs::write(at("refs/heads/subagent/1"), "0".repeat(40)).expect("written");
+        fs::create_dir_all(at("refs/heads/subagent")).expect("the directory is created");
+        fs::write(at("HEAD"), "ref: refs/heads/subagent/1\n").expect("the file is written");
+        fs::write(at("refs/heads/subagent/1"), "0".repeat(40)).expect("the file is written");
         root
     }
 
@@ -244,18 +245,19 @@ mod tests {
     fn endlessly_nested_reference_directories_count_as_other_branches() {
         // As Node does when it starts.
         let limit = getrlimit(Resource::Nofile);
-        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
+        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("the limit is raised");
         let root = repository();
-        let read = || References::read(root.path(), "subagent/1").expect("readable").has_others;
+        let read =
+            || References::read(root.path(), "subagent/1").expect("the references are readable").has_others;
         assert!(!read());
-        let mut inner =
-            openat(CWD, root.path().join(".git/refs"), OFlags::DIRECTORY, Mode::empty()).expect("open");
+        let mut inner = openat(CWD, root.path().join(".git/refs"), OFlags::DIRECTORY, Mode::empty())
+            .expect("the directory is opened");
         for _ in 0..LEVELS {
-            mkdirat(&inner, "a", Mode::RWXU).expect("made");
-            inner = openat(&inner, "a", OFlags::DIRECTORY, Mode::empty()).expect("open");
+            mkdirat(&inner, "a", Mode::RWXU).expect("the directory is created");
+            inner = openat(&inner, "a", OFlags::DIRECTORY, Mode::empty()).expect("the directory is opened");
         }
         assert!(read());
         drop(inner);
-        pi_subagent_warden::remove_tree(root.path()).expect("removed");
+        pi_subagent_warden::remove_tree(root.path()).expect("the directory is removed");
     }
 }

@@ -3,18 +3,18 @@
 //! It is a repository of its own, not a linked work tree: its child may commit, and can neither reach the references of
 //! the project nor lose its history. Its objects are the project's, read through an alternate.
 //!
-//! Afterwards the child controls every byte of it, including its configuration. So git never runs in it: files are read with an
-//! index and a configuration of ours. Commits are copied object by object, without anything that the child's repository borrows,
-//! and checked before they count.
+//! Afterwards the child controls every byte of it, including its configuration. So git never runs in it: files are read
+//! with an index and a configuration of ours. Commits are copied object by object, without anything that the child's
+//! repository borrows, and checked before they count.
 //!
 //! | Question | File |
 //! |---|---|
 //! | make one | `create` |
 //! | bring ignored files along | `copy` |
 //! | what did the child commit, and is it sound | `incoming` |
-//! | take over what it did as a patch and a branch, and remove it | `import`; which branch, `publish` |
-//! | what of a process that has died, what of a run that goes on | `recover` |
-//! | what is sent for one on another machine, and what comes back of it | `remote` |
+//! | import its changes as a patch and a branch, and remove it | `import`; which branch, `publish` |
+//! | what happens after a process has died, and when a run continues | `recover` |
+//! | which packs are sent to a remote machine and returned from it | `remote` |
 
 mod copy;
 mod create;

@@ -1,4 +1,4 @@
-//! Makes a branch of the project of a run's commit.
+//! Makes a branch in the project's repository for a run's commit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,8 +12,8 @@ const ATTEMPTS: u32 = 64;
 /// The largest file with the name of a branch that is read.
 const MAX_HEAD: u64 = 4096;
 
-/// A way to name the branches of a run. The first is usual. A branch `subagent` leaves no room for it: git keeps no branch below
-/// the name of another one.
+/// A way to name the branches of a run. The first is usual. A branch `subagent` leaves no room for it: git keeps no
+/// branch below the name of another one.
 #[derive(Clone, Copy)]
 pub(super) struct Form(&'static str);
 
@@ -21,19 +21,19 @@ pub(super) struct Form(&'static str);
 pub(super) const FORMS: [Form; 2] = [Form("subagent/"), Form("subagent-")];
 
 impl Form {
-    /// The names of branches of a run, the first one first.
+    /// Returns the possible names for the branches of a run, in the order in which they are tried.
     pub(super) fn names(self, id: &str) -> impl Iterator<Item = String> + use<> {
         let first = format!("{}{id}", self.0);
         (1..=ATTEMPTS).map(move |number| if number > 1 { format!("{first}-{number}") } else { first.clone() })
     }
 
-    /// The branch that leaves no room for these names, if there is one.
+    /// Returns the name of the branch that would leave no room for these names, if there is such a name.
     fn parent(self) -> Option<&'static str> {
         self.0.strip_suffix('/')
     }
 }
 
-/// The first branch of a run.
+/// Returns the name of the first branch of a run.
 pub(super) fn branch_of(id: &str) -> String {
     format!("{}{id}", FORMS[0].0)
 }
@@ -87,7 +87,8 @@ impl SnapshotStore {
             if commit == tip {
                 return Ok(branch.to_owned());
             }
-            // Moved below a work tree, that would show the run's changes as undone.
+            // If a work tree has the branch checked out, it must not move: the work tree would show the run's changes
+            // as undone.
             let is_free = !is_in_use(&dirs, branch).await;
             let moved = [&full(branch), commit, tip];
             if is_free {
@@ -109,8 +110,8 @@ impl SnapshotStore {
         Err(first.expect("there is a form").into())
     }
 
-    /// Returns the input for `pack-objects`: the commit without the objects that the references of the repository lead to. If a
-    /// reference leads to `base`, `base` alone is excluded, because git finds the objects faster then.
+    /// Returns the input for `pack-objects`: the commit without the objects that the references of the repository lead
+    /// to. If a reference leads to `base`, `base` alone is excluded, because git finds the objects faster then.
     async fn range(&self, scope: Scope<'_>, commit: &str, base: Option<&str>) -> Result<Vec<u8>, GitError> {
         let asked = ["for-each-ref", "--format=%(objectname)"];
         let listed = self.program().run(scope, &asked, Vec::new()).await?;
@@ -139,7 +140,7 @@ impl SnapshotStore {
         if let Some(parent) = form.parent()
             && is_in_use(dirs, parent).await
         {
-            // Without a commit yet, it could not get one any more.
+            // If this branch has no commit yet, a branch below its name would prevent its first commit.
             return Err(failed(&format!("the branch `{parent}` is checked out")));
         }
         let none = "0".repeat(commit.len());
@@ -171,8 +172,8 @@ impl SnapshotStore {
     }
 }
 
-/// Returns true if a work tree of the repository is at a branch, or rebases or bisects it. Such a branch must not be made, moved
-/// or deleted.
+/// Returns true if a work tree of the repository has a branch checked out, or rebases or bisects it. Such a branch must
+/// not be made, moved or deleted.
 pub(in crate::workspace) async fn is_in_use(dirs: &RepositoryDirs, branch: &str) -> bool {
     let dirs = dirs.clone();
     let branch = branch.to_owned();
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_branch_is_in_use_if_a_work_tree_has_it_checked_out_or_rebases_it() {
-        let scene = tempfile::tempdir().expect("a temporary directory");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
         let shared = scene.path().to_owned();
         let dirs =
             RepositoryDirs { own: shared.clone(), shared: shared.clone(), objects: shared.join("objects") };
@@ -219,10 +220,11 @@ mod tests {
             ("BISECT_START", "main\n", false),
         ] {
             let path = shared.join(file);
-            fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-            fs::write(&path, text).expect("written");
+            fs::create_dir_all(path.parent().expect("the path has a parent"))
+                .expect("the directory is created");
+            fs::write(&path, text).expect("the file is written");
             assert_eq!(is_used(&dirs, "subagent/1"), expected, "{file}: {text}");
-            fs::remove_file(path).expect("removed");
+            fs::remove_file(path).expect("the file is removed");
         }
     }
 }

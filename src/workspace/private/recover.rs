@@ -1,4 +1,5 @@
-//! Finds private trees again: the trees of runs whose process has died, and the branch that an earlier part of a run made.
+//! Finds private trees again: the trees of runs whose process has died, and the branch that an earlier part of a run
+//! made.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,19 +17,19 @@ use crate::workspace::snapshot::{Snapshot, SnapshotError, SnapshotStore, off_thr
 const LOCK: &str = "private.lock";
 /// The largest record that is read.
 const MAX_RECORD: u64 = 16 * 1024 * 1024;
-/// Snapshots that are looked at.
+/// The maximum number of snapshots that are checked.
 const MAX_SNAPSHOTS: usize = 100_000;
 
-/// Says that the run of a private tree is alive, until it is dropped or its process ends.
+/// The sign that the run of a private tree is alive, until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct TreeLock {
-    /// `None` where the file system has no locks. No process takes over such a tree.
+    /// `None` if the file system has no locks. No process imports such a tree after the run's process has died.
     file: Option<File>,
 }
 
 impl TreeLock {
-    /// Returns the lock file. The warden of a child that also holds it keeps others from importing the tree until that child has
-    /// ended.
+    /// Returns the lock file. The warden of a child that also holds it keeps others from importing the tree until that
+    /// child has ended.
     pub(crate) fn file(&self) -> Option<&File> {
         self.file.as_ref()
     }
@@ -51,7 +52,7 @@ impl SnapshotStore {
         Ok(locked.await?)
     }
 
-    /// Writes down what [`Self::recover_tree`] has to know.
+    /// Writes the record for [`Self::recover_tree`].
     pub(super) async fn note_tree(&self, tree: &PrivateTree) -> Result<(), SnapshotError> {
         let path = self.directory(&tree.snapshot.id).join(PRIVATE_TREE);
         let tree = tree.clone();
@@ -67,8 +68,8 @@ impl SnapshotStore {
         let _ = off_thread(move || fs::remove_file(path)).await;
     }
 
-    /// Imports the work of the run `id` in its private tree, if its process died before it could. Returns `None` if there is no
-    /// such tree.
+    /// Imports the work of the run `id` in its private tree, if its process died before it could. Returns `None` if
+    /// there is no such tree.
     ///
     /// # Errors
     ///
@@ -99,7 +100,7 @@ impl SnapshotStore {
         Ok(Some(imported))
     }
 
-    /// Imports the trees of all runs whose processes have died. Returns them with the ids of the runs.
+    /// Imports the trees of all runs whose processes have died. Returns the imported changes with the ids of the runs.
     pub async fn recover_trees(&self) -> Vec<(String, Imported)> {
         let place = self.place().to_owned();
         let listed = off_thread(move || noted_trees(&place));
@@ -112,8 +113,8 @@ impl SnapshotStore {
         recovered
     }
 
-    /// Returns the snapshot of a continued run: the content of its branch, if an earlier part of it has made one. Changes still
-    /// count from the tree that the first part `began` with, since all parts are applied together.
+    /// Returns the snapshot of a continued run: the content of its branch, if an earlier part of it has made one.
+    /// Changes still count from the tree that the first part `began` with, since all parts are applied together.
     ///
     /// # Errors
     ///
@@ -152,7 +153,7 @@ impl SnapshotStore {
     }
 }
 
-/// The ids of the runs below the directory of all snapshots that have a private tree. Blocks.
+/// Returns the ids of the runs with a private tree, from the directory of all snapshots. Blocks.
 pub(crate) fn noted_trees(place: &Path) -> Vec<String> {
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MAX_SNAPSHOTS);
     let noted = entries.filter(|entry| entry.path().join(PRIVATE_TREE).is_file());

@@ -1,7 +1,7 @@
 //! A private tree on a remote machine: the pack that is sent for it, and the import of the returned pack.
 //!
-//! The returned pack has two commits: one of the child's branch, and one with the final state of the files. It is checked like
-//! all content of a local private tree. Nothing of it is read before.
+//! The returned pack has two commits: one of the child's branch, and one with the final state of the files. It is
+//! checked like all content of a local private tree. Nothing of it is read before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub struct RemoteTree {
     pub settings: [Vec<u8>; 3],
     /// The path to which the returned pack is written.
     pub back: PathBuf,
-    /// The most bytes of that pack, and of the files in it.
+    /// The maximum size of that pack, and of the files in it, in bytes.
     pub limit: u64,
     /// The missing parts of the tree.
     pub notices: Vec<String>,
@@ -57,12 +57,13 @@ pub struct RemoteChanges {
     pub tip: Option<String>,
     /// True if the child has made other branches.
     pub has_others: bool,
-    /// git's remote messages about files that it did not add.
+    /// The messages of git on the remote machine about files that it did not add.
     pub notes: String,
 }
 
 impl SnapshotStore {
-    /// Returns the content of a remote private tree. The local records of it are kept below `place`.
+    /// Returns the content of a remote private tree. If something of it must be kept on this machine later, it is
+    /// written below `place`.
     ///
     /// # Errors
     ///
@@ -99,8 +100,8 @@ impl SnapshotStore {
         })
     }
 
-    /// Imports the work in a remote private tree. `remote_changes` is `None` if nothing has changed there, and an error gives the reason
-    /// if nothing is known about it.
+    /// Imports the work in a remote private tree. `remote_changes` is `Ok(None)` if nothing has changed there, and the
+    /// reason if nothing is known about the changes.
     pub async fn import_remote(
         &self,
         tree: &RemoteTree,
@@ -134,7 +135,7 @@ impl SnapshotStore {
         imported
     }
 
-    /// Returns whether something in the pack was not taken over.
+    /// Imports the commits of the returned pack. Returns true if something in the pack was not imported.
     async fn import_remote_commits(
         &self,
         tree: &RemoteTree,
@@ -147,7 +148,7 @@ impl SnapshotStore {
         if remote_changes.has_others {
             imported.notices.push("the child has made other branches, which were not imported".into());
         }
-        // Few; it is cut when it is sanitized.
+        // The notes are few, and they are cut when they are sanitized.
         if !remote_changes.notes.trim().is_empty() {
             let notes = quoted_within(&remote_changes.notes, usize::MAX);
             imported.notices.push(format!("not everything in the remote tree was imported: {notes}"));
@@ -177,7 +178,7 @@ impl SnapshotStore {
         };
         let is_taken = remote_changes.tip.as_ref().is_none_or(|known| *known == tip);
         if is_doubtful && is_taken && tip != tree.base {
-            // Without the files, its last commit is the most that is known.
+            // Without the files, the child's last commit is the best known state.
             files = self.git_text(snapshot, &["rev-parse", &format!("{tip}^{{tree}}")]).await?;
         }
         self.settle(&here, &files, tip, imported).await?;
@@ -246,7 +247,7 @@ impl SnapshotStore {
 }
 
 impl RemoteTree {
-    /// As a tree of this machine, of which nothing lies here.
+    /// Returns the tree in the form of a local private tree, although none of its files is on this machine.
     fn here(&self) -> PrivateTree {
         PrivateTree {
             snapshot: self.snapshot.clone(),

@@ -1,4 +1,5 @@
-//! Names the temporary files next to a replaced file: its new version until the exchange, and its old version afterwards.
+//! Names the temporary files next to a replaced file: its new version until the exchange, and its old version
+//! afterwards.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -62,8 +63,8 @@ fn has_no_links(error: Errno) -> bool {
     is_unsupported(error) || [Errno::PERM, Errno::MLINK].contains(&error)
 }
 
-/// Moves a temporary file to a free `name` on a file system that can do nothing better: a file that another program puts there
-/// between the two calls is replaced.
+/// Moves a temporary file to a free `name` on a file system that can do nothing better: a file that another program
+/// puts there between the two calls is replaced.
 fn place_unlinked(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
     match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => renameat(&directory, aside, &directory, name),
@@ -96,8 +97,8 @@ pub(in crate::workspace) fn has_asides(root: &Path, directory: &Path, asides: &s
     names(opened, asides).is_ok_and(|names| !names.is_empty())
 }
 
-/// Removes the temporary files of an interrupted write from the directories of `known`. Returns the paths of files with an
-/// unknown content, which a person may have saved.
+/// Removes the temporary files of an interrupted write from the directories of `known`. Returns the paths of files with
+/// an unknown content, which a person may have saved.
 ///
 /// # Errors
 ///
@@ -162,25 +163,26 @@ fn is_known(directory: impl AsFd, name: &OsStr, states: &[State<'_>]) -> io::Res
 mod tests {
     use super::*;
 
-    /// The way without hard links and without special renames. Each row: whether something has the name, and whether it is a
-    /// directory.
+    /// The method without hard links and without special renames. Each row has two flags: the name is taken, and a
+    /// directory has it.
     #[test]
     fn a_file_gets_a_free_name_without_links_and_never_a_taken_one() {
         for (is_taken, is_directory) in [(false, false), (true, false), (true, true)] {
-            let root = tempfile::tempdir().expect("a directory");
+            let root = tempfile::tempdir().expect("a temporary directory is created");
             let at = |name: &str| root.path().join(name);
-            std::fs::write(at(".aside"), "new").expect("written");
+            std::fs::write(at(".aside"), "new").expect("the file is written");
             if is_directory {
-                std::fs::create_dir(at("file")).expect("made");
+                std::fs::create_dir(at("file")).expect("the directory is created");
             } else if is_taken {
-                std::fs::write(at("file"), "saved").expect("written");
+                std::fs::write(at("file"), "saved").expect("the file is written");
             }
-            let (directory, _) = parent(root.path(), Path::new("file"), false).expect("opened");
+            let (directory, _) =
+                parent(root.path(), Path::new("file"), false).expect("the parent directory is opened");
             let placed = place_unlinked(&directory, OsStr::new(".aside"), OsStr::new("file"));
             assert_eq!(placed, if is_taken { Err(Errno::EXIST) } else { Ok(()) });
             assert_eq!(at(".aside").exists(), is_taken);
             if !is_directory {
-                let text = std::fs::read_to_string(at("file")).expect("there");
+                let text = std::fs::read_to_string(at("file")).expect("the file is readable");
                 assert_eq!(text, if is_taken { "saved" } else { "new" });
             }
         }

@@ -1,10 +1,10 @@
 //! Replaces files of a person's tree without losing a save of another program.
 //!
-//! Undo, apply and `apply --abort` write through [`write_all`] only. The writer exchanges a file with its new version in one
-//! step. It compares the old file with the expected state before and after the exchange, and again when other programs
-//! have had time to write. It removes the old file only if the content is still the same and no program has the file open
-//! for writing. Otherwise it puts the old file back, or keeps it next to the new one and reports its name.
-//! `docs/writing.md` lists the promises and their limits.
+//! Undo, apply and `apply --abort` write through [`write_all`] only. The writer exchanges a file with its new version
+//! in one step. It compares the old file with the expected state before and after the exchange, and again when other
+//! programs have had time to write. It removes the old file only if the content is still the same and no program has
+//! the file open for writing. Otherwise it puts the old file back, or keeps it next to the new one and reports its
+//! name. `docs/writing.md` lists the promises and their limits.
 //!
 //! The writer opens directories one by one and follows no link.
 

@@ -22,8 +22,8 @@ use super::step::{Failure, LINK, OnFailure, State, Step, WriteError};
 
 /// The mode of an executable file.
 const EXECUTABLE: u32 = 0o100_755;
-/// The minimum time between the exchange and the removal of the old file. A program that was opening the file during the
-/// exchange has finished opening it by then, so that the kernel reports it. A time slice of the kernel is shorter.
+/// The minimum time between the exchange and the removal of the old file. A program that was opening the file during
+/// the exchange has finished opening it by then, so that the kernel reports it. A time slice of the kernel is shorter.
 const SETTLE: Duration = Duration::from_millis(10);
 /// The time that programs get to close their files, for all files together. A save takes less. So does a fork: the new
 /// process shares the open files of its parent until it runs its own program.
@@ -34,8 +34,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// process 1024 open files.
 const MAX_WAITING: usize = 256;
 
-/// Replaces files below `root`. Removes files first, so that a directory can take the place of a file and a file the place of
-/// a directory. The names of temporary files begin with `asides`. Returns the files that were not replaced.
+/// Replaces files below `root`. Removes files first, so that a directory can take the place of a file and a file the
+/// place of a directory. The names of temporary files begin with `asides`. Returns the files that were not replaced.
 pub(in crate::workspace) fn write_all<'a>(
     root: &'a Path,
     asides: &'a str,
@@ -138,8 +138,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Fails unless a file is exactly in this state and no program has it open for writing. Waits for programs that close
-    /// the file soon.
+    /// Fails unless a file is exactly in this state and no program has it open for writing. Waits for programs that
+    /// close the file soon.
     fn expect(&mut self, at: &At<'a>, name: &OsStr, state: State<'_>) -> Result<(), WriteError> {
         loop {
             match expect(&at.directory, name, state) {
@@ -239,8 +239,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Exchanges a changed old file with the new file again. If another program has saved into the new file or over it, the
-    /// newer version stays in the place and the old file is kept next to it.
+    /// Exchanges a changed old file with the new file again. If another program has saved into the new file or over it,
+    /// the newer version stays in the place and the old file is kept next to it.
     fn put_back(&mut self, at: At<'a>, aside: OsString, to: State<'a>, cause: WriteError) -> WriteError {
         match at.exchange(&aside) {
             Ok(()) => {}
@@ -393,13 +393,13 @@ mod tests {
     }
 
     fn names(root: &Path) -> Vec<String> {
-        let entries = fs::read_dir(root).expect("readable").flatten();
+        let entries = fs::read_dir(root).expect("the directory is readable").flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// Each row has the content of the file, the expected state and the new state.
     #[test]
-    fn a_file_that_is_not_as_expected_stays_as_it_is() {
+    fn an_unexpected_file_is_not_changed() {
         let old = Some(text("old"));
         let new = Some(text("new"));
         for (is, from, to) in [
@@ -410,10 +410,10 @@ mod tests {
             (None, old, new),
             (None, old, None),
         ] {
-            let root = tempfile::tempdir().expect("a directory");
+            let root = tempfile::tempdir().expect("a temporary directory is created");
             let file = root.path().join("file");
             if let Some(is) = is {
-                fs::write(&file, is).expect("written");
+                fs::write(&file, is).expect("the file is written");
             }
             let step = Step { path: Path::new("file"), from, to, permissions: None };
             let failed = write_all(root.path(), ASIDES, vec![step], OnFailure::Continue);
@@ -422,7 +422,7 @@ mod tests {
             assert_eq!(
                 names(root.path()).len(),
                 usize::from(is.is_some()),
-                "{is:?}: nothing of ours is left"
+                "{is:?}: no temporary file stays"
             );
         }
     }
@@ -438,23 +438,24 @@ mod tests {
     /// Saves a file in place or by a rename.
     fn save(root: &Path, number: usize, Raced { path, save, .. }: &Raced) {
         if number.is_multiple_of(2) {
-            fs::write(root.join(path), save).expect("saved");
+            fs::write(root.join(path), save).expect("the file is written");
         } else {
             let new = root.join(format!("new{number}"));
-            fs::write(&new, save).expect("saved");
-            fs::rename(new, root.join(path)).expect("saved");
+            fs::write(&new, save).expect("the file is written");
+            fs::rename(new, root.join(path)).expect("the rename succeeds");
         }
     }
 
     /// One thread replaces files, with and without exchanging them. Another thread saves each file at the same moment.
     #[test]
-    fn a_save_at_any_moment_is_in_the_file_or_in_the_one_that_is_named() {
+    fn a_save_at_any_moment_is_in_the_file_or_in_the_reported_copy() {
         const FILES: usize = 250;
         const ROUNDS: usize = 12;
         for round in 0..ROUNDS {
             // In memory, where this machine has such a place.
-            let root =
-                tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
+            let root = tempfile::tempdir_in("/dev/shm")
+                .or_else(|_| tempfile::tempdir())
+                .expect("a temporary directory is created");
             let root = root.path();
             let file = |number: usize| {
                 let (from, to) = [
@@ -464,7 +465,7 @@ mod tests {
                 ][number / 2 % 3];
                 let path = PathBuf::from(format!("file{number:03}"));
                 if let Some(from) = from {
-                    fs::write(root.join(&path), from.content).expect("written");
+                    fs::write(root.join(&path), from.content).expect("the file is written");
                 }
                 Raced { path, save: format!("save {number}"), from, to }
             };
@@ -495,7 +496,7 @@ mod tests {
                 match error {
                     WriteError::Changed | WriteError::OpenForWriting => {}
                     WriteError::Kept { aside } => {
-                        kept.push(fs::read_to_string(root.join(aside)).expect("kept"));
+                        kept.push(fs::read_to_string(root.join(aside)).expect("the file is readable"));
                     }
                     WriteError::Io(error) => panic!("{}: {error}", path.display()),
                 }
@@ -506,34 +507,35 @@ mod tests {
                 assert!(is_there, "{}: {found:?} instead of {save}; kept: {kept:?}", path.display());
             }
             let ours: Vec<_> = names(root).into_iter().filter(|name| name.starts_with(ASIDES)).collect();
-            assert_eq!(ours, Vec::<String>::new(), "nothing of ours is left");
+            assert_eq!(ours, Vec::<String>::new(), "no temporary file stays");
         }
     }
 
     /// A program that has opened the old file before the exchange writes into it afterwards.
     #[test]
-    fn a_late_save_goes_back_to_its_place_or_is_kept_next_to_a_newer_one() {
+    fn a_late_save_is_restored_or_kept_next_to_a_newer_one() {
         let rows = [Some(text("new")), None].into_iter().flat_map(|to| {
             [true, false]
                 .into_iter()
                 .flat_map(move |exchanges| [true, false].map(|again| (to, exchanges, again)))
         });
         for (to, exchanges, is_saved_again) in rows {
-            let root = tempfile::tempdir().expect("a directory");
+            let root = tempfile::tempdir().expect("a temporary directory is created");
             let file = root.path().join("file");
-            fs::write(&file, "old").expect("written");
+            fs::write(&file, "old").expect("the file is written");
             let mut writer = Writer::new(root.path(), ASIDES);
             writer.exchanges = exchanges;
             writer.write(Step { path: Path::new("file"), from: Some(text("old")), to, permissions: None });
             let aside = names(root.path()).into_iter().find(|name| name.starts_with(ASIDES));
-            fs::write(root.path().join(aside.expect("the old file")), "late").expect("saved");
+            fs::write(root.path().join(aside.expect("the old file is set aside")), "late")
+                .expect("the file is written");
             if is_saved_again {
-                fs::write(&file, "newest").expect("saved");
+                fs::write(&file, "newest").expect("the file is written");
             }
             writer.settle();
 
             let row = format!("{to:?}, exchanges: {exchanges}, saved again: {is_saved_again}");
-            let found = fs::read_to_string(&file).expect("there");
+            let found = fs::read_to_string(&file).expect("the file is readable");
             let kept = fs::read_to_string(root.path().join("file.kept")).ok();
             let is_free = to.is_none() || exchanges;
             let expected = match (is_saved_again, is_free) {
@@ -553,30 +555,33 @@ mod tests {
 
     /// An editor may open the new file while the old one goes back.
     #[test]
-    fn a_save_into_the_new_file_is_not_lost_when_the_old_one_goes_back() {
-        let root = tempfile::tempdir().expect("a directory");
+    fn a_save_into_the_new_file_is_not_lost_when_the_old_one_is_restored() {
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let file = root.path().join("file");
-        fs::write(&file, "newest").expect("written");
-        fs::write(root.path().join(".aside-0"), "saved before").expect("written");
+        fs::write(&file, "newest").expect("the file is written");
+        fs::write(root.path().join(".aside-0"), "saved before").expect("the file is written");
         let mut writer = Writer::new(root.path(), ASIDES);
-        let at = At::open(root.path(), Path::new("file"), false).expect("there");
+        let at = At::open(root.path(), Path::new("file"), false).expect("the directory is opened");
         let error = writer.put_back(at, ".aside-0".into(), text("new"), WriteError::Changed);
         assert!(matches!(error, WriteError::Kept { .. }), "{error:?}");
-        assert_eq!(fs::read_to_string(&file).expect("there"), "newest");
-        assert_eq!(fs::read_to_string(root.path().join("file.kept")).expect("there"), "saved before");
+        assert_eq!(fs::read_to_string(&file).expect("the file is readable"), "newest");
+        assert_eq!(
+            fs::read_to_string(root.path().join("file.kept")).expect("the file is readable"),
+            "saved before"
+        );
     }
 
     #[test]
-    fn a_new_file_has_no_permission_that_the_old_one_does_not_have() {
-        let root = tempfile::tempdir().expect("a directory");
+    fn a_new_file_has_no_additional_permissions() {
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let file = root.path().join("file");
-        fs::write(&file, "old").expect("written");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
+        fs::write(&file, "old").expect("the file is written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("the permissions are set");
         let from = Some(text("old"));
         let to = Some(State { mode: EXECUTABLE, ..text("new") });
         let step = Step { path: Path::new("file"), from, to, permissions: None };
         let failed = write_all(root.path(), ASIDES, vec![step], OnFailure::Continue);
         assert!(failed.is_empty(), "{failed:?}");
-        assert_eq!(fs::metadata(file).expect("there").permissions().mode() & 0o777, 0o700);
+        assert_eq!(fs::metadata(file).expect("the file exists").permissions().mode() & 0o777, 0o700);
     }
 }

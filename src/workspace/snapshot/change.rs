@@ -32,7 +32,7 @@ pub struct Change {
     pub new: Option<File>,
 }
 
-/// A file as a tree has it.
+/// A file in a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// `0o100644`, `0o100755`, `0o120000` for a symbolic link, `0o160000` for a submodule.
@@ -87,7 +87,7 @@ pub(super) fn listed(printed: &[u8]) -> BTreeSet<PathBuf> {
     paths.map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path))).collect()
 }
 
-/// A path as git names it.
+/// Converts the bytes of a path in git to a path.
 pub(in crate::workspace) fn path_of(bytes: &[u8]) -> PathBuf {
     #[cfg(unix)]
     return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
@@ -107,7 +107,7 @@ mod tests {
         let printed = format!(
             ":100644 100755 {a} {b} M\0run me\0:000000 120000 {none} {b} A\0link\0:100644 000000 {a} {none} D\0gone\0"
         );
-        let changes = parse(printed.as_bytes()).expect("readable");
+        let changes = parse(printed.as_bytes()).expect("the changes are parsed");
         let kinds: Vec<_> =
             changes.iter().map(|change| (change.path.to_str().unwrap_or_default(), change.kind)).collect();
         assert_eq!(

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use super::change::path_of;
 use crate::files::{Directory, Entry, private};
 
-/// Copies files and links with these paths from one tree to another, with the permission to execute. Follows no links, and skips
-/// missing files. Returns the unreadable files, or `None` if the files together have more than `limit` bytes. Blocks.
+/// Copies files and links with these paths from one tree to another, with the permission to execute. Follows no links,
+/// and skips missing files. Returns the unreadable files, or `None` if the files together have more than `limit` bytes.
+/// Blocks.
 pub(super) fn copy_files(
     from: &Path,
     to: &Path,
@@ -48,7 +49,7 @@ pub(super) fn copy_files(
     Ok(Some(unreadable))
 }
 
-/// Copies a file of at most `room` bytes, or a link. Returns its bytes; `None` if it has more.
+/// Copies a file of at most `room` bytes, or a link. Returns the number of its bytes, or `None` if it has more.
 fn copy_one(entry: Entry, target: &Path, room: u64) -> io::Result<Option<u64>> {
     match entry {
         Entry::File(mut file) => {
@@ -85,15 +86,16 @@ mod tests {
     use super::*;
 
     fn scene() -> (tempfile::TempDir, PathBuf, PathBuf) {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let [from, to] = ["from", "to"].map(|name| root.path().join(name));
-        fs::create_dir_all(from.join("deep")).expect("made");
+        fs::create_dir_all(from.join("deep")).expect("the directory is created");
         for (name, mode) in [("deep/plain", 0o644), ("deep/program", 0o755), ("secret", 0o600)] {
-            fs::write(from.join(name), name).expect("written");
-            fs::set_permissions(from.join(name), fs::Permissions::from_mode(mode)).expect("set");
+            fs::write(from.join(name), name).expect("the file is written");
+            fs::set_permissions(from.join(name), fs::Permissions::from_mode(mode))
+                .expect("the permissions are set");
         }
-        symlink("../secret", from.join("deep/link")).expect("linked");
-        symlink("deep", from.join("elsewhere")).expect("linked");
+        symlink("../secret", from.join("deep/link")).expect("the link is created");
+        symlink("deep", from.join("elsewhere")).expect("the link is created");
         (root, from, to)
     }
 
@@ -106,12 +108,16 @@ mod tests {
         let (_root, from, to) = scene();
         let files =
             paths(&["deep/link", "deep/plain", "deep/program", "elsewhere/plain", "gone", "../from/secret"]);
-        assert_eq!(copy_files(&from, &to, &files, 100).expect("copied"), Some(Vec::new()));
-        assert_eq!(fs::read_link(to.join("deep/link")).expect("a link"), Path::new("../secret"));
-        assert_eq!(fs::read_to_string(to.join("deep/plain")).expect("copied"), "deep/plain");
-        let executes = |name: &str| fs::metadata(to.join(name)).expect("copied").permissions().mode() & 0o111;
+        assert_eq!(copy_files(&from, &to, &files, 100).expect("the files are copied"), Some(Vec::new()));
+        assert_eq!(
+            fs::read_link(to.join("deep/link")).expect("the link is readable"),
+            Path::new("../secret")
+        );
+        assert_eq!(fs::read_to_string(to.join("deep/plain")).expect("the file is copied"), "deep/plain");
+        let executes =
+            |name: &str| fs::metadata(to.join(name)).expect("the copy exists").permissions().mode() & 0o111;
         assert_eq!((executes("deep/plain"), executes("deep/program")), (0, 0o100));
-        assert_eq!(fs::read_dir(&to).expect("made").count(), 1);
+        assert_eq!(fs::read_dir(&to).expect("the directory is readable").count(), 1);
     }
 
     #[test]
@@ -119,8 +125,8 @@ mod tests {
         let (_root, from, to) = scene();
         let files = paths(&["deep/plain", "secret"]);
         let bytes = "deep/plainsecret".len() as u64;
-        assert_eq!(copy_files(&from, &to, &files, bytes - 1).expect("copied"), None);
-        fs::remove_dir_all(&to).expect("removed");
-        assert_eq!(copy_files(&from, &to, &files, bytes).expect("copied"), Some(Vec::new()));
+        assert_eq!(copy_files(&from, &to, &files, bytes - 1).expect("the files are copied"), None);
+        fs::remove_dir_all(&to).expect("the directory is removed");
+        assert_eq!(copy_files(&from, &to, &files, bytes).expect("the files are copied"), Some(Vec::new()));
     }
 }

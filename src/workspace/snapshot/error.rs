@@ -1,4 +1,4 @@
-//! The reasons for which there is no snapshot.
+//! The errors of taking, reading and finding snapshots.
 
 use std::path::{Path, PathBuf};
 

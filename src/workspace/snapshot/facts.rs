@@ -35,7 +35,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Reads them. `ours` is a directory that git may write.
+    /// Reads the facts of a repository. `ours` is a directory that git may write.
     pub(super) async fn of(
         git: &Git,
         dirs: &RepositoryDirs,
@@ -93,7 +93,7 @@ impl Facts {
         Ok(facts)
     }
 
-    /// The configuration of a directory of ours for such a tree.
+    /// Returns the configuration for a directory of ours that reads such a tree.
     pub(super) fn config(&self) -> String {
         let (version, format) =
             if self.is_sha256 { (1, "[extensions]\n\tobjectFormat = sha256\n") } else { (0, "") };
@@ -166,7 +166,8 @@ fn may_name_excludes(file: &Path, hidden: &Hidden) -> bool {
     text.contains("excludesfile") || text.contains("[include")
 }
 
-/// The content of a file, ended by a line break; nothing if it is hidden, cannot be read or is too large.
+/// Returns the content of a file with a line break at its end, or nothing if the file is hidden, unreadable or too
+/// large.
 fn lines(opened: io::Result<File>) -> Vec<u8> {
     let mut bytes = opened.and_then(|file| open::read(file, MAX_EXCLUDES)).unwrap_or_default();
     bytes.push(b'\n');

@@ -1,18 +1,18 @@
 //! The state of a work tree at one moment, kept as git objects in a directory of ours.
 //!
-//! A snapshot holds the tracked and untracked files in their state on the disk, without ignored files. It is made with its own
-//! index, object directory and configuration; the repository is only read. Files unchanged since the last commit are in the
-//! repository's objects, which get second names in our directory.
+//! A snapshot holds the tracked and untracked files in their state on the disk, without ignored files. It is made with
+//! its own index, object directory and configuration; the repository is only read. Files unchanged since the last
+//! commit are in the repository's objects, which get second names in our directory.
 //!
 //! | Question | File |
 //! |---|---|
 //! | take one, compare, read, open again, release | `store` |
-//! | what of a repository has to be known to read its tree | `facts` |
-//! | how are the objects kept that it needs | `objects` |
+//! | which facts about a repository are needed to read its tree | `facts` |
+//! | how are its objects kept | `objects` |
 //! | which tree do the files make now | `record`, with `copies` |
-//! | what has an isolated run left, and was it applied | `artifacts` |
+//! | which artifacts does an isolated run have, and were they applied | `artifacts` |
 //! | what differs between two trees | `change` |
-//! | bring back what a run has changed | `undo`; permissions and directories, `surroundings` |
+//! | undo the changes of a run | `undo`; permissions and directories, `surroundings` |
 //! | what can go wrong | `error` |
 
 mod artifacts;

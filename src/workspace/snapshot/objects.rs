@@ -1,7 +1,7 @@
 //! Keeps the objects of a repository for a snapshot.
 //!
-//! Rewriting history and `git gc` remove objects that an undo or an import needs. Each file with objects gets a second name in
-//! the directory of the snapshot. That takes up no space, and the content stays until the snapshot is removed.
+//! Rewriting history and `git gc` remove objects that an undo or an import needs. Each file with objects gets a second
+//! name in the directory of the snapshot. That takes up no space, and the content stays until the snapshot is removed.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use super::store::{Snapshot, SnapshotStore};
 use crate::files::{FileError, private};
 use crate::workspace::git::KEPT;
 
-/// Files that get a second name at most. git packs its objects long before there are so many.
+/// The maximum number of files that get a second name. git packs its objects long before there are this many.
 const MAX_FILES: usize = 50_000;
 /// The number of times the names are listed: git may pack its objects at this moment.
 const ATTEMPTS: u32 = 3;
@@ -21,8 +21,8 @@ const ATTEMPTS: u32 = 3;
 const OF_PACKS: [&str; 3] = ["pack", "idx", "rev"];
 
 impl SnapshotStore {
-    /// Keeps the objects that a snapshot needs. All files with objects get second names. If that is impossible, on another file
-    /// system for example, the objects of the snapshot's tree and commit are copied.
+    /// Keeps the objects that a snapshot needs. All files with objects get second names. If that is impossible, on
+    /// another file system for example, the objects of the snapshot's tree and commit are copied.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn files_with_objects_get_a_second_name_and_nothing_else_does() {
-        let scene = tempfile::tempdir().expect("a temporary directory");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
         let from = scene.path().join("from");
         let to = scene.path().join("to");
         let object = "0f/".to_owned() + &"a".repeat(38);
@@ -123,17 +123,18 @@ mod tests {
             ["info/alternates", "pack/tmp_pack_x", "pack/pack-0f.bitmap", "pack/multi-pack-index", "zz/x"];
         for name in [object.as_str(), pack].into_iter().chain(others) {
             let path = from.join(name);
-            fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-            fs::write(path, name).expect("written");
+            fs::create_dir_all(path.parent().expect("the path has a parent"))
+                .expect("the directory is created");
+            fs::write(path, name).expect("the file is written");
         }
         let secret = scene.path().join("secret");
-        fs::write(&secret, "secret").expect("written");
-        symlink(&secret, from.join("pack/pack-0e.pack")).expect("linked");
-        symlink(scene.path(), from.join("0d")).expect("linked");
-        link_objects(&from, &to).expect("linked");
-        link_objects(&from, &to).expect("linked before");
+        fs::write(&secret, "secret").expect("the file is written");
+        symlink(&secret, from.join("pack/pack-0e.pack")).expect("the objects are linked");
+        symlink(scene.path(), from.join("0d")).expect("the objects are linked");
+        link_objects(&from, &to).expect("the objects are linked");
+        link_objects(&from, &to).expect("the objects that are already linked stay");
         for name in [object.as_str(), pack] {
-            let inode = |root: &Path| fs::metadata(root.join(name)).expect("there").ino();
+            let inode = |root: &Path| fs::metadata(root.join(name)).expect("the file exists").ino();
             assert_eq!(inode(&from), inode(&to), "{name}");
         }
         let count = |name: &str| fs::read_dir(to.join(name)).map_or(0, Iterator::count);

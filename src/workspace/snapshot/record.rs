@@ -26,9 +26,9 @@ const COPIES: &str = "copies";
 /// The size limits of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotLimits {
-    /// All files that differ from the last commit together.
+    /// The maximum size of all files together that differ from the last commit.
     pub bytes: u64,
-    /// Their number.
+    /// The maximum number of these files.
     pub files: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct SnapshotLimits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::workspace) struct Recorded {
     pub tree: String,
-    /// Repositories of their own in the tree.
+    /// Separate repositories in the tree.
     pub submodules: Vec<PathBuf>,
     /// Files and directories that are hidden or cannot be read.
     pub left_out: Vec<PathBuf>,
@@ -59,15 +59,16 @@ pub(in crate::workspace) struct Recorder<'a> {
 /// The objects that a command sees.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Objects {
-    /// Ours alone: to write an object that the repository has, too, changes the time of that one.
+    /// Only ours: if git sees that the repository has an object, writing it would change the time of the repository's
+    /// file.
     Ours,
     /// Ours and the repository's.
     Both,
 }
 
 impl Recorder<'_> {
-    /// Records the tree in the index at `index`, which is a copy of the repository's index or our own earlier one. `is_ours` if
-    /// all of its entries are known to match the disk when their times agree.
+    /// Records the tree in the index at `index`, which is a copy of the repository's index or our own earlier one.
+    /// `is_ours` if all of its entries are known to match the disk when their times agree.
     pub(in crate::workspace) async fn record(
         &self,
         index: &Path,
@@ -79,7 +80,7 @@ impl Recorder<'_> {
         self.distrust(index, &entries, is_ours).await?;
         let refresh =
             ["update-index", "-q", "--unmerged", "--ignore-missing", "--ignore-submodules", "--refresh"];
-        // It fails where files differ, which is no failure here.
+        // The command fails if files differ, which is not an error here.
         self.try_run(index, Objects::Both, &refresh).await?;
         let differ = ["diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"];
         let differ = self.run(index, Objects::Both, &differ, Vec::new()).await?;
@@ -127,12 +128,12 @@ impl Recorder<'_> {
         Ok(Recorded { tree, submodules: nested.collect(), left_out: looked.left_out.into_iter().collect() })
     }
 
-    /// Takes files into the index. Returns the files that git refuses.
+    /// Adds files to the index. Returns the files that git refuses.
     ///
-    /// git looks at a file first and opens it then. In between a child can put a link to a hidden file in its place, which git
-    /// follows. The sandbox keeps it from reading that file. Where there is no sandbox, and where git fails because a file was
-    /// exchanged, it takes copies that only this process can write. Without Unix there is no sandbox whose children could
-    /// exchange files.
+    /// git checks a file first and opens it afterwards. In between a child can replace the file by a link to a hidden
+    /// file, which git follows. The sandbox keeps git from reading that file. Without a sandbox, or if git fails
+    /// because a file was exchanged, git gets copies that only this process can write. On systems other than Unix there
+    /// are no sandboxed children that could exchange files.
     async fn take(&self, index: &Path, files: Vec<Vec<u8>>) -> Result<Vec<PathBuf>, SnapshotError> {
         let take = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         let lines: Vec<u8> = files.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
@@ -147,7 +148,7 @@ impl Recorder<'_> {
         let limit = self.limits.bytes;
         let ours = to.clone();
         let copied = off_thread(move || {
-            // A process that was killed may have left some.
+            // A killed process may have left copies.
             let _ = remove_tree(&to);
             copy_files(&from, &to, &files, limit)
         });
@@ -169,7 +170,7 @@ impl Recorder<'_> {
         taken
     }
 
-    /// The entries of the index. git rewrites one of another form first.
+    /// Returns the entries of the index. If the index has another form, git rewrites it first.
     async fn entries(&self, index: &Path) -> Result<Vec<Entry>, SnapshotError> {
         if let Some(entries) = self.read(index).await? {
             return Ok(entries);
@@ -180,7 +181,7 @@ impl Recorder<'_> {
         self.read(index).await?.ok_or(SnapshotError::Unreadable { command: "update-index" })
     }
 
-    /// The files and directories that git ignores.
+    /// Returns the files and directories that git ignores.
     pub(super) async fn ignored(&self, index: &Path) -> Result<BTreeSet<PathBuf>, SnapshotError> {
         let ask = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         Ok(listed(&self.run(index, Objects::Ours, &ask, Vec::new()).await?))
@@ -211,12 +212,12 @@ impl Recorder<'_> {
         .await
     }
 
-    /// Makes git read files again that it may consider unchanged although they differ from the repository: files that were
-    /// converted at checkout, by filters or for their line ends, and files that git was told not to check. In an index of ours
-    /// only the latter are read again.
+    /// Makes git read files again that it may consider unchanged although they differ from the repository: files that
+    /// were converted at checkout, by filters or for their line ends, and files that git was told not to check. In an
+    /// index of ours only the latter are read again.
     ///
-    /// Conversions show in the size. A conversion that keeps the size of a file, for example a filter that replaces letters, is
-    /// not noticed.
+    /// Conversions show in the size. A conversion that keeps the size of a file, for example a filter that replaces
+    /// letters, is not noticed.
     async fn distrust(&self, index: &Path, entries: &[Entry], is_ours: bool) -> Result<(), SnapshotError> {
         let looks_for = |entry: &&Entry| !entry.is_submodule() && !entry.is_sparse && !entry.is_unmerged;
         let objects: BTreeSet<&str> = if is_ours {
@@ -232,7 +233,7 @@ impl Recorder<'_> {
             self.run(index, Objects::Both, &ask, input).await?
         };
         let said = String::from_utf8_lossy(&said);
-        // A missing one says so instead of its size.
+        // For a missing object, git prints a word instead of its size.
         let sizes: HashMap<&str, u64> = said
             .lines()
             .filter_map(|line| line.split_once(' '))
@@ -266,7 +267,7 @@ impl Recorder<'_> {
         Ok(self.run_warned(index, objects, args, input).await?.0)
     }
 
-    /// The same, and the paths that git warns of and passes over.
+    /// Returns the output of a command, and the paths that git skips with a warning.
     async fn run_warned(
         &self,
         index: &Path,
@@ -278,7 +279,7 @@ impl Recorder<'_> {
         let ours = [self.ours];
         let reads = [self.objects];
         let env = self.env(index, objects, &others);
-        // Boxed, so that the futures around it do not have to hold all of it.
+        // Boxed to keep the surrounding futures small.
         let git = Box::pin(self.git.run_captured(self.scope(&ours, &reads, &env), args, input));
         let captured = unless_blocked(self.place(), self.git.hidden(), git).await??;
         Ok((captured.stdout, passed_over(&captured.stderr)))
@@ -332,7 +333,7 @@ fn alternates(objects: &Path, ours: &Path) -> std::ffi::OsString {
     all.join(OsStr::new(":"))
 }
 
-/// A directory in the list of further directories with objects: quoted, since a colon would separate two.
+/// Quotes a directory for the list of further directories with objects, because a colon would separate two directories.
 pub(in crate::workspace) fn alternate(directory: &Path) -> std::ffi::OsString {
     let mut quoted = vec![b'"'];
     for byte in directory.as_os_str().as_encoded_bytes() {
@@ -346,12 +347,13 @@ pub(in crate::workspace) fn alternate(directory: &Path) -> std::ffi::OsString {
     String::from_utf8(quoted).expect("it is ASCII").into()
 }
 
-/// A line for `git update-index --index-info`.
+/// Returns a line for `git update-index --index-info`.
 pub(in crate::workspace) fn line(mode: &str, object: &str, path: &[u8]) -> Vec<u8> {
     [format!("{mode} {object} 0\t").as_bytes(), path, b"\0"].concat()
 }
 
-/// The paths that git does not take, by its warnings: directories that it cannot list, and names that it refuses.
+/// Returns the paths that git skips according to its warnings: directories that it cannot list, and names that it
+/// refuses.
 fn passed_over(warnings: &str) -> Vec<PathBuf> {
     let path = |line: &str| match line.strip_prefix("warning: could not open directory '") {
         Some(closed) => Some(closed.rsplit_once('\'').map_or(closed, |(path, _)| path).into()),
@@ -365,16 +367,16 @@ fn passed_over(warnings: &str) -> Vec<PathBuf> {
 struct Looked {
     /// Regular files and links.
     there: Vec<Vec<u8>>,
-    /// The tracked files that no longer exist as such.
+    /// The tracked files that are no longer regular files or links.
     gone: Vec<Vec<u8>>,
-    /// Repositories of their own.
+    /// Separate repositories.
     nested: Vec<Vec<u8>>,
     left_out: BTreeSet<PathBuf>,
     bytes: u64,
 }
 
 impl Looked {
-    /// Looks at these paths, of which the index has no whole entry for `unfinished` ones.
+    /// Checks these paths on the disk. For `unfinished` paths the index has no complete entry.
     fn at(root: &Path, paths: BTreeSet<Vec<u8>>, hidden: &Hidden, unfinished: &BTreeSet<Vec<u8>>) -> Self {
         let mut looked = Self::default();
         let mut directories = Directories { root, known: HashMap::new() };
@@ -406,7 +408,7 @@ impl Looked {
                     looked.gone.push(path);
                 }
                 found => {
-                    // A path that is too long, or lies in a directory that is closed.
+                    // A path that is too long, or is in a directory that cannot be entered.
                     let is_gone = |error: &std::io::Error| {
                         matches!(
                             error.kind(),
@@ -422,8 +424,8 @@ impl Looked {
     }
 }
 
-/// Marks the files that exist in the tree although git was told to leave them out (`skip-worktree`). People do this with files
-/// that they change locally.
+/// Marks the files that exist in the tree although git was told to leave them out (`skip-worktree`). People do this
+/// with files that they change locally.
 fn with_present(root: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
     let mut directories = Directories { root, known: HashMap::new() };
     for entry in entries.iter_mut().filter(|entry| entry.is_sparse && !entry.is_submodule()) {

@@ -32,7 +32,7 @@ pub(super) const INDEX: &str = "index";
 pub(in crate::workspace) const INDEX_NOW: &str = "index.now";
 /// The file that says where the history of a repository ends.
 const SHALLOW: &str = "shallow";
-/// A name that no index has.
+/// The name of an index that never exists.
 const NO_INDEX: &str = "index.none";
 /// The ignore rules that a child may read.
 pub(in crate::workspace) const SHOWN: &str = "info/exclude.shown";
@@ -40,7 +40,7 @@ pub(in crate::workspace) const SHOWN: &str = "info/exclude.shown";
 const EARLIER: &str = ".earlier";
 /// The largest record that is read.
 const MAX_RECORD: u64 = 16 * 1024 * 1024;
-/// Files are taken as they are. Strongest of all attributes.
+/// The attributes that take precedence over all others. With them git reads files unconverted.
 const ATTRIBUTES: &str = "* -text !eol !crlf -ident !filter !working-tree-encoding\n";
 
 /// The state of a work tree at one moment.
@@ -70,7 +70,7 @@ pub struct Snapshot {
     #[serde(default)]
     #[serde(alias = "left")]
     pub artifacts: Option<Artifacts>,
-    /// The state of an unfinished apply.
+    /// The record of the apply, from its start until it is undone.
     #[serde(default)]
     pub applied: Option<Apply>,
     /// The branch that it was taken from instead of the files.
@@ -79,13 +79,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns true if its run has worked in a private tree. A run in place has changed something, else its snapshot was removed.
+    /// Returns true if its run has worked in a private tree. A run in place has changed something, else its snapshot
+    /// was removed.
     #[must_use]
     pub fn is_of_private_tree(&self) -> bool {
         self.end.as_ref() == Some(&self.tree)
     }
 
-    /// Returns a sentence for each part of the tree that a private tree lacks: repositories of their own, which are empty
+    /// Returns a sentence for each part of the tree that a private tree lacks: separate repositories, which are empty
     /// directories there, and files that are hidden or cannot be read. At most eight of each kind.
     pub(in crate::workspace) fn lacks(&self) -> impl Iterator<Item = String> {
         /// More would hide the other notices of a run.
@@ -104,7 +105,7 @@ impl Snapshot {
 /// The objects that a command on a snapshot sees and may write.
 #[derive(Clone, Copy)]
 pub(in crate::workspace) struct Call<'a> {
-    /// An empty one, if none is named.
+    /// The index; `None` is an empty one.
     pub index: Option<&'a Path>,
     pub work_tree: &'a Path,
     /// Further objects that it reads.
@@ -116,7 +117,7 @@ pub(in crate::workspace) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// On the objects of the snapshot alone.
+    /// Creates a call on the objects of the snapshot alone.
     pub(in crate::workspace) fn of(snapshot: &'a Snapshot) -> Self {
         Self { index: None, work_tree: &snapshot.root, alternates: &[], objects: None, writable: &[] }
     }
@@ -135,8 +136,8 @@ pub struct SnapshotStore {
 }
 
 impl SnapshotStore {
-    /// Returns the snapshots in pi's directory `agent_dir`. `env` locates the user's git configuration with the global ignore
-    /// rules. Blocks.
+    /// Creates a store for the snapshots in pi's directory `agent_dir`. `env` locates the user's git configuration with
+    /// the global ignore rules. Blocks.
     #[must_use]
     pub fn new(git: Git, agent_dir: &Path, env: &[(OsString, OsString)], limits: SnapshotLimits) -> Self {
         let real = canonical(agent_dir);
@@ -167,27 +168,27 @@ impl SnapshotStore {
         Self { git: self.git.until(stop), ..self.clone() }
     }
 
-    /// Hides more files and directories, by paths without links. Hidden files are not read, and get into no snapshot. Our own files
-    /// in pi's directory are always hidden.
+    /// Hides more files and directories, by paths without links. Hidden files are not read, and get into no snapshot.
+    /// Our own files in pi's directory are always hidden.
     #[must_use]
     pub fn hiding(self, more: &[PathBuf]) -> Self {
         let paths = [self.git.hidden().paths(), more].concat();
         Self { git: self.git.hiding(Hidden::new(paths)), ..self }
     }
 
-    /// The directory of all snapshots.
+    /// Returns the directory of all snapshots.
     pub(in crate::workspace) fn place(&self) -> &Path {
         &self.directory
     }
 
-    /// The directory of one snapshot.
+    /// Returns the directory of one snapshot.
     #[must_use]
     pub fn directory(&self, id: &str) -> PathBuf {
         self.directory.join(id)
     }
 
-    /// Takes a snapshot of the work tree that begins at `root`, for the run `id`. One of the same run is replaced. The
-    /// repository and the tree stay as they are, down to the times of their files.
+    /// Takes a snapshot of the work tree that begins at `root`, for the run `id`. An earlier snapshot of the same run
+    /// is replaced. The repository and the tree stay unchanged, including the times of their files.
     ///
     /// # Errors
     ///
@@ -242,13 +243,13 @@ impl SnapshotStore {
         let Recorded { tree, submodules, left_out } =
             self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
         let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
-        // Without them it works until the history is rewritten and the old objects are removed.
+        // Without kept objects, the snapshot works until the history is rewritten and the old objects are removed.
         drop(self.keep_objects(&snapshot).await);
         self.keep(&snapshot).await?;
         Ok(snapshot)
     }
 
-    /// The directories of the repository whose work tree begins at `root`.
+    /// Returns the directories of the repository whose work tree begins at `root`.
     ///
     /// # Errors
     ///
@@ -286,7 +287,7 @@ impl SnapshotStore {
         Ok(written.await?)
     }
 
-    /// The snapshot of a run, after this process or another has taken it.
+    /// Reads the snapshot of a run, which this process or another one has taken.
     ///
     /// # Errors
     ///
@@ -306,7 +307,8 @@ impl SnapshotStore {
         found.filter(|found| found.id == id).ok_or_else(unknown)
     }
 
-    /// Returns the name of the tree of the current files. Changes since then are kept with the snapshot.
+    /// Returns the name of the tree of the current files. The contents that have changed since the snapshot are stored
+    /// with it.
     ///
     /// # Errors
     ///
@@ -321,8 +323,8 @@ impl SnapshotStore {
         Ok(self.recorder(snapshot, &ours).record(&now, true).await?.tree)
     }
 
-    /// Returns the files that one of the indexes of a snapshot has and the work tree does not, because git was told to leave them
-    /// out.
+    /// Returns the files that one of the indexes of a snapshot has and the work tree does not, because git was told to
+    /// leave them out.
     pub(in crate::workspace) async fn absent(
         &self,
         snapshot: &Snapshot,
@@ -332,7 +334,8 @@ impl SnapshotStore {
         self.recorder(snapshot, &ours).absent(&ours.join(index)).await
     }
 
-    /// Returns the differences between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], or a commit.
+    /// Returns the differences between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], or
+    /// a commit.
     ///
     /// # Errors
     ///
@@ -349,7 +352,7 @@ impl SnapshotStore {
         parse(&printed).ok_or(SnapshotError::Unreadable { command: "diff-tree" })
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     ///
     /// # Errors
     ///
@@ -358,7 +361,8 @@ impl SnapshotStore {
         self.git(snapshot, &["cat-file", "blob", object], Vec::new()).await
     }
 
-    /// Runs git on the objects of a snapshot and of its repository. Not in the work tree, whose attributes it would read.
+    /// Runs git on the objects of a snapshot and of its repository. Not in the work tree, whose attributes it would
+    /// read.
     pub(crate) async fn git(
         &self,
         snapshot: &Snapshot,
@@ -370,7 +374,7 @@ impl SnapshotStore {
         self.call(snapshot, call, args, input).await
     }
 
-    /// The same, with other objects or another tree.
+    /// Runs git like [`Self::git`], with other objects or another tree.
     pub(in crate::workspace) async fn call(
         &self,
         snapshot: &Snapshot,
@@ -398,7 +402,7 @@ impl SnapshotStore {
         let scope =
             Scope { git_dir: &ours, writable: &writable, reads: &reads, cwd: call.work_tree, env: &env };
         let place = Place::Files { root: call.work_tree.to_owned(), objects: snapshot.objects.clone() };
-        // Boxed, so that the futures around it do not have to hold all of it.
+        // Boxed to keep the surrounding futures small.
         Ok(unless_blocked(place, self.git.hidden(), Box::pin(self.git.run(scope, args, input))).await??)
     }
 
@@ -429,8 +433,8 @@ impl SnapshotStore {
         Ok(removed.await?)
     }
 
-    /// Moves the snapshot of the run `id` away before the run continues. If the run cannot continue, its artifacts must not be
-    /// lost.
+    /// Moves the snapshot of the run `id` away before the run continues. If the run cannot continue, its artifacts must
+    /// not be lost.
     ///
     /// # Errors
     ///
@@ -460,7 +464,7 @@ impl SnapshotStore {
         drop(off_thread(move || remove_tree(&earlier)).await);
     }
 
-    /// The directory of a run's snapshot, and the one of its earlier part.
+    /// Returns the directory of a run's snapshot, and the directory of its earlier part.
     fn both(&self, id: &str) -> [PathBuf; 2] {
         [self.directory(id), self.directory.join(format!("{id}{EARLIER}"))]
     }
@@ -469,7 +473,7 @@ impl SnapshotStore {
         self.recorder_at(snapshot, ours, &snapshot.root)
     }
 
-    /// Records the state of another tree than the snapshot's own.
+    /// Returns a recorder for another tree than the snapshot's own.
     pub(in crate::workspace) fn recorder_at<'a>(
         &'a self,
         snapshot: &'a Snapshot,
@@ -487,7 +491,7 @@ impl SnapshotStore {
     }
 }
 
-/// Writes what git needs to see in a directory to take it for a repository, and copies the index.
+/// Writes the files that git needs to recognize a directory as a repository, and copies the index.
 fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -> Result<(), FileError> {
     let write = |name: &str, bytes: &[u8]| {
         let path = ours.join(name);
@@ -512,7 +516,7 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -
         copy_open_with_time(source, &ours.join(name)).map_err(FileError::at(from))
     };
     copy(&index, INDEX.as_ref())?;
-    // The larger part of an index that is kept in two.
+    // The shared part of a split index.
     for entry in fs::read_dir(&dirs.own).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if AsRef::<OsStr>::as_ref(&name).to_string_lossy().starts_with("sharedindex.") {
@@ -522,10 +526,10 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -
     Ok(())
 }
 
-/// Copies a file of ours with its time of modification: git takes files that are as new as its index for changed.
+/// Copies a file of ours with its time of modification: git treats files that are as new as its index as changed.
 pub(in crate::workspace) fn copy_with_time(from: &Path, to: &Path) -> Result<(), FileError> {
     match open::regular(from).and_then(|source| copy_open_with_time(source, to)) {
-        // An index that is not there: nothing was tracked yet.
+        // The index does not exist, because nothing was tracked yet.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !from.exists() => Ok(()),
         copied => copied.map_err(FileError::at(from)),
     }

@@ -21,10 +21,10 @@ use crate::workspace::replace::{
 };
 use crate::workspace::root::REPOSITORY;
 
-/// The records of the begin and of the end of a run.
+/// The records of the start and of the end of a run.
 const BEGIN: &str = "surroundings.json";
 const END: &str = "surroundings.end.json";
-/// Entries of a tree that are looked at. Beyond, nothing is recorded.
+/// The maximum number of entries in a tree. For a larger tree nothing is recorded.
 const MAX_ENTRIES: usize = 200_000;
 /// The largest record that is read.
 const MAX_RECORD: u64 = 64 * 1024 * 1024;
@@ -61,8 +61,8 @@ pub(super) struct Restoration {
 }
 
 impl Surroundings {
-    /// Looks at a tree, without `ignored` paths. `usual` has the usual permissions, if they are known. `None` if there are too
-    /// many entries. Blocks.
+    /// Records the permissions and directories of a tree, without `ignored` paths. `usual` has the usual permissions,
+    /// if they are known. Returns `None` if there are too many entries. Blocks.
     fn of(root: &Path, ignored: &BTreeSet<PathBuf>, usual: Option<u32>) -> Option<Self> {
         let mut found = Self::default();
         let mut waiting = vec![PathBuf::new()];
@@ -100,7 +100,7 @@ impl Surroundings {
         self.files.get(path).copied().unwrap_or(self.usual)
     }
 
-    /// The files whose permissions differ, except new ones.
+    /// Returns the files whose permissions differ, except `added` files.
     fn changed_modes(&self, later: &Self, added: &BTreeSet<&Path>) -> BTreeSet<PathBuf> {
         let paths = self.files.keys().chain(later.files.keys());
         let differs = |path: &&PathBuf| self.mode(path) != later.mode(path) && !added.contains(&***path);
@@ -130,22 +130,22 @@ impl From<&Surroundings> for Record {
 }
 
 impl SnapshotStore {
-    /// Takes a snapshot as [`Self::take`] does, for a run that works in the tree itself: an undo restores permissions and
-    /// directories as well.
+    /// Takes a snapshot as [`Self::take`] does, for a run that works in the tree itself: an undo restores permissions
+    /// and directories as well.
     ///
     /// # Errors
     ///
     /// As [`Self::take`].
     pub async fn take_in_place(&self, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
         let snapshot = self.take(id, root).await?;
-        // Without them an undo restores contents.
+        // Without the surroundings, an undo still restores the contents of files.
         if let Ok(Some(found)) = self.surroundings(&snapshot, INDEX, None).await {
             drop(self.write_surroundings(&snapshot, BEGIN, &found).await);
         }
         Ok(snapshot)
     }
 
-    /// Records the surroundings at the end of a run. Returns true if something but a new directory differs.
+    /// Records the surroundings at the end of a run. Returns true if there is a difference other than a new directory.
     pub(super) async fn note_surroundings(&self, snapshot: &Snapshot) -> bool {
         let Some(begin) = self.read_surroundings(snapshot, BEGIN).await else { return false };
         let Ok(Some(end)) = self.surroundings(snapshot, INDEX_NOW, Some(begin.usual)).await else {
@@ -155,7 +155,7 @@ impl SnapshotStore {
         self.write_surroundings(snapshot, END, &end).await.is_ok() && differs
     }
 
-    /// The files whose permissions a run has changed and that are not among its `changes`.
+    /// Returns the files whose permissions a run has changed and that are not among its `changes`.
     pub async fn changed_modes(&self, snapshot: &Snapshot, changes: &[Change]) -> Vec<PathBuf> {
         let begin = self.read_surroundings(snapshot, BEGIN).await;
         let Some((begin, end)) = begin.zip(self.read_surroundings(snapshot, END).await) else {
@@ -165,7 +165,7 @@ impl SnapshotStore {
         begin.changed_modes(&end, &known).into_iter().collect()
     }
 
-    /// Looks at the tree before an undo.
+    /// Reads the records, and finds the missing directories before an undo.
     pub(super) async fn restoration(&self, snapshot: &Snapshot) -> Restoration {
         let begin = self.read_surroundings(snapshot, BEGIN).await;
         let end = self.read_surroundings(snapshot, END).await;
@@ -219,8 +219,8 @@ impl SnapshotStore {
 }
 
 impl Restoration {
-    /// The permissions that files get with their contents. If the permissions of a file have changed since the end, the file keeps them.
-    /// Blocks.
+    /// Returns the permissions that files get with their contents. If the permissions of a file have changed since the
+    /// end, the file keeps them. Blocks.
     pub(super) fn modes(&self, root: &Path, changes: &[Change]) -> BTreeMap<PathBuf, u32> {
         let Some(begin) = &self.begin else { return BTreeMap::new() };
         let is_file =
@@ -235,8 +235,8 @@ impl Restoration {
         found.map(|change| (change.path.clone(), begin.mode(&change.path))).collect()
     }
 
-    /// Restores the directories, and the permissions of files whose content is as it was. `by_run` are the run's changes.
-    /// Blocks.
+    /// Restores the directories, and the permissions of files whose content the run has not changed. `by_run` are the
+    /// run's changes. Blocks.
     pub(super) fn finish(&self, root: &Path, by_run: &[Change], undone: &mut Undone) {
         let Some(begin) = &self.begin else { return };
         let end = self.end.as_ref();
@@ -263,7 +263,7 @@ impl Restoration {
             }
         }
         let Some(end) = end else { return };
-        // Those with other contents have got their permissions with these, or stay as they are.
+        // Files with changed contents have received their permissions together with the contents, or stay as they are.
         let known = by_run.iter().map(|change| &*change.path).collect();
         for path in begin.changed_modes(end, &known) {
             let from = end.mode(&path);

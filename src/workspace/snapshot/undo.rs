@@ -1,7 +1,7 @@
 //! Restores the files that a run has changed to their state before it.
 //!
-//! A file that has changed since the run ended is left as it is. `replace/` compares each file with its state at the end of the
-//! run, and keeps the content if another program saves the file at that moment.
+//! A file that has changed since the run ended is left as it is. `replace/` compares each file with its state at the
+//! end of the run, and keeps the content if another program saves the file at that moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,7 +18,7 @@ use crate::workspace::replace::{Failure, OnFailure, Step, WriteError, has_asides
 
 /// The mode of a repository in the tree.
 const SUBMODULE: u32 = 0o160_000;
-/// Bytes of content that are held at a time, on both sides. A run may have removed far more.
+/// The maximum number of bytes that are in memory at a time, on both sides. A run may have removed far more.
 const BATCH: u64 = 64 * 1024 * 1024;
 
 /// The line for `core.fileMode` in our copy of a repository's configuration.
@@ -41,7 +41,7 @@ pub struct Undone {
 }
 
 impl Undone {
-    /// Adds a file that was not brought back.
+    /// Adds a file that was not restored.
     fn refuse(&mut self, (path, error): Failure) {
         match error {
             WriteError::Changed => self.changed_since.push(path),
@@ -55,7 +55,7 @@ impl Undone {
 }
 
 impl SnapshotStore {
-    /// Notes the state of the tree at the end of the run. `false`: the run has changed nothing.
+    /// Notes the state of the tree at the end of the run. Returns false if the run has changed nothing.
     ///
     /// # Errors
     ///
@@ -76,8 +76,8 @@ impl SnapshotStore {
         self.keep(&Snapshot { end: Some(snapshot.tree.clone()), ..snapshot.clone() }).await
     }
 
-    /// Undoes the changes of a run. `ended` is the time of its end, in case the state of the tree was not recorded then: later
-    /// modifications count as changed since.
+    /// Undoes the changes of a run. `ended` is the time of its end, in case the state of the tree was not recorded
+    /// then: later modifications count as changed since.
     ///
     /// # Errors
     ///
@@ -189,8 +189,8 @@ impl SnapshotStore {
         Ok(left)
     }
 
-    /// Returns the contents of the files on both sides of changes. Reads the sides of a single change one by one, because
-    /// together they may exceed the limit of a command.
+    /// Returns the contents of the files on both sides of changes. Reads the sides of a single change one by one,
+    /// because together they may exceed the limit of a command.
     pub(in crate::workspace) async fn contents(
         &self,
         snapshot: &Snapshot,
@@ -209,7 +209,7 @@ impl SnapshotStore {
         Ok(Contents { objects, has_modes: !config.contains(NO_MODES) })
     }
 
-    /// The sizes of objects. A missing one is an error.
+    /// Returns the sizes of objects. A missing object is an error.
     pub(in crate::workspace) async fn sizes(
         &self,
         snapshot: &Snapshot,
@@ -284,7 +284,8 @@ fn bring_back(
     (changes.iter().map(|change| change.path.clone()).collect(), failed)
 }
 
-/// Divides changes so that each part fits into memory. Added files come first, because their removal makes room for the others.
+/// Divides changes so that each part fits into memory. Added files come first, because their removal makes room for the
+/// others.
 fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
     let (added, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.old.is_none());
     let mut batches = Vec::<Vec<_>>::new();
@@ -321,7 +322,8 @@ fn read_batch(mut printed: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     Some(contents)
 }
 
-/// The files that were modified after a moment, or put there then: a file that is moved keeps the time of its content.
+/// Returns the files that were modified after a moment, or moved there after it. A moved file keeps the modification
+/// time of its content.
 fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeSet<PathBuf> {
     let is_newer = |change: &&Change| {
         std::fs::symlink_metadata(root.join(&change.path)).is_ok_and(|found| {
@@ -369,8 +371,8 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_read_with_line_ends_in_them() {
-        let read = read_batch(b"aa blob 4\na\nb\n\nbb blob 0\n\n").expect("readable");
+    fn contents_with_line_feeds_are_read() {
+        let read = read_batch(b"aa blob 4\na\nb\n\nbb blob 0\n\n").expect("the batch is parsed");
         assert_eq!(read, [("aa".to_owned(), b"a\nb\n".to_vec()), ("bb".to_owned(), Vec::new())].into());
         assert_eq!(read_batch(b"aa missing\n"), None);
         assert_eq!(read_batch(b"aa blob 9\nshort\n"), None);

@@ -5,8 +5,8 @@ use super::*;
 const NO_LIMITS: SearchLimits = SearchLimits { time: Duration::from_secs(600), entries: usize::MAX };
 
 pub(in crate::workspace) fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
-    let root = tempfile::tempdir().expect("a temporary directory");
-    let path = root.path().canonicalize().expect("it exists");
+    let root = tempfile::tempdir().expect("a temporary directory is created");
+    let path = root.path().canonicalize().expect("the path exists");
     for entry in entries {
         make(&path, entry);
     }
@@ -16,15 +16,15 @@ pub(in crate::workspace) fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBu
 fn make(root: &Path, entry: &str) {
     let path = root.join(entry);
     if entry.ends_with('/') {
-        return fs::create_dir_all(path).expect("made");
+        return fs::create_dir_all(path).expect("the directory is created");
     }
-    fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-    fs::write(path, "text").expect("written");
+    fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+    fs::write(path, "text").expect("the file is written");
 }
 
 #[cfg(unix)]
 fn link(target: &str, path: &Path) {
-    std::os::unix::fs::symlink(target, path).expect("linked");
+    std::os::unix::fs::symlink(target, path).expect("the link is created");
 }
 
 fn find(root: &Path) -> WatchedFiles {
@@ -97,13 +97,13 @@ fn a_file_that_runs_code_later_is_flagged_when_it_appears() {
 }
 
 #[test]
-fn a_file_that_is_written_again_is_flagged_and_a_file_that_is_gone_is_not() {
+fn a_rewritten_file_is_flagged_and_a_removed_file_is_not() {
     let (_root, root) = tree(&[".envrc", ".mcp.json", ".pi/settings.json", "AGENTS.md"]);
     let before = find(&root);
     assert_eq!(changed(&before, &root), Vec::<String>::new());
     make(&root, "new");
-    fs::rename(root.join("new"), root.join(".envrc")).expect("moved");
-    fs::remove_file(root.join(".mcp.json")).expect("removed");
+    fs::rename(root.join("new"), root.join(".envrc")).expect("the rename succeeds");
+    fs::remove_file(root.join(".mcp.json")).expect("the file is removed");
     assert_eq!(changed(&before, &root), [".envrc"]);
 }
 
@@ -112,14 +112,16 @@ fn a_file_that_is_written_again_is_flagged_and_a_file_that_is_gone_is_not() {
 #[test]
 fn a_file_is_flagged_although_its_old_length_and_time_were_set_back() {
     let (_root, root) = tree(&[".envrc", ".npmrc", "other"]);
-    fs::hard_link(root.join(".npmrc"), root.join("second name")).expect("linked");
+    fs::hard_link(root.join(".npmrc"), root.join("second name")).expect("the hard link is created");
     let before = find(&root);
     for name in [".envrc", "second name"] {
         let path = root.join(name);
-        let modified = fs::metadata(&path).and_then(|found| found.modified()).expect("a time");
-        fs::write(&path, "evil").expect("written");
-        let file = fs::File::options().write(true).open(&path).expect("opened");
-        file.set_modified(modified).expect("set back");
+        let modified = fs::metadata(&path)
+            .and_then(|found| found.modified())
+            .expect("the modification time is readable");
+        fs::write(&path, "evil").expect("the file is written");
+        let file = fs::File::options().write(true).open(&path).expect("the file is opened");
+        file.set_modified(modified).expect("the time is set");
     }
     assert_eq!(changed(&before, &root), [".envrc", ".npmrc"]);
 }
@@ -160,7 +162,7 @@ fn hooks_are_flagged_in_the_directory_that_the_configuration_names() {
         ("[core]\nhooksPath = tools/\\\nhooks # ours", "tools/hooks/x", &["tools/hooks/x"]),
     ] {
         let (_root, root) = tree(&[".git/hooks/", "tools/hooks/", "tools/a]b/"]);
-        fs::write(root.join(".git/config"), config).expect("written");
+        fs::write(root.join(".git/config"), config).expect("the file is written");
         let before = find(&root);
         make(&root, file);
         assert_eq!(changed(&before, &root), expected, "{config}");
@@ -192,8 +194,8 @@ fn a_file_that_the_configuration_of_a_repository_names_is_flagged() {
             "tools/hooks/",
         ];
         let (_root, root) = tree(&files);
-        fs::write(root.join(".git/config"), config).expect("written");
-        fs::write(root.join("nested.inc"), "[core]\nhooksPath = tools/hooks").expect("written");
+        fs::write(root.join(".git/config"), config).expect("the file is written");
+        fs::write(root.join("nested.inc"), "[core]\nhooksPath = tools/hooks").expect("the file is written");
         let before = find(&root);
         make(&root, file);
         make(&root, "tools/other");
@@ -244,7 +246,7 @@ fn a_repository_that_borrows_the_configuration_of_another_directory_is_flagged()
     for entry in ["lent/objects/", "lent/refs/", "lent/config", "lent/hooks/pre-commit"] {
         make(&root, entry);
     }
-    fs::write(root.join("pkg/commondir"), "../lent\n").expect("written");
+    fs::write(root.join("pkg/commondir"), "../lent\n").expect("the file is written");
     assert_eq!(changed(&before, &root), ["lent/config", "lent/hooks/pre-commit", "pkg/commondir"]);
 }
 
@@ -261,12 +263,12 @@ fn a_directory_of_agents_that_is_configured_is_watched() {
 
 /// The limit is less than the large directories hold: the others are searched first.
 #[test]
-fn directories_with_many_files_do_not_keep_the_search_from_the_others() {
+fn directories_with_many_files_do_not_stop_the_search_of_others() {
     let (_root, root) = tree(&["pkg/deep/"]);
     for directory in ["aaa", "pkg/aaa"] {
-        fs::create_dir(root.join(directory)).expect("made");
+        fs::create_dir(root.join(directory)).expect("the directory is created");
         for number in 0..3 * SLICE {
-            fs::write(root.join(directory).join(number.to_string()), "").expect("written");
+            fs::write(root.join(directory).join(number.to_string()), "").expect("the file is written");
         }
     }
     let limits = SearchLimits { entries: 3 * SLICE, ..NO_LIMITS };
@@ -284,7 +286,7 @@ fn directories_with_many_files_do_not_keep_the_search_from_the_others() {
 
 /// Each row: limits, and the reason.
 #[test]
-fn a_search_that_a_limit_ends_says_so_and_its_gaps_count_as_changed() {
+fn a_search_ended_by_a_limit_is_reported_and_its_gaps_count_as_changed() {
     let (_root, root) = tree(&["a/b/c/.envrc"]);
     for (limits, expected) in [
         (SearchLimits { time: Duration::ZERO, ..NO_LIMITS }, "the search stopped after 0.0s"),
@@ -302,30 +304,30 @@ fn a_search_that_a_limit_ends_says_so_and_its_gaps_count_as_changed() {
 /// A path that is longer than the kernel takes. Only names relative to an open directory lead there.
 #[cfg(unix)]
 #[test]
-fn a_directory_that_is_too_deep_to_read_is_named() {
+fn a_directory_that_is_too_deep_to_read_is_reported() {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
     let (root, path) = tree(&["src/lib.rs"]);
     let before = find(&path);
     let name = "d".repeat(250);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    let mut directory = openat(CWD, &path, flags, Mode::empty()).expect("opened");
+    let mut directory = openat(CWD, &path, flags, Mode::empty()).expect("the directory is opened");
     for _ in 0..20 {
-        mkdirat(&directory, &name, Mode::RWXU).expect("made");
-        directory = openat(&directory, &name, flags, Mode::empty()).expect("opened");
+        mkdirat(&directory, &name, Mode::RWXU).expect("the directory is created");
+        directory = openat(&directory, &name, flags, Mode::empty()).expect("the directory is opened");
     }
     let later = find(&path);
-    let gap = gap(&later, Some(&before)).expect("it is not complete");
+    let gap = gap(&later, Some(&before)).expect("the search has a gap");
     assert!(gap.starts_with("directories that could not be read: `ddd"), "{gap}");
-    pi_subagent_warden::remove_tree(root.path()).expect("removed");
+    pi_subagent_warden::remove_tree(root.path()).expect("the directory is removed");
 }
 
 /// Root can read everything, so nothing is missing then.
 #[cfg(unix)]
 #[test]
-fn a_directory_that_a_child_has_closed_is_named_and_one_that_was_closed_before_is_not() {
+fn a_directory_closed_by_a_child_is_reported_and_one_closed_before_is_not() {
     use std::os::unix::fs::PermissionsExt as _;
     let close = |path: &Path, mode| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
     };
     let (_root, root) = tree(&["closed/x", "entered/x", "later/.envrc", "`odd`, name/x"]);
     close(&root.join("closed"), 0);

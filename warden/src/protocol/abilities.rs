@@ -81,7 +81,7 @@ mod tests {
             cgroup: Ok("/sys/fs/cgroup/a b".into()),
         };
         assert_eq!(Abilities::parse(&able.to_string()), Some(able));
-        let untried = Abilities::parse("warden 0.1.0\n").expect("the first line is enough");
+        let untried = Abilities::parse("warden 0.1.0\n").expect("the first line is parsed");
         assert_eq!(untried.cgroup, Err("not tried".into()));
         assert_eq!(Abilities::parse(&untried.to_string()), Some(untried));
         assert_eq!(Abilities::parse("bash: not found\n"), None);

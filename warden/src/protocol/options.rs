@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn invalid_arguments_are_reported() {
         for (args, complaint) in [
             (vec!["--grace-ms", "soon", "--", "x"], "--grace-ms needs a number, not soon"),
             (vec!["--writable"], "--writable needs a value"),

@@ -19,15 +19,15 @@ pub struct ToolShell {
     pub hidden: Vec<PathBuf>,
     /// Readable files and directories below a hidden one; missing ones are skipped.
     pub shown: Vec<PathBuf>,
-    /// Files and directories that the child's own sandbox masks. A path cannot be read if its mask was lost because the entry was
-    /// replaced, or if it was missing when the child started.
+    /// Files and directories that the child's own sandbox masks. If such a path is no longer masked because something
+    /// else has taken its place, or was missing when the child started, it cannot be read.
     pub masked: Vec<PathBuf>,
     /// True if the shell may write in `/tmp` and `/dev/shm`, provided that these are the child's own.
     pub temporaries: bool,
     /// True if the network can be used. Otherwise only sockets between processes of this machine remain.
     pub network: bool,
-    /// True if Unix sockets may be created, because the child's mount namespace hides the user's servers. Without it, or if a
-    /// server has started since, only pairs of connected sockets remain.
+    /// True if Unix sockets may be created, because the child's mount namespace hides the user's servers. Otherwise, or
+    /// if a server has started since, only pairs of connected sockets remain.
     pub unix_sockets: bool,
     /// The environment variables that are removed.
     pub unset: Vec<OsString>,
@@ -54,8 +54,8 @@ impl ToolShell {
     /// The longest file of options that is read, in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
 
-    /// Builds the content of the options file: names and their values, each ended by NUL. A value that contains NUL cannot be a
-    /// path or the name of a variable. The rest of such a value is rejected when it is read.
+    /// Builds the content of the options file: names and their values, each ended by NUL. A value that contains NUL
+    /// cannot be a path or the name of a variable. The part after the NUL is rejected when the file is read.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_options_are_named() {
+    fn invalid_options_are_reported() {
         for (bytes, complaint) in [
             (&b""[..], "the options are cut short"),
             (b"shell\0/bin/sh", "the options are cut short"),

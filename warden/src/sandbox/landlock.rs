@@ -54,8 +54,8 @@ pub(super) struct Rules<'a> {
 /// Restricts this process and everything it starts to writing to the places, to harmless devices and, if they are
 /// private to the child, to pseudoterminals.
 ///
-/// Every file can be executed, and be read unless the rules hide it. A directory on the way to a hidden path can be listed unless
-/// the rules hide names, and later entries in it cannot be read.
+/// Every file can be executed, and be read unless the rules hide it. A directory on the way to a hidden path can be
+/// listed unless the rules hide names, and entries that appear in it later cannot be read.
 pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     let reading = if rules.hidden.is_some() { AccessFs::ReadFile.into() } else { BitFlags::empty() };
     let listing = if rules.hides_names { AccessFs::ReadDir.into() } else { BitFlags::empty() };

@@ -72,7 +72,7 @@ impl Masks {
     ///
     /// # Errors
     ///
-    /// If a resource is short, so that the state of the path is unknown.
+    /// If a resource has run out, so that it is unknown whether a path exists.
     pub(super) fn new(
         hidden: &[PathBuf],
         shown: &[PathBuf],
@@ -200,7 +200,7 @@ impl Masks {
 ///
 /// # Errors
 ///
-/// If a resource is short, so that the state of the path is unknown.
+/// If a resource has run out, so that it is unknown whether a path exists.
 pub(super) fn is_open(path: &Path) -> io::Result<bool> {
     let wanted = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::SIZE;
     let found = match statx(CWD, path, AtFlags::empty(), wanted) {
@@ -248,14 +248,15 @@ mod tests {
 
     #[test]
     fn a_place_in_a_mask_stays_visible_inside_of_a_shown_directory() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let root = directory.path().canonicalize().expect("it exists");
+        let directory = tempfile::tempdir().expect("a temporary directory is created");
+        let root = directory.path().canonicalize().expect("the path exists");
         let hidden = root.join("agent/subagents");
         let place = root.join("agent/subagents/scratch");
-        fs::create_dir_all(&place).expect("made");
-        let places = [Place::open(&place).expect("it exists")];
+        fs::create_dir_all(&place).expect("the directory is created");
+        let places = [Place::open(&place).expect("the place is opened")];
         for shown in [vec![], vec![root.clone()], vec![root.join("agent")]] {
-            let masks = Masks::new(std::slice::from_ref(&hidden), &shown, &places, &[]).expect("planned");
+            let masks = Masks::new(std::slice::from_ref(&hidden), &shown, &places, &[])
+                .expect("the masks are planned");
             let steps: Vec<_> = masks.steps.iter().map(|step| (step.path.clone(), step.shows)).collect();
             assert_eq!(steps, [(hidden.clone(), false), (place.clone(), true)], "{shown:?}");
         }

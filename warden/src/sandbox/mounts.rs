@@ -38,7 +38,8 @@ pub(super) enum Layer {
 }
 
 impl Layer {
-    /// For want of a resource the layer is not left out: that would be a weaker sandbox on a machine that can do better.
+    /// A shortage of a resource is an error and does not leave the layer out: the sandbox would be weaker than this
+    /// machine allows.
     fn left_out(error: io::Error) -> io::Result<Self> {
         if is_transient(&error) { Err(error) } else { Ok(Self::LeftOut(error)) }
     }
@@ -49,7 +50,8 @@ impl Layer {
 ///
 /// # Errors
 ///
-/// If it failed after a step that cannot be undone, or because a resource is short. This process must not continue then.
+/// If it failed after a step that cannot be undone, or because a resource has run out. This process must not continue
+/// then.
 pub(super) fn enter(
     places: &[Place],
     protected: &[Place],
@@ -141,9 +143,9 @@ fn attach(place: &Place) -> io::Result<OwnedFd> {
     Ok(mount)
 }
 
-/// Returns the paths that become their own mounts, outer ones before inner ones, and if they may be written: all protected paths,
-/// and each place that does not get its rights from the mount around it. Fewer mounts are better: nothing can be renamed or
-/// linked between mounts, and no mount can be removed.
+/// Returns the paths that become their own mounts, outer ones before inner ones, and whether each may be written: all
+/// protected paths, and each place that does not get its rights from the mount around it. Fewer mounts are better:
+/// nothing can be renamed or linked between mounts, and no mount can be removed.
 fn own_mounts<'a>(places: &'a [Place], protected: &'a [Place]) -> io::Result<Vec<(&'a Place, bool)>> {
     let protected = protected.iter().map(|place| (place, false));
     let mut all: Vec<_> = protected.chain(places.iter().map(|place| (place, true))).collect();

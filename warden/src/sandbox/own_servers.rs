@@ -39,7 +39,7 @@ const WELL_KNOWN: [&str; 26] = [
     "/tmp/.ICE-unix",
 ];
 
-/// The prefixes of names below `/tmp` of other such servers.
+/// The prefixes of the names that other such servers use below `/tmp`.
 const IN_TMP: [&str; 10] =
     ["tmux-", "ssh-", "dbus-", "emacs", "nvim", "vscode-", "kitty-", "mykitty", "zellij-", "screens"];
 
@@ -50,7 +50,7 @@ const SEPARATORS: [char; 4] = [',', ':', ';', '='];
 ///
 /// # Errors
 ///
-/// If a resource is short, so that the state of the path is unknown.
+/// If a resource has run out, so that it is unknown whether a path exists.
 pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
     let mut paths = known();
     let in_tmp = match fs::read_dir("/tmp") {

@@ -83,7 +83,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// If the system does not know.
+    /// If the system does not report the file systems.
     pub(super) fn is_beside(&self, other: &Self) -> io::Result<bool> {
         Ok(fstat(&self.fd)?.st_dev == fstat(&other.fd)?.st_dev)
     }
@@ -154,7 +154,7 @@ impl std::error::Error for AtPath {}
 ///
 /// # Errors
 ///
-/// If a resource is short: a path that cannot be found for now still exists.
+/// If a resource has run out: a path that cannot be found for now may still exist.
 pub(super) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
     match std::fs::canonicalize(path) {
         Err(error) if is_transient(&error) => Err(error),
@@ -175,13 +175,13 @@ mod tests {
 
     #[test]
     fn only_a_file_or_a_directory_may_be_writable() {
-        let scene = tempfile::tempdir().expect("a directory for the test");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
         let file = scene.path().join("file");
         let link = scene.path().join("link");
-        std::fs::write(&file, "").expect("a file");
-        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        std::fs::write(&file, "").expect("the file is written");
+        std::os::unix::fs::symlink(&file, &link).expect("the link is created");
         let above = scene.path().join("above");
-        std::os::unix::fs::symlink(scene.path(), &above).expect("a link");
+        std::os::unix::fs::symlink(scene.path(), &above).expect("the link is created");
         let open = |path: &Path| {
             Place::open(path).map(|place| place.is_directory()).map_err(|error| error.raw_os_error())
         };
@@ -198,10 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn everything_but_a_link_can_be_protected() {
-        let scene = tempfile::tempdir().expect("a directory for the test");
+    fn anything_except_a_link_can_be_protected() {
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
         let link = scene.path().join("link");
-        std::os::unix::fs::symlink("/dev/null", &link).expect("a link");
+        std::os::unix::fs::symlink("/dev/null", &link).expect("the link is created");
         let is_there = |path: &Path| {
             Place::if_there(path).map(|place| place.is_some()).map_err(|error| error.raw_os_error())
         };
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn a_replaced_place_is_refused() {
-        let scene = tempfile::tempdir().expect("a directory for the test");
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
         let path = scene.path().join("tmp");
-        std::fs::create_dir(&path).expect("a directory");
-        let place = Place::open(&path).expect("it is a directory");
+        std::fs::create_dir(&path).expect("the directory is created");
+        let place = Place::open(&path).expect("the place is opened");
         assert!(place.reopen().is_ok());
-        std::fs::rename(&path, scene.path().join("old")).expect("it can be moved");
-        std::fs::create_dir(&path).expect("another directory");
+        std::fs::rename(&path, scene.path().join("old")).expect("the rename succeeds");
+        std::fs::create_dir(&path).expect("the other directory is created");
         assert_eq!(place.reopen().map_err(|error| error.raw_os_error()).err(), Some(Some(libc::ESTALE)));
     }
 }

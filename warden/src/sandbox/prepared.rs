@@ -68,9 +68,9 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// If Landlock cannot be applied, or the mount layer failed after a step that cannot be undone. No program may be executed
-    /// then. A machine that does not allow the mount layer at all is no error: [`Mechanism::MountNamespace`] is then missing from
-    /// the result.
+    /// If Landlock cannot be applied, or the mount layer failed after a step that cannot be undone. No program may be
+    /// executed then. If the machine does not allow the mount layer at all, that is not an error:
+    /// [`Mechanism::MountNamespace`] is then missing from the result.
     pub(crate) fn enter(mut self) -> io::Result<Vec<Mechanism>> {
         let layer = if self.metadata {
             Some(mounts::enter(&self.places, &self.protected, &self.masks, self.temporaries.as_ref())?)

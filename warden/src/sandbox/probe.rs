@@ -41,7 +41,7 @@ pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
     shown(tried.map(|()| version), |error| format!("Landlock cannot be applied: {error}"))
 }
 
-/// Probes if a child can get the mount layer.
+/// Probes whether a child can get the mount layer.
 pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;
@@ -59,7 +59,7 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     })
 }
 
-/// Probes if a child can get its own `/tmp` and `/dev/shm` in a mount namespace.
+/// Probes whether a child can get its own `/tmp` and `/dev/shm` in a mount namespace.
 pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
     let attempt = || {
         if unshare(UnshareFlags::NEWNS).is_err() {
@@ -76,7 +76,7 @@ pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
     })
 }
 
-/// Probes if the programs started by a child's tools can get their own sandbox, inside the child's.
+/// Probes whether the programs started by a child's tools can get their own sandbox inside the child's.
 pub(crate) fn tools() -> io::Result<Result<(), String>> {
     let attempt = || {
         restrict(&Rules::default())?;

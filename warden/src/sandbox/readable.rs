@@ -1,4 +1,5 @@
-//! The readable paths, for a mechanism that only allows: everything next to the paths that lead to hidden entries.
+//! The readable paths, for a mechanism that can only allow paths and refuse none: all entries except the hidden ones
+//! and the directories that lead to them.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -14,11 +15,11 @@ use super::place::AtPath;
 
 /// The directory of the devices. They show the user's input and output, and to root the disks with all hidden files.
 const DEVICES: &str = "/dev";
-/// The entries among the devices that are none: shared memory and message queues.
+/// The entries of `/dev` that are not devices: shared memory and message queues.
 const NO_DEVICES: [&CStr; 2] = [c"shm", c"mqueue"];
 /// The most entries that are looked at. A sandbox that takes longer than that to set up is refused.
 const MAX_ENTRIES: usize = 20_000;
-/// The amount of a directory that is read at once, in bytes.
+/// The number of bytes of a directory that are read at once.
 const AT_ONCE: usize = 2 * 1024;
 
 /// Calls `allow` for files and directories that together contain everything but the devices and `hidden`, which has paths

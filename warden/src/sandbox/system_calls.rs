@@ -183,7 +183,7 @@ mod tests {
         let arch = match std::env::consts::ARCH {
             "x86_64" => 0xc000_003e_u32,
             "aarch64" => 0xc000_00b7,
-            other => panic!("no number for {other}"),
+            other => panic!("the filter has no number for {other}"),
         };
         let mut data = [call, arch, 0, 0].map(u32::to_ne_bytes).concat();
         data.extend(arguments.into_iter().flat_map(u64::to_ne_bytes));
@@ -195,7 +195,7 @@ mod tests {
             at += 1;
             match code {
                 0x20 => {
-                    let word = data[k as usize..].first_chunk().expect("within the call");
+                    let word = data[k as usize..].first_chunk().expect("the offset is within the call");
                     value = u32::from_ne_bytes(*word);
                 }
                 0x54 => value &= k,
@@ -211,8 +211,8 @@ mod tests {
     }
 
     #[test]
-    fn each_call_gets_its_answer() {
-        let program = whole(&dangerous().expect("it can be compiled"));
+    fn each_system_call_is_allowed_or_refused() {
+        let program = whole(&dangerous().expect("the filter is compiled"));
         let error = |errno: Errno| libc::SECCOMP_RET_ERRNO | errno.raw_os_error().unsigned_abs();
         let allowed = libc::SECCOMP_RET_ALLOW;
         let refused = error(Errno::PERM);
@@ -228,7 +228,7 @@ mod tests {
             ("typing", libc::SYS_ioctl, [0, TIOCSTI | (1 << 40), 0], refused),
             ("a size", libc::SYS_ioctl, [0, 0x5413, 0], allowed),
         ] {
-            let number = u32::try_from(call).expect("a small number");
+            let number = u32::try_from(call).expect("the number fits");
             assert_eq!(answer(&program, number, arguments), expected, "{label}");
             if cfg!(target_arch = "x86_64") {
                 assert_eq!(answer(&program, X32 | number, arguments), missing, "{label}, second set");

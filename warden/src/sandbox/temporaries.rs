@@ -34,8 +34,8 @@ pub(super) const TEMPORARIES: [&str; 2] = [TEMPORARY, SHARED_MEMORY];
 
 /// A child gets at most this part of the machine's memory: one eighth.
 const SHARE: u64 = 8;
-/// There may be one file or directory for so many bytes of the bound. Each takes about a kilobyte of the kernel's memory, which
-/// the bound does not count.
+/// The bytes of the bound for each file or directory that may exist. Each takes about a kilobyte of the kernel's
+/// memory, which the bound does not count.
 const BYTES_OF_A_FILE: u64 = 8 << 10;
 /// The names of the directories in the memory: two for the overlay, one for `/dev/shm`.
 const UPPER: &str = "upper";
@@ -64,7 +64,7 @@ impl Temporaries {
     ///
     /// # Errors
     ///
-    /// For want of a resource.
+    /// If a resource has run out.
     pub(super) fn new(bytes: u64, places: &[Place], shown: &[PathBuf]) -> io::Result<Self> {
         let mut kept: Vec<PathBuf> = places.iter().map(|place| place.path().to_owned()).collect();
         for path in shown {
@@ -77,7 +77,7 @@ impl Temporaries {
     ///
     /// # Errors
     ///
-    /// If this machine does not allow it, or a resource is short.
+    /// If this machine does not allow it, or a resource has run out.
     pub(super) fn put_on(&self) -> io::Result<[OwnedFd; 2]> {
         for path in TEMPORARIES.map(Path::new) {
             if real(path)?.is_none_or(|real| real != path) {
@@ -98,7 +98,8 @@ impl Temporaries {
         Ok([overlay, shared])
     }
 
-    /// Copies the mounts of what stays, outer ones only: each copy has everything below it.
+    /// Copies the mounts of the paths that remain visible. Only outer ones are copied, because each copy has everything
+    /// below it.
     fn kept(&self) -> io::Result<Vec<Kept>> {
         let is_inside = |path: &PathBuf| TEMPORARIES.iter().any(|own| path.starts_with(own));
         // An overlay does not show other mounts below the directory.
@@ -176,7 +177,7 @@ fn put_at(mount: &OwnedFd, path: &str) -> io::Result<()> {
     Ok(move_mount(mount, NOTHING, CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
-/// Mounts what stays onto its old path.
+/// Mounts the copies at their old paths.
 fn show(kept: &[Kept], shared: &OwnedFd) -> io::Result<()> {
     for Kept { path, mount } in kept {
         if let Ok(name) = path.strip_prefix(SHARED_MEMORY) {
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mount_point_is_read_as_it_was_made() {
+    fn an_escaped_mount_point_is_decoded() {
         for (text, path) in [
             ("/tmp/a", "/tmp/a"),
             (r"/tmp/a\040b\134", r"/tmp/a b\"),
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_gets_a_part_of_the_memory_at_most() {
+    fn a_child_gets_at_most_a_share_of_the_memory() {
         assert_eq!(bound(4096), 4096);
         assert!(bound(u64::MAX) < u64::MAX / SHARE);
     }

@@ -83,8 +83,8 @@ pub(crate) fn refuse_foreign_sockets(root: BorrowedFd<'_>) -> io::Result<()> {
     enter_ruleset(ruleset.as_fd())
 }
 
-/// Adds a rule to a ruleset: the rights for a file, or for a directory and all below it. The `landlock` crate would ask first if
-/// it is a file, which takes as long again, and there are many of them.
+/// Adds a rule to a ruleset: the rights for a file, or for a directory and all below it. The `landlock` crate would
+/// first ask whether it is a file, which takes as long again, and there are many of them.
 pub(crate) fn allow_beneath(ruleset: BorrowedFd<'_>, at: BorrowedFd<'_>, allowed: u64) -> io::Result<()> {
     /// `LANDLOCK_RULE_PATH_BENEATH`.
     const BENEATH: libc::c_int = 1;

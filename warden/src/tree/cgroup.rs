@@ -98,7 +98,7 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
     Some(Path::new(point).join(group.strip_prefix(root).ok()?))
 }
 
-/// Probes if a tree can get a control group here; returns its directory.
+/// Probes whether a tree can get a control group here. Returns the directory in which it can.
 pub(crate) fn cgroup() -> Result<String, String> {
     let group = Cgroup::create().map_err(|error| format!("a control group cannot be created: {error}"))?;
     // Making one is not enough: Docker's default filter, for one, leaves out the call that forks into it.

@@ -65,7 +65,8 @@ impl Tree {
         }
     }
 
-    /// Returns the minimum number of processes. Called while not all are reaped, so there is one even if the warden cannot check.
+    /// Returns a lower bound of the number of processes. Called while not all are reaped, so there is one even if the
+    /// warden cannot check.
     pub(crate) fn left(&self) -> u64 {
         (descendants().len().max(self.own_children().len()) as u64).max(1)
     }
@@ -159,8 +160,8 @@ mod tests {
     fn own_children_are_found() {
         let mut child = std::process::Command::new("sleep").arg("30").spawn().expect("sleep starts");
         let found = descendants().iter().any(|pid| pid.as_raw_nonzero().get().unsigned_abs() == child.id());
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
+        child.kill().expect("the child is killed");
+        child.wait().expect("the child ends");
         assert!(found);
     }
 }

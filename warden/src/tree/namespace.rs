@@ -56,7 +56,7 @@ fn stand_for(pid: Pid, lives: &OwnedFd) -> ! {
     }
 }
 
-/// Root needs no user namespace. Another user gets one that maps only the own user and group, unchanged.
+/// Root needs no user namespace. Any other user gets one that maps only that user and its group, unchanged.
 fn unshare() -> io::Result<()> {
     let wanted = UnshareFlags::NEWPID | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
     if rustix::process::getuid().is_root() && sys::unshare(wanted).is_ok() {
@@ -72,7 +72,7 @@ fn show_own_processes() -> io::Result<()> {
     Ok(mount("proc", "/proc", "proc", flags, None)?)
 }
 
-/// Probes in a fork if a child could get a pid namespace.
+/// Probes in a fork whether a child could get a pid namespace.
 pub(crate) fn pid_namespace() -> io::Result<Result<(), String>> {
     let tried = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
     shown(tried, |error| format!("the kernel refused a pid namespace: {error}"))

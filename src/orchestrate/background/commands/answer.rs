@@ -34,12 +34,12 @@ pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
 pub struct CommandHost {
     /// The host as it is now.
     pub context: HostContext,
-    /// The way to start a host process for a detached run.
+    /// The command that starts a host process for a detached run.
     pub host_process: Option<Detached>,
 }
 
-/// Carries out the command in the line after `/subagents`, and reports the result. `host` is the current state of the host, if it
-/// is newer than the opening of the conversation.
+/// Carries out the command in the line after `/subagents`, and reports the result. `host` is the host's current state.
+/// Without it, the state at the opening of the conversation counts.
 pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
@@ -171,8 +171,8 @@ async fn answer_on(
     }
 }
 
-/// The run with the id of its child's session, which a run under way has only in the file of that session, and without a
-/// transcript that was deleted.
+/// Returns the run with the id of its child's session, which only the session file has while the run works. The
+/// transcript of an ended run gets its current path, or none if it was deleted.
 pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
@@ -195,7 +195,7 @@ struct NewRun {
     wait: bool,
 }
 
-/// Starts an agent in the background, as a model does, without its turn.
+/// Starts an agent in the background like a model's call, but without a turn of the model.
 async fn start(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
@@ -218,7 +218,7 @@ async fn start(
         let context = Arc::clone(&context);
         blocking(move || CallSettings::read(&cwd, &context).config()).await
     };
-    // A detached run needs a hard limit, and no one has named one.
+    // A detached run needs a hard limit. The command has no option for it, so the configured limit counts.
     let is_detached = config.background.on_exit == OnExit::Keep;
     let request = SpawnRequest {
         agent: Some(agent),
@@ -238,7 +238,8 @@ async fn start(
     }
 }
 
-/// Answers `/stop`: ends every run of a conversation, which begins at once. `turn`: its host ends the turn under way too.
+/// Answers `/stop`: ends every run of a conversation. The runs of this process begin to end when this is called.
+/// `turn`: the host also ends the current turn.
 pub fn stop_everything(
     service: &Arc<BackgroundService>,
     session: &str,
@@ -251,7 +252,7 @@ pub fn stop_everything(
     }
 }
 
-/// The newest part of a run's conversation, with a version that changes when its file does.
+/// Reads the newest part of a run's conversation. Also returns a version that changes when the file changes.
 ///
 /// # Errors
 ///
@@ -270,7 +271,8 @@ pub async fn transcript(
     Ok((transcript, version.unwrap_or_default()))
 }
 
-/// Finds a run by name, first in the conversation, then among all. `live` prefers a live run among several with the name.
+/// Finds a run by name, first in the conversation, then among all. If several runs have the name, `live` prefers one
+/// that has not ended.
 async fn find(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
@@ -298,7 +300,7 @@ async fn in_other_sessions(
     let mut all = service.runs(None).await;
     let id = target.0.clone();
     let stored = service.blocking(move |service| service.repository.with_id(&id)).await;
-    // Older ones than those in lists have their ids too.
+    // A run that is too old for the lists can still be found by its id.
     all.extend(
         stored.into_iter().filter(|run| all.iter().all(|known| known.key != run.key)).collect::<Vec<_>>(),
     );

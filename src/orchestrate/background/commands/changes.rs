@@ -1,4 +1,4 @@
-//! Carries out the commands about the changes of a run, here or in a private tree.
+//! Carries out the commands about the changes of a run, in the user's tree or in a private tree.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,9 +14,9 @@ use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, sna
 use crate::text::chain;
 use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
 
-/// The reason why no command changes anything while a run works.
+/// The refusal of every command while the run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
-/// The reason why there is nothing to abort, without a named run.
+/// The error of `apply --abort` without a named run, if no run of the session is applied.
 const NOT_APPLIED: &str = "no run of this session is applied; to undo the apply of another session's run, \
                            name it: `/subagents apply --abort ID`";
 
@@ -26,8 +26,8 @@ const UNKNOWN: &str = "unknown";
 /// The reason why a run without a snapshot cannot be undone.
 const NO_SNAPSHOT: &str = "it could not write, has changed nothing, or worked outside of a git repository";
 
-/// Shows, applies, aborts, undoes or discards the changes of a run. The person decides on the report, so it is not redacted on
-/// their screen.
+/// Shows, applies, reverts or discards the changes of a run. The person who typed the command decides by the report, so
+/// it is not redacted on their screen.
 pub(super) async fn carry_out_change(
     run: &RunRecord,
     command: RunCommand,
@@ -94,7 +94,7 @@ async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyE
     Ok(undone_report(run, &undone))
 }
 
-/// Aborts the last apply of these runs.
+/// Aborts the newest apply among these runs.
 pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -> Report {
     let mut last: Option<(u64, &RunRecord)> = None;
     if let Some(first) = runs.first()
@@ -113,13 +113,13 @@ pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -
     }
 }
 
-/// Finds a run without a stored record by the snapshot of its tree: a run of a program without a conversation, or a run whose
-/// record was removed. Its result has named its id anyway.
+/// Finds a run without a stored record by the snapshot of its tree: a run of a program without a conversation, or a run
+/// whose record was removed. The result of such a run has named its id.
 pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> Option<RunRecord> {
     let run = RunRecord { cwd: scope.cwd.clone(), ..RunRecord::default() };
     let (_, store) = store_of(&run, &scope.context).await.ok()?;
     let snapshot = store.open(&target.0).await.ok()?;
-    // Without an end its run may still work, in another process.
+    // A run without a recorded end may still work, in another process.
     let has_ended =
         if snapshot.is_of_private_tree() { snapshot.artifacts.is_some() } else { snapshot.end.is_some() };
     has_ended.then(|| RunRecord {

@@ -5,7 +5,7 @@ use crate::present::{state, who};
 use crate::run::RunRecord;
 use crate::text::one_line;
 
-/// Most ways offered.
+/// The maximum number of completions offered.
 const MAX_OFFERED: usize = 20;
 
 /// One completion.

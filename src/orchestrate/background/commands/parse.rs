@@ -17,7 +17,7 @@ pub enum Command {
     Agents,
     /// Checks whether delegation works.
     Doctor,
-    /// Moves what calls wait for to the background.
+    /// Moves the runs of waiting calls to the background.
     Background {
         /// The run whose call is meant; without one, every call of the session.
         run: Option<Target>,
@@ -33,7 +33,7 @@ pub enum Command {
     },
     /// Aborts the last apply.
     AbortApply,
-    /// Does something with one run.
+    /// Carries out a command on one run.
     On(Target, RunCommand),
 }
 
@@ -61,7 +61,7 @@ pub enum RunCommand {
         /// Its next prompt; not blank.
         message: Option<String>,
     },
-    /// Brings back the files that it has changed.
+    /// Reverts the files that it has changed.
     Undo,
     /// Shows the changes in its private tree.
     Diff,
@@ -70,11 +70,11 @@ pub enum RunCommand {
         /// True to apply files that run code later, too.
         with_flagged: bool,
     },
-    /// Restores the files from before its apply.
+    /// Undoes its apply: restores the earlier files.
     AbortApply,
     /// Deletes its artifacts.
     Discard {
-        /// True to do so without a question.
+        /// True to delete them; otherwise they are only listed.
         is_sure: bool,
     },
 }
@@ -120,7 +120,7 @@ impl Target {
 ///
 /// # Errors
 ///
-/// With a report of the missing, superfluous or unknown word.
+/// If a word is missing, superfluous or unknown; the report names it.
 pub fn parse(line: &str) -> Result<Command, Report> {
     let mut words = Words(line.trim());
     let Some(name) = words.next() else { return Ok(Command::List { all: false }) };
@@ -303,14 +303,14 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
     Subcommand { name, arguments, description }
 }
 
-/// Shows the run as it works.
+/// The flag that shows the run's progress.
 pub(super) const WAIT: &str = "--wait";
 
-/// Aborts an apply.
+/// The flag that aborts an apply.
 pub(super) const ABORT: &str = "--abort";
-/// Takes over files that run code later, too.
+/// The flag that also applies files that run code later.
 pub(super) const WITH_FLAGGED: &str = "--with-flagged";
-/// Confirms the command.
+/// The flag that confirms a command that deletes files.
 pub(super) const YES: &str = "--yes";
 
 /// All subcommands.

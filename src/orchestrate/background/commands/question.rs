@@ -1,4 +1,4 @@
-//! Finds the question of `answer …` among those that wait for a person.
+//! Finds the question that `answer …` refers to, among the questions that wait for a person.
 
 use super::parse::Words;
 use crate::text::{nearest, quoted, suggestion};
@@ -14,12 +14,13 @@ pub struct AskingRun {
     pub label: Option<String>,
 }
 
-/// Returns the index of the question that a line refers to, oldest first: by its number from 1, by the run's label or the
-/// beginning of its id, or by the agent; the oldest without any of these. `None` if the line is another command.
+/// Returns the index of the question that a line refers to, oldest first: by its number from 1, by the run's label or
+/// the beginning of its id, or by the agent. Without any of these, it is the oldest question. `None` if the line is
+/// another command.
 ///
 /// # Errors
 ///
-/// Says that no question waits, or none of this name.
+/// If no question waits, or none has this name; the text says so.
 #[must_use]
 pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<usize, String>> {
     let mut words = Words(line);
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_is_no_question() {
+    fn an_empty_name_is_refused() {
         let waiting = [asking("1a2b3c4d", "explorer", Some(""))];
         for line in ["answer \"\"", "answer \" \"", "answer \""] {
             let problem = question_to_answer(line, &waiting).and_then(Result::err).unwrap_or_default();
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn other_commands_are_none() {
+    fn other_commands_are_ignored() {
         for line in ["", "list", "answers", "send answer x"] {
             assert_eq!(question_to_answer(line, &[]), None, "{line}");
         }

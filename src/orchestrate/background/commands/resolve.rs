@@ -5,13 +5,13 @@ use crate::present::{Mark, Report, ReportLine, mark, state, who};
 use crate::run::RunRecord;
 use crate::text::{nearest, one_line, quoted, suggestion, without_controls};
 
-/// Most runs listed in an error.
+/// The maximum number of runs listed in an error.
 const MAX_NAMED: usize = 8;
-/// Fewer characters of a UUID do not distinguish runs.
+/// The minimum number of characters of a UUID that name a run. Fewer do not distinguish runs.
 const LEAST_OF_KEY: usize = 4;
 
-/// Finds a run among `runs`, newest first. A number counts in the list shown last, whose keys are in `shown`, or in `runs`
-/// without one. `live` prefers a run that has not ended among several with the name.
+/// Finds a run among `runs`, newest first. A number is a position in the list shown last, whose keys are in `shown`. If
+/// no list was shown, it is a position in `runs`. If several runs have the name, `live` prefers one that has not ended.
 ///
 /// # Errors
 ///
@@ -56,7 +56,8 @@ pub fn resolve<'a>(
     }
 }
 
-/// Finds a run among `runs` by an id or its label. `live` prefers a run that has not ended among several with the name.
+/// Finds a run among `runs` by an id or its label. If several runs have the name, `live` prefers one that has not
+/// ended.
 ///
 /// # Errors
 ///

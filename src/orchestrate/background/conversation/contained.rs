@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn only_announcements_and_replies_confirm_deliveries() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let path = root.path().join("session.jsonl");
         let lines = [
             r#"{"type":"session","id":"x"}"#,
@@ -106,9 +106,9 @@ mod tests {
             r#"{"type":"message","message":{"role":"toolResult","toolName":"read","details":{"deliveryIds":["g"]}}}"#,
             r#"{"type":"custom_message","customType":"subagent-announcement","details":{"deliveryIds":["half"#,
         ];
-        std::fs::write(&path, lines.join("\n")).expect("written");
+        std::fs::write(&path, lines.join("\n")).expect("the file is written");
         let expected = ["a", "b", "e", "f"].map(str::to_owned);
-        assert_eq!(contained_in(&path).expect("readable"), HashSet::from(expected));
+        assert_eq!(contained_in(&path).expect("the session is readable"), HashSet::from(expected));
         assert!(contained_in(root.path()).is_err());
         let entries = format!("[{},null,7]", lines[..7].join(","));
         assert_eq!(delivered_in(&entries), ["a", "b", "e", "f"]);

@@ -1,15 +1,15 @@
 //! Brings messages into the session of a host, each once.
 //!
-//! A host such as pi owns its session: it appends a message at some moments, drops or refuses it at others, and says nothing
-//! of either. So a message counts once the session is seen to contain it. The host reports what has happened, and then takes
-//! [`Step`]s until there is none. Nothing is put into pi's own queue of follow-ups: Escape empties that, an abort over RPC
-//! leaves it full for the next prompt, and nobody can see which of the two has happened.
+//! A host such as pi owns its session: it appends a message at some moments, drops or refuses it at others, and reports
+//! neither. So a message counts once the session is seen to contain it. The host reports an event, and then takes
+//! [`Step`]s until there is none. Nothing is put into pi's own queue of follow-ups: Escape empties that, an abort over
+//! RPC leaves it full for the next prompt, and it is not visible which of the two has happened.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The pause between two checks of a message that could not be sent before.
+/// The pause between two checks whether a held message can be sent now.
 pub const LOOK: Duration = Duration::from_millis(250);
 /// No turn is started for so long after a session was opened: its first prompt may be on its way.
 const OPENING: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub enum Step {
     },
 }
 
-/// Messages that join the session before its model would stop.
+/// Messages that join the session at the point at which its model would stop.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Joining {
     /// The messages, oldest first.
@@ -70,7 +70,7 @@ pub struct Dispatcher {
     is_cut_off: bool,
     /// Not seen in the session yet, oldest first.
     outgoing: Vec<Outgoing>,
-    /// Seen in the session, and not told to anybody.
+    /// Seen in the session, but not reported with [`Step::Arrived`] yet.
     arrived: VecDeque<String>,
     /// In the session, and not known to be in its file.
     unwritten: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Dispatcher {
     known: HashSet<String>,
     must_check: bool,
     sending: Option<Sending>,
-    /// The sending that goes on when the host has handed over the message of the last step.
+    /// The sending that continues once the host has confirmed the message of the last step.
     unsent: Option<Sending>,
 }
 
@@ -88,7 +88,8 @@ struct Outgoing {
     ids: Vec<String>,
     triggers_turn: bool,
     attempts: u32,
-    /// The time at which the host got it. Before that, and after a rejection, it is held.
+    /// The time of the last attempt to send it. `None` while it is held: before the first attempt, and again if it has
+    /// not arrived.
     sent: Option<Instant>,
 }
 
@@ -101,7 +102,7 @@ struct Sending {
     starts_turn: Option<bool>,
 }
 
-/// The sent messages without confirmation that are sent again.
+/// The messages that are sent again because they have not arrived.
 #[derive(Clone, Copy, Debug)]
 enum Again {
     None,
@@ -127,7 +128,7 @@ impl Outgoing {
 }
 
 impl Dispatcher {
-    /// For a session that contains the deliveries `delivered`.
+    /// Creates a dispatcher for a session that already contains the deliveries `delivered`.
     #[must_use]
     pub fn new(has_user: bool, delivered: Vec<String>, now: Instant) -> Self {
         Self {
@@ -209,7 +210,8 @@ impl Dispatcher {
         self.begin(None);
     }
 
-    /// The model is about to stop: the held messages join the session, and the model continues with them.
+    /// The model is about to stop: the held messages join the session, and the model may continue because of them.
+    /// `None` if no message is held.
     pub fn join(&mut self, now: Instant) -> Option<Joining> {
         let held: Vec<_> = self.outgoing.iter_mut().filter(|each| each.sent.is_none()).collect();
         if held.is_empty() {
@@ -223,18 +225,18 @@ impl Dispatcher {
         Some(Joining { messages: messages.collect(), continues })
     }
 
-    /// The model has stopped: unconfirmed messages are sent again. A model that was aborted or lost gets the messages without a
-    /// turn.
+    /// The model has stopped: messages that were sent but have not arrived are sent again. A model that was aborted, or
+    /// whose last answer was cut off, gets the messages without a turn.
     pub fn settled(&mut self, is_aborted: bool) {
         self.begin(Some(Sending::new(Again::All, !is_aborted && !self.is_cut_off)));
     }
 
-    /// The host is about to end unless the model goes on.
+    /// The host is about to end unless the model continues.
     pub fn drain(&mut self) {
         self.begin(Some(Sending::new(Again::None, true)));
     }
 
-    /// The session is gone: its unconfirmed messages belong to the outbox again.
+    /// The session is gone: the messages that it does not contain belong to the outbox again.
     pub fn forget(&mut self) {
         self.begin(None);
         self.outgoing.clear();
@@ -247,7 +249,7 @@ impl Dispatcher {
     pub fn contains(&mut self, ids: &HashSet<String>, file: Option<&Path>) {
         self.must_check = false;
         self.is_written = file.is_none_or(Path::exists);
-        // However it came there: a call may have waited for it.
+        // A message counts however it got there: a call may have waited for it.
         let is_there = |each: &mut Outgoing| each.ids.iter().all(|id| ids.contains(id));
         for there in self.outgoing.extract_if(.., is_there) {
             self.arrived.push_back(there.name());

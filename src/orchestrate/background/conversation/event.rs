@@ -1,4 +1,4 @@
-//! The events of a conversation's listener.
+//! The events that a conversation's listener receives.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::present::{RunQuestion, announcement_details, questions_details};
 use crate::run::RunRecord;
 use crate::text::{floor_char_boundary, text_enum};
 
-/// Most bytes of a task in an event.
+/// The maximum number of bytes of a task in an event.
 const TASK_BYTES: usize = 200;
 
 /// A change in the background runs of a conversation.
@@ -36,17 +36,17 @@ text_enum! {
         Started = "subagent:started",
         /// Something about a run under way has changed.
         Updated = "subagent:update",
-        /// It is over.
+        /// It has ended.
         Ended = "subagent:ended",
     }
 }
 
-/// Something that happened to a run, as other extensions hear of it.
+/// An event of a run, as other extensions receive it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     /// The kind of the event.
     pub happened: Happened,
-    /// The run, with those fields alone that [`published_run`](super::news::published_run) keeps.
+    /// The run, with only the fields that [`published_run`](super::news::published_run) keeps.
     pub run: RunRecord,
 }
 
@@ -57,7 +57,7 @@ pub struct DeliveryMessage {
     pub delivery_ids: Vec<String>,
     /// The runs, with their long texts.
     pub runs: Vec<RunRecord>,
-    /// The questions of runs: a message has results or questions.
+    /// The questions of runs. A message has either results or questions.
     pub questions: Vec<RunQuestion>,
     /// The message text for the model.
     pub text: String,
@@ -102,7 +102,7 @@ pub enum Ack {
     Accepted,
     /// The listener failed. The deliveries in the event are offered again.
     Rejected,
-    /// The listener is gone. The conversation is closed.
+    /// The listener is gone, so the conversation is closed.
     Closed,
 }
 
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_run_has_no_long_texts_and_whole_characters() {
+    fn a_brief_run_has_short_texts_that_end_with_a_whole_character() {
         let long =
             RunRecord { task: "é".repeat(150), result: Some("x".to_owned()), ..run(TaskState::Waiting) };
         let brief = brief(RunRecord { task: format!("x{}", long.task), ..long });

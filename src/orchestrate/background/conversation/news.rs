@@ -15,7 +15,7 @@ const MAX_TEXT: usize = 500;
 /// Characters of a result.
 const MAX_RESULT: usize = 4_000;
 
-/// Limits the rate of events.
+/// The selection of events for other extensions, with a limited rate of updates.
 #[derive(Debug, Default)]
 pub(in super::super) struct EventThrottle {
     /// The last event of each active run, with its time.
@@ -25,7 +25,8 @@ pub(in super::super) struct EventThrottle {
 }
 
 impl EventThrottle {
-    /// The news of this event. A run that was not told about before was under way when its session was opened.
+    /// Returns the events for other extensions. A live run without an earlier event was already live when its session
+    /// was opened, and gets an update.
     pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
         let mut news = Vec::new();
         for run in &event.started {
@@ -49,7 +50,7 @@ impl EventThrottle {
         news
     }
 
-    /// Returns the time of the next event without a further change.
+    /// Returns the time at which the next delayed update is due.
     pub(in super::super) fn next(&self) -> Option<Instant> {
         self.changed.keys().filter_map(|key| self.published.get(key)).map(|(_, at)| *at + UPDATE).min()
     }
@@ -129,11 +130,15 @@ mod tests {
         assert_eq!(at(200, runs(working(1))), (vec![], Some(1_000)));
         assert_eq!(at(400, runs(working(2))), (vec![], Some(1_000)));
         assert_eq!(at(1_000, BackgroundEvent::default()), (vec![(Happened::Updated, 2)], None));
-        assert_eq!(at(1_100, runs(working(2))), (vec![], None), "nothing has changed");
+        assert_eq!(at(1_100, runs(working(2))), (vec![], None), "an unchanged run has no event");
         assert_eq!(at(2_500, runs(working(3))), (vec![(Happened::Updated, 3)], None));
         let ended = BackgroundEvent { ended: vec![over()], ..runs(over()) };
         assert_eq!(at(2_600, ended), (vec![(Happened::Ended, 9)], None));
-        assert_eq!(at(9_000, BackgroundEvent::default()), (vec![], None), "nothing follows its end");
+        assert_eq!(
+            at(9_000, BackgroundEvent::default()),
+            (vec![], None),
+            "an ended run has no further event"
+        );
     }
 
     #[test]
@@ -146,7 +151,11 @@ mod tests {
         let news = newsroom.take(&event, now);
         assert_eq!(news, [RunEvent { happened: Happened::Updated, run: published_run(&working(1)) }]);
         assert_eq!((newsroom.take(&event, now), newsroom.next()), (vec![], None));
-        assert_eq!(newsroom.take(&runs(over()), now), [], "it had ended before");
+        assert_eq!(
+            newsroom.take(&runs(over()), now),
+            [],
+            "a run that ended before its first event has no event"
+        );
     }
 
     #[test]
@@ -164,7 +173,7 @@ mod tests {
         let texts = [Some(told.task.as_str()), told.error.as_deref(), told.result.as_deref()];
         assert_eq!(texts.map(count), [500, 500, 4_000]);
         assert!(told.notes.is_empty());
-        let text = told.progress.text.expect("it was writing");
+        let text = told.progress.text.expect("the run has a text");
         assert!(text.chars().count() == 500 && text.ends_with("end"), "{text}");
     }
 }

@@ -31,9 +31,9 @@ struct State {
 /// The mark that there may be something to deliver.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Pending {
-    /// The arrival of the first one.
+    /// The time at which the first of them arrived.
     pub since: Instant,
-    /// Counts arrivals, to detect later ones.
+    /// The number of arrivals, to detect later ones.
     count: u64,
 }
 
@@ -60,7 +60,8 @@ impl Outbox {
         state.unanswered = (!is_answered).then_some(since);
     }
 
-    /// Returns true if the listener has received all deliveries, as far as the store answers within `patience`.
+    /// Returns true if the listener has received all deliveries. If the store has not answered for `patience`, only the
+    /// deliveries in this queue count.
     pub(in super::super) fn is_settled(&self, patience: Duration) -> bool {
         let state = self.0.lock();
         let is_silent = state.unanswered.is_some_and(|since| since.elapsed() >= patience);
@@ -86,7 +87,7 @@ impl Outbox {
         None
     }
 
-    /// Returns true if a question waits here, during which its run is idle.
+    /// Returns true if a question waits here. Its run does nothing in the meantime.
     pub(in super::super) fn has_question(&self) -> bool {
         self.0.lock().queue.iter().any(is_question)
     }
@@ -152,7 +153,7 @@ impl Outbox {
         state.expect();
     }
 
-    /// Clears the deliveries that were pending at `by_then`. Later and queued ones stay pending.
+    /// Clears the mark `by_then`, unless deliveries have arrived since then or are still queued.
     pub(in super::super) fn taken(&self, by_then: Pending) {
         let mut state = self.0.lock();
         let is_empty = state.queue.is_empty();
@@ -187,7 +188,7 @@ impl Outbox {
 }
 
 impl State {
-    /// Returns the delivery, unless a caller awaits it.
+    /// Returns the delivery, or keeps it for the caller that awaits it.
     fn unless_reserved(&mut self, delivery: Delivery) -> Option<Delivery> {
         match self.reserved.get_mut(&delivery.key) {
             Some(slot @ None) if !is_question(&delivery) => {
@@ -217,12 +218,12 @@ mod tests {
     fn deliveries_that_arrive_during_a_hand_out_come_next() {
         let outbox = Outbox::default();
         assert!(outbox.take_in(delivery("one")).is_none());
-        let by_then = outbox.pending().expect("something came");
-        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open").len(), 1);
+        let by_then = outbox.pending().expect("a delivery is pending");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open").len(), 1);
         assert!(outbox.take_in(delivery("two")).is_none());
         outbox.taken(by_then);
-        let by_then = outbox.pending().expect("the second came");
-        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "two");
+        let by_then = outbox.pending().expect("the second delivery is pending");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "two");
         outbox.taken(by_then);
         assert!(outbox.pending().is_none());
     }
@@ -231,8 +232,8 @@ mod tests {
     fn a_delivery_expected_during_a_hand_out_stays_pending() {
         let outbox = Outbox::default();
         outbox.expect();
-        let by_then = outbox.pending().expect("noted");
-        assert!(outbox.hand_out(&mut Vec::new(), 8).expect("open").is_empty());
+        let by_then = outbox.pending().expect("the expected delivery is pending");
+        assert!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open").is_empty());
         outbox.expect();
         outbox.taken(by_then);
         assert!(outbox.pending().is_some());
@@ -242,12 +243,12 @@ mod tests {
     fn deliveries_that_did_not_fit_stay_pending() {
         let outbox = Outbox::default();
         outbox.expect();
-        let by_then = outbox.pending().expect("noted");
+        let by_then = outbox.pending().expect("the expected delivery is pending");
         let mut more = vec![delivery("one"), delivery("two")];
-        assert_eq!(outbox.hand_out(&mut more, 1).expect("open")[0].id, "one");
+        assert_eq!(outbox.hand_out(&mut more, 1).expect("the outbox is open")[0].id, "one");
         outbox.taken(by_then);
         assert!(outbox.pending().is_some());
-        assert_eq!(outbox.hand_out(&mut Vec::new(), 1).expect("open")[0].id, "two");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 1).expect("the outbox is open")[0].id, "two");
     }
 
     #[tokio::test(start_paused = true)]
@@ -261,11 +262,11 @@ mod tests {
         outbox.note_answer(false);
         assert!(outbox.is_settled(Duration::from_secs(1)));
         outbox.note_answer(true);
-        assert!(!outbox.is_settled(Duration::from_secs(1)), "it speaks again");
+        assert!(!outbox.is_settled(Duration::from_secs(1)), "a store that answers again is waited for");
         outbox.note_answer(false);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert!(outbox.take_in(delivery("one")).is_none());
-        assert!(!outbox.is_settled(Duration::from_secs(1)), "there is one here");
+        assert!(!outbox.is_settled(Duration::from_secs(1)), "an outbox with a delivery is not settled");
         assert_eq!(outbox.waiting().len(), 1);
     }
 
@@ -273,7 +274,7 @@ mod tests {
     fn a_closed_outbox_returns_all_deliveries_and_accepts_none() {
         let outbox = Outbox::with(&["flies".to_owned()]);
         assert!(outbox.take_in(delivery("told")).is_none());
-        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open").len(), 1);
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open").len(), 1);
         assert!(outbox.take_in(delivery("waits")).is_none());
         let mut left = outbox.close();
         left.sort_unstable();
@@ -290,17 +291,19 @@ mod tests {
         outbox.reserve("k");
         assert!(outbox.take_in(delivery("one")).is_none());
         assert!(outbox.pending().is_none());
-        assert_eq!(outbox.take_reserved("k").expect("it has come").id, "one");
-        assert_eq!(outbox.close(), ["one"], "it is not known to be in the conversation");
+        assert_eq!(outbox.take_reserved("k").expect("the reserved delivery has arrived").id, "one");
+        assert_eq!(outbox.close(), ["one"], "a taken delivery without a confirmation is returned");
 
         let outbox = Outbox::default();
         outbox.reserve("k");
         assert!(
-            outbox.hand_out(&mut vec![delivery("one"), delivery("two")], 8).expect("open")[0].id == "two"
+            outbox.hand_out(&mut vec![delivery("one"), delivery("two")], 8).expect("the outbox is open")[0]
+                .id
+                == "two"
         );
         outbox.give_back("k");
         assert!(outbox.pending().is_some());
-        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "one");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "one");
         assert!(outbox.take_reserved("k").is_none());
     }
 
@@ -314,7 +317,7 @@ mod tests {
         assert!(outbox.has_question());
         outbox.give_back("k");
         let next = || {
-            let out = outbox.hand_out(&mut Vec::new(), 8).expect("open");
+            let out = outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open");
             out.into_iter().map(|delivery| delivery.id).collect::<Vec<_>>()
         };
         assert_eq!((next(), next()), (vec!["k-0-q1".to_owned()], vec!["k-0".to_owned()]));
@@ -325,9 +328,9 @@ mod tests {
     fn rejected_deliveries_are_handed_out_again() {
         let outbox = Outbox::default();
         assert!(outbox.take_in(delivery("one")).is_none());
-        let out = outbox.hand_out(&mut Vec::new(), 8).expect("open");
+        let out = outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open");
         outbox.put_back(out);
-        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "one");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "one");
         outbox.delivered(&["one".to_owned(), "other".to_owned()]);
         assert!(outbox.close().is_empty());
     }

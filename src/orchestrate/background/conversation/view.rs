@@ -32,7 +32,7 @@ pub struct ConversationView {
     pub(in super::super) outbox: Outbox,
     /// The runs of the last event.
     runs: Mutex<Vec<RunRecord>>,
-    /// The ended runs that the store had when it was last read, with all their texts: it may be lost.
+    /// The ended runs that the store had when it was last read, with all their texts, because the store may be lost.
     ended: Mutex<Vec<RunRecord>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
@@ -87,8 +87,8 @@ impl ConversationView {
         self.runs.lock().clone()
     }
 
-    /// Returns the ids of the deliveries that the conversation contains, by its own list at the opening and by its file, which
-    /// another process may have changed since. Blocks.
+    /// Returns the ids of those `deliveries` that the conversation contains. It listed them when it was opened, or they
+    /// are in its file, which another process may have extended since. Blocks.
     pub(in super::super) fn contained(&self, deliveries: &[Delivery]) -> Vec<String> {
         let file = self.scope.context.host.session_file.as_deref().filter(|_| !deliveries.is_empty());
         let by_file = file.and_then(|file| contained_in(file).ok()).unwrap_or_default();
@@ -205,7 +205,7 @@ impl ConversationView {
 #[derive(Default)]
 pub(in super::super) struct Conversations {
     open: Mutex<HashMap<String, Arc<ConversationView>>>,
-    /// The sessions of all that were open at some time; one for each that a user has opened in this pi.
+    /// The sessions of all conversations that were opened in this process.
     ever_open: Mutex<HashSet<String>>,
 }
 
@@ -309,7 +309,7 @@ mod tests {
         view.note_handed_over("k".into());
         assert!(view.has_detached() && view.waits_for_host_processes());
         view.note_stored(&[kept(None)]);
-        assert!(view.has_detached() && view.waits_for_host_processes(), "it is under way");
+        assert!(view.has_detached() && view.waits_for_host_processes(), "a running run is waited for");
         assert!(view.outbox.pending().is_none());
         view.note_stored(&[kept(Some(RunOutcome::Completed))]);
         assert!(!view.has_detached() && !view.waits_for_host_processes());
@@ -341,14 +341,14 @@ mod tests {
         conversations.open(&new);
         assert!(old.outbox.is_closed() && !new.outbox.is_closed());
         conversations.close(&old);
-        assert!(conversations.is_open("s"), "an older view does not close it");
+        assert!(conversations.is_open("s"), "an older view does not close the conversation");
         assert!(conversations.is_any(|view| view.session() == "s"));
         assert!(!conversations.is_any(ConversationView::has_live));
         new.set_runs(&[RunRecord::default()]);
         assert!(conversations.is_any(ConversationView::has_live));
         conversations.close(&new);
         assert!(!conversations.is_open("s") && conversations.any().is_none());
-        assert!(conversations.ever_open().contains("s"), "what it has left may be looked for");
+        assert!(conversations.ever_open().contains("s"), "a closed conversation is remembered");
     }
 
     #[test]
@@ -366,7 +366,10 @@ mod tests {
         assert!(conversations.hand_over("s", Some(delivery("early"))).is_none());
         assert_eq!(conversations.close_all(), ["early"]);
         assert!(view.outbox.is_closed() && conversations.any().is_none());
-        assert!(conversations.hand_over("s", Some(delivery("late"))).is_some(), "nobody hears of it");
+        assert!(
+            conversations.hand_over("s", Some(delivery("late"))).is_some(),
+            "a closed conversation returns a late delivery"
+        );
     }
 
     #[test]
@@ -374,7 +377,7 @@ mod tests {
         let conversations = Conversations::default();
         let view = view();
         conversations.open(&view);
-        assert!(view.take_stale(), "nothing was read yet");
+        assert!(view.take_stale(), "a view starts as stale");
         assert!(!view.take_stale());
         conversations.invalidate(false);
         assert!(view.take_stale() && view.outbox.pending().is_none());

@@ -1,4 +1,4 @@
-//! Asks the conversation for a run, and its user.
+//! Asks the questions of a run: to its conversation, and to the user at the same time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use crate::run::{
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 
-/// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts it and knows.
+/// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts the
+/// run and has closed the question.
 pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
     let has_ended = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
     has_ended
@@ -24,7 +25,8 @@ pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Deliver
         }
 }
 
-/// The requests of a background run to its host, and to its conversation.
+/// The callbacks of a run in the list: they pass its requests to its host, and the questions of a background run also
+/// to its conversation.
 pub(in super::super) struct AsksConversation<'a> {
     pub service: &'a Arc<BackgroundService>,
     pub live: &'a Arc<LiveRun>,

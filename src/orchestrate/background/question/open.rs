@@ -1,4 +1,4 @@
-//! The open question of a run, and the ids by which deliveries of questions are known.
+//! The open question of a run, and the ids that identify the delivery of a question.
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use crate::run::RunRecord;
 use crate::store::Delivery;
 
-/// Most questions of one run. Each costs the conversation a turn.
+/// The maximum number of questions of one run. Each costs the conversation a turn.
 const MAX_QUESTIONS: u32 = 32;
 /// Between the id of a run's end and the number of its question.
 const NUMBERED: &str = "-q";

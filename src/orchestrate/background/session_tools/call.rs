@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::agent::{Tool, prepare_arguments};
 use crate::present::{Report, ReportLine};
 
-/// Runs of a list, and messages of a conversation, unless told otherwise.
+/// The default number of runs in a list, and of messages of a conversation.
 const DEFAULT_LIMIT: u32 = 20;
 /// The most of both.
 pub(super) const MAX_LIMIT: u32 = 200;
@@ -36,17 +36,17 @@ pub enum RunCall {
     Stop,
 }
 
-/// The filter of listed runs.
+/// The filter for the listed runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListWanted {
     #[serde(default = "default_limit")]
     limit: u32,
-    /// Only those under way, or changed in the last so many minutes.
+    /// Lists only live runs, and runs that have changed within this number of minutes.
     pub(super) active_minutes: Option<u32>,
 }
 
-/// The page of a conversation's messages.
+/// The requested part of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryWanted {
     pub(super) limit: usize,
@@ -55,7 +55,7 @@ pub struct HistoryWanted {
     pub(super) tools: bool,
 }
 
-/// A message, and how long its reply is waited for; not at all if that is zero.
+/// A message, and the maximum wait for its reply. Zero is no wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub(super) text: String,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn parsed(tool: &str, params: Value) -> Result<SessionCall, String> {
-        let call = parse_call(tool, params).expect("it is one of the tools");
+        let call = parse_call(tool, params).expect("the name is a session tool");
         call.map_err(|report| report.lines[0].text.clone())
     }
 
@@ -157,7 +157,7 @@ mod tests {
             let Ok(SessionCall::List(wanted)) =
                 parsed("sessions_list", json!({ "limit": asked.unwrap_or(20) }))
             else {
-                panic!("{asked:?} is a limit");
+                panic!("{asked:?} was refused as a limit");
             };
             assert_eq!(wanted.limit(), expected);
         }
@@ -172,7 +172,7 @@ mod tests {
             ("sessions_send", json!({ "sessionKey": "a", "message": " \n" }), "`message` is empty"),
             ("sessions_list", json!({ "limit": "all" }), "sessions_list: `limit` is `all`; expected a whole"),
         ] {
-            let error = parsed(tool, params).expect_err("a mistake");
+            let error = parsed(tool, params).expect_err("the parameters are refused");
             assert!(error.contains(expected), "{error}");
         }
         assert_eq!(parse_call("subagent", json!({})), None);

@@ -2,15 +2,15 @@
 //! `sessions_send`, `sessions_stop`. Each answer is JSON for the model and a report for the watching person. Runs of other
 //! conversations cannot be reached.
 //!
-//! | File | Answers |
+//! | File | Content |
 //! |---|---|
-//! | `call` | what a call may say, and how it is parsed |
-//! | `use_tool` | how a call is carried out |
-//! | `find` | which run it names |
-//! | `describe` | which runs there are, and what was said in one |
-//! | `send` | how a message reaches a run, and what comes of it |
+//! | `call` | the arguments of a call, and their parser |
+//! | `use_tool` | carries out a call |
+//! | `find` | finds the run that a call names |
+//! | `describe` | lists runs, reads a run's conversation |
+//! | `send` | sends a message to a run, waits for its reply |
 //! | `continue_run` | the same for programs |
-//! | `answer` | what the model and the person get |
+//! | `answer` | the answer for the model and the person |
 
 mod answer;
 mod call;

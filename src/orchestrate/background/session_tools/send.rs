@@ -19,7 +19,7 @@ use crate::store::Delivery;
 
 /// The note if the result arrives as a message.
 const ANNOUNCED: &str = "its result arrives as a message";
-/// The same where the message was the answer to a question.
+/// The same note if the message was the answer to a question.
 const ANSWERED: &str = "its question is answered; its result arrives as a message";
 /// The note for a run whose call still waits.
 const WAITED_FOR: &str = "the call that waits for it returns its result";

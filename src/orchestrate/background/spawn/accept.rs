@@ -18,10 +18,10 @@ use crate::run::{
     prepare_with, spawn_task,
 };
 
-/// The model's note after a run was accepted.
+/// The note that the model reads after a run was accepted.
 const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; \
                     continue, or end your turn.";
-/// The model's note if the user must consent first.
+/// The note that the model reads if the user must consent first.
 const ASKED: &str = "The user is being asked whether this agent may run. The result, or the refusal, will arrive as a message. \
                      Do not wait or poll for it.";
 const NO_STORE: &str = "a run that continues after pi has ended (`background.onExit` is `keep`) needs the \
@@ -159,7 +159,8 @@ async fn after_consent(
     if let Some(handoff) = handoff {
         return match handoff.hand_over(&live.key()).await {
             Receipt::Accepted { .. } => {
-                // The run belongs to the host process from now on, and so does an earlier stop.
+                // The run belongs to the host process from now on, so a stop that came in the meantime is passed on to
+                // it.
                 if live.end_reason() == Some(EndReason::Stopped) {
                     let key = live.key();
                     service.blocking(move |service| service.repository.request(&key, STOP, "")).await;

@@ -14,7 +14,7 @@ use crate::run::{
 };
 use crate::text::figures::millis;
 
-/// Most bytes of a task that are stored.
+/// The maximum number of bytes of a task that are stored.
 const TASK_BYTES: usize = 4 * 1024;
 /// The number of runs, waiting or running, that one process may have per slot of `maxConcurrent`.
 const RUNS_PER_SLOT: usize = 32;
@@ -56,7 +56,7 @@ pub(super) fn plan(
     let asked = request.agent.as_ref().filter(|name| !name.trim().is_empty());
     let agent = asked.unwrap_or(&config.default_agent);
     let catalog = find_agents(&request.cwd, &request.context, &config);
-    // An unknown agent is refused later with the existing names.
+    // An unknown agent is refused later. That refusal names the existing agents.
     let agent = catalog.find(agent).map_or_else(|_| agent.clone(), |found| found.name.clone());
     let is_allowed = is_allowed(&config, &catalog, &agent);
     if let Some(refusal) = refusal(&config, &short(&sanitizer, &agent), is_allowed, hosted) {
@@ -157,7 +157,7 @@ pub(in super::super) fn most(config: &Config) -> usize {
     config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
 }
 
-/// Says that there is no room for another one.
+/// Returns the refusal of a run beyond the limit.
 pub(in super::super) fn too_many(config: &Config) -> String {
     let most = most(config);
     format!(

@@ -18,7 +18,7 @@ use crate::text::{chain, text_enum};
 
 /// The time limit for a host process to accept its run. It loads an addon and reads a few files.
 const ACCEPTING: Duration = Duration::from_secs(30);
-/// The maximum lead of the times of simultaneous requests over the clock.
+/// The maximum lead of the times of simultaneous requests over the clock, in milliseconds.
 const MAX_LEAD_MS: i64 = 1_000;
 
 /// A request for a background run. A host passes it to a host process as JSON.
@@ -55,7 +55,7 @@ pub struct SpawnRequest {
     /// Ends the run as the end of its host would.
     #[serde(skip)]
     pub ends_with: Option<Cancel>,
-    /// The way to start a host process for a detached run. Without it, such runs are refused.
+    /// The command that starts a host process for a detached run. Without it, such runs are refused.
     #[serde(skip)]
     pub host_process: Option<Detached>,
     /// The key of a run that another process hands over to this one, its host process.

@@ -10,8 +10,8 @@ use crate::agent::canonical;
 use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
 
-/// The marks of our own package if another copy hosts us: its name, the path of its module, and the module's first
-/// bytes.
+/// The marks by which a copy of our own package is recognized that does not host us: its name, the path of its module,
+/// and the module's first bytes.
 const OUR_NAME: &str = "pi-subagent-native";
 const OUR_MODULE: &str = "extensions/pi-subagent-native/index.js";
 const OUR_FIRST_WORDS: &[u8] = b"// pi-subagent-native ";
@@ -19,7 +19,7 @@ const OUR_FIRST_WORDS: &[u8] = b"// pi-subagent-native ";
 const MAX_MODULE: u64 = 4 * 1024 * 1024;
 const MAX_MANIFEST: u64 = 1024 * 1024;
 
-/// Returns the user's hooks in pi's load order. Blocks.
+/// Returns the user's permission hooks, in the order in which pi loads them. Blocks.
 #[must_use]
 pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
     let installed = match &context.host.extensions {

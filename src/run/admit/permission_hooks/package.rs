@@ -73,7 +73,8 @@ pub(super) fn of_paths(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.into_iter().flat_map(of).collect()
 }
 
-/// Returns the extensions in a directory: its declared entries, else its files and subdirectories.
+/// Returns the extensions in a directory: its declared entries, else its files and the extensions of its
+/// subdirectories.
 pub(super) fn of_directory(directory: &Path) -> Vec<PathBuf> {
     if let Some(entries) = entries_of(directory) {
         return entries;

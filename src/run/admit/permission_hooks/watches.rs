@@ -1,4 +1,5 @@
-//! Searches the text of an extension for signs that it watches tool calls or registers a provider. In doubt, it does.
+//! Searches the text of an extension for signs that it watches tool calls or registers a provider. If the search cannot
+//! be completed, the extension counts as doing so.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -31,8 +32,8 @@ const MAX_IMPORT: usize = 300;
 /// The endings that an import may omit.
 const ENDINGS: [&str; 9] = ["", ".ts", ".js", ".mjs", ".cjs", ".mts", ".cts", "/index.ts", "/index.js"];
 
-/// Returns the deadline for searching all extensions together. An extension that is not searched by then counts as a
-/// hook.
+/// Returns the deadline for searching all extensions together. An extension that is not completely searched by then
+/// counts as containing the word.
 pub(super) fn deadline() -> Instant {
     Instant::now() + MAX_TIME
 }

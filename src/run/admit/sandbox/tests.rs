@@ -51,8 +51,8 @@ fn word(plan: &SandboxPlan) -> &'static str {
     }
 }
 
-/// Each row: the agent's setting, the configuration, whether the child may write, and the plan with Landlock, without
-/// Landlock, and without a warden.
+/// Each row: the agent's setting, the configuration, and the plans with Landlock, without Landlock, and without a
+/// warden. They do not depend on whether the child may write.
 #[test]
 fn the_stricter_of_two_modes_decides_whether_a_child_is_sandboxed_or_refused() {
     use SandboxMode::{Auto, Off, Required};
@@ -140,7 +140,7 @@ fn an_unprotected_repository_is_reported_or_the_child_is_refused() {
     let refused = sandbox
         .enforced()
         .and_then(|sandbox| sandbox.missing(&[Mechanism::Landlock]))
-        .expect("a layer is missing");
+        .expect("the sandbox reports a missing layer");
     assert!(refused.contains(&unprotected(": the mount namespace was refused")), "{refused}");
 }
 
@@ -304,12 +304,12 @@ fn a_project_can_only_switch_the_network_off() {
             "{agent:?}, {configured}"
         );
         assert_eq!(plan.report(Some(&[Mechanism::Landlock])).network, expected);
-        assert_eq!(plan.report(None).network, On, "no child was started");
+        assert_eq!(plan.report(None).network, On, "a report without a child shows the network as on");
     }
 }
 
 #[test]
-fn the_report_of_a_child_that_may_write_everywhere_says_that_its_network_stays_on() {
+fn the_report_of_a_child_that_may_write_everywhere_shows_the_network_as_on() {
     let mut config = Config { allow_write: AllowWrite::Everywhere, ..config(SandboxMode::Auto, true) };
     config.sandbox.network = Network::Off;
     let report = SandboxPlan::of(&agent(false, None), &config, Ok(&able())).report(Some(&[]));

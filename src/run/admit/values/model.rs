@@ -80,8 +80,8 @@ pub(in crate::run) struct ModelCheck<'a> {
 }
 
 impl ModelCheck<'_> {
-    /// Returns a run's model as `provider/id`, if the hosting pi resolves it. Does not ask about the session's own
-    /// model, nor if another pi starts the child.
+    /// Returns a run's model as `provider/id`, if the hosting pi resolves it. Does not ask pi if it is the session's
+    /// own model, or if another pi starts the child.
     ///
     /// # Errors
     ///
@@ -159,7 +159,8 @@ impl ModelCheck<'_> {
             let why = "that is a part of the program around this pi: put it into a file that pi loads";
             return is_needed.then(|| why.to_owned());
         }
-        // pi does not say which of the files it is. Files such as pipes can be read only once.
+        // pi does not say which of the files it is. A file that is not regular, such as a pipe, counts as missing,
+        // because it can be read only once.
         let gone = blocking(move || files.into_iter().find(|file| !file.is_file())).await?;
         let gone = quoted_path(&gone.to_string_lossy());
         Some(format!("{gone} no longer exists, but this pi has loaded it: restore it, or run `/reload`"))

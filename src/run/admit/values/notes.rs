@@ -16,7 +16,8 @@ const MAX_BYTES: usize = 16 * 1024;
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// Returns the notes for a child in this directory in reading order: the user's, then the project's from the outermost
-/// directory inwards. Skips a file that a link leads out of the project. Blocks.
+/// directory inwards. Skips a file that is a link to a path outside of the project or, for the user's file, outside of
+/// the agent directory. Blocks.
 pub(in crate::run) fn tool_notes(cwd: &Path, context: &HostContext) -> Vec<String> {
     let project = project_directories(cwd, context.home.as_deref());
     let root = project.last().cloned().unwrap_or_else(|| canonical(cwd));
@@ -66,20 +67,21 @@ mod tests {
 
     #[test]
     fn a_link_that_replaces_the_notes_is_not_followed() {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let root = root.path().canonicalize().expect("there");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let root = root.path().canonicalize().expect("the path exists");
         let project = root.join("project");
-        fs::create_dir(&project).expect("made");
-        fs::write(project.join(NAME), "Use just.").expect("written");
-        fs::write(root.join("key"), "secret").expect("written");
-        symlink(root.join("key"), project.join("link")).expect("a link");
+        fs::create_dir(&project).expect("the directory is created");
+        fs::write(project.join(NAME), "Use just.").expect("the file is written");
+        fs::write(root.join("key"), "secret").expect("the file is written");
+        symlink(root.join("key"), project.join("link")).expect("the link is created");
         let has_ended = AtomicBool::new(false);
         let notes = std::thread::scope(|scope| {
             scope.spawn(|| {
                 let file = project.join(NAME);
                 let link = project.join("link");
                 for _ in 0..EXCHANGES {
-                    renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE).expect("both files exist");
+                    renameat_with(CWD, &file, CWD, &link, RenameFlags::EXCHANGE)
+                        .expect("the exchange succeeds");
                 }
                 has_ended.store(true, Ordering::Relaxed);
             });
@@ -90,6 +92,6 @@ mod tests {
             notes
         });
         let wrong = notes.iter().filter(|note| !note.ends_with("Use just.")).count();
-        assert_eq!(wrong, 0, "of {} notes", notes.len());
+        assert_eq!(wrong, 0, "all {} notes have the text of the file", notes.len());
     }
 }

@@ -1,4 +1,4 @@
-//! The warning of a child, and the end of its run.
+//! Tests when a child gets the message to wrap up, and when its run is ended.
 
 use super::*;
 use crate::config::Budget;
@@ -66,15 +66,21 @@ fn a_child_is_warned_once_per_attempt_and_only_between_two_turns() {
     let enforcer = enforcer();
     let few = used(7);
     let many = used(8);
-    assert!(!is_told(&enforcer, &live(&few, false, CALLS_A_TOOL)), "it has spent 70 %");
-    assert!(!is_told(&enforcer, &live(&many, true, CALLS_A_TOOL)), "it is speaking");
-    assert!(!is_told(&enforcer, &live(&many, false, Some(&StopReason::Stop))), "it has answered");
-    assert!(!is_told(&enforcer, &live(&many, false, None)), "it has said nothing");
+    assert!(
+        !is_told(&enforcer, &live(&few, false, CALLS_A_TOOL)),
+        "a child below the warning limit is not warned"
+    );
+    assert!(!is_told(&enforcer, &live(&many, true, CALLS_A_TOOL)), "a child in a turn is not warned");
+    assert!(
+        !is_told(&enforcer, &live(&many, false, Some(&StopReason::Stop))),
+        "a child that has answered is not warned"
+    );
+    assert!(!is_told(&enforcer, &live(&many, false, None)), "a child without a message is not warned");
     assert!(is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)));
-    assert!(!is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)), "it was told");
+    assert!(!is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)), "a warned child is not warned again");
     enforcer.next_attempt();
     let one = used(1);
-    assert!(is_told(&enforcer, &live(&one, false, CALLS_A_TOOL)), "the next child was not told");
+    assert!(is_told(&enforcer, &live(&one, false, CALLS_A_TOOL)), "the next attempt is warned");
     assert!(!is_cancelled(&enforcer));
 }
 
@@ -110,7 +116,7 @@ fn each_turn_of_each_attempt_counts() {
     assert!((enforcer.spent() - 3.0).abs() < f64::EPSILON, "{}", enforcer.spent());
     enforcer.next_attempt();
     enforcer.check(&live(&used(3), false, CALLS_A_TOOL), |_| {});
-    assert!((enforcer.spent() - 6.0).abs() < f64::EPSILON, "as many turns as the attempt before");
+    assert!((enforcer.spent() - 6.0).abs() < f64::EPSILON, "the turns of both attempts count");
     // The usage after the last checked message.
     enforcer.record(&used(4));
     assert!((enforcer.spent() - 7.0).abs() < f64::EPSILON, "{}", enforcer.spent());
@@ -121,14 +127,14 @@ fn optional_work_fits_below_the_warning_and_during_the_run() {
     let enforcer = enforcer();
     assert!(enforcer.has_room());
     enforcer.record(&used(8));
-    assert!(!enforcer.has_room(), "near the bound");
+    assert!(!enforcer.has_room(), "a run above the warning limit has no room");
     let cancelled = self::enforcer();
     cancelled.cancel.cancel(CancelReason::Dropped);
     assert!(!cancelled.has_room());
 }
 
 #[tokio::test]
-async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
+async fn the_budget_of_the_session_refuses_new_runs_and_wakes_running_ones() {
     let account = SessionAccount::new(0.0);
     let run = || {
         let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)), "scout");
@@ -140,7 +146,7 @@ async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
     let mut spending = second.watch();
     first.record(&used(5));
     spending.changed().await;
-    let refusal = second.refusal().expect("nothing is left");
+    let refusal = second.refusal().expect("the second run is refused");
     assert_eq!(refusal.setting(), "sessionBudget.maxCost");
     second.check(&live(&used(0), false, CALLS_A_TOOL), |_| {});
     assert!(is_cancelled(&second));
@@ -165,9 +171,13 @@ fn granted(enforcer: &BudgetEnforcer, live: &Live<'_>) -> Option<u64> {
 #[test]
 fn each_turn_is_granted_once_while_the_budget_covers_it() {
     let enforcer = enforcer();
-    assert_eq!(granted(&enforcer, &live(&used(0), false, None)), None, "it has not begun");
+    assert_eq!(
+        granted(&enforcer, &live(&used(0), false, None)),
+        None,
+        "a child before its first turn gets no grant"
+    );
     assert_eq!(granted(&enforcer, &asking(&used(0), 1, false)), Some(1));
-    assert_eq!(granted(&enforcer, &asking(&used(0), 1, false)), None, "it has the turn");
+    assert_eq!(granted(&enforcer, &asking(&used(0), 1, false)), None, "a turn is granted once");
     assert_eq!(granted(&enforcer, &asking(&used(9), 2, false)), Some(2));
     assert!(!is_cancelled(&enforcer));
     assert_eq!(granted(&enforcer, &asking(&used(10), 3, false)), None);
@@ -188,17 +198,21 @@ fn a_child_waits_while_others_have_reserved_the_rest() {
     assert_eq!(granted(&first, &asking(&none, 1, false)), Some(1));
     assert_eq!(granted(&second, &asking(&none, 1, false)), None);
     assert!(second.is_waiting());
-    assert_eq!(granted(&unheld, &asking(&none, 1, true)), Some(1), "it has begun by itself");
+    assert_eq!(
+        granted(&unheld, &asking(&none, 1, true)),
+        Some(1),
+        "a turn that has already begun is granted"
+    );
     assert!(!unheld.is_waiting());
     first.record(&used(1));
     unheld.record(&used(4));
     assert_eq!(granted(&second, &asking(&none, 1, false)), None);
-    assert!(is_cancelled(&second), "nothing remains");
-    let reason = second.cancel.reason().expect("it was cancelled");
+    assert!(is_cancelled(&second), "a run without remaining budget is cancelled");
+    let reason = second.cancel.reason().expect("the second run is cancelled");
     assert_eq!(reason.to_string(), "`sessionBudget.maxCost` reached: $5.0000 of $5.0000");
     // A turn that no one could hold ends later.
     run().record(&used(2));
-    let refreshed = second.refreshed(&reason).expect("the budget ended it");
+    let refreshed = second.refreshed(&reason).expect("the reason is the budget");
     assert_eq!(refreshed.to_string(), "`sessionBudget.maxCost` reached: $7.0000 of $5.0000");
     assert_eq!(second.refreshed(&CancelReason::Dropped), None);
 }

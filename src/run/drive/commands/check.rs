@@ -1,6 +1,7 @@
 //! Checks the work of a child with a command, before the run counts as done.
 //!
-//! A child that takes messages stays alive during its check. If the check fails, the child gets its output as another prompt.
+//! A child that takes messages stays alive during its check. If the check fails, the child gets its output as another
+//! prompt.
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub(in crate::run::drive) struct CheckState {
 
 struct State {
     stage: Stage,
-    /// The number of failures of which the child may still be notified.
+    /// The number of failed checks that may still be reported to the child.
     left: u32,
     runs: u32,
     report: Option<CheckReport>,
@@ -33,7 +34,7 @@ enum Stage {
     /// It is due when the child has finished.
     Due,
     Running,
-    /// It has ended; these are the words for the child, if it may mend something.
+    /// It has ended. The text is the message to the child, if the child may repair its work.
     Ended(Option<String>),
     Never,
 }
@@ -55,8 +56,8 @@ impl CheckState {
         Self { state, wanted: Notify::new() }
     }
 
-    /// Decides the next step once the child has finished with work to check. Starts the check if it is due. Calls `may_continue`
-    /// if the child could repair its work: the budget must allow another turn.
+    /// Decides the next step once the child has finished with work to check. Starts the check if it is due. Calls
+    /// `may_continue` if the child could repair its work: the budget must allow another turn.
     pub(in crate::run::drive) fn next(&self, may_continue: impl FnOnce() -> bool) -> Next {
         let mut state = self.state.lock();
         match &mut state.stage {

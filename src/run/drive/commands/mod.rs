@@ -14,12 +14,12 @@ use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::checked::line;
 
-/// The maximum time in which an ended command cleans up.
+/// The maximum time that a command may take to clean up after it was ended.
 const GRACE: Duration = Duration::from_secs(1);
 /// The maximum time for reading its output after its end, if a process that it has left behind holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// The place of a child's work, and its sandbox.
+/// The files and the command of a child, and the mechanisms that contain it.
 pub(super) struct Tree<'a> {
     pub files: &'a RunFiles,
     /// The command that started the child.
@@ -35,7 +35,8 @@ impl ActiveRun<'_> {
         self.watchers.progress.send_modify(|progress| progress.last_tool = Some(shown.into()));
     }
 
-    /// Runs a shell command in the child's tree and sandbox, until it has ended and none of its processes remain.
+    /// Runs a shell command in the child's tree, as confined as the child's shell. Returns once the command has ended
+    /// and none of its processes remain.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl ActiveRun<'_> {
     }
 }
 
-/// Reads nothing: a command prints to standard error, whose head and tail are kept.
+/// Ignores standard output: the command prints to standard error, of which the beginning and the end are kept.
 struct Unread;
 
 impl Observer for Unread {

@@ -8,7 +8,7 @@ use crate::run::callbacks::Answer;
 /// The id of the prompt. If pi rejects this command, the run ends.
 pub(in crate::run) const PROMPT_ID: &str = "prompt";
 
-/// The id of the request for an announcement. If pi rejects it, the run goes on without one.
+/// The id of the request for an announcement. If pi rejects it, the run continues without one.
 pub(in crate::run) const ANNOUNCE_ID: &str = "announce";
 
 /// The id of the prompt that tells of a failed check. If pi rejects it, the check stays failed.
@@ -39,21 +39,22 @@ impl Command<'_> {
 }
 
 /// A protocol that drives pi. Everything that depends on the setting `protocol` goes through it. By default a protocol
-/// has no commands: pi gets its task and is left alone.
+/// has no commands: pi gets only its task.
 pub(in crate::run) trait ChildProtocol: Debug + Sync {
-    /// The arguments that make pi speak it.
+    /// Returns the arguments that make pi speak this protocol.
     fn args(&self) -> &'static [&'static str];
 
-    /// The bytes of the task.
+    /// Returns the bytes of the task.
     fn first_bytes(&self, task: &str) -> Vec<u8>;
 
-    /// The child's standard input, which begins with the task, and ends with it where the protocol has no commands.
+    /// Returns the child's standard input, which begins with the task. If the protocol has no commands, it also ends
+    /// with the task.
     fn first_input(&self, task: &str) -> Input {
         let bytes = self.first_bytes(task);
         if self.takes_commands() { Input::open(bytes) } else { Input::once(bytes) }
     }
 
-    /// The bytes of a command; `None` where the protocol has no commands.
+    /// Returns the bytes of a command. `None` if the protocol has no commands.
     fn encode(&self, _command: Command<'_>) -> Option<Vec<u8>> {
         None
     }

@@ -1,5 +1,5 @@
-//! The protocols that can drive pi. To add one, add a variant of [`Protocol`], a file here and a line in [`protocol_of`]; the
-//! rest is in `CONTRIBUTING.md`.
+//! The protocols that can drive pi. To add one, add a variant of [`Protocol`], a file here and a line in
+//! [`protocol_of`]; the rest is in `CONTRIBUTING.md`.
 
 mod child_protocol;
 mod json;

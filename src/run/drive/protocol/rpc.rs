@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn answers_have_the_shape_that_pi_reads() {
-        let line = |answer| String::from_utf8(line_of(Command::Answer("q", &answer))).expect("UTF-8");
+        let line =
+            |answer| String::from_utf8(line_of(Command::Answer("q", &answer))).expect("the line is UTF-8");
         assert!(line(Answer::Confirmed(false)).contains(r#""confirmed":false"#));
         assert!(line(Answer::Value("two".into())).contains(r#""value":"two""#));
         assert!(line(Answer::Cancelled).contains(r#""cancelled":true"#));

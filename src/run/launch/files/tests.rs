@@ -20,47 +20,48 @@ fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError>
 
 #[test]
 fn a_run_gets_a_new_id_if_its_id_is_taken() {
-    let parent = tempfile::tempdir().expect("a temporary directory");
-    let first = create(parent.path(), "0badcafe", true).expect("the first run");
-    let second = create(parent.path(), "0badcafe", true).expect("the second run");
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
+    let first = create(parent.path(), "0badcafe", true).expect("the first run's files are created");
+    let second = create(parent.path(), "0badcafe", true).expect("the second run's files are created");
     assert_eq!(first.run_id, "0badcafe");
     assert_ne!(second.run_id, "0badcafe");
 }
 
 #[test]
 fn only_the_session_outlives_the_run() {
-    let parent = tempfile::tempdir().expect("a temporary directory");
-    drop(create(parent.path(), "00000000", true).expect("a run that has no task"));
-    assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
-    let mut files = create(parent.path(), "00000001", true).expect("a run");
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
+    drop(create(parent.path(), "00000000", true).expect("the run's files are created"));
+    assert_eq!(fs::read_dir(parent.path()).expect("the directory is readable").count(), 0);
+    let mut files = create(parent.path(), "00000001", true).expect("the run's files are created");
     files.keep_session();
     let prompt = files.prompt.clone();
-    let session = files.session().expect("kept").to_path_buf();
+    let session = files.session().expect("the run has a session").to_path_buf();
     assert!(prompt.is_file());
     drop(files);
     assert!(!prompt.exists());
     let header: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(session).expect("the session")).expect("one JSON line");
+        serde_json::from_str(&fs::read_to_string(session).expect("the session is readable"))
+            .expect("the session is one JSON line");
     assert_eq!((&header["type"], &header["cwd"]), (&"session".into(), &"/project".into()));
 }
 
 #[test]
 fn a_run_without_a_session_leaves_no_files() {
-    let parent = tempfile::tempdir().expect("a temporary directory");
-    drop(create(parent.path(), "00000001", false).expect("a run"));
-    assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
+    drop(create(parent.path(), "00000001", false).expect("the run's files are created"));
+    assert_eq!(fs::read_dir(parent.path()).expect("the directory is readable").count(), 0);
 }
 
 #[test]
 fn a_continued_run_keeps_its_session_and_its_texts() {
-    let parent = tempfile::tempdir().expect("a temporary directory");
-    let mut first = create(parent.path(), "0badcafe", true).expect("a run");
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
+    let mut first = create(parent.path(), "0badcafe", true).expect("the run's files are created");
     first.keep_session();
-    let session = first.session().expect("kept").to_path_buf();
-    let text = first.keep_output("first").expect("written");
+    let session = first.session().expect("the run has a session").to_path_buf();
+    let text = first.keep_output("first").expect("the output is written");
     let directory = first.directory.clone();
     drop(first);
-    let before = fs::read_to_string(&session).expect("readable");
+    let before = fs::read_to_string(&session).expect("the file is readable");
     let resumption = Resumption { run_id: "0badcafe".into(), directory: directory.clone(), session };
     let wanted = |prompt| RunFilesSpec {
         cwd: Path::new("/project"),
@@ -73,30 +74,31 @@ fn a_continued_run_keeps_its_session_and_its_texts() {
     };
     let elsewhere = parent.path().join("elsewhere");
     for prompt in ["You explore.", "You explore again."] {
-        let again = RunFiles::create(&elsewhere, "ffffffff", wanted(prompt)).expect("continued");
+        let again =
+            RunFiles::create(&elsewhere, "ffffffff", wanted(prompt)).expect("the run's files are continued");
         assert_eq!((&*again.run_id, again.session()), ("0badcafe", Some(&*resumption.session)));
         assert_eq!(again.writable(), std::slice::from_ref(&resumption.session));
-        assert_eq!(fs::read_to_string(&again.prompt).expect("readable"), prompt);
-        assert_ne!(again.keep_output("again").expect("written"), text);
+        assert_eq!(fs::read_to_string(&again.prompt).expect("the file is readable"), prompt);
+        assert_ne!(again.keep_output("again").expect("the output is written"), text);
     }
     assert!(!elsewhere.exists(), "no second directory is created");
-    assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), before);
-    assert_eq!(fs::read_to_string(text).expect("readable"), "first");
-    fs::create_dir(directory.join(layout::PROMPT)).expect("the prompt can be blocked");
-    RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("no place for the prompt");
-    assert!(resumption.session.exists(), "the failed attempt removed no file");
+    assert_eq!(fs::read_to_string(&resumption.session).expect("the file is readable"), before);
+    assert_eq!(fs::read_to_string(text).expect("the file is readable"), "first");
+    fs::create_dir(directory.join(layout::PROMPT)).expect("the directory is created");
+    RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("the prompt cannot be written");
+    assert!(resumption.session.exists(), "a failed attempt removes no file");
 }
 
 #[cfg(unix)]
 #[test]
 fn the_files_of_a_run_are_private() {
     use std::os::unix::fs::PermissionsExt;
-    let parent = tempfile::tempdir().expect("a temporary directory");
-    let files = create(&parent.path().join("new"), "00000001", true).expect("a run");
-    let mode = |path: &Path| fs::metadata(path).expect("exists").permissions().mode() & 0o777;
-    let output = files.keep_output("text").expect("written");
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
+    let files = create(&parent.path().join("new"), "00000001", true).expect("the run's files are created");
+    let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
+    let output = files.keep_output("text").expect("the output is written");
     assert_eq!(mode(&files.prompt), 0o600);
-    assert_eq!(mode(files.session().expect("kept")), 0o600);
+    assert_eq!(mode(files.session().expect("the run has a session")), 0o600);
     assert_eq!(mode(&output), 0o600);
     assert_eq!(mode(&parent.path().join("new")), 0o700);
     assert_eq!(mode(&parent.path().join("new/00000001")), 0o700);
@@ -104,9 +106,10 @@ fn the_files_of_a_run_are_private() {
 
 #[test]
 fn an_error_names_the_directory_that_cannot_be_created() {
-    let parent = tempfile::tempdir().expect("a temporary directory");
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
     let file = parent.path().join("file");
-    fs::write(&file, "").expect("written");
-    let error = create(&file.join("runs"), "00000001", true).expect_err("a file is no directory");
+    fs::write(&file, "").expect("the output is written");
+    let error = create(&file.join("runs"), "00000001", true)
+        .expect_err("a file in place of the directory is refused");
     assert!(error.path.starts_with(&file), "{error}");
 }

@@ -24,7 +24,7 @@ use crate::workspace::without_git_variables;
 
 /// The working directory of launchers. It contains no files of a project.
 const NEUTRAL: &str = "/";
-/// A variable that may be set for the launcher but must not reach the remote pi.
+/// A variable that may be set for the launcher but must not reach the remote pi, unless the launcher's `env` names it.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 /// The prefixes of the variables that are set for every child.
 const OWN: [&str; 2] = ["PI_SUBAGENT_", "PI_OFFLINE"];
@@ -55,7 +55,7 @@ pub(crate) struct TestAnswer {
     pub version: String,
     /// The version that the remote git reports, if there is one.
     pub git: Option<String>,
-    /// The time from the start of the launcher until its script printed something.
+    /// The time from the start of the launcher until its script ran.
     pub reached: Duration,
     /// The time from the start of the remote pi until it answered.
     pub started: Duration,
@@ -160,7 +160,7 @@ impl Configured {
         })
     }
 
-    /// Returns a missing program that a field of the launcher starts with, and the field's name. Blocks.
+    /// Returns the first missing program that a field of the launcher starts with, and the field's name. Blocks.
     pub(crate) fn missing(&self, context: &HostContext) -> Option<(&'static str, String)> {
         let config::Launcher { command, cancel, fetch, .. } = &self.settings;
         let fields = [("command", Some(command)), ("cancel", cancel.as_ref()), ("fetch", fetch.as_ref())];

@@ -55,7 +55,7 @@ pub(in crate::run) struct Launch {
     pub command: ChildCommand,
     /// The bytes that precede the child's own input. If set, the input stays open, because the child ends with it.
     pub preamble: Option<Vec<u8>>,
-    /// The messages of the launch script, which are separated from the child's output.
+    /// The filter that separates the messages of the remote script from the child's output.
     pub remote_output: Option<Box<RemoteOutput>>,
 }
 
@@ -95,7 +95,7 @@ pub(in crate::run) trait Launcher: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails if pi can be searched for and is missing.
+    /// Fails if the launcher can search for pi and does not find it.
     fn locate(
         &self,
         configured: Option<&[String]>,

@@ -1,8 +1,8 @@
 //! Starts children on this machine, or on another one with a launcher of the user's configuration.
 //!
 //! Everything that differs between the two goes through [`Launcher`]. Features that need files of this machine check
-//! [`Launcher::remote_name`] first: credentials, private directories, sandboxes, changes, snapshots, continued sessions,
-//! early boot and spare children.
+//! [`Launcher::remote_name`] first: credentials, private directories, sandboxes, changes, snapshots, continued
+//! sessions, early boot and spare children.
 //!
 //! A script starts the remote child. It is sent through the child's standard input, and reports the end of the child
 //! between the child's events.

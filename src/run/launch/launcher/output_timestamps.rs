@@ -22,7 +22,8 @@ impl OutputTimestamps {
         self.noted.push((bytes, self.since.elapsed()));
     }
 
-    /// Returns the time at which the first occurrence of `words` in `printed` had arrived completely, if there is one.
+    /// Returns the time from the start until the first occurrence of `words` in `printed` had arrived completely, if
+    /// there is one.
     pub(super) fn of(&self, words: &str, printed: &[u8]) -> Option<Duration> {
         let end = printed.windows(words.len()).position(|seen| seen == words.as_bytes())? + words.len();
         self.noted.iter().find(|(bytes, _)| *bytes >= end).map(|(_, since)| *since)

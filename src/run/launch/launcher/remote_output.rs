@@ -87,8 +87,8 @@ impl RemoteOutput {
         !matches!(self.receiving, Receiving::Lines)
     }
 
-    /// Returns the received changes, or `None` in it if nothing was changed. The error explains why the changes are
-    /// unknown. The second value is the remote directory that may still exist.
+    /// Returns the received changes, or `Ok(None)` if nothing was changed. The error explains why the changes are
+    /// unknown. The second value is the remote directory, if it may still exist.
     pub(in crate::run) fn into_changes(self) -> (Result<Option<RemoteChanges>, String>, Option<String>) {
         let directory = self.directory.filter(|_| !self.is_gone);
         let remote_changes = self.remote_changes.unwrap_or_else(|| match &directory {
@@ -206,7 +206,7 @@ impl RemoteOutput {
     }
 }
 
-/// Returns the bytes that still belong to the current part.
+/// Returns the bytes that still belong to the current part, and subtracts their number from `remaining`.
 fn first<'a>(bytes: &'a [u8], remaining: &mut u64) -> &'a [u8] {
     let part = &bytes[..bytes.len().min(usize::try_from(*remaining).unwrap_or(usize::MAX))];
     *remaining -= part.len() as u64;
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn messages_are_removed_wherever_the_stream_is_split() {
-        let place = tempfile::tempdir().expect("a temporary directory");
+        let place = tempfile::tempdir().expect("a temporary directory is created");
         let pack = place.path().join("pack");
         let files = "a".repeat(40);
         let tip = "b".repeat(40);
@@ -251,13 +251,13 @@ mod tests {
                 notes: "note".into(),
             };
             assert_eq!(remote_output.into_changes(), (Ok(Some(expected)), None), "{size}");
-            assert_eq!(std::fs::read(&pack).expect("a pack"), b"P\nCK\n!");
+            assert_eq!(std::fs::read(&pack).expect("the pack is readable"), b"P\nCK\n!");
         }
     }
 
     #[test]
     fn changes_that_are_too_large_or_malformed_are_rejected() {
-        let place = tempfile::tempdir().expect("a temporary directory");
+        let place = tempfile::tempdir().expect("a temporary directory is created");
         let name = "a".repeat(40);
         for (line, expected) in [
             (format!("key back {name} - 0 0 7\n"), "in an unknown format"),

@@ -12,20 +12,21 @@ const ID: &str = "0badcafe";
 /// A timeout that is longer than any machine needs.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// An agent directory with the leftovers of a run, and a temporary directory.
+/// An agent directory and a temporary directory, both with leftovers of a run.
 struct Scene {
     root: TempDir,
 }
 
 impl Scene {
     fn new() -> Self {
-        let scene = Self { root: tempfile::tempdir().expect("a temporary directory") };
+        let scene = Self { root: tempfile::tempdir().expect("a temporary directory is created") };
         for name in ["agent/auth.json", "tmp/x", "prompt.md", "guard.cjs", "session.jsonl", "output.md"] {
             scene.write(&format!("runs/{ID}/{name}"));
         }
         scene.write(&format!("tmp/pi-subagent-{ID}/deep/file"));
         scene.write("mine/file");
-        symlink(scene.at("mine"), scene.at(&format!("tmp/pi-subagent-{ID}/link"))).expect("linked");
+        symlink(scene.at("mine"), scene.at(&format!("tmp/pi-subagent-{ID}/link")))
+            .expect("the link is created");
         scene
     }
 
@@ -35,8 +36,8 @@ impl Scene {
 
     fn write(&self, name: &str) {
         let path = self.at(name);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-        fs::write(path, "x").expect("written");
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(path, "x").expect("the file is written");
     }
 
     fn run(&self) -> PathBuf {
@@ -49,14 +50,16 @@ impl Scene {
 
     fn note(&self, run: &Path, temporary: &Path) -> PathBuf {
         let note = Note::write(self.root.path(), run, Some(temporary)).expect("the note is written");
-        note.expect("a note").path().to_owned()
+        note.expect("the run gets a note").path().to_owned()
     }
 
     /// Returns the sorted names of a directory's entries.
     fn names(&self, name: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.at(name)).expect("readable");
+        let entries = fs::read_dir(self.at(name)).expect("the directory is readable");
         let mut names: Vec<_> = entries
-            .map(|entry| entry.expect("readable").file_name().into_string().expect("a name"))
+            .map(|entry| {
+                entry.expect("the entry is readable").file_name().into_string().expect("the name is UTF-8")
+            })
             .collect();
         names.sort();
         names
@@ -75,9 +78,9 @@ fn a_dead_run_keeps_its_session_and_outputs_only() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     let agent = agent_beside(&note);
-    fs::create_dir(&agent).expect("made");
-    symlink(scene.at("mine"), agent.join("skills")).expect("linked");
-    sweep(scene.root.path()).expect("swept");
+    fs::create_dir(&agent).expect("the directory is created");
+    symlink(scene.at("mine"), agent.join("skills")).expect("the link is created");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     assert_eq!(scene.names(&format!("runs/{ID}")), ["output.md", "session.jsonl"]);
     assert!(!scene.temporary().exists() && !note.exists() && !agent.exists());
     assert_eq!(scene.names("mine"), ["file"], "links are not followed");
@@ -87,12 +90,12 @@ fn a_dead_run_keeps_its_session_and_outputs_only() {
 fn a_living_run_is_not_swept_until_it_has_ended() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
-    let lock = lock_directory(&scene.run()).expect("free");
-    sweep(scene.root.path()).expect("swept");
+    let lock = lock_directory(&scene.run()).expect("the run is locked");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     scene.assert_untouched("alive");
     assert!(note.exists());
     drop(lock);
-    sweep(scene.root.path()).expect("swept");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     assert!(!note.exists() && !scene.temporary().exists());
 }
 
@@ -100,8 +103,8 @@ fn a_living_run_is_not_swept_until_it_has_ended() {
 fn a_temporary_directory_is_removed_if_its_run_is_gone() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
-    fs::remove_dir_all(scene.run()).expect("removed");
-    sweep(scene.root.path()).expect("swept");
+    fs::remove_dir_all(scene.run()).expect("the directory is removed");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     assert!(!scene.temporary().exists() && !note.exists() && !scene.run().exists());
 }
 
@@ -115,7 +118,7 @@ fn a_note_that_names_other_paths_removes_nothing() {
         [run.as_os_str().as_bytes(), b"\0", temporary.as_os_str().as_bytes(), b"\0"].concat()
     };
     let whole = text(&run, &temporary);
-    fs::create_dir_all(layout::scratch(scene.root.path())).expect("made");
+    fs::create_dir_all(layout::scratch(scene.root.path())).expect("the directory is created");
     let note = layout::scratch(scene.root.path()).join("note");
     for (label, bytes) in [
         ("a directory that is no run's", text(&mine, &temporary)),
@@ -127,14 +130,14 @@ fn a_note_that_names_other_paths_removes_nothing() {
         ("three paths", [&whole[..], b"/\0"].concat()),
         ("nothing", Vec::new()),
     ] {
-        fs::write(&note, bytes).expect("written");
-        sweep(scene.root.path()).expect("swept");
+        fs::write(&note, bytes).expect("the file is written");
+        sweep(scene.root.path()).expect("the sweep succeeds");
         scene.assert_untouched(label);
-        fs::remove_file(&note).expect("the note stays");
+        fs::remove_file(&note).expect("a note with other paths stays");
     }
-    fs::write(scene.at("elsewhere"), &whole).expect("written");
-    symlink(scene.at("elsewhere"), &note).expect("linked");
-    sweep(scene.root.path()).expect("swept");
+    fs::write(scene.at("elsewhere"), &whole).expect("the file is written");
+    symlink(scene.at("elsewhere"), &note).expect("the link is created");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     scene.assert_untouched("a link in place of a note");
 }
 
@@ -145,20 +148,20 @@ fn links_in_place_of_directories_are_not_followed() {
     let temporary = scene.temporary();
     let hidden = scene.at("hidden");
     let deep = scene.at("deep");
-    fs::rename(&run, &hidden).expect("moved");
-    fs::rename(&temporary, &deep).expect("moved");
-    symlink(&hidden, &run).expect("linked");
-    symlink(&deep, &temporary).expect("linked");
+    fs::rename(&run, &hidden).expect("the rename succeeds");
+    fs::rename(&temporary, &deep).expect("the rename succeeds");
+    symlink(&hidden, &run).expect("the link is created");
+    symlink(&deep, &temporary).expect("the link is created");
     scene.note(&run, &temporary);
-    sweep(scene.root.path()).expect("swept");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     assert_eq!((scene.names("hidden").len(), scene.names("deep").len()), (6, 2));
-    // A link in the place of the directory of notes is not trusted either.
+    // A link in place of the directory of notes is not trusted either.
     let other = Scene::new();
     other.note(&other.run(), &other.temporary());
     let notes = layout::scratch(other.root.path());
-    fs::rename(&notes, other.at("notes")).expect("moved");
-    symlink(other.at("notes"), &notes).expect("linked");
-    sweep(other.root.path()).expect("swept");
+    fs::rename(&notes, other.at("notes")).expect("the rename succeeds");
+    symlink(other.at("notes"), &notes).expect("the link is created");
+    sweep(other.root.path()).expect("the sweep succeeds");
     other.assert_untouched("a link in place of the directory of notes");
 }
 
@@ -189,8 +192,8 @@ fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
         scene.write(&format!("subagents/scratch/{name}"));
     }
     scene.write("subagents/scratch/3c4d.run");
-    let lock = lock_directory(&scene.at(alive)).expect("free");
-    unnoted::sweep(agent_dir, &temporaries).expect("swept");
+    let lock = lock_directory(&scene.at(alive)).expect("the run is locked");
+    unnoted::sweep(agent_dir, &temporaries).expect("the sweep succeeds");
     assert_eq!(scene.names(runs[0]).len(), 6, "recent files stay");
     for path in all_below(agent_dir) {
         let is_young = path.starts_with(scene.at(young)) || path.ends_with("pi-subagent-4badcafe");
@@ -198,12 +201,12 @@ fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
             age(&path);
         }
     }
-    unnoted::sweep(agent_dir, &temporaries).expect("swept");
+    unnoted::sweep(agent_dir, &temporaries).expect("the sweep succeeds");
     for run in runs {
         assert_eq!(scene.names(run), ["mine.md", "session.jsonl"], "{run}");
     }
     assert_eq!(scene.names(young).len(), 6);
-    assert_eq!(scene.names(alive).len(), 7, "the lock is one more file");
+    assert_eq!(scene.names(alive).len(), 7, "a locked run keeps all of its files");
     drop(lock);
     assert!(cut_off.iter().all(|name| !scene.at(name).exists()));
     assert!(kept.iter().all(|name| scene.at(name).exists()));
@@ -226,27 +229,27 @@ fn a_temporary_directory_in_the_arguments_of_a_process_stays() {
         .arg(&path)
         .stdin(std::process::Stdio::piped())
         .spawn()
-        .expect("a shell");
+        .expect("the shell starts");
     // The arguments of a program become visible a moment after its start.
     let words = format!("/proc/{}/cmdline", warden.id());
     let since = std::time::Instant::now();
-    while fs::read(&words).expect("it runs").is_empty() {
-        assert!(since.elapsed() < PATIENCE, "the program has no arguments yet");
+    while fs::read(&words).expect("the shell runs").is_empty() {
+        assert!(since.elapsed() < PATIENCE, "timed out waiting for the arguments of the shell");
         std::thread::yield_now();
     }
-    unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("swept");
+    unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("the sweep succeeds");
     assert!(path.exists());
     drop(warden.stdin.take());
-    warden.wait().expect("it ends");
-    unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("swept");
+    warden.wait().expect("the shell ends");
+    unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("the sweep succeeds");
     assert!(!path.exists());
 }
 
 fn all_below(directory: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
-    for entry in fs::read_dir(directory).expect("readable") {
-        let path = entry.expect("readable").path();
-        if fs::symlink_metadata(&path).expect("there").is_dir() {
+    for entry in fs::read_dir(directory).expect("the directory is readable") {
+        let path = entry.expect("the entry is readable").path();
+        if fs::symlink_metadata(&path).expect("the file exists").is_dir() {
             all.extend(all_below(&path));
         }
         all.push(path);
@@ -257,10 +260,10 @@ fn all_below(directory: &Path) -> Vec<PathBuf> {
 /// Sets the modification time of a path to two days ago.
 fn age(path: &Path) {
     let before = std::time::SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
-    let since = before.duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let since = before.duration_since(std::time::UNIX_EPOCH).expect("the time is after 1970");
     let time = rustix::fs::Timespec { tv_sec: since.as_secs().cast_signed(), tv_nsec: 0 };
     let times = rustix::fs::Timestamps { last_access: time, last_modification: time };
-    rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).expect("ours");
+    rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).expect("the time is set");
 }
 
 /// With a full table of file descriptors, the directory once looked empty, and this process never swept again.
@@ -270,13 +273,14 @@ fn a_process_that_cannot_open_files_sweeps_later() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
     let before = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum }).expect("lower");
+    setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum })
+        .expect("the limit is lowered");
     let swept = sweep(scene.root.path());
     let unnoted = unnoted::sweep(scene.root.path(), &scene.at("tmp"));
     setrlimit(Resource::Nofile, before).expect("the limit is restored");
     assert!(swept.is_err() && unnoted.is_err());
     scene.assert_untouched("a sweep without free descriptors");
     assert!(note.exists());
-    sweep(scene.root.path()).expect("swept");
+    sweep(scene.root.path()).expect("the sweep succeeds");
     assert!(!note.exists() && !scene.temporary().exists());
 }

@@ -1,6 +1,6 @@
 //! Removes leftovers without a note: of releases that wrote none, of interrupted writes, and of runs without a
-//! directory. Their owner is unknown, so they are removed only a day after their last change, and only if no process was
-//! started with their path.
+//! directory. Their owner is unknown, so they are removed only a day after their last change, and only if no process
+//! was started with their path.
 
 use std::ffi::OsStr;
 use std::fs;

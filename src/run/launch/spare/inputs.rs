@@ -27,7 +27,7 @@ const TREES: [&str; 2] = ["extensions", "skills"];
 const INSTALLED: [&str; 3] =
     ["npm/package.json", "npm/package-lock.json", "npm/node_modules/.package-lock.json"];
 /// The entries of the agent directory that children may read but that do not outdate them. A child knows an agent only
-/// by its prompt, only a terminal has keys, and pi writes the lists of models itself.
+/// by its prompt, uses no key bindings without a terminal, and pi writes the lists of models itself.
 const IGNORED: [&str; 3] = ["agents", "keybindings.json", "models-store.json"];
 /// Directories that are not edited by hand and may contain any number of files.
 const NOT_ENTERED: [&str; 2] = ["node_modules", ".git"];
@@ -181,8 +181,8 @@ fn entries(directory: &Path, max: usize) -> Option<Vec<OsString>> {
     (names.len() <= max).then_some(names)
 }
 
-/// Returns the figures that distinguish two states of a file. For a directory only its names count, and the kernel
-/// records their changes as its time.
+/// Returns the figures that distinguish two states of a file or directory: its size, its times and its identity. The
+/// times of a directory change with the names in it, not with the contents of its files.
 fn figures(found: &Metadata) -> Vec<u128> {
     let since = |time: std::io::Result<std::time::SystemTime>| {
         time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The memory of one spare child, rounded up. `benchmark/RESULTS.md` has the measurement.
 const CHILD: u64 = 128 << 20;
-/// The divisor for the available memory: a spare child is booted only if it needs at most this fraction.
+/// The divisor for the available memory: a spare child is booted only if it needs at most 1/`SHARE` of it.
 const SHARE: u64 = 4;
 /// The reserve, in children: with less memory available, no child waits. Smaller than [`SHARE`], so that a child that
 /// was just booted does not end itself.
@@ -20,8 +20,8 @@ const GROUPS: &str = "/sys/fs/cgroup";
 /// The memory that programs can use without swapping out others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The available memory in bytes: the machine's, or less if the control groups of this process leave less. `None` if
-    /// the system does not report it. Then only `spare.count` limits the number of spare children.
+    /// The available memory in bytes: the machine's, or less if the control groups of this process leave less. `None`
+    /// if the system does not report it. Then only `spare.count` limits the number of spare children.
     pub available: Option<u64>,
 }
 
@@ -106,13 +106,18 @@ mod tests {
 
     #[test]
     fn the_smallest_remaining_group_limit_counts_and_cache_counts_as_free() {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        let root = tempfile::tempdir().expect("a temporary directory is created");
         let inner = root.path().join("outer/inner");
-        fs::create_dir_all(&inner).expect("made");
-        let write =
-            |folder: &Path, name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
+        fs::create_dir_all(&inner).expect("the directory is created");
+        let write = |folder: &Path, name: &str, text: &str| {
+            fs::write(folder.join(name), text).expect("the file is written");
+        };
         let outer = root.path().join("outer");
-        assert_eq!(remaining_in_groups("0::/outer/inner\n", root.path()), None, "no limit");
+        assert_eq!(
+            remaining_in_groups("0::/outer/inner\n", root.path()),
+            None,
+            "a group without a limit has no remaining memory"
+        );
         for (folder, max, current) in [(&inner, "max\n", "5000\n"), (&outer, "8000\n", "6000\n")] {
             write(folder, "memory.max", max);
             write(folder, "memory.current", current);

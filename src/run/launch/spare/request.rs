@@ -8,8 +8,9 @@ use crate::run::spec::{RunId, RunOverrides, SharedRunId, Timeout};
 /// A placeholder for the task in the spec. The child never receives it.
 const NO_TASK: &str = "not known yet";
 
-/// The part of a call that decides which child can serve it. If two wishes are equal, the second call may still need
-/// another child, because a file that the wish refers to has changed. Then the spare child is useless.
+/// The part of a call that decides which child can serve it. If two requests are equal, the later call may still need
+/// another child, because the configuration, the agent or another file has changed in the meantime. Then the spare
+/// child is useless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpareRequest {
     agent_dir: PathBuf,
@@ -27,8 +28,8 @@ impl SpareRequest {
 }
 
 impl AdmittedRun {
-    /// Returns the description of a spare child for this run. `None` if the run cannot use one: spare children are
-    /// off, the run continues another one, it runs on another machine, or no call waits for it.
+    /// Returns the request with which this run could get a spare child. `None` if the run cannot use one: spare
+    /// children are off, the run continues another one, it runs on another machine, or no call waits for it.
     #[must_use]
     pub fn spare_request(&self) -> Option<SpareRequest> {
         let spec = &self.spec;

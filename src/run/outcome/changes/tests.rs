@@ -11,7 +11,7 @@ struct Repository(TempDir);
 
 impl Repository {
     fn new() -> Self {
-        let this = Self(tempfile::tempdir().expect("a temporary directory"));
+        let this = Self(tempfile::tempdir().expect("a temporary directory is created"));
         this.git(&["init", "-q"]);
         this.write("kept.txt", "kept");
         this.commit();
@@ -19,7 +19,7 @@ impl Repository {
     }
 
     fn env() -> Vec<(OsString, OsString)> {
-        let path = std::env::var_os("PATH").expect("a search path");
+        let path = std::env::var_os("PATH").expect("`PATH` is set");
         let nothing = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")];
         nothing
             .map(|(name, value)| (name.into(), value.into()))
@@ -41,7 +41,7 @@ impl Repository {
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).expect("written");
+        fs::write(self.0.path().join(name), text).expect("the file is written");
     }
 
     fn commit(&self) {
@@ -50,7 +50,7 @@ impl Repository {
     }
 
     async fn read(&self) -> WorkTree {
-        WorkTree::read(self.0.path(), &Self::env(), None).await.expect("a work tree")
+        WorkTree::read(self.0.path(), &Self::env(), None).await.expect("the work tree is readable")
     }
 }
 
@@ -64,14 +64,14 @@ async fn every_difference_from_the_earlier_state_is_a_change() {
     repository.write("dirty.txt", "dirty before");
     repository.write("cleaned.txt", "dirty before");
     repository.write("left.txt", "dirty before, and left as it is");
-    fs::create_dir(repository.0.path().join("nested")).expect("a folder");
+    fs::create_dir(repository.0.path().join("nested")).expect("the directory is created");
     let before = repository.read().await;
 
-    assert_eq!(changed(repository.read().await).await, Some(vec![]), "nothing has changed");
+    assert_eq!(changed(repository.read().await).await, Some(vec![]), "an unchanged work tree has no changes");
     repository.write("dirty.txt", "dirty, and longer now");
     repository.write("nested/a  name.txt", "added");
-    fs::remove_file(repository.0.path().join("cleaned.txt")).expect("removed");
-    fs::remove_file(repository.0.path().join("kept.txt")).expect("removed");
+    fs::remove_file(repository.0.path().join("cleaned.txt")).expect("the file is removed");
+    fs::remove_file(repository.0.path().join("kept.txt")).expect("the file is removed");
     let expected = ["cleaned.txt", "dirty.txt", "kept.txt", "nested/a  name.txt"].map(str::to_owned);
     assert_eq!(changed(before).await, Some(expected.to_vec()));
 }
@@ -89,7 +89,7 @@ async fn committed_files_count_as_changed() {
 
 #[tokio::test]
 async fn the_first_commit_of_a_repository_is_changed_too() {
-    let empty = Repository(tempfile::tempdir().expect("a temporary directory"));
+    let empty = Repository(tempfile::tempdir().expect("a temporary directory is created"));
     empty.git(&["init", "-q"]);
     let before = empty.read().await;
     empty.write("first.txt", "by the run");
@@ -100,30 +100,30 @@ async fn the_first_commit_of_a_repository_is_changed_too() {
 }
 
 #[tokio::test]
-async fn a_long_list_of_changes_is_cut_and_says_how_many_more_there_are() {
+async fn a_long_list_of_changes_is_cut_and_ends_with_the_number_of_omitted_ones() {
     for (number, last) in [(MAX_CHANGES, "f199"), (MAX_CHANGES + 2, "and 2 more")] {
         let repository = Repository::new();
         let before = repository.read().await;
         (0..number).for_each(|file| repository.write(&format!("f{file:03}"), ""));
-        let changes = changed(before).await.expect("listed");
+        let changes = changed(before).await.expect("the changes are listed");
         assert_eq!(changes.last().map(String::as_str), Some(last));
     }
 }
 
-/// Another directory was looked at, without the blank.
+/// git once read another directory, without the blank in its name.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_repository_may_end_in_a_blank() {
     let repository = Repository::new();
     let other = Repository::new();
-    let parent = tempfile::tempdir().expect("a temporary directory");
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
     let blank = parent.path().join("mine ");
     let plain = parent.path().join("mine");
-    fs::rename(repository.0.path(), &blank).expect("moved");
-    fs::rename(other.0.path(), &plain).expect("moved");
-    let before = WorkTree::read(&blank, &Repository::env(), None).await.expect("a work tree");
-    fs::write(plain.join("theirs.txt"), "").expect("written");
-    fs::write(blank.join("mine.txt"), "").expect("written");
+    fs::rename(repository.0.path(), &blank).expect("the rename succeeds");
+    fs::rename(other.0.path(), &plain).expect("the rename succeeds");
+    let before = WorkTree::read(&blank, &Repository::env(), None).await.expect("the work tree is readable");
+    fs::write(plain.join("theirs.txt"), "").expect("the file is written");
+    fs::write(blank.join("mine.txt"), "").expect("the file is written");
     assert_eq!(changed(before).await, Some(vec!["mine.txt".to_owned()]));
 }
 
@@ -133,26 +133,28 @@ async fn reading_the_state_writes_nothing_and_needs_a_repository() {
     // Its time makes git refresh the index.
     repository.write("kept.txt", "kept");
     let index = repository.0.path().join(".git/index");
-    let before = fs::read(&index).expect("an index");
+    let before = fs::read(&index).expect("the index is readable");
     repository.read().await;
-    assert!(fs::read(&index).expect("an index") == before, "git refreshed the index");
+    assert!(fs::read(&index).expect("the index is readable") == before, "git refreshed the index");
 
-    let nothing = tempfile::tempdir().expect("a temporary directory");
+    let nothing = tempfile::tempdir().expect("a temporary directory is created");
     let looked = WorkTree::read(nothing.path(), &Repository::env(), None).await;
     assert!(matches!(looked, Err(NoAnswer::Failed)));
 }
 
-/// The settings by which a repository's files make git run programs, and a directory in it for git's start.
+/// Writes files and settings with which a repository could make git run programs. Returns the directories from which
+/// git is started, with labels.
 #[cfg(unix)]
 fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
     let root = repository.0.path();
     let bad = root.join("evil.sh");
     repository.write("evil.sh", "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran-$1\"\ncat\n");
-    fs::set_permissions(&bad, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    fs::set_permissions(&bad, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("the permissions are set");
     let bad = bad.display();
     repository.write(".gitattributes", "*.txt filter=one\n*.md filter=t.w-o\n");
     repository.write("a.md", "text");
-    // Looked at by a process of its own, with filters that are configured there alone.
+    // git reads a submodule in a separate process, with filters that only the submodule configures.
     repository.git(&["init", "-q", "module"]);
     repository.write("module/.gitattributes", "*.txt filter=sub\n");
     repository.write("module/in.txt", "text");
@@ -167,16 +169,16 @@ fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
     repository.git(&["config", "filter.t.w-o.process", &format!("{bad} process")]);
     repository.git(&["config", "core.fsmonitor", &format!("{bad} monitor")]);
     repository.git(&["config", "core.hooksPath", "."]);
-    // Of the same length, so that git has to read them.
+    // The new contents have the same length, so that git has to read them.
     repository.write("kept.txt", "KEPT");
     repository.write("a.md", "TEXT");
     // A bare repository that a clone brings as files.
     let bare = root.join("assets");
-    fs::create_dir_all(bare.join("objects")).expect("a folder");
-    fs::create_dir_all(bare.join("refs")).expect("a folder");
-    fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").expect("written");
+    fs::create_dir_all(bare.join("objects")).expect("the directory is created");
+    fs::create_dir_all(bare.join("refs")).expect("the directory is created");
+    fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").expect("the file is written");
     let config = format!("[core]\n\tworktree = ..\n\tbare = false\n\tfsmonitor = {bad} bare\n");
-    fs::write(bare.join("config"), config).expect("written");
+    fs::write(bare.join("config"), config).expect("the file is written");
     vec![("the work tree", root.to_path_buf()), ("a bare repository in it", bare)]
 }
 
@@ -194,8 +196,10 @@ async fn reading_the_state_runs_no_program_of_the_repository() {
         } else {
             assert_eq!(label, "a bare repository in it");
         }
-        let ran =
-            fs::read_dir(repository.0.path()).expect("readable").flatten().map(|entry| entry.file_name());
+        let ran = fs::read_dir(repository.0.path())
+            .expect("the directory is readable")
+            .flatten()
+            .map(|entry| entry.file_name());
         let ran: Vec<_> = ran.filter(|name| name.to_string_lossy().starts_with("ran-")).collect();
         assert!(ran.is_empty(), "{label}: {ran:?}");
     }

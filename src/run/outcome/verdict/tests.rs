@@ -282,7 +282,7 @@ fn a_rejected_prompt_is_a_failure_for_any_answer() {
     for report in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
         let verdict = judged(&refuses(report));
         assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
-        assert!(!verdict.is_provider_error(), "nothing would be better another time");
+        assert!(!verdict.is_provider_error(), "a rejected prompt is not retried");
     }
     let verdict = judged(&refuses(answered(left(5))));
     assert_eq!(row(&verdict), (RunOutcome::Failed, 5, Some("the child gave no reason")));
@@ -366,7 +366,7 @@ fn a_reason_is_truncated_after_its_secrets_are_redacted() {
         let mut unguarded = complains(1, &said, "");
         unguarded.permission_hooks = vec!["/hook.ts".to_owned()];
         for report in [rejected, failed, unguarded] {
-            let error = Verdict::of(&report, &sanitizer).error.expect("a failure");
+            let error = Verdict::of(&report, &sanitizer).error.expect("the verdict has an error");
             assert!(!error.contains(&secret[..8]), "{back}: {}", &error[error.len() - 60..]);
         }
     }

@@ -74,7 +74,8 @@ impl Rule for Basic {
     }
 }
 
-/// Returns the position of the last word of the text, if it is the word after `at` and has more than small letters.
+/// Returns the position of the last word of the text, if it is the word after `at` and does not consist of small
+/// letters only, like a word of prose.
 fn open_word(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let start = cursor.skip_blanks(at);
     let word = &cursor.bytes[start..];

@@ -16,7 +16,7 @@ pub(crate) const BLOCK_REACH: usize = 1024;
 /// The maximum redacted length of a heredoc without its last line.
 const MAX_HEREDOC: usize = 8 * 1024;
 
-/// The maximum indentation of a name.
+/// The maximum indentation of a name that is counted.
 const MAX_INDENT: usize = 256;
 
 /// The maximum length of the word that ends a heredoc.

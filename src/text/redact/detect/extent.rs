@@ -300,7 +300,7 @@ fn braced(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range
 
 /// Returns true if the content of braces may be a variable: `{db_pwd2}`.
 fn is_variable(content: &str) -> bool {
-    /// The number of digits that a name does not have.
+    /// The minimum number of digits in a password that looks like a name. A variable has fewer.
     const MIN_DIGITS: usize = 3;
     let is_name =
         content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':'));
@@ -310,7 +310,7 @@ fn is_variable(content: &str) -> bool {
         || (is_name && digits < MIN_DIGITS)
 }
 
-/// Returns the value after `==`. A version after it belongs to a package.
+/// Returns the value after `==`, unless it is a version: `name==1.2` is a package.
 fn doubled(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     let at = separator.value;
     let end = unquoted_end(cursor, separator, at, JUDGED);

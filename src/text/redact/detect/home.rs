@@ -53,7 +53,7 @@ struct KnownHome {
 }
 
 impl KnownHome {
-    /// Creates the rule. Drops trailing separators, and ignores paths below three bytes.
+    /// Creates the rule. Drops trailing separators, and ignores paths shorter than three bytes.
     fn new(homes: &Homes) -> Self {
         let trimmed =
             homes.own.iter().map(|home| home.trim_end_matches(['/', '\\'])).filter(|home| home.len() > 2);

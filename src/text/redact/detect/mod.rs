@@ -4,8 +4,8 @@
 //!
 //! | File | Finds |
 //! |---|---|
-//! | `assignment` | `name=value` and similar forms, the most common case; [`value`](super::value) judges the value |
-//! | `separator`, `entry` | the link between a name and its value, next to it or in a separate field: a `Separator` of `tie` |
+//! | `assignment` | `name=value` and similar forms, the largest rule; [`value`](super::value) judges the value |
+//! | `separator`, `entry` | the link between a name and its value, next to it or in another field: a `Separator` of `tie` |
 //! | `escaped` | the same with escaped signs |
 //! | `extent` | the beginning and the end of a value |
 //! | `block` | values on the lines below their name: block scalars of YAML, heredocs |
@@ -39,7 +39,7 @@ pub(crate) use home::Homes;
 
 use super::rule::Rule;
 
-/// Returns every rule that reads a text undecoded. `homes` selects the directories that become `~`.
+/// Returns every rule that reads a text without decoding it. `homes` selects the directories that become `~`.
 pub(crate) fn rules(homes: &Homes) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
         Box::new(url::UserInfo),

@@ -220,12 +220,13 @@ fn key_line(line: &[u8], is_last: bool) -> Option<Range<usize>> {
     (closes && (is_last || length >= MIN_LITERAL)).then_some(begin..begin + length)
 }
 
-/// Returns true if a line is long enough to be a line of a key. A short string may be anything.
+/// Returns true if a line counts as a line of a key: it is all base64, or its string has at least [`MIN_LITERAL`]
+/// characters. A shorter string may be anything.
 fn is_long_enough(line: &[u8], key: &Range<usize>) -> bool {
     key.len() >= MIN_LITERAL || line.trim_ascii().len() == key.len()
 }
 
-/// Returns the position after `… PRIVATE KEY…-----`, if `at` is the label of a private key.
+/// Returns the position after `… PRIVATE KEY…-----`, if the label at `at` is the label of a private key.
 fn label_end(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let window = &cursor.bytes[at..cursor.bytes.len().min(at + MAX_LABEL)];
     let label = window

@@ -1,4 +1,4 @@
-//! Finds credentials in URLs and in the option of curl.
+//! Finds credentials in URLs and in curl's option `-u` or `--user`.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::text::redact::value::shape::{Shape, shape_of};
 
 const RULE: &str = "url_credentials";
 
-/// The maximum length of the user information, in bytes.
+/// The maximum length of the user information that is recognized, in bytes.
 const REACH: usize = 512;
 
 /// The rule for `://user:pass@`, which redacts the password, and for an opaque `://token@`, which redacts all of it.

@@ -151,7 +151,7 @@ fn is_part_of_longer_text(cursor: &Cursor<'_>, prefix: &str, begin: usize, end: 
     }
 }
 
-/// Returns true if a long run of base64 ends here and contains one of its signs.
+/// Returns true if a long run of base64 ends here, with a `+` or `/` as its last character.
 fn is_in_base64(before: &[u8]) -> bool {
     /// The minimum length of such a run. No name of a directory or host is as long.
     const MIN_RUN: usize = 40;

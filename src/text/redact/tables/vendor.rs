@@ -110,7 +110,8 @@ pub(crate) enum Before {
     BoundaryButDash,
     /// 8 to 12 digits, which are part of the token.
     Digits,
-    /// A run of bytes of the same alphabet, which is part of the token. The known part is inside the token.
+    /// A run of `min` to `max` bytes of the same alphabet, which is part of the token. The known part is inside the
+    /// token.
     Run { min: usize, max: usize },
     /// Any text.
     Anything,

@@ -14,7 +14,7 @@ const MIN_CHOSEN: usize = 4;
 /// The minimum length of a compared name. A shorter name is a word that may also be a password.
 const MIN_NAME: usize = 9;
 
-/// The minimum length of a name that marks a longer value with the same end as that name in a scope.
+/// The minimum length of a name for the following check: a value that ends with the name is the same name in a scope.
 const MIN_SCOPED: usize = 16;
 
 /// The context of a value, as far as it affects the verdict.
@@ -26,7 +26,7 @@ pub(crate) enum Place {
     Setting,
     /// `?name=value`, `--name=value`.
     Parameter,
-    /// `name: value` at the end of a line.
+    /// `name: value` with nothing after the value.
     Alone,
     /// A value without quotes in none of the other contexts, most likely code.
     Code,

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A host that does the steps, and the session that it owns. Time passes only when a test says so.
+/// A host that does the steps, and the session that it owns. Time passes only when a test advances it.
 struct Host {
     dispatcher: Dispatcher,
     now: Instant,
     /// The deliveries in the session, in order.
     session: Vec<String>,
     file: Option<PathBuf>,
-    /// The outcomes of the next messages. The rest is appended.
+    /// The outcomes of the next messages. Further messages are appended to the session.
     fates: VecDeque<Fate>,
     /// Messages handed over, and whether each was to start a turn.
     sent: Vec<(String, bool)>,
@@ -87,8 +87,12 @@ impl Host {
 
     #[track_caller]
     fn assert_once(&self, ids: &[&str]) {
-        assert_eq!(self.session, texts(ids), "in the session");
-        assert_eq!((&self.arrived, &self.confirmed), (&texts(ids), &texts(ids)), "told and confirmed");
+        assert_eq!(self.session, texts(ids), "each message is in the session once");
+        assert_eq!(
+            (&self.arrived, &self.confirmed),
+            (&texts(ids), &texts(ids)),
+            "each message arrives and is confirmed once"
+        );
         assert!(!self.dispatcher.is_waiting());
     }
 }
@@ -124,7 +128,7 @@ fn the_last_of_several_messages_starts_one_turn() {
     let mut quiet = Host::new();
     assert!(quiet.dispatcher.add(texts(&["a"]), false));
     quiet.check_after(OPENING, true);
-    assert_eq!(quiet.sent, sent(&[("a", false)]), "nobody wants a turn");
+    assert_eq!(quiet.sent, sent(&[("a", false)]), "a message that needs no turn starts none");
 }
 
 #[test]
@@ -138,16 +142,16 @@ fn a_model_at_work_is_not_interrupted() {
 }
 
 #[test]
-fn a_prompt_typed_during_a_hold_follows_the_held_messages() {
+fn a_prompt_typed_while_messages_wait_follows_them() {
     let mut host = Host::new();
     host.now += OPENING;
     host.dispatcher.prompted(host.now);
     assert!(host.offered("a"));
     host.check_after(LOOK, true);
-    assert_eq!(host.sent, [], "a turn now would have the prompt refused");
+    assert_eq!(host.sent, [], "no turn starts before the prompt");
     host.dispatcher.turn_starts(host.now);
     host.steps();
-    assert_eq!(host.sent, sent(&[("a", false)]), "before the prompt, and without a turn of its own");
+    assert_eq!(host.sent, sent(&[("a", false)]), "the message precedes the prompt and starts no turn");
     host.assert_once(&["a"]);
 }
 
@@ -168,25 +172,25 @@ fn the_wait_for_a_prompt_without_a_turn_is_bounded() {
     host.dispatcher.turn_started();
     assert!(host.offered("a"));
     host.check_after(LOOK, true);
-    assert_eq!(host.sent, sent(&[("a", true)]), "its turn has begun, and is over already");
+    assert_eq!(host.sent, sent(&[("a", true)]), "a prompt whose turn has ended delays no message");
 }
 
 #[test]
-fn held_messages_join_the_session_when_the_model_would_rest() {
+fn waiting_messages_join_the_session_before_the_model_stops() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     assert!(host.dispatcher.add(texts(&["b"]), false));
-    let joining = host.dispatcher.join(host.now).expect("two are held");
+    let joining = host.dispatcher.join(host.now).expect("both messages join the session");
     assert_eq!(joining, Joining { messages: texts(&["a", "b"]), continues: true });
-    assert_eq!(host.dispatcher.join(host.now), None, "they are on their way");
+    assert_eq!(host.dispatcher.join(host.now), None, "messages that were handed over do not join again");
     host.session = joining.messages;
     host.settled(false);
     assert_eq!(host.sent, []);
     host.assert_once(&["a", "b"]);
 
     assert!(host.dispatcher.add(texts(&["c"]), false));
-    let joining = host.dispatcher.join(host.now).expect("one is held");
-    assert!(!joining.continues, "it wants no turn");
+    let joining = host.dispatcher.join(host.now).expect("the message joins the session");
+    assert!(!joining.continues, "a message that needs no turn does not continue the model");
 }
 
 #[test]
@@ -247,12 +251,16 @@ fn a_message_without_a_turn_is_dropped_after_three_attempts() {
     assert!(host.offered("a"));
     host.check_after(OPENING, true);
     host.check_after(REFUSED, true);
-    assert_eq!(host.sent.len(), 1, "its turn may still start");
+    assert_eq!(host.sent.len(), 1, "a message whose turn may still start is not sent again");
     for _ in 0..6 {
         host.check_after(REFUSED + LOOK, true);
     }
-    assert_eq!(host.sent, sent(&[("a", true), ("a", true), ("a", false)]), "the last one asks for little");
-    assert!(!host.dispatcher.is_waiting(), "it is the next opening's");
+    assert_eq!(
+        host.sent,
+        sent(&[("a", true), ("a", true), ("a", false)]),
+        "the third attempt starts no turn"
+    );
+    assert!(!host.dispatcher.is_waiting(), "the message waits until the session is opened again");
     assert_eq!((host.arrived.len(), host.confirmed.len()), (0, 0));
 }
 
@@ -264,7 +272,7 @@ fn a_host_that_throws_gets_the_remaining_messages_once_later() {
         assert!(host.offered(id));
     }
     host.settled(false);
-    assert_eq!(host.sent.len(), 1, "the others wait");
+    assert_eq!(host.sent.len(), 1, "the remaining messages wait");
     // Nothing goes out at a moment that was not made for it.
     host.dispatcher.session_grew();
     host.steps();
@@ -290,7 +298,7 @@ fn a_failed_check_sends_nothing() {
 fn a_listener_that_failed_is_offered_the_message_again_and_takes_it_once() {
     let mut host = Host::new();
     assert!(host.offered("a"));
-    assert!(!host.offered("a"), "it was taken before the listener failed");
+    assert!(!host.offered("a"), "a message that was taken is not taken again");
     host.settled(false);
     assert!(!host.offered("a"));
     host.settled(false);
@@ -350,14 +358,14 @@ fn a_message_already_in_the_session_is_confirmed_and_not_sent() {
 
 #[test]
 fn a_message_counts_once_the_session_has_a_file() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary directory is created");
     let file = folder.path().join("session.jsonl");
     let mut host = Host { file: Some(file.clone()), ..Host::new() };
     assert!(host.offered("a"));
     host.settled(false);
     assert_eq!((host.arrived.as_slice(), host.confirmed.len()), (texts(&["a"]).as_slice(), 0));
-    assert!(host.dispatcher.is_waiting(), "pi has not written the session yet");
-    std::fs::write(file, "").expect("it is written");
+    assert!(host.dispatcher.is_waiting(), "a message waits until the session has a file");
+    std::fs::write(file, "").expect("the file is written");
     host.check_after(LOOK, false);
     host.assert_once(&["a"]);
 }
@@ -367,8 +375,8 @@ fn without_a_user_the_model_gets_all_messages_and_no_turn_starts_by_itself() {
     let mut host = Host::opened(false, &[]);
     assert!(host.dispatcher.add(texts(&["a"]), false));
     host.check_after(OPENING * 10, true);
-    assert_eq!(host.sent, [], "pi would end in the middle of it");
-    let joining = host.dispatcher.join(host.now).expect("one is held");
+    assert_eq!(host.sent, [], "no turn starts without a user");
+    let joining = host.dispatcher.join(host.now).expect("the message joins the session");
     assert!(joining.continues);
     host.session.extend(joining.messages);
     assert!(host.dispatcher.add(texts(&["b"]), false));
@@ -386,7 +394,9 @@ fn a_turn_that_begins_during_a_delivery_sends_the_remaining_messages() {
     host.dispatcher.settled(false);
     assert_eq!(host.dispatcher.next(host.now), Some(Step::Check));
     host.dispatcher.contains(&HashSet::new(), None);
-    let Some(Step::Send { message, .. }) = host.dispatcher.next(host.now) else { panic!("one goes out") };
+    let Some(Step::Send { message, .. }) = host.dispatcher.next(host.now) else {
+        panic!("no message was sent")
+    };
     host.session.push(message);
     host.dispatcher.turn_starts(host.now);
     host.steps();

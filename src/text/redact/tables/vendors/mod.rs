@@ -12,7 +12,7 @@
 //! | `data` | databases, metrics, errors, feature flags |
 //! | `keys` | vaults, and keys that many vendors use |
 //! | `messages` | messages, mail, documents, people |
-//! | `models` | language models and their search engines |
+//! | `models` | language models and search services for them |
 //! | `money` | payments, shops, travel |
 //!
 //! These prefixes are missing on purpose, because they hit innocent text more than once in 50 MB or are not secret:

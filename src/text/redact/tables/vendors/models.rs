@@ -1,4 +1,4 @@
-//! Tokens of language models and their search engines.
+//! Tokens of language models and of search services for them.
 
 use crate::text::redact::tables::vendor::Alphabet::{Alnum, Dotted, Hex, Url, Uuid, Word};
 use crate::text::redact::tables::vendor::Before::BoundaryButDash;
