@@ -185,7 +185,7 @@ pub enum DropReason {
     #[error("this pi does not have it; install a package that provides it")]
     NotAvailable,
     /// No pi has the tool. Or this pi does not have it, and the tool might change things.
-    #[error("this pi has no tool of this name")]
+    #[error("this pi has no tool with this name")]
     Unknown,
     /// The agent's file forbids the tool.
     #[error("the agent's file forbids it")]

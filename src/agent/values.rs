@@ -28,7 +28,7 @@ impl Reader<'_> {
                     match item {
                         Yaml::Text(text) if !text.trim().is_empty() => names.push(text.trim().to_owned()),
                         other => {
-                            let message = format!("`{}` holds {other}; expected {expected}", field.name);
+                            let message = format!("`{}` contains {other}; expected {expected}", field.name);
                             self.report(code, field.value_at, message);
                             return None;
                         }

@@ -175,7 +175,7 @@ impl Checker<'_> {
         let mut launchers = Map::new();
         for member in members {
             if launchers.contains_key(&member.name) {
-                let what = format!("holds {}; expected each name once, on one line", quoted(&member.name));
+                let what = format!("contains {}; expected each name once, on one line", quoted(&member.name));
                 return self.mistake(member.name_at, what);
             }
             launchers.insert(member.name.clone(), self.named_launcher(member)?);
@@ -185,11 +185,11 @@ impl Checker<'_> {
 
     fn named_launcher(&self, Member { name, name_at, value }: &Member) -> Result<Value, Mistake> {
         if !is_line(name) {
-            let what = format!("holds {}; expected each name once, on one line", quoted(name));
+            let what = format!("contains {}; expected each name once, on one line", quoted(name));
             return self.mistake(*name_at, what);
         }
         if name == LOCAL {
-            let what = format!("holds {}; that name is reserved for this machine", quoted(name));
+            let what = format!("contains {}; that name is reserved for this machine", quoted(name));
             return self.mistake(*name_at, what);
         }
         Checker { path: &format!("{}.{name}", self.path) }.launcher(value)
@@ -249,7 +249,7 @@ impl Checker<'_> {
     }
 
     fn holds<T>(&self, item: &Located, expected: &str) -> Result<T, Mistake> {
-        self.mistake(item.at, format!("holds {}; expected {expected}", shown(&item.json)))
+        self.mistake(item.at, format!("contains {}; expected {expected}", shown(&item.json)))
     }
 
     fn mistake<T>(&self, at: Position, what: impl Display) -> Result<T, Mistake> {

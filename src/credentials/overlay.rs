@@ -106,7 +106,9 @@ fn read(path: &Path) -> io::Result<Credentials> {
     }
     let mode = found.mode() & 0o777;
     if mode & FOR_OTHERS != 0 {
-        return Err(wrong(format!("its mode is {mode:o}; expected 600, so that no other user can read it")));
+        return Err(wrong(format!(
+            "its mode is {mode:o}; expected 600, so that no other user can access it"
+        )));
     }
     Credentials::parse(&read_settled(path)?).ok_or_else(|| wrong("it is not a JSON object".to_owned()))
 }

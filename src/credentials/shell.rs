@@ -32,7 +32,7 @@ impl PrivateAgentDir {
         let link = self.path().join(SHELL);
         let Some(name) = link.to_str() else {
             return Err(FileError::at(&link)(io::Error::other(
-                "its path is not UTF-8, as pi's settings are",
+                "its path is not UTF-8, but pi's settings must be UTF-8",
             )));
         };
         // pi ignores settings that it cannot read, and would then choose a shell itself.

@@ -28,7 +28,7 @@ pub enum UnusableToken {
     #[error("its `{0}` would be a command")]
     Command(&'static str),
     /// The expiry is not later than the expiry of the user's token, or is more than 400 days ahead.
-    #[error("its `expires` is not a later time")]
+    #[error("its `expires` is not later than the user's, or is more than 400 days ahead")]
     Expiry,
     /// The token would send the user's requests to another server.
     #[error("its `access` names another server")]

@@ -160,7 +160,7 @@ fn log(context: &HostContext) -> Check {
         Report::Off | Report::Failed(_) => {
             let directory = layout::logs(&context.agent_dir);
             let message = format!(
-                "off; start pi with `{}=debug` to write one into {}",
+                "off; start pi with `{}=debug` to write a log into {}",
                 log::VARIABLE,
                 directory.display()
             );

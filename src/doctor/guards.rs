@@ -14,14 +14,12 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
     let promise = match level {
         Supervision::Process => "abort, limits and a dropped run end the child",
         Supervision::ProcessGroup => "abort, limits and a dropped run end the child and its process group",
-        Supervision::Warden => {
-            "everything that a child starts ends with it, and with this pi however it dies"
-        }
+        Supervision::Warden => "all processes of a child end with it, and with this pi, even if pi is killed",
         Supervision::WardenCgroup => {
-            "everything that a child starts ends with it, with this pi or with the warden, however they die"
+            "all processes of a child end with it, with this pi or with the warden, even if one of them is killed"
         }
         Supervision::WardenNamespace => {
-            "everything that a child starts ends with it, with this pi and with the warden, however they die"
+            "everything that a child starts ends with it, with this pi and with the warden, even if both are killed"
         }
     };
     let message = format!("{}: {promise}", level.as_str());

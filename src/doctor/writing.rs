@@ -27,7 +27,7 @@ const CACHES: [(&str, &str, &str, &str); 6] = [
 /// Reports the variables of git that children do not get, although git would work differently with them.
 pub(super) fn git_variables(cwd: &Path, context: &HostContext) -> Option<Check> {
     let start = context.host.cwd.as_deref().unwrap_or(cwd);
-    let hint = "start pi without them, or give children settings of git with `env` in subagents.json";
+    let hint = "start pi without them, or set git variables for children with `env` in subagents.json";
     let withheld = withheld_git_variables(&context.env, start, cwd)?;
     Some(Check::new("git", Status::Warning, withheld).hint(hint))
 }

@@ -35,7 +35,7 @@ impl MaxWait {
             format!(", and the next try is in {}", figures::duration(left))
         });
         format!(
-            "the quota of `{provider}` is used up{}; `{setting}` allows a wait of {}. `/subagents resume` tries it at once",
+            "the quota of `{provider}` is used up{}; `{setting}` allows a wait of at most {}. `/subagents resume` tries it at once",
             next.unwrap_or_default(),
             figures::duration(limit)
         )

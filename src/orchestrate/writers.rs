@@ -100,7 +100,7 @@ pub(super) async fn tree_for(
         Ok(Some(LockAttempt::Free(held))) => Ok(Some(held)),
         Ok(Some(LockAttempt::Taken(writer))) => {
             let writer = writer.as_deref().unwrap_or(SOMEBODY);
-            Err(format!("{writer} writes in this tree: wait for it, or stop it first"))
+            Err(format!("{writer} is writing to this tree: wait for it, or stop it first"))
         }
         _ => Ok(None),
     }

@@ -300,7 +300,7 @@ impl Isolated {
     }
 
     /// Returns the report on the work while [`Self::import`] still runs.
-    pub(in crate::run) fn taken_over_later(&self) -> ImportOutcome {
+    pub(in crate::run) fn import_pending(&self) -> ImportOutcome {
         let id = self.id();
         let kept = self.root().map(|root| root.to_string_lossy().into_owned());
         let notice = format!(

@@ -18,8 +18,7 @@ const MAX_LOOKUPS: usize = 20_000;
 /// The maximum number of protected paths. Each needs its own mount.
 const MAX_PROTECTED: usize = 512;
 /// The notice for a tree that was only scanned in part.
-pub(crate) const PARTIAL: &str =
-    "the tree is too large or unreadable to find all files in it that should be protected";
+pub(crate) const PARTIAL: &str = "some files that should be protected may be unprotected: the tree is too large, or a part of it cannot be read";
 
 /// The findings of a scan.
 #[derive(Debug, Default)]

@@ -85,7 +85,7 @@ impl ToolRules {
                     quoted(written)
                 ));
             }
-            Entry::Not(_) => self.unclear(format!("holds {}, which is not understood", quoted(written))),
+            Entry::Not(_) => self.unclear(format!("contains {}, which is not understood", quoted(written))),
             Entry::Other(name) if !name.contains('*') => {
                 self.unclear(format!("forbids {}, which is not the name of a tool", quoted(written)));
             }
@@ -150,12 +150,12 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
             }
         }
         Yaml::List(items) if items.iter().any(|item| matches!(item, Yaml::Map(_))) && !denies => {
-            return maps_of(items).ok_or_else(|| format!("holds {}; expected {expected}", odd_one(items)));
+            return maps_of(items).ok_or_else(|| format!("contains {}; expected {expected}", odd_one(items)));
         }
         Yaml::List(items) => {
             let texts = items.iter().map(|item| match item {
                 Yaml::Text(text) if !text.trim().is_empty() => Ok(text.trim()),
-                other => Err(format!("holds {other}; expected {expected}")),
+                other => Err(format!("contains {other}; expected {expected}")),
             });
             let texts = texts.collect::<Result<Vec<_>, _>>()?;
             take_all(&mut rules, &joined(&texts, denies), denies);

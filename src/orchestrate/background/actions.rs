@@ -181,8 +181,8 @@ pub async fn resume(
     if run.archived_ms.is_some() {
         let run_id = &run.run_id;
         return Err(format!(
-            "its transcript was archived, which ends its session: `sessions_history` and `/subagents log {run_id}` still \
-             read it"
+            "its transcript was archived, so it cannot be continued. `sessions_history` and `/subagents log {run_id}` \
+             can still read it"
         ));
     }
     let settings = CallSettings::of(&run.cwd, &scope.context).await;

@@ -26,7 +26,7 @@ static SPARES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
 /// One child that no run has asked for.
 struct Entry {
-    wish: SpareRequest,
+    wanted: SpareRequest,
     /// The channel for the request of a run. The first run takes it.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed once it has ended.
@@ -62,12 +62,12 @@ impl Successor {
 /// Takes a spare child that equals the child that the run would start now, for a run or for an early child with this request.
 /// Outdated spares are ended.
 pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
-    let wish = ready.spare_request()?;
+    let wanted = ready.spare_request()?;
     loop {
         if !Queue::shared().may_adopt(request) {
             return None;
         }
-        let given = claim(&wish)?;
+        let given = claim(&wanted)?;
         let Ok(Ok(handover)) = timeout(CLAIM_WAIT, given).await else { continue };
         let admitted = ready.clone();
         let (fits, handover) = blocking(move || (admitted.fits_spare(&handover.child().0), handover)).await;
@@ -82,9 +82,9 @@ pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Re
 }
 
 /// Claims the oldest child that waits for such a run.
-fn claim(wish: &SpareRequest) -> Option<oneshot::Receiver<Handover>> {
+fn claim(wanted: &SpareRequest) -> Option<oneshot::Receiver<Handover>> {
     let mut spares = SPARES.lock();
-    spares.iter_mut().filter(|entry| entry.waits() && entry.wish == *wish).find_map(|entry| {
+    spares.iter_mut().filter(|entry| entry.waits() && entry.wanted == *wanted).find_map(|entry| {
         let (give, given) = oneshot::channel();
         entry.claim.take()?.send(give).ok()?;
         Some(given)
@@ -126,19 +126,19 @@ impl Calls {
 /// Makes an entry for a child if there may be one more. The oldest child for other calls makes way: calls like the last one
 /// are the likelier ones.
 fn enlist(ready: &AdmittedRun) -> Option<(Calls, Delist)> {
-    let wish = ready.spare_request()?;
+    let wanted = ready.spare_request()?;
     let most = ready.config().spare.count;
     let mut spares = SPARES.lock();
     let waiting: Vec<&Entry> =
-        spares.iter().filter(|entry| entry.waits() && entry.wish.is_of_same_host(&wish)).collect();
+        spares.iter().filter(|entry| entry.waits() && entry.wanted.is_of_same_host(&wanted)).collect();
     if waiting.len() >= most {
-        let other = waiting.iter().find(|entry| entry.wish != wish)?;
+        let other = waiting.iter().find(|entry| entry.wanted != wanted)?;
         other.over.send_replace(true);
     }
     let (claim, claimed) = oneshot::channel();
     let (end, over) = watch::channel(false);
     let end = Arc::new(end);
-    spares.push(Entry { wish, claim: Some(claim), over: Arc::clone(&end) });
+    spares.push(Entry { wanted, claim: Some(claim), over: Arc::clone(&end) });
     Some((Calls { claimed, over }, Delist(end)))
 }
 

@@ -287,7 +287,7 @@ impl State {
         } else if self.pauses.until(provider).is_some() {
             "its provider has asked for a pause"
         } else if is_unanswered {
-            "the store says whether other processes leave a slot"
+            "the store has not answered yet whether other processes leave a slot"
         } else if has_place {
             "the processes of this user have as many children as `maxConcurrentPerUser` allows"
         } else if self.writer_before(request).is_some() {

@@ -111,14 +111,14 @@ impl<'a> TaskView<'a> {
             ..RunStatus::default()
         };
         let elapsed = task.elapsed_ms + if is_active(state) { age } else { 0.0 };
-        let is_heard = state == "running" && retry.is_none();
+        let counts_silence = state == "running" && retry.is_none();
         Self {
             agent: if agent.is_empty() { plan.map_or("", |plan| &plan.agent) } else { agent },
             task: plan.map_or("", |plan| &plan.task),
             state,
             words: state_label(&standing, now_ms),
             elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
-            silent_ms: if is_heard { task.since_event_ms + age } else { 0.0 },
+            silent_ms: if counts_silence { task.since_event_ms + age } else { 0.0 },
             is_retried: retry.is_some(),
             usage: Some(task.usage.with_turns(task.turn_count)),
             context: task.context.as_ref().map(Context::of),

@@ -195,7 +195,7 @@ pub(crate) fn exit_message(ended: &[RunRecord], continuing: &[RunRecord], is_sav
             "In any pi ".to_owned()
         };
         format!(
-            "{} {verb} without pi: {}. {open}`/subagents list all` finds running runs, and `/subagents stop {}` ends one",
+            "{} {verb} without pi: {}. {open}`/subagents list all` finds running runs, and `/subagents stop {}` ends the first",
             figures::counted(continuing.len(), "background run"),
             named(continuing),
             first.run_id,

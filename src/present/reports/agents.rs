@@ -43,7 +43,7 @@ fn agent(report: &mut Report, listed: &Listed) {
     let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
     let traits = match (readonly, writes) {
         (true, _) => format!("{source}, readonly"),
-        (false, None) if *only_reads => format!("{source}, has only tools that read"),
+        (false, None) if *only_reads => format!("{source}, has only reading tools"),
         (false, None) => format!("{source}, cannot write here: `allowWrite` is off"),
         (false, Some(WriteReach::Tree)) => format!("{source}, writes in its tree"),
         (false, Some(WriteReach::Anywhere)) => format!("{source}, writes anywhere"),

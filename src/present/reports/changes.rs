@@ -109,7 +109,7 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
 pub fn apply_undone_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
     let name = name(run);
     let text = if paths.is_empty() {
-        format!("your tree is unchanged since before {name} was applied: nothing had been written")
+        format!("your tree is as it was before {name} was applied: nothing had been written")
     } else {
         format!("undid the apply of {name}: {}", listed(paths))
     };

@@ -155,7 +155,7 @@ fn kept(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
     };
     facts.say("archive", &archive);
     if run.is_live() {
-        let exit = if run.is_detached { "it continues" } else { "it ends, interrupted" };
+        let exit = if run.is_detached { "it continues" } else { "it is interrupted" };
         facts.say("when pi exits", exit);
     }
 }

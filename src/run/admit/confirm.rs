@@ -115,7 +115,7 @@ impl ResolvedRun {
         let rights = if self.agent.readonly {
             "It can only read."
         } else if only_reads(&self.agent, &self.values, &self.config, plan) {
-            "It has only tools that read, so it cannot change files."
+            "It has only reading tools, so it cannot change files."
         } else if !writes {
             "It can only read while `allowWrite` is off."
         } else {

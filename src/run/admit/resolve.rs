@@ -233,7 +233,7 @@ fn git_variables(config: &Config, spec: &RunSpec, remote_launcher: Option<&str>)
     let RunSpec { context, cwd, .. } = spec;
     let withheld = withheld_git_variables(&context.env, context.host.cwd.as_deref().unwrap_or(cwd), cwd);
     let configured = config.env.keys().filter(|name| leads_git(name)).map(|name| {
-        format!("`env.{name}` of the configuration is not set: it would lead the run's git to another repository; remove it")
+        format!("`env.{name}` of the configuration is ignored, because it would point the run's git to another repository. Remove it")
     });
     withheld.into_iter().chain(configured).collect()
 }

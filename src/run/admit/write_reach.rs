@@ -29,7 +29,7 @@ text_enum! {
     }
 }
 
-/// Returns true if a child changes no file although its agent is not readonly: it has only tools that read, and it has
+/// Returns true if a child changes no file although its agent is not readonly: it has only reading tools, and it has
 /// no check or setup command. If `allowWrite` is off, the agent must not request other tools either, because it would
 /// get them once `allowWrite` is on.
 pub(in crate::run) fn only_reads(

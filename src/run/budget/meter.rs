@@ -103,7 +103,7 @@ impl Meter {
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
         let reading = self.session_reading()?;
-        (reading.has_ended() || (!reading.covers_next() && !self.others_work())).then_some(reading)
+        (reading.is_reached() || (!reading.covers_next() && !self.others_work())).then_some(reading)
     }
 
     /// Begins a turn if every bound covers its expected size, which is reserved until the turn has been recorded.
@@ -114,7 +114,7 @@ impl Meter {
             return NextTurn::Covered;
         }
         let own = self.readings().into_iter().flatten().find(|reading| {
-            reading.has_ended() || (reading.bound != Bound::SessionCost && !reading.covers_next())
+            reading.is_reached() || (reading.bound != Bound::SessionCost && !reading.covers_next())
         });
         if let Some(over) = own.filter(|over| over.bound != Bound::SessionCost || !self.others_work()) {
             return NextTurn::Over(over);
@@ -198,7 +198,7 @@ impl Meter {
     #[must_use]
     pub fn stage(&self) -> Stage {
         let readings = || self.readings().into_iter().flatten();
-        if let Some(over) = readings().find(OverBudget::has_ended) {
+        if let Some(over) = readings().find(OverBudget::is_reached) {
             return Stage::Over(over);
         }
         match readings().filter(OverBudget::is_near).max_by(OverBudget::nearness) {
@@ -315,7 +315,7 @@ impl OverBudget {
         self.bound.words().0
     }
 
-    fn has_ended(&self) -> bool {
+    fn is_reached(&self) -> bool {
         self.used >= self.allowed
     }
 
@@ -355,7 +355,7 @@ impl OverBudget {
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` reached: {}", self.setting(), self.numbers())?;
-        match self.next.filter(|_| !self.has_ended()) {
+        match self.next.filter(|_| !self.is_reached()) {
             Some(next) => write!(f, ", and the next turn takes about {}", self.shown(next)),
             None => Ok(()),
         }

@@ -74,9 +74,9 @@ impl ActiveRun<'_> {
     }
 
     /// Imports the work of a private tree. The import continues in the background if the caller does not wait for it.
-    pub(super) async fn take_over(&self, isolated: Isolated) -> ImportOutcome {
+    pub(super) async fn import_changes(&self, isolated: Isolated) -> ImportOutcome {
         let remote_output = self.remote_output.lock().take();
-        let later = isolated.taken_over_later();
+        let later = isolated.import_pending();
         match self
             .unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(remote_output).in_current_span()))
             .await

@@ -93,8 +93,8 @@ impl AdmittedRun {
         if let Some(isolated) = active.isolated.take() {
             // No child has ended in this tree. But a child may have started, and the set-up command may have changed
             // files.
-            let taken = active.take_over(isolated).await;
-            active.admitted.builder.add_left(&mut result, taken);
+            let taken = active.import_changes(isolated).await;
+            active.admitted.builder.add_artifacts(&mut result, taken);
         }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
@@ -202,7 +202,7 @@ impl ActiveRun<'_> {
             report.changes = changed.as_ref().map(Changed::listed);
             let existing = blocking(move || changed.map(|changed| changed.existing())).await;
             if let Some(isolated) = self.isolated.take() {
-                let taken = self.take_over(isolated).await;
+                let taken = self.import_changes(isolated).await;
                 report.changes = taken.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
                 report.flagged = of_branch(&taken);
                 self.admitted.builder.diagnostics.extend(taken.notices);
@@ -342,7 +342,7 @@ impl ActiveRun<'_> {
             return Err(refused);
         }
         if let Some(over) = self.enforcer.refusal() {
-            tracing::warn!(target: "budget", reason = %over, "nothing may start");
+            tracing::warn!(target: "budget", reason = %over, "the budget does not allow the run to start");
             if let Some(early) = early {
                 early.discard().await;
             }

@@ -55,14 +55,14 @@ impl<'a> LoopGuard<'a> {
         let told_now = warn_after.and_then(|warn_after| {
             let repeated = self.repeated(live, repeats);
             let left = stop_after.map(|times| times.max(repeats.times + times - warn_after));
-            let is_heard = steer(&message(&repeated, left));
+            let is_received = steer(&message(&repeated, left));
             tracing::info!(
-                target: "child", times = repeats.times, is_heard,
+                target: "child", times = repeats.times, is_received,
                 "the child gets a warning about its repetition"
             );
             self.told =
-                Some(Told { began: repeats.began, stop_after: if is_heard { left } else { stop_after } });
-            is_heard.then_some(repeated)
+                Some(Told { began: repeats.began, stop_after: if is_received { left } else { stop_after } });
+            is_received.then_some(repeated)
         });
         let stop_after = self.told.filter(is_told).map_or(stop_after, |told| told.stop_after);
         if stop_after.is_some_and(|times| repeats.times >= times) {
@@ -83,7 +83,7 @@ impl<'a> LoopGuard<'a> {
     /// Ends a run whose child repeatedly submits results that do not match the schema.
     fn check_refused(&self, RefusedResults { count, reason }: &RefusedResults) {
         if *count >= MAX_REFUSED_RESULTS {
-            tracing::warn!(target: "child", refused = *count, "the run is ended: it submits no right result");
+            tracing::warn!(target: "child", refused = *count, "the run is ended: it has submitted no valid result");
             // The event reader cuts a long reason.
             let reason = self.sanitizer.sanitize_growing(reason).into_string();
             let reason = quoted_within(&self.sanitizer.line(&reason, REASON_CHARS), REASON_CHARS);

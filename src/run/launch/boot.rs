@@ -108,7 +108,7 @@ impl AdmittedRun {
             Ok(Some(mut child)) => {
                 prepared.files.clean_up = child.take_clean_up();
                 tracing::info!(
-                    target: "child", run = %self.builder.run_id.get(), pid = child.tree.id(), held_by = ?child.tree.mechanisms(), ?purpose,
+                    target: "child", run = %self.builder.run_id.get(), pid = child.tree.id(), enforced_by = ?child.tree.mechanisms(), ?purpose,
                     "the child has started"
                 );
                 self.check_sandbox(Booted { child, prepared }).await

@@ -206,7 +206,7 @@ impl ResultBuilder {
     }
 
     /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.
-    pub(in crate::run) fn add_left(&self, result: &mut ToolResult, taken: ImportOutcome) {
+    pub(in crate::run) fn add_artifacts(&self, result: &mut ToolResult, taken: ImportOutcome) {
         let flagged = of_branch(&taken);
         let ImportOutcome { report, changes, notices, .. } = taken;
         let Some(single) = result.details.results.first_mut() else { return };

@@ -75,7 +75,7 @@ mod tests {
             ("seen for a while", vec![(0, vec![7]), (9, vec![7])], true),
             ("stopped", vec![(0, vec![7]), (10, vec![7])], false),
             ("counts", vec![(0, vec![7]), (9, vec![8]), (18, vec![8])], true),
-            ("goes on after a stop", vec![(0, vec![7]), (60, vec![7]), (61, vec![8])], true),
+            ("continues after a stop", vec![(0, vec![7]), (60, vec![7]), (61, vec![8])], true),
             ("several tickets, the newest counts", vec![(0, vec![7, 9]), (10, vec![9, 7])], false),
             ("a new ticket is a sign of life", vec![(0, vec![7]), (9, vec![7, 8]), (12, vec![7, 8])], true),
             ("waited before, and again", vec![(0, vec![7]), (5, vec![]), (20, vec![7])], true),

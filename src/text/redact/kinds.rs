@@ -7,9 +7,9 @@ pub(crate) const STACK_FRAMES: &str = "stack_frames";
 
 /// Rules that find secrets by their context.
 const PLACES: [(&str, &str); 14] = [
-    ("assignment", "the value of a name that says it is secret"),
+    ("assignment", "the value of a name that marks it as secret"),
     ("authorization", "the value of a header that authorizes"),
-    ("base64_json", "JSON in base64 that has a secret"),
+    ("base64_json", "JSON in base64 that contains a secret"),
     ("basic_credentials", "a user and a password after `Basic`"),
     ("bearer", "the token after `Bearer`"),
     ("command_password", "a password on a command line"),
@@ -19,7 +19,7 @@ const PLACES: [(&str, &str); 14] = [
     ("password_file", "the password of a line of `.pgpass`"),
     ("private_key", "a private key"),
     ("sql_password", "a password in SQL, after `IDENTIFIED BY`"),
-    ("table_column", "a value below the heading of a table that says it is secret"),
+    ("table_column", "a value in a table column whose heading marks it as secret"),
     ("url_credentials", "a user or a password in an address"),
 ];
 

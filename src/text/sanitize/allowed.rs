@@ -64,9 +64,9 @@ pub fn check_allowed(entry: &str) -> Result<(), String> {
             let meant = nearest(name, secret_rules().chain([STACK_FRAMES]));
             Err(format!("names the rule {}, which does not exist{}", quoted(name), suggestion(meant)))
         }
-        None if is_rule(entry) => Err(format!("holds the name of a rule; write `{RULE}{entry}`")),
+        None if is_rule(entry) => Err(format!("contains the name of a rule; write `{RULE}{entry}`")),
         None if entry.trim().len() < MIN_VALUE_BYTES => {
-            Err(format!("holds {}; expected values of at least {MIN_VALUE_BYTES} bytes", quoted(entry)))
+            Err(format!("contains {}; expected values of at least {MIN_VALUE_BYTES} bytes", quoted(entry)))
         }
         None => Ok(()),
     }

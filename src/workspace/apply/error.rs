@@ -15,7 +15,7 @@ pub enum ApplyError {
     /// Nothing is known of the run's changes.
     #[error(
         "it has no stored changes: it could not write, it changed nothing, or its files were removed since. \
-         A branch `subagent/ID` stays when they are"
+         A branch `subagent/ID` is kept even then"
     )]
     Nothing,
     /// The run worked in the user's tree.
@@ -29,7 +29,7 @@ pub enum ApplyError {
     },
     /// The run has no artifacts.
     #[error(
-        "it worked in a private tree and has no branch: it changed nothing, or nothing could be imported"
+        "it worked in a private tree and has no imported changes: it changed nothing, or the import failed"
     )]
     NoBranch,
     /// The artifacts were discarded.
@@ -109,8 +109,8 @@ pub enum ApplyError {
     },
     /// The tree has changed since.
     #[error(
-        "these files have changed since the apply: {}; nothing was undone. Restore their state after the \
-         apply, or undo the changes by hand",
+        "these files have changed since the apply: {}; nothing was undone. Bring the files back to \
+         the state that the apply wrote, or undo the changes by hand",
         named(paths)
     )]
     ChangedSince {

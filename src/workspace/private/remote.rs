@@ -127,7 +127,9 @@ impl SnapshotStore {
         if is_doubtful {
             match self.keep_bundle(tree, &remote_changes).await {
                 Ok(kept) => imported.kept = Some(kept),
-                Err(error) => imported.notices.push(format!("it could not be kept: {}", chain(&error))),
+                Err(error) => {
+                    imported.notices.push(format!("the returned pack could not be kept: {}", chain(&error)));
+                }
             }
         }
         let packs = [tree.pack.clone(), tree.back.clone()];

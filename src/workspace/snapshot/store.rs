@@ -96,7 +96,10 @@ impl Snapshot {
                 format!("`{}` is a separate repository, and empty in the private tree", named(path))
             });
         let left_out = self.left_out.iter().take(MAX_NAMED).map(|path| {
-            format!("`{}` is not in the private tree as it is: it is hidden or cannot be read", named(path))
+            format!(
+                "`{}` was not copied unchanged into the private tree: it is hidden or cannot be read",
+                named(path)
+            )
         });
         submodules.chain(left_out)
     }

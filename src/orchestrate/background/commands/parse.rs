@@ -318,11 +318,7 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
     subcommand("list", " [all]", "this session's runs; all = the runs of every session"),
     subcommand("info", " <id|#>", "all details of a run"),
     subcommand("log", " <id|#> [limit] [tools]", "the newest lines of its conversation, by default 20"),
-    subcommand(
-        "send",
-        " <id|#> <message>",
-        "sends a message to a running one; an ended one is resumed with it",
-    ),
+    subcommand("send", " <id|#> <message>", "sends a message to a live run, or resumes an ended run with it"),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
     subcommand(
         "run",

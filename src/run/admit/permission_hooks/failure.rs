@@ -15,7 +15,7 @@ pub(in crate::run) fn failed_hook(hooks: &[String], written: &str, sanitizer: &S
         let hook = hooks.iter().find(|hook| *hook == path)?;
         let reason = sanitizer.line(reason.trim_start_matches("Failed to load extension: "), REASON_CHARS);
         Some(format!(
-            "refused: the permission hook {} did not load, and no writing child runs without it: {}",
+            "refused: the permission hook {} did not load, and this child does not run without it: {}",
             quoted_path(hook),
             quoted_within(&reason, REASON_CHARS)
         ))

@@ -22,8 +22,8 @@ impl SkillFiles {
             Skills::Named(names) => names,
         };
         let Some(known) = &host.skills else {
-            let missing =
-                (!names.is_empty()).then(|| "skills: it is not known which ones this pi has".to_owned());
+            let missing = (!names.is_empty())
+                .then(|| "skills: this pi has not reported its skills, so none are loaded".to_owned());
             return (Self::Only(Vec::new()), missing.into_iter().collect());
         };
         let mut files = Vec::new();

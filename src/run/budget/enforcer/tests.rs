@@ -87,7 +87,7 @@ fn a_child_is_warned_once_per_attempt_and_only_between_two_turns() {
 #[test]
 fn a_run_ends_at_its_bound_unless_its_child_has_answered() {
     for (label, streaming, stop, ends) in [
-        ("going on", false, CALLS_A_TOOL, true),
+        ("continuing", false, CALLS_A_TOOL, true),
         ("in the middle of a turn that was covered", true, CALLS_A_TOOL, false),
         ("failed", false, Some(&StopReason::Error), true),
         ("answered", false, Some(&StopReason::Stop), false),
