@@ -10,7 +10,7 @@
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
 /**
- * An open conversation and its background runs, which go on without it; see `openBackground`.
+ * An open conversation and its background runs, which continue without it; see `openBackground`.
  *
  * @example
  * ```ts
@@ -28,21 +28,22 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
  */
 export declare class BackgroundSession {
   /**
-   * The conversation's live runs, its newest 100 in the background and as many of calls, newest first. `all`: the runs of
-   * every conversation.
+   * Resolves with the conversation's live runs, its newest 100 background runs and its newest 100 foreground runs,
+   * newest first. `all`: the runs of every conversation.
    */
   runs(all?: boolean | undefined | null): Promise<RunRecord[]>
   /**
-   * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `background`,
-   * `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the report, also for a mistake.
-   * `host` answers the questions of a resumed run. `pi` is the current state of pi, for `agents`, `doctor` and `run`.
+   * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
+   * `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
+   * report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows
+   * it by now, for `agents`, `doctor` and `run`.
    */
   command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>
   /**
-   * Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads it before
-   * its next turn. `run` is the session key, the id or its beginning, the label, or the id of the child's session; runs that a
-   * call has waited for are continued too. Resolves with a receipt as `spawnSession` does; the result comes through
-   * `openBackground`. `host` answers the questions of the run.
+   * Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads
+   * it before its next turn. `run` is the run's session key, its id or the beginning of that, its label, or the id
+   * of its child's session. Foreground runs can be continued too. Resolves with a receipt as `spawnSession` does;
+   * the result comes through `openBackground`. `host` answers the questions of the run.
    *
    * @example
    * ```ts
@@ -56,15 +57,15 @@ export declare class BackgroundSession {
    */
   continueRun(run: string, message?: string | undefined | null, host?: HostCallbacks | undefined | null): Promise<SpawnReceipt>
   /**
-   * Resumes interrupted runs after a restart of pi. `keys` are the ones in `DeliveryMessage.restart`. A run is resumed like
-   * this at most twice. Resolves with the report. `host` answers the questions of the runs.
+   * Resumes interrupted runs after a restart of pi. `keys` are the ones in `DeliveryMessage.restart`. A run is
+   * resumed this way at most twice. Resolves with the report. `host` answers the questions of the runs.
    */
   restartRuns(keys: Array<string>, host?: HostCallbacks | undefined | null): Promise<CommandReport>
   /** Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
   /**
-   * The newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no such run, or
-   * no readable file.
+   * Resolves with the newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no
+   * such run, or no readable file.
    */
   transcript(key: string, options?: TranscriptOptions | undefined | null): Promise<Transcript>
   /**
@@ -78,9 +79,9 @@ export declare class BackgroundSession {
    */
   delivered(deliveryIds: Array<string>): Promise<boolean>
   /**
-   * Resolves when no run of the conversation is live and its results were offered: for a host that would exit
-   * otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. Absent,
-   * `background.headlessWaitMs` holds, where 0 is no limit.
+   * Resolves when no run of the conversation is live and all results have been offered. It is for a host that would
+   * exit otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. If absent, the
+   * limit is `background.headlessWaitMs`, where 0 is no limit.
    */
   settled(timeoutMs?: number | undefined | null): Promise<void>
   /**
@@ -116,8 +117,8 @@ export declare class BackgroundSession {
 }
 
 /**
- * The card of a call of a tool: it remembers all updates, and is drawn at any time. Details and arguments come as JSON. Foreign
- * data is drawn as its text.
+ * The card of a call of a tool: it remembers all updates, and can be drawn at any time. Details and arguments come as
+ * JSON. If the details are not from this package, their text is drawn.
  *
  * @example
  * ```ts
@@ -130,7 +131,7 @@ export declare class BackgroundSession {
  * ```
  */
 export declare class CallCard {
-  /** A card of the tool with this name. */
+  /** Creates the card of a call of the tool with this name. */
   constructor(tool: string)
   /** Takes the arguments of the call, which can still be arriving. */
   ask(arguments: string): void
@@ -151,8 +152,9 @@ export declare class CallCard {
 }
 
 /**
- * Decides when the messages of `openBackground` go into a session, so that each is in it once: a host such as pi drops or
- * refuses a message at some moments without saying so. Report each event, then take steps until there is none.
+ * Decides when the messages of `openBackground` go into a session, so that each message is in it exactly once: a host
+ * such as pi drops or refuses a message at some moments without saying so. Report each event, then take steps until
+ * there is none.
  *
  * @example
  * ```ts
@@ -172,17 +174,20 @@ export declare class CallCard {
  * ```
  */
 export declare class DeliveryDispatcher {
-  /** For a session that contains the deliveries `delivered`. `hasUser`: a user decides when the model works. */
+  /**
+   * Creates the dispatcher of a session that already contains the deliveries `delivered`. `hasUser`: a user decides
+   * when the model works.
+   */
   constructor(hasUser: boolean, delivered: Array<string>)
   /** Takes a message. False: the session was given all of it before. */
   add(deliveryIds: Array<string>, triggerTurn: boolean): boolean
   /** The messages that wait or are on their way, each by the first of its `deliveryIds`. */
   waiting(): Array<string>
-  /** The time of the next call of `check`, in milliseconds from now. Absent if there is nothing left to do. */
+  /** Returns the time until the next call of `check`, in milliseconds. Absent if there is nothing left to do. */
   checkAfterMs(): number | null
-  /** Time has passed. `isIdle`: no turn is under way. */
+  /** Time has passed. `isIdle`: no turn is running. */
   check(isIdle: boolean): void
-  /** A prompt has come, and its turn is being prepared. */
+  /** A prompt has arrived, and its turn is being prepared. */
   prompted(): void
   /** The turn of a prompt is about to start. */
   turnStarts(): void
@@ -194,11 +199,11 @@ export declare class DeliveryDispatcher {
   sessionGrew(): void
   /** The model is about to stop: returns the messages that join the session now. Take steps first. */
   join(): JoiningMessages | null
-  /** The model has stopped, because of an abort or because it is done. */
+  /** The model has stopped. `aborted`: it was aborted; otherwise it is done. */
   settled(aborted: boolean): void
-  /** The host would end now, unless the model goes on. */
+  /** The host would exit now, unless the model continues. */
   drain(): void
-  /** The session has been closed. */
+  /** The session has been closed: forgets its messages, which are offered again when it is opened. */
   forget(): void
   /** Answers `check`: the deliveries in the session, and its file, if it has one. */
   contains(deliveryIds: Array<string>, file?: string | undefined | null): void
@@ -231,8 +236,8 @@ export declare class EarlyCall {
 }
 
 /**
- * The calls of a host's model while they arrive: decides which children are booted, and ends the unused ones. Feed it with the
- * events of pi.
+ * The calls of a host's model while they arrive: decides for which calls children are booted, and ends the children
+ * that no call will use. Feed it with the events of pi.
  *
  * @example
  * ```ts
@@ -249,24 +254,30 @@ export declare class EarlyCall {
  * ```
  */
 export declare class EarlyCalls {
-  /** Of which nothing has arrived yet. */
+  /** Creates the calls of a model of which none has arrived yet. */
   constructor()
   /** Takes a piece. The call is returned when `boot` should be called for it. */
   take(piece: CallPiece): ArrivingCall | null
-  /** Boots children for the call that `take` has returned last, with its pieces so far and all later ones; see `bootEarly`. */
+  /**
+   * Boots children for the call that `take` has returned last, with the pieces that have arrived and those that
+   * follow; see `bootEarly`.
+   */
   boot(options: EarlyOptions): void
   /** A message of the model is complete. If it ended with `error`, `aborted` or `length`, none of its calls is executed. */
   messageEnded(stopReason?: string | undefined | null): void
-  /** A call is over: executed, refused or invalid. */
+  /** A call has ended: it was executed, refused or invalid. */
   finished(callId: string): void
   /** No call that has arrived will be executed any more. */
   clear(): void
-  /** Does the same for a closing host. Resolves when all unclaimed children are gone. */
+  /**
+   * Does the same as `clear`, for a host that is closing. Resolves when the children that no run has claimed are
+   * gone.
+   */
   close(): Promise<void>
 }
 
 /**
- * A call under way: one run, or several. The call is aborted when this handle and every promise of its result are
+ * A running call: one run, or several. The call is aborted when this handle and every promise of its result are
  * garbage collected.
  *
  * @example
@@ -287,20 +298,23 @@ export declare class RunHandle {
    */
   get runId(): string
   /**
-   * Resolves with the result, for every action of a user or a child. Calling it again gives the same result. Rejects only for
-   * a bug in the addon.
+   * Resolves with the result, including every failure that a user or a child caused. Calling it again gives the same
+   * result. Rejects only for a bug in the addon.
    */
   result(): Promise<ToolResult>
   /** Ends the call; its result has the outcome `aborted` and names `reason`. Does nothing once the call has ended. */
   abort(reason?: string | undefined | null): void
   /**
-   * Moves the call to the background: its runs that have not ended continue there with all they have, and `result` resolves at
-   * once, with the outcome `background` for each of them. Resolves with a receipt for each, once they are stored; a chain
-   * continues as one run. The results of the runs come through `openBackground`. If the call cannot be moved, the single
-   * receipt gives the reason. After that, `abort` does nothing.
+   * Moves the call to the background: its runs that have not ended continue there with all they have, and `result`
+   * resolves at once, with the outcome `background` for each of them. Resolves with a receipt for each, once they
+   * are stored; a chain continues as one run. The results of the runs come through `openBackground`. A moved call
+   * ignores `abort`. If the call cannot be moved, it keeps running, and the only receipt gives the reason.
    */
   background(): Promise<SpawnReceipt[]>
-  /** Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they are gone. */
+  /**
+   * Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they have
+   * exited.
+   */
   close(): Promise<void>
   /**
    * Sends a message to every working child of the call, which reads it before its next turn. False when no child
@@ -369,11 +383,14 @@ export interface AgentInfo {
    * that.
    */
   canWrite: boolean
-  /** The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none. */
+  /**
+   * The files that it could change: `tree`: only those in its tree, enforced by the kernel; `anywhere`: all that the
+   * user may change. Absent if it could change none.
+   */
   writes?: "tree" | "anywhere"
   /** A run's effective settings with their sources, in words for people: `model haiku (agents.explorer)`. */
   settings: Array<string>
-  /** The requests of the agent that this pi lacks, in words for people. */
+  /** The agent's requests that this pi cannot meet, in words for people. */
   notices: Array<string>
 }
 
@@ -409,7 +426,7 @@ export declare function announcementDrawing(details: string, isExpanded: boolean
 
 /** The answer to a question. An empty object cancels the dialog. */
 export interface Answer {
-  /** The chosen option or the text. Wins only where `confirmed` is absent. */
+  /** The chosen option or the text. It counts only if `confirmed` is absent. */
   value?: string
   /** Yes or no, for `confirm`. */
   confirmed?: boolean
@@ -426,11 +443,14 @@ export interface ArrivingCall {
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
 export interface BackgroundEvent {
   /**
-   * The live runs of the conversation, its newest 100 in the background and as many of calls, newest first, brief: `task` has at most 200 bytes; `result`,
-   * `partial` and `notes` are absent.
+   * The live runs of the conversation, its newest 100 background runs and its newest 100 foreground runs, newest
+   * first. They are brief: `task` has at most 200 bytes; `result`, `partial` and `notes` are absent.
    */
   runs?: Array<RunRecord>
-  /** The events of runs for other extensions, oldest first. Runs that ended before the conversation was opened have none. */
+  /**
+   * The events of runs for other extensions, oldest first. There are none for runs that had ended before the
+   * conversation was opened.
+   */
   news?: Array<RunEvent>
   /** Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
@@ -475,8 +495,8 @@ export interface BackgroundOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -488,8 +508,8 @@ export interface BackgroundOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -527,10 +547,10 @@ export interface BackgroundOptions {
 }
 
 /**
- * Boots the children of a call while its arguments still arrive: of agents that need no consent, while the queue has a free
- * slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain` claims it by `callId`. A
- * child that is not claimed within 30 seconds of the last `push` is ended without a trace. The configuration key `earlyBoot`
- * switches this off.
+ * Boots the children of a call while its arguments still arrive: only children of agents that need no one's consent,
+ * and only while the queue has a free slot. Each waits for its task without doing anything. `startRun`,
+ * `startParallel` or `startChain` claims it by `callId`. A child that is not claimed within 30 seconds of the last
+ * `push` is ended without a trace. The configuration key `earlyBoot` switches this off.
  *
  * @example
  * ```ts
@@ -565,9 +585,9 @@ export interface CallError {
 
 /** A piece of a call as pi streams it, in `assistantMessageEvent` of `message_update`. */
 export interface CallPiece {
-  /** `toolcall_start`, `toolcall_delta` or `toolcall_end`; anything else is left alone. */
+  /** `toolcall_start`, `toolcall_delta` or `toolcall_end`; any other type is ignored. */
   type: string
-  /** The place of the call in its message. */
+  /** The position of the call in its message, which pi calls `contentIndex`. */
   contentIndex: number
   /** The tool's name, as far as it is known. */
   name?: string
@@ -592,16 +612,16 @@ export interface Cell {
   /** The content. */
   span: Span
   /** Columns at most. */
-  most: number
-  /** At most one part in so many of the width. */
+  maxColumns: number
+  /** Its share of the width: at most the width divided by this number. */
   share?: number
-  /** Only for widths from here on. */
+  /** The minimum width at which it is shown. */
   from?: number
-  /** It is compared by its end. */
+  /** True if it is aligned to the right. */
   isRight?: boolean
-  /** Its text still grows and must not move the others. */
+  /** True if its text still grows and must not move the other cells. */
   isGrowing?: boolean
-  /** The difference from the other cells of its column. */
+  /** The beginning that it shares with other cells of its column. Absent if there is none. */
   sharedPrefix?: SharedPrefix
 }
 
@@ -644,8 +664,8 @@ export interface ChainOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -657,8 +677,8 @@ export interface ChainOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -695,7 +715,7 @@ export interface ChainOptions {
   hostScript?: string
 }
 
-/** The result of the check of a run's work: the command that its agent names. */
+/** The result of the check of a run's work, which is a command that its agent names. */
 export interface CheckReport {
   /** The command, on one line. */
   command: string
@@ -703,9 +723,9 @@ export interface CheckReport {
   passed: boolean
   /** Its outcome, such as `exit code 1`. */
   ended: string
-  /** The number of its runs, from 1. */
+  /** The number of times it ran, from 1. */
   runs: number
-  /** The end of its last output; at most 2 KiB. */
+  /** The end of the output of its last run; at most 2 KiB. */
   output: string
 }
 
@@ -713,7 +733,7 @@ export interface CheckReport {
 export interface Choice {
   /** Its words, on one line. */
   label: string
-  /** The answer. Absent if a text must be written. */
+  /** The answer that it gives. Absent if the person has to write a text. */
   answer?: Answer
 }
 
@@ -747,7 +767,7 @@ export interface CollectedOutput {
   displayItems: Array<DisplayItem>
   /** Bytes left out of the middle of `output`; 0 when it is whole. */
   omittedBytes: number
-  /** The amount that was read. */
+  /** The counts of what was read. */
   counts: StreamCounts
   /** The end of the lines that are no JSON; at most 8 KiB. */
   noise: string
@@ -805,13 +825,13 @@ export interface Completion {
   value: string
   /** Its name in the list of completions. */
   label: string
-  /** The effect of the command, or the named run. */
+  /** The effect of the command, or a description of the run that it names. */
   description: string
 }
 
 /** A configuration file. */
 export interface ConfigSource {
-  /** A project file may only tighten the user's settings. */
+  /** The kind of file. A project file may only tighten what the user's file allows. */
   origin: "user" | "project"
   /** The path of the file, also if it does not exist. */
   path: string
@@ -836,17 +856,17 @@ export interface ConfirmRequest {
   /** The question in a few words. */
   title: string
   /**
-   * The agent's tools, the meaning of a yes, the changes since the last yes, and the whole file. A yes applies to all of it,
-   * so let the person see it to its end.
+   * A description of the agent, the effect of a yes, the changes since the last yes, and the whole file. A yes
+   * applies to all of it, so let the person see it to its end.
    */
   message: string
-  /** The asker: `sub-agent`. */
+  /** The heading, which names the asker: `sub-agent`. */
   heading: string
   /** The question on one line. */
   sentence: string
   /** A no and a yes, in this order: the first one changes nothing. */
   choices: Array<Choice>
-  /** The time limit of the answer, in milliseconds; ten minutes. */
+  /** The time limit for the answer, in milliseconds; ten minutes. */
   timeoutMs: number
 }
 
@@ -856,11 +876,11 @@ export interface ContextUse {
   tokens?: number
   /** Tokens that the model's context holds. */
   window: number
-  /** The part of the window that is used, from 0 to 100 and above; absent without `tokens`. */
+  /** The used part of the window in percent, from 0; can be above 100. Absent without `tokens`. */
   percent?: number
 }
 
-/** That results stand in the conversation. */
+/** The event `subagent:delivered`: results are in the conversation. */
 export interface DeliveredEvent {
   /** The ids of the runs. */
   runIds: Array<string>
@@ -871,8 +891,8 @@ export interface DeliveredEvent {
 }
 
 /**
- * Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages with results, and of replies
- * to a waiting tool. Entries without deliveries may be omitted.
+ * Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages that announce
+ * results or questions, and of replies that a tool waited for. Entries that cannot contain deliveries may be omitted.
  *
  * @example
  * ```ts
@@ -895,14 +915,14 @@ export interface DeliveryMessage {
   deliveryIds: Array<string>
   /** The ids of the runs, in the order of `deliveryIds`. */
   runIds: Array<string>
-  /** The runs, with their results; empty where runs ask. */
+  /** The runs, with their results; empty in a message with questions. */
   runs: Array<RunRecord>
   /**
-   * The questions to the conversation of runs whose agents say `ask: parent`. A message has results or questions.
-   * `continueRun` and the tool `sessions_send` answer.
+   * The questions that runs ask the conversation, if their agents say `ask: parent`. A message has either results or
+   * questions. `continueRun` and the tool `sessions_send` answer them.
    */
   questions: Array<RunQuestion>
-  /** The event for other extensions once the message is in the conversation, `subagent:delivered`. */
+  /** The event `subagent:delivered`, to publish to other extensions once the message is in the conversation. */
   news: DeliveredEvent
   /**
    * The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
@@ -920,8 +940,9 @@ export interface DeliveryMessage {
 /** A host's next step, according to a `DeliveryDispatcher`. */
 export interface DeliveryStep {
   /**
-   * `check`: call `contains`. `send`: give the message to the session and call `sent`; without that, the rest waits. `arrived`:
-   * the message is in the session. `confirm`: call `BackgroundSession.delivered` with the ids.
+   * `check`: call `contains`. `send`: give the message to the session and call `sent`; otherwise this message and
+   * the later ones keep waiting. `arrived`: the message is in the session. `confirm`: call
+   * `BackgroundSession.delivered` with the ids.
    */
   step: "check" | "send" | "arrived" | "confirm"
   /** The first of the message's `deliveryIds`; of `send` and `arrived`. */
@@ -966,8 +987,8 @@ export interface Diagnostic {
 }
 
 /**
- * Lists the agents of a directory and the tools of each one's child. Reads agent files, and asks the warden what this machine
- * can enforce.
+ * Lists the agents of a directory, and the tools that a child of each would get. Reads agent files, and asks the
+ * warden what this machine can enforce.
  *
  * @example
  * ```ts
@@ -1005,17 +1026,17 @@ export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
 
 /** One check and its finding. */
 export interface DoctorCheck {
-  /** The checked subject, in a word or two. */
+  /** The subject of the check, in a word or two. */
   area: string
   /** `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it. */
   status: "ok" | "info" | "warning" | "error"
   /** The finding. Sanitized, at most 4 KiB. */
   message: string
-  /** The fix. Sanitized, at most 4 KiB. */
+  /** The way to fix it. Sanitized, at most 4 KiB. */
   hint?: string
 }
 
-/** The obstacles to a delegation. */
+/** The findings about what a delegation needs. */
 export interface DoctorReport {
   /** True when no check has the status `error`. */
   ok: boolean
@@ -1077,8 +1098,8 @@ export interface EarlyOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -1090,8 +1111,8 @@ export interface EarlyOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -1129,8 +1150,8 @@ export interface EarlyOptions {
 }
 
 /**
- * Draws the panel's text without runs. `isAll`: of all sessions; `isComplete`: the store has answered; `problem`: the reason why
- * it has not.
+ * Draws the text that the panel shows if there are no runs. `isAll`: of all sessions; `isComplete`: the store has
+ * answered; `problem`: the reason why it has not.
  *
  * @example
  * ```ts
@@ -1194,17 +1215,17 @@ export interface ExactReport {
   text: string
 }
 
-/** The fit of a row to a width. */
+/** The layout of a row for a width. */
 export type Fit =
-  | { kind: 'line'; lead: Array<Span>; cells: Array<Cell>; parts: Array<Part>; behind: Array<Cell> }
-  | { kind: 'parts'; parts: Array<Array<Span>>; most?: number }
-  | { kind: 'text'; lead: Array<Span>; label?: Span; spans: Array<Span>; most?: number; more: Array<Span> }
+  | { kind: 'line'; lead: Array<Span>; cells: Array<Cell>; parts: Array<Part>; trailing: Array<Cell> }
+  | { kind: 'parts'; parts: Array<Array<Span>>; maxRows?: number }
+  | { kind: 'text'; lead: Array<Span>; label?: Span; spans: Array<Span>; maxRows?: number; more: Array<Span> }
   | { kind: 'prose'; text: string; first?: number; last?: number; more: Array<Span>; isOpen: boolean }
   | { kind: 'paths'; lead: Array<Span>; paths: Array<string> }
 
 /**
- * A call's requests to its host. Each callback may be missing, and none keeps the process alive. A callback that throws or
- * rejects has not answered.
+ * The callbacks through which a call asks its host. Each one is optional, and none keeps the process alive. A callback
+ * that throws or rejects counts as unanswered.
  *
  * @example
  * ```ts
@@ -1302,7 +1323,8 @@ export interface HostTool {
 }
 
 /**
- * Explains the redactions in a text: the rule, its findings, their number and their positions.
+ * Reports what would be redacted in a text: for each rule its name, the kind of values it finds, their number and
+ * their positions.
  *
  * @example
  * ```ts
@@ -1316,7 +1338,7 @@ export declare function inspectOutput(text: string, options?: SanitizeOptions | 
 
 /** The artifacts of a run that worked in a private tree. */
 export interface IsolationReport {
-  /** The branch with all that it did; absent when it changed nothing, or nothing could be taken over. */
+  /** The branch with all that it did; absent when it changed nothing, or nothing could be imported. */
   branch?: string
   /** The file with the same as a patch. */
   patch?: string
@@ -1328,15 +1350,15 @@ export interface IsolationReport {
   insertions: number
   /** Lines that were removed. */
   deletions: number
-  /** The private tree, if it was kept because not everything could be taken over; `diagnostics` says what. */
+  /** The private tree, if it was kept because not everything could be imported; `diagnostics` says what. */
   kept?: string
 }
 
-/** Messages that join the session before its model would stop. */
+/** Messages that join the session when its model would otherwise stop. */
 export interface JoiningMessages {
   /** The first of the `deliveryIds` of each message, oldest first. */
   messages: Array<string>
-  /** True when the model goes on because of them. */
+  /** True when the model continues because of them. */
   continue: boolean
 }
 
@@ -1369,7 +1391,7 @@ export declare function loadConfig(options: SurfaceOptions): Promise<LoadedConfi
 
 /** The effective configuration in a directory. */
 export interface LoadedConfig {
-  /** The object under `subagents`, every key present, defaults filled in. 0 stands for "no limit" as in the files. */
+  /** The object under `subagents`, every key present, defaults filled in. 0 means "no limit", as in the files. */
   values: Record<string, unknown>
   /** The files that were looked for, whether they exist or not. */
   sources: Array<ConfigSource>
@@ -1408,10 +1430,10 @@ export interface ModelRequest {
 }
 
 /**
- * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event at a time
- * and at most five a second. The next event waits for a returned promise. If `onEvent` throws or its promise rejects, the
- * deliveries of that event are offered again. After six failures in a row the conversation is closed. Opening a conversation
- * that is open in this process replaces the earlier one.
+ * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
+ * at a time and at most five a second. If it returns a promise, the next event waits for that. If `onEvent` throws or
+ * its promise rejects, the deliveries of that event are offered again. After six failures in a row the conversation is
+ * closed. Opening a conversation that is open in this process replaces the earlier one.
  *
  * @example
  * ```ts
@@ -1431,7 +1453,7 @@ export interface ModelRequest {
  */
 export declare function openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession
 
-/** The kept amount of a text. The limit that is reached first counts, and the marker counts within it. */
+/** The limits to which a text is cut. The limit that is reached first counts, and the marker counts within it. */
 export interface OutputLimits {
   /**
    * Bytes of UTF-8, from 0; `Infinity` is no limit.
@@ -1443,7 +1465,7 @@ export interface OutputLimits {
    * @default 2000
    */
   maxLines?: number
-  /** The place of the full text, for the marker. */
+  /** The location of the whole text, which the marker names. */
   fullText?: string
 }
 
@@ -1510,8 +1532,8 @@ export interface ParallelOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -1523,8 +1545,8 @@ export interface ParallelOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -1565,15 +1587,15 @@ export interface ParallelOptions {
 export interface Part {
   /** A part without text is left out with its separator. */
   spans: Array<Span>
-  /** Without room for all parts, the highest rank is dropped first; 0 stays. */
+  /** If the parts do not all fit, the part with the highest rank is dropped first. Rank 0 is never dropped. */
   rank: number
-  /** It may be cut to so many columns before another part goes. */
-  fewest?: number
-  /** It stands below, in at most so many lines, where it is not shown whole. */
+  /** The number of columns to which it may be cut before another part is dropped. */
+  minColumns?: number
+  /** The maximum number of lines below the row in which it is shown if the row has no room for all of it. */
   below?: number
-  /** Only for widths from here on. */
+  /** The minimum width at which it is shown. */
   from?: number
-  /** Only for widths below this. */
+  /** The width from which on it is no longer shown. */
   until?: number
 }
 
@@ -1690,21 +1712,22 @@ export interface Question {
   placeholder?: string
   /** The initial text of the field; as long as the title. Returned unchanged, it is the child's own text. */
   prefill?: string
-  /** The asker: `cleanup (explorer) asks`. */
+  /** The heading, which names the asker: `cleanup (explorer) asks`. */
   heading: string
   /** The question on one line, with who asks it. */
   sentence: string
   /** The ways to answer, for people. The first one changes nothing. */
   choices: Array<Choice>
   /**
-   * The time limit of the answer, in milliseconds: as long as the child waits, and at most ten minutes. Without an answer the
-   * dialog is cancelled.
+   * The time limit for the answer, in milliseconds: as long as the child waits, and at most ten minutes. Without an
+   * answer in that time the dialog is cancelled.
    */
   timeoutMs: number
 }
 
 /**
- * Returns the question that a line after `/subagents` refers to, oldest first. `null` if the line is another command.
+ * Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the
+ * oldest first. `null` if the line is another command.
  *
  * @example
  * ```ts
@@ -1728,11 +1751,11 @@ export interface RedactedValues {
 export interface Redaction {
   /** The rule's name. */
   rule: string
-  /** The findings of the rule, in plain words. */
+  /** The kind of values that the rule finds, in plain words. */
   what: string
-  /** The number of findings. */
+  /** The number of times that it fired. */
   count: number
-  /** The positions, in bytes of the input as UTF-8. */
+  /** The places where it fired, in bytes of the input as UTF-8. */
   ranges: Array<ByteRange>
 }
 
@@ -1740,12 +1763,15 @@ export interface Redaction {
 export interface RefreshRequest {
   /** The provider, as pi names it. */
   provider: string
-  /** The required lifetime of the token, in milliseconds. The answer is awaited for at most 50 seconds. */
+  /**
+   * The time for which the token has to be valid, in milliseconds. The addon waits at most 50 seconds for the
+   * answer.
+   */
   validForMs: number
 }
 
 /**
- * Draws a report, given as JSON, as commands keep it; `null` for anything else.
+ * Draws a report, given as the JSON that commands store; `null` for anything else.
  *
  * @example
  * ```ts
@@ -1775,8 +1801,8 @@ export interface ReportLine {
 /** The resources of all processes of a child together. */
 export interface Resources {
   /**
-   * The peak of resident memory, in bytes, sampled every 250 ms; never less than the largest process's. Pages that processes
-   * share count for each of them.
+   * The peak of resident memory, in bytes, sampled every 250 ms; never less than the peak of the largest process.
+   * Pages that processes share count for each of them.
    */
   peakRssBytes: number
   /** Processor time in milliseconds. */
@@ -1799,7 +1825,7 @@ export interface RetryNotice {
   attempt: number
   /** The most repetitions; absent when it is not known. */
   maxAttempts?: number
-  /** The time of its begin, in milliseconds since 1970. */
+  /** The time at which it starts, in milliseconds since 1970. */
   atMs: number
   /** The provider's message, on one line. */
   error?: string
@@ -1809,7 +1835,7 @@ export interface RetryNotice {
 export interface Row {
   /** Columns that it is moved to the right. */
   indent: number
-  /** The content, and its fit to a width. */
+  /** The content, with its layout for a width. */
   fit: Fit
 }
 
@@ -1819,7 +1845,7 @@ export interface RunDetails {
   kind?: "subagent-run"
   /** The version of their shape: 1. */
   version?: number
-  /** `management`: refused because of `maxDepth`, for any kind of call. */
+  /** `management`: any kind of call, refused because of `maxDepth`. */
   mode: "single" | "parallel" | "chain" | "management"
   /** Eight hexadecimal characters; absent when the call was refused. */
   runId?: string
@@ -1865,11 +1891,11 @@ export interface RunDrawing {
   current: Array<Row>
 }
 
-/** Something that happened to a run. */
+/** An event of a run. */
 export interface RunEvent {
   /** The name of the event. */
-  happened: "subagent:started" | "subagent:update" | "subagent:ended"
-  /** The run of the event. */
+  event: "subagent:started" | "subagent:update" | "subagent:ended"
+  /** The run. */
   run: PublishedRun
 }
 
@@ -1889,7 +1915,7 @@ export declare function runList(runs: string, unread: Array<string>, chosen?: st
 
 /** The panel's list of runs. */
 export interface RunList {
-  /** The numbers of runs by state, and their usage. */
+  /** The number of runs in each state, and their usage. */
   head: Array<Span>
   /** The names of the columns, then a line for each run. */
   lines: Array<Row>
@@ -1956,8 +1982,8 @@ export interface RunOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -1969,8 +1995,8 @@ export interface RunOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -2023,11 +2049,11 @@ export interface RunQuestion {
   question: string
   /** The answers that it names; empty for one in other words. */
   options: Array<string>
-  /** The time at which it continues without an answer, in milliseconds since 1970. */
+  /** The time at which the run continues without an answer, in milliseconds since 1970. */
   endsMs: number
 }
 
-/** A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC. */
+/** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
 export interface RunRecord {
   /** A random UUID; the run is stored under it. */
   key: string
@@ -2049,16 +2075,19 @@ export interface RunRecord {
   thinking?: string
   /** The directory the child works in. */
   cwd: string
-  /** The time at which its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered. */
+  /**
+   * The rule for archiving its transcript: `keep`: after `archiveAfterMinutes`; `delete`: once its result was
+   * delivered.
+   */
   cleanup: "keep" | "delete"
-  /** True when the run goes on after its pi has ended. */
+  /** True when the run continues after its pi has ended. */
   isDetached: boolean
   /**
    * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
    * start.
    */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
-  /** The place in the queue, from 1; absent once it has its turn. */
+  /** The position in the queue, from 1; absent once it has a slot. */
   position?: number
   /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
   blockedBy?: string
@@ -2077,15 +2106,15 @@ export interface RunRecord {
   /** The time of its end. */
   endedMs?: number
   /**
-   * The runtime before the last resumption, in milliseconds; 0 for a run that was not resumed. `startedMs` is then the start
-   * of its last part.
+   * The runtime before the last resumption, in milliseconds; 0 for a run that was never resumed. For a resumed run
+   * `startedMs` is the time at which its last part got its slot.
    */
   previousRunMs: number
   /** The time at which its transcript will be archived. */
   archiveAtMs?: number
   /** The time at which its transcript was archived. */
   archivedMs?: number
-  /** Its usage, including earlier resumptions. */
+  /** Its usage, including the parts before it was resumed. */
   usage: RunUsage
   /** The context use of its child. Absent before the end of its first turn. */
   context?: ContextUse
@@ -2106,9 +2135,9 @@ export interface RunRecord {
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */
   tools: Array<string>
-  /** The sandbox that enforces readonly, in words, or its absence. */
+  /** The child's sandbox in words: the mechanisms that enforce it, or a note that it is not enforced. */
   sandbox?: string
-  /** The certainty that all processes of the child have ended, as in `SingleResult`. */
+  /** The level of certainty that all of the child's processes have ended, as in `SingleResult`. */
   supervision?: string
   /** The child's process id, while it runs. */
   pid?: number
@@ -2137,11 +2166,11 @@ export interface RunRecord {
 /** The state of a run. */
 export interface RunStatus {
   /**
-   * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
+   * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not running yet. Another word is
    * shown as it is.
    */
   state: string
-  /** The question for which it waits. */
+  /** The question that it has asked and whose answer it waits for. */
   pendingQuestion?: string
   /** The place in the queue, from 1. */
   position?: number
@@ -2181,7 +2210,7 @@ export interface RunUsage {
 }
 
 /**
- * Draws the widget above the editor in at most `most` lines and one: the active runs, and the ended runs whose results are
+ * Draws the widget above the editor in at most `most` + 1 lines: the active runs, and the ended runs whose results are
  * unread, both given as JSON.
  *
  * @example
@@ -2191,24 +2220,24 @@ export interface RunUsage {
  * console.log(runWidget("[]", "[]", 5).length);
  * ```
  */
-export declare function runWidget(live: string, unread: string, most: number, now?: number | undefined | null): Array<Row>
+export declare function runWidget(live: string, unread: string, maxRows: number, now?: number | undefined | null): Array<Row>
 
-/** The enforcement of a child's readonly mode, or of its write access to its tree. */
+/** The report on a child's sandbox, which keeps a readonly child from writing, and a writing child within its tree. */
 export interface SandboxReport {
   /**
-   * True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did, and for a
-   * child that may write everywhere (`allowWrite: "all"`).
+   * True if the kernel kept a readonly child from writing, or a writing child within its tree. False if only the
+   * choice of tools limited it, and for a child that may write everywhere (`allowWrite: "all"`).
    */
   enforced: boolean
   /** The active mechanisms, such as `landlock`. */
   mechanism: Array<string>
-  /** `off`: programs of the child's shell have no network. pi itself and its other tools do. */
+  /** `off`: programs that the child's shell starts have no network. pi itself and its other tools still have it. */
   network: "on" | "off"
-  /** The reason why it was not enforced, or the remaining gaps. */
+  /** The reason why it was not enforced, or the gaps that remain. */
   reason?: string
 }
 
-/** The knowledge of a sanitizer next to its rules. */
+/** The values and exceptions of a sanitizer, in addition to its rules. */
 export interface SanitizeOptions {
   /**
    * Exact secret values.
@@ -2227,7 +2256,10 @@ export interface SanitizeOptions {
    * @default "own"
    */
   homePaths?: "own" | "all" | "off"
-  /** Exact values to keep, and rules, as `rule:NAME`. An entry that names no rule rejects. */
+  /**
+   * Exact values to leave as they are, and rules to switch off, as `rule:NAME`. The call rejects if an entry names
+   * no rule.
+   */
   allow?: Array<string>
 }
 
@@ -2277,7 +2309,7 @@ export interface SessionToolAnswer {
   isError?: boolean
 }
 
-/** The details of a session tool's answer in a session. */
+/** The details that a session keeps of a session tool's answer. */
 export interface SessionToolDetails {
   /** `subagent-session`. */
   kind: string
@@ -2286,8 +2318,8 @@ export interface SessionToolDetails {
   /** The answer for people. */
   report: CommandReport
   /**
-   * The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the conversation;
-   * until then they count as under way. Absent: none.
+   * The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the
+   * conversation; until then they count as not delivered yet. Absent: none.
    */
   deliveryIds?: Array<string>
 }
@@ -2304,15 +2336,15 @@ export interface ShadowedAgent {
   by: "builtin" | "user" | "project"
 }
 
-/** The difference of a text from others with the same beginning. */
+/** A beginning that a text shares with others, and the end that tells them apart. */
 export interface SharedPrefix {
-  /** In so many characters they are alike. */
+  /** The number of characters that are the same. */
   shared: number
-  /** The part that is shown without room for the whole text. */
+  /** The part that is shown if there is no room for the whole text. */
   end: string
 }
 
-/** The result of one agent for one task. Every string is sanitized. */
+/** The result of one agent's work on one task. Every string is sanitized. */
 export interface SingleResult {
   /** The agent's name. */
   agent: string
@@ -2329,7 +2361,7 @@ export interface SingleResult {
   usage: RunUsage
   /** The child's context use after its last turn; absent in JSON mode and if the child did not report it. */
   context?: ContextUse
-  /** The reason of the failure, at most 16 KiB. Present exactly if `exitCode` is not 0. */
+  /** The reason of the failure, at most 16 KiB. Present if and only if `exitCode` is not 0. */
   error?: string
   /**
    * The child's session file, after success and after failure. Absent when `persistSession` is false or no child
@@ -2350,7 +2382,7 @@ export interface SingleResult {
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`. */
   attempts: number
-  /** Milliseconds from the run's turn to its result; 0 when it never got one. */
+  /** Milliseconds from the time at which the run got its slot to its result; 0 when it never got one. */
   durationMs: number
   /** The model that answered, `provider/id`. */
   model?: string
@@ -2360,25 +2392,29 @@ export interface SingleResult {
   signal?: string
   /** `runtime`: the limit of the whole run; `idle`: the limit on silence. Absent unless one of them ended the run. */
   timeoutReason?: "runtime" | "idle"
-  /** The enforcement of the child's sandbox. Absent if the run was refused before that decision. */
+  /** The report on the child's sandbox. Absent if the run was refused before its sandbox was decided. */
   sandbox?: SandboxReport
-  /** The certainty that all processes of the child have ended, surest first. Absent if no child was started. */
+  /**
+   * The level of certainty that all processes of the child have ended. The type lists the most certain level first.
+   * Absent if no child was started.
+   */
   supervision?: "warden+pid-ns" | "warden+cgroup" | "warden" | "process-group" | "process"
   /** The resources of the child's processes together. Absent without a warden. */
   resources?: Resources
   /**
-   * The file with the sanitized text; absent unless `content` was truncated. Of an answer of more than 1 MiB the middle is
-   * missing there, too: a note stands in its place, and the session file has it.
+   * The file with the sanitized text; absent unless `content` was truncated. If an answer has more than 1 MiB, its
+   * middle is missing there too: a note replaces it, and the session file has it.
    */
   fullOutputFile?: string
   /**
-   * The value that the child has submitted, if its agent or the call has an `outputSchema`: sanitized, and valid as far as pi
-   * checks it. Absent if it has more than 64 KiB as JSON; then `structuredFile` names it.
+   * The value that the child has submitted, if its agent or the call has an `outputSchema`: sanitized, and valid
+   * against the schema as far as pi checks it. Absent if it has more than 64 KiB as JSON; then `structuredFile`
+   * names it.
    */
   structured?: unknown
   /** The file with all of it as JSON; absent when the text holds it. */
   structuredFile?: string
-  /** The result of the check of its work. Absent if the agent has none, or the run ended before it. */
+  /** The result of the check of its work. Absent if the agent has no check, or the run ended before it. */
   check?: CheckReport
   /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
@@ -2400,8 +2436,8 @@ export interface SingleResult {
   /** The artifacts of a run with `isolation: private`. They are not in the caller's tree. */
   isolation?: IsolationReport
   /**
-   * The number of secrets replaced in the texts of this result, by rule, the most frequent first. Absent if there were none.
-   * Each value counts once.
+   * The number of secrets replaced in the texts of this result, by rule, the most frequent first. Absent if there
+   * were none. Each value counts once, however often it occurs.
    */
   redacted?: Array<RedactedValues>
   /** Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each. */
@@ -2415,9 +2451,9 @@ export interface Span {
   /** The name of a colour in pi's theme; absent for the terminal's own. */
   color?: string
   isBold?: boolean
-  /** It is a path, which is shortened from the left. */
+  /** True if it is a path, which is shortened from the left. */
   isPath?: boolean
-  /** An action of pi's whose key stands in the text for `{key}`; without a key the span is left out. */
+  /** An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out. */
   action?: "app.tools.expand"
 }
 
@@ -2433,7 +2469,10 @@ export interface SpawnableAgent {
   readonly: boolean
   /** True if its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that. */
   canWrite: boolean
-  /** The places: its tree, if the kernel enforces that, or every place that the user may write. Absent if it could change none. */
+  /**
+   * The files that it could change: `tree`: only those in its tree, enforced by the kernel; `anywhere`: all that the
+   * user may change. Absent if it could change none.
+   */
   writes?: "tree" | "anywhere"
   /** The model it would get, as it is named; absent when unknown. */
   model?: string
@@ -2441,8 +2480,11 @@ export interface SpawnableAgent {
   modelFrom?: string
   /** The thinking level it would get; absent when unknown. */
   thinking?: string
-  /** The addressee of its questions: the user, or the conversation that started it. Absent if it asks no one. */
-  asks?: "user" | "parent"
+  /**
+   * The recipient of the questions that it asks while it works: the user, or the conversation that started it.
+   * Absent if it asks no one.
+   */
+  askTarget?: "user" | "parent"
 }
 
 /** The agents that may run in the background with this configuration on this machine. */
@@ -2487,8 +2529,8 @@ export interface SpawnableOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -2500,8 +2542,8 @@ export interface SpawnableOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -2566,7 +2608,7 @@ export interface SpawnOptions {
    */
   runTimeoutSeconds?: number
   /**
-   * The archiving of the transcript: `keep` after `archiveAfterMinutes`, `delete` once the result was
+   * The rule for archiving the transcript: `keep`: after `archiveAfterMinutes`; `delete`: once the result was
    * delivered.
    * @default "keep"
    */
@@ -2603,8 +2645,8 @@ export interface SpawnOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension. A call is refused if its child would not know
-   * its model.
+   * Those of `extensionProviders` that pi does not know without an extension. A call is refused if its child
+   * would not know its model.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -2616,8 +2658,8 @@ export interface SpawnOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, without this package. Every child that may write loads the
-   * ones that watch tool calls. Absent: unknown, and pi's own files are read.
+   * The extensions of the user that the hosting pi loads, without this package. Every child that may write
+   * loads those of them that watch tool calls. Absent: unknown, and pi's own files are read.
    */
   extensions?: Array<HostExtension>
   /**
@@ -2676,7 +2718,7 @@ export interface SpawnReceipt {
 
 /**
  * Asks for a background run. Resolves with a receipt as soon as it is accepted or refused, never with its result: the
- * conversation gets that through `openBackground`. The run is stored before its child starts, and goes on when the
+ * conversation gets that through `openBackground`. The run is stored before its child starts, and continues when the
  * conversation is closed. `sessionId` or `parentSessionFile` is required.
  *
  * @example
@@ -2763,7 +2805,7 @@ export declare function startParallel(options: ParallelOptions, onUpdate?: (upda
 export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
 
 /**
- * Words a state as every screen does.
+ * Puts a state into the words that every screen uses.
  *
  * @example
  * ```ts
@@ -2785,7 +2827,7 @@ export interface StateLabel {
   note?: string
 }
 
-/** The read amount of a stream. */
+/** The bytes and lines that were read from a stream. */
 export interface StreamCounts {
   /** Bytes. */
   bytes: number
@@ -2806,13 +2848,13 @@ export interface Streaming {
    * start.
    */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota"
-  /** The place in the queue of this process, from 1; absent once the run has its turn. */
+  /** The position in the queue of this process, from 1; absent once the run has a slot. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
   blockedBy?: string
-  /** The changes that cannot be undone. Absent unless it writes in place. */
+  /** A note on undoing its changes. Absent unless it writes in place. */
   undoNote?: string
   /** From 1. */
   attempt: number
@@ -2824,7 +2866,7 @@ export interface Streaming {
   context?: ContextUse
   /** Assistant messages completed so far. */
   turnCount: number
-  /** Milliseconds since the run got its turn; while it is queued, since the call. */
+  /** Milliseconds since the run got its slot; while it is queued, since the call. */
   elapsedMs: number
   /** Milliseconds since the child's last event. */
   sinceEventMs: number
@@ -2846,7 +2888,7 @@ export interface SurfaceOptions {
   /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /**
-   * The extensions of the user that the hosting pi loads, this package left out. Absent: unknown, and pi's own files
+   * The extensions of the user that the hosting pi loads, without this package. Absent: unknown, and pi's own files
    * are read.
    */
   extensions?: Array<HostExtension>
@@ -2895,7 +2937,7 @@ export interface SurfaceOptions {
    */
   extensionProviders?: Array<string>
   /**
-   * The extension providers that pi does not know without an extension.
+   * Those of `extensionProviders` that pi does not know without an extension.
    * @default []
    */
   extensionOnlyProviders?: Array<string>
@@ -2905,7 +2947,7 @@ export interface SurfaceOptions {
 
 /** A name of this package that the hosting pi gives to something else. */
 export interface TakenName {
-  /** The kind of the name. */
+  /** The kind of thing that it names. */
   kind: "tool" | "prompt" | "command"
   /** The name, without a slash. */
   name: string
@@ -2919,7 +2961,7 @@ export interface TakenName {
    */
   isNamed?: boolean
   /** The name by which pi knows this package's own, if it has it. */
-  ours?: string
+  ownName?: string
 }
 
 /**
@@ -2947,8 +2989,8 @@ export interface TaskOptions {
    */
   cwd?: string
   /**
-   * The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
-   * the first step, and `{{previous}}` for the word in braces.
+   * The task. In a step of a chain, `{previous}` is replaced by the answer of the step before, and `{task}` by the
+   * task of the first step. Write `{{previous}}` for the word in braces.
    */
   task: string
   /** As `childModel` in `SpawnOptions`: a model that wins over agent and configuration. */
@@ -2963,17 +3005,17 @@ export interface TaskProgress {
   agent: string
   /** `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended. */
   state: "waiting" | "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** The place in the queue of this process, from 1; absent once the task has its turn. */
+  /** The position in the queue of this process, from 1; absent once the task has a slot. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   rateLimitedForMs?: number
   /** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`; absent unless that holds it back. */
   blockedBy?: string
-  /** The changes that cannot be undone. Absent unless it writes in place. */
+  /** A note on undoing its changes. Absent unless it writes in place. */
   undoNote?: string
   /** From 1. */
   attempt: number
-  /** Milliseconds since the task got its turn; while it is queued, since the call. */
+  /** Milliseconds since the task got its slot; while it is queued, since the call. */
   elapsedMs: number
   /** Milliseconds since the child's last event. */
   sinceEventMs: number
@@ -2987,7 +3029,7 @@ export interface TaskProgress {
   turnCount: number
   /** The model that answers, `provider/id`; absent before its first message. */
   model?: string
-  /** The reason of the failure. Absent before its end. */
+  /** The reason of the failure. Absent before the task's end. */
   error?: string
   /**
    * The newest text of the child; the tasks of a call share 24 KiB. Absent when neither this nor `displayItems` has
@@ -3031,8 +3073,8 @@ export declare function toolCallLine(name: string, args: unknown): string
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
 export interface ToolResult {
   /**
-   * One block, for the model and the user: sanitized and within `output.maxBytes` and
-   * `output.maxLines`; of several tasks each answer is, and all are within `output.maxTotalBytes`.
+   * One block, for the model and the user: sanitized and within `output.maxBytes` and `output.maxLines`. With
+   * several tasks each answer is within these limits, and all together are within `output.maxTotalBytes`.
    */
   content: Array<TextContent>
   /**
@@ -3052,7 +3094,7 @@ export interface ToolSurface {
   name: string
   /** The name that people read. */
   label: string
-  /** For the model: the purpose of the tool and, in `subagent`, the list of agents. */
+  /** The text for the model: what the tool does and, in `subagent`, the list of agents. */
   description: string
   /** One line for the list of tools in the system prompt. Absent: the description is enough. */
   promptSnippet?: string
@@ -3060,9 +3102,9 @@ export interface ToolSurface {
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
-  /** The callers of the tool, in the form of pi since 1.x. */
+  /** The callers that may use the tool, in the form that pi 1.x and later accept. */
   exposure: "model-only"
-  /** The effects of the tool, in the form of pi since 1.x. Absent: the effects of its agents. */
+  /** The effects of the tool, in the form that pi 1.x and later accept. Absent: it can do whatever its agents do. */
   annotations?: ToolAnnotations
 }
 
@@ -3156,7 +3198,7 @@ export interface TruncatedOutput {
 export declare function truncateHead(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>
 
 /**
- * Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
+ * Keeps the head and the tail of a text, because the conclusions are there. Rejects if a limit is negative or NaN.
  *
  * @example
  * ```ts
@@ -3183,7 +3225,7 @@ export declare function truncateOutput(text: string, limits?: OutputLimits | und
 export declare function truncateTail(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>
 
 /**
- * The usage of runs together, in words.
+ * Sums up the usage of runs, in words.
  *
  * @example
  * ```ts
@@ -3196,7 +3238,10 @@ export declare function truncateTail(text: string, limits?: OutputLimits | undef
  */
 export declare function usageText(usages: Array<RunUsage>): UsageText
 
-/** The usage in words. A part is absent if it is zero. */
+/**
+ * The usage in words. A part is absent if there is nothing to show, such as the turns of runs that used no tokens and
+ * cost nothing.
+ */
 export interface UsageText {
   /** `3 turns`. */
   turns?: string

@@ -15,7 +15,16 @@ await collector.read(source);
 const textBytes = Buffer.byteLength(collector.finalText());
 const ns = Number(process.hrtime.bigint() - started);
 const cpu = process.cpuUsage();
-const { bytes, looks, toolsCompleted, seen } = collector;
+const { bytes, snapshots, toolsCompleted, seen } = collector;
 const { turns, output } = collector.usage;
-const report = { bytes, ns, cpuNs: (cpu.user + cpu.system) * 1000, looks, turns, output, toolsCompleted, textBytes };
+const report = {
+	bytes,
+	ns,
+	cpuNs: (cpu.user + cpu.system) * 1000,
+	looks: snapshots,
+	turns,
+	output,
+	toolsCompleted,
+	textBytes,
+};
 process.stdout.write(`${JSON.stringify({ ...report, lastLook: seen?.items.length ?? 0 })}\n`);

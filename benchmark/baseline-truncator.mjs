@@ -8,9 +8,9 @@ const maxLines = 2000;
 
 /** @param {string} text */
 function truncate(text) {
-	let kept = text.split("\n").slice(0, maxLines).join("\n");
-	while (Buffer.byteLength(kept, "utf8") > maxBytes) kept = kept.slice(0, -1);
-	return kept;
+	let result = text.split("\n").slice(0, maxLines).join("\n");
+	while (Buffer.byteLength(result, "utf8") > maxBytes) result = result.slice(0, -1);
+	return result;
 }
 
 const text = readFileSync(argv[2], "utf8");

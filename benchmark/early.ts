@@ -87,14 +87,14 @@ const asked = new Map<string, number>();
 const opening = "Delegate ";
 
 const script: Script = (request) => {
-	const said = request.userText;
-	if (!said.startsWith(opening)) {
-		const mark = /\[(\S+)\]/.exec(said)?.[1] ?? "";
+	const text = request.userText;
+	if (!text.startsWith(opening)) {
+		const mark = /\[(\S+)\]/.exec(text)?.[1] ?? "";
 		if (!asked.has(mark)) asked.set(mark, performance.now());
 		return [say("It is in `src/session.ts`.")];
 	}
 	if (request.toolAnswers.length > 0) return [say("Done.")];
-	const [mark = "", pace = ""] = said.slice(opening.length).split(" ");
+	const [mark = "", pace = ""] = text.slice(opening.length).split(" ");
 	const args = { agent: "finder", task: `[${mark}] ${filler}` };
 	const steps = JSON.stringify(args).length / deltaLength;
 	const slow: Pace = pace === "slow" ? { size: deltaLength, everyMs: slowMs / steps } : {};

@@ -17,9 +17,9 @@ writeFileSync(empty, "export default function () {}\n");
 const modules = { ours: fileURLToPath(new URL("../extensions/pi-subagent-native/index.js", import.meta.url)), empty };
 
 /** Without the variables that users set for their own pi or Node. */
-const kept = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));
+const inherited = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));
 const places = { HOME: join(folder, "home"), PI_CODING_AGENT_DIR: join(folder, "home"), TMPDIR: join(folder, "tmp") };
-const environment = { ...Object.fromEntries(kept), ...places, PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_TIMING: "1" };
+const environment = { ...Object.fromEntries(inherited), ...places, PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_TIMING: "1" };
 
 /**
  * Returns the milliseconds from pi's request for the module to its end. The first extension of a pi also pays for pi's
@@ -31,17 +31,17 @@ const environment = { ...Object.fromEntries(kept), ...places, PI_OFFLINE: "1", P
 async function importMs(module) {
 	const args = [program, "--mode", "rpc", "--no-session", "--no-extensions", "-e", module];
 	const pi = spawn(node, args, { cwd: join(folder, "project"), env: environment, stdio: ["pipe", "ignore", "pipe"] });
-	let said = "";
+	let output = "";
 	pi.stderr.setEncoding("utf8").on("data", (text) => {
-		said += text;
+		output += text;
 	});
 	pi.stdin.end('{"id":"up","type":"get_state"}\n');
 	await new Promise((resolve, reject) => pi.once("error", reject).once("close", resolve));
-	const ms = said
+	const ms = output
 		.split("\n")
 		.find((line) => line.includes(`${module} module import: `))
 		?.match(/(\d+)ms/)?.[1];
-	if (ms === undefined) throw new Error(`pi does not say how long it took: ${said}`);
+	if (ms === undefined) throw new Error(`pi does not say how long it took: ${output}`);
 	return Number(ms);
 }
 

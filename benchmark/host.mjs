@@ -96,7 +96,7 @@ async function readByJavaScript(/** @type {string} */ file) {
 	const collector = new JavaScriptCollector();
 	const child = spawn(engine, ["pour", file, "sent"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
 	await collector.read(child.stdout);
-	updates += collector.looks;
+	updates += collector.snapshots;
 	return collector.usage.turns;
 }
 

@@ -4,17 +4,17 @@
  */
 
 /** The interval between updates. A caller sees at most 20 per second. */
-const lookEveryMs = 50;
+const snapshotIntervalMs = 50;
 
 export class JavaScriptCollector {
 	bytes = 0;
-	looks = 0;
+	snapshots = 0;
 	toolsCompleted = 0;
 	usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 	/** @type {{ text: string, items: unknown[] } | undefined} */
 	seen;
 	/** Called after each update. */
-	onLook = () => {};
+	onSnapshot = () => {};
 	#buffer = "";
 	#live = "";
 	/** @type {any[]} */
@@ -27,7 +27,7 @@ export class JavaScriptCollector {
 	 * @returns {Promise<void>}
 	 */
 	read(source) {
-		const timer = setInterval(() => this.#look(), lookEveryMs);
+		const timer = setInterval(() => this.#snapshot(), snapshotIntervalMs);
 		source.on("data", (chunk) => this.#push(chunk));
 		return new Promise((resolve, reject) => {
 			source.on("error", reject);
@@ -88,11 +88,11 @@ export class JavaScriptCollector {
 		this.usage.cost += usage.cost?.total || 0;
 	}
 
-	#look() {
-		this.looks++;
+	#snapshot() {
+		this.snapshots++;
 		const assistants = this.#messages.slice(-20).filter((message) => message.role === "assistant");
 		this.seen = { text: this.#live, items: assistants.flatMap(itemsOf).slice(-10) };
-		this.onLook();
+		this.onSnapshot();
 	}
 }
 

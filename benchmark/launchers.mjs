@@ -1,6 +1,6 @@
 /**
  * Measures the cost of runs through a launcher, against the launcher alone and against the same local runs. Every child
- * sends a short answer. For `memory`, all children wait in the middle of their answer until all have arrived there.
+ * sends a short answer. For `memory`, all children wait in the middle of their answer until all have arrived.
  *
  * Usage: node --expose-gc launchers.mjs many|memory|one|alone <folder> <engine> <launcher> <runs> <at once>
  *
@@ -44,12 +44,12 @@ const config = {
 		: { maxConcurrent: atOnce, maxConcurrentPerUser: 4096 }),
 };
 
-/** Performs one run. Calls `atTheGate` when its child waits at the gate, and returns true if its answer is complete. */
-async function run(/** @type {() => void} */ atTheGate = () => undefined) {
+/** Performs one run. Calls `onWaiting` when its child waits at the gate, and returns true if its answer is complete. */
+async function run(/** @type {() => void} */ onWaiting = () => undefined) {
 	const started = addon.startRun(
 		{ agent: "explorer", task: "look", cwd, agentDir, config, piCommand },
 		(/** @type {any} */ { content }) => {
-			if (content[0].text.includes("reads one line")) atTheGate();
+			if (content[0].text.includes("reads one line")) onWaiting();
 		},
 	);
 	const { details } = await started.result();
@@ -60,8 +60,8 @@ async function run(/** @type {() => void} */ atTheGate = () => undefined) {
 
 /** Runs the launcher alone. */
 async function alone() {
-	const words = launcher.command.flatMap((/** @type {string} */ word) => (word === "{argv}" ? ["true"] : [word]));
-	const filled = words.map((/** @type {string} */ word) => word.replace("{runId}", "alone").replace(",{env}", ""));
+	const template = launcher.command.flatMap((/** @type {string} */ word) => (word === "{argv}" ? ["true"] : [word]));
+	const filled = template.map((/** @type {string} */ word) => word.replace("{runId}", "alone").replace(",{env}", ""));
 	const child = spawn(filled[0], filled.slice(1), { stdio: ["ignore", "ignore", "inherit"] });
 	const code = await new Promise((resolve) => child.once("close", resolve));
 	if (code !== 0) throw new Error(`${filled.join(" ")}: ${code}`);
@@ -76,10 +76,10 @@ async function alone() {
  * @param {number} together
  */
 async function many(act, times, together) {
-	let left = times;
+	let remaining = times;
 	const found = [];
 	const lane = async () => {
-		while (left-- > 0) found.push(await act());
+		while (remaining-- > 0) found.push(await act());
 	};
 	await Promise.all(Array.from({ length: together }, lane));
 	return found.filter(Boolean).length;
@@ -104,7 +104,7 @@ function mapped(pid, name) {
 }
 
 /** Returns the memory of this process's wardens and of the launchers below them, in MiB. */
-function behind() {
+function launchedMemory() {
 	const childrenOf = (/** @type {string} */ pid) =>
 		readdirSync(`/proc/${pid}/task`).flatMap((task) =>
 			readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean),
@@ -126,11 +126,11 @@ async function memory() {
 	await sleep(restMs);
 	const before = mapped("self", "Rss");
 	/** @type {Promise<void>[]} */
-	const there = [];
+	const arrivals = [];
 	const answers = Array.from({ length: runs }, () => {
 		/** @type {Promise<boolean> | undefined} */
 		let answer;
-		there.push(
+		arrivals.push(
 			new Promise((resolve) => {
 				answer = run(() => resolve(undefined));
 			}),
@@ -141,11 +141,11 @@ async function memory() {
 	const late = sleep(limitMs, undefined, { ref: false }).then(() =>
 		Promise.reject(new Error("no child reached the gate in time")),
 	);
-	await Promise.race([Promise.all(there), ended, late]);
+	await Promise.race([Promise.all(arrivals), ended, late]);
 	await sleep(restMs);
 	globalThis.gc?.();
 	const growthMib = mapped("self", "Rss") - before;
-	const others = behind();
+	const others = launchedMemory();
 	const open = openSync(gate, "r+");
 	await ended;
 	closeSync(open);

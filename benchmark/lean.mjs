@@ -41,9 +41,9 @@ function home(kind) {
  * @param {{ root: string, agentDir: string }} home
  */
 function environment({ root, agentDir }) {
-	const kept = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));
+	const inherited = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));
 	const network = { PI_OFFLINE: "1", PI_TELEMETRY: "0" };
-	return { ...Object.fromEntries(kept), HOME: root, PI_CODING_AGENT_DIR: agentDir, TMPDIR: temporary, ...network };
+	return { ...Object.fromEntries(inherited), HOME: root, PI_CODING_AGENT_DIR: agentDir, TMPDIR: temporary, ...network };
 }
 
 /** Boots pi like a user does. @param {keyof typeof homes} kind */

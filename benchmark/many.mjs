@@ -81,13 +81,13 @@ async function byJavaScript(/** @type {string} */ gate, /** @type {() => void} *
 	const child = spawn(engine, args, { cwd, stdio: ["pipe", "pipe", "pipe"] });
 	child.stdin.end("look");
 	child.stderr.resume();
-	collector.onLook = () => {
+	collector.onSnapshot = () => {
 		if ((collector.seen?.text.length ?? 0) >= halfLength) halfway();
 	};
 	const closed = new Promise((resolve) => child.once("close", resolve));
 	await collector.read(child.stdout);
 	await closed;
-	updates += collector.looks;
+	updates += collector.snapshots;
 	return collector.finalText();
 }
 
@@ -98,13 +98,13 @@ function makeGate() {
 }
 
 /**
- * Starts children, calls `atTheGate` when all of them wait there, and opens the gate.
+ * Starts children, calls `whileWaiting` when all of them wait there, and opens the gate.
  *
  * @param {number} number
  * @param {string} gate
- * @param {() => Promise<void> | void} atTheGate
+ * @param {() => Promise<void> | void} whileWaiting
  */
-async function all(number, gate, atTheGate) {
+async function all(number, gate, whileWaiting) {
 	const began = performance.now();
 	/** @type {Promise<void>[]} */
 	const halfways = [];
@@ -119,7 +119,7 @@ async function all(number, gate, atTheGate) {
 	);
 	await Promise.race([Promise.all(halfways), ended, late]);
 	const halfMs = performance.now() - began;
-	await atTheGate();
+	await whileWaiting();
 	const released = performance.now();
 	// The gate stays open until all children have passed, so that a late child does not wait forever.
 	const opened = openSync(gate, "r+");
@@ -150,16 +150,18 @@ function peakMib() {
 function wardens() {
 	const tasks = readdirSync("/proc/self/task");
 	const pids = tasks.flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" "));
-	const held = pids.filter((pid) => pid && readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("pi-subagent-war"));
-	return held.reduce((total, pid) => total + mapped(pid, "Pss"), 0);
+	const wardenPids = pids.filter(
+		(pid) => pid && readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("pi-subagent-war"),
+	);
+	return wardenPids.reduce((total, pid) => total + mapped(pid, "Pss"), 0);
 }
 
 /** Allocates and drops garbage, so that the heap is as large as in a host that has worked for a while. */
 function growHeap() {
-	let kept = [];
+	let garbage = [];
 	for (let i = 0; i < 400_000; i++) {
-		kept.push({ i, text: `${i}` });
-		if (kept.length > 50_000) kept = [];
+		garbage.push({ i, text: `${i}` });
+		if (garbage.length > 50_000) garbage = [];
 	}
 }
 

@@ -22,25 +22,25 @@ const mark = "PSN_BENCH_TREE";
 const limitMs = 1_500;
 
 /** The time limit for a tree's start. */
-const upMs = 20_000;
+const startLimitMs = 20_000;
 
 /** The number of consecutive scans that must find no process. A single scan can miss a process that forks and exits. */
-const looks = 5;
+const cleanScans = 5;
 
 /**
  * The ways to end a run: the host's action (see `hosts/tree.mjs`), the signal to the host, and the word that the host
  * prints at the time of the end.
  *
- * @type {Record<string, { deed: string, signal?: NodeJS.Signals, since?: string, stays?: true, child?: string }>}
+ * @type {Record<string, { action: string, signal?: NodeJS.Signals, since?: string, stays?: true, child?: string }>}
  */
 const ways = {
-	"SIGKILL to the host": { deed: "wait", signal: "SIGKILL" },
-	"SIGTERM to the host": { deed: "wait", signal: "SIGTERM" },
-	"process.exit() of the host": { deed: "exit", since: "exit" },
+	"SIGKILL to the host": { action: "wait", signal: "SIGKILL" },
+	"SIGTERM to the host": { action: "wait", signal: "SIGTERM" },
+	"process.exit() of the host": { action: "exit", since: "exit" },
 	// A child that exits on request gives the others half a second. A child that stays forces the end at once.
-	"an abort, from the call": { deed: "abort", since: "aborted", stays: true },
-	"an abort, from the result": { deed: "abort", since: "result", stays: true },
-	"the child's own end, from the result": { deed: "wait", since: "result", child: "exit 0" },
+	"an abort, from the call": { action: "abort", since: "aborted", stays: true },
+	"an abort, from the result": { action: "abort", since: "result", stays: true },
+	"the child's own end, from the result": { action: "wait", since: "result", child: "exit 0" },
 };
 
 /** @typedef {{ pid: string, started: string }} Victim */
@@ -68,15 +68,15 @@ class Round {
 	#victims = join(this.#place, "tree", "victims");
 	/** @type {import("node:child_process").ChildProcess | undefined} */
 	#host;
-	#said = "";
+	#output = "";
 
 	/**
-	 * @param {string} deed
+	 * @param {string} action
 	 *
 	 * @param {string} child its command after its tree has started
 	 * @param {boolean} stays true if the child ignores requests to exit from its start
 	 */
-	async start(deed, child, stays) {
+	async start(action, child, stays) {
 		const project = join(this.#place, "project");
 		const tree = join(this.#place, "tree");
 		for (const path of [join(project, ".git"), tree, join(this.#place, "agent")]) mkdirSync(path, { recursive: true });
@@ -91,14 +91,14 @@ class Round {
 			// The script reads its task to the end of its input, like pi in its json mode.
 			config: { graceMs: 0, sandbox: { mode: "off" }, protocol: "json" },
 		};
-		const words = [join(tests, "edge", "hosts", "tree.mjs"), JSON.stringify(options), deed];
+		const args = [join(tests, "edge", "hosts", "tree.mjs"), JSON.stringify(options), action];
 		const warden = level === "process-group" ? { PI_SUBAGENT_WARDEN: "" } : {};
 		const env = { ...process.env, ...warden };
-		this.#host = spawn(execPath, words, { stdio: ["ignore", "pipe", "ignore"], env });
+		this.#host = spawn(execPath, args, { stdio: ["ignore", "pipe", "ignore"], env });
 		this.#host.stdout?.setEncoding("utf8").on("data", (text) => {
-			this.#said += text;
+			this.#output += text;
 		});
-		const deadline = performance.now() + upMs;
+		const deadline = performance.now() + startLimitMs;
 		while (!existsSync(join(tree, "up"))) {
 			if (performance.now() > deadline) throw new Error("the tree did not start in time");
 			await delay(5);
@@ -118,7 +118,7 @@ class Round {
 	 * @param {string} what
 	 */
 	when(what) {
-		const time = new RegExp(`^${what} (\\d+)$`, "m").exec(this.#said)?.[1];
+		const time = new RegExp(`^${what} (\\d+)$`, "m").exec(this.#output)?.[1];
 		return time === undefined ? undefined : BigInt(time);
 	}
 
@@ -145,10 +145,10 @@ class Round {
 
 	end() {
 		this.#host?.kill("SIGKILL");
-		for (let clean = 0; clean < looks; ) {
-			const there = this.alive(this.listed());
-			clean = there.length === 0 ? clean + 1 : 0;
-			for (const pid of there) {
+		for (let clean = 0; clean < cleanScans; ) {
+			const alive = this.alive(this.listed());
+			clean = alive.length === 0 ? clean + 1 : 0;
+			for (const pid of alive) {
 				try {
 					if (pid !== "1") process.kill(Number(pid), "SIGKILL");
 				} catch {
@@ -182,23 +182,23 @@ function removeAll(path) {
  *
  * @param {(typeof ways)[string]} way
  */
-async function measure({ deed, signal, since, stays = false, child = "sleep 60" }) {
+async function measure({ action, signal, since, stays = false, child = "sleep 60" }) {
 	const round = new Round();
 	try {
-		await round.start(deed, child, stays);
+		await round.start(action, child, stays);
 		let began = signal && round.signal(signal);
 		let listed = round.listed();
 		let known = listed;
 		let clean = 0;
-		let gone = process.hrtime.bigint();
-		const deadline = performance.now() + upMs;
+		let endedAt = process.hrtime.bigint();
+		const deadline = performance.now() + startLimitMs;
 		for (;;) {
 			const now = process.hrtime.bigint();
-			const there = round.alive(known);
+			const alive = round.alive(known);
 			const later = round.listed();
 			// A process that has listed itself since the scan was alive.
-			if (there.length === 0 && later.length === listed.length) {
-				if (clean++ === 0) gone = now;
+			if (alive.length === 0 && later.length === listed.length) {
+				if (clean++ === 0) endedAt = now;
 			} else {
 				clean = 0;
 			}
@@ -208,8 +208,8 @@ async function measure({ deed, signal, since, stays = false, child = "sleep 60" 
 			await new Promise((resolve) => setImmediate(resolve));
 			if (since && began === undefined) began = round.when(since);
 			if (began !== undefined) {
-				if (clean >= looks) return { ms: Math.max(0, Number(gone - began) / 1e6) };
-				if (Number(now - began) / 1e6 > limitMs) return { left: there.length };
+				if (clean >= cleanScans) return { ms: Math.max(0, Number(endedAt - began) / 1e6) };
+				if (Number(now - began) / 1e6 > limitMs) return { left: alive.length };
 			}
 			if (performance.now() > deadline) throw new Error(`the host did not print ${since}`);
 		}

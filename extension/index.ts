@@ -16,12 +16,12 @@ import { registerBackgroundKey, registerCommands } from "./commands/commands.ts"
 import { registerRestarts } from "./commands/restarts.ts";
 import { staleNotice } from "./host/build.ts";
 import { findHostExtensions } from "./host/extensions.ts";
-import { contained, messageOf } from "./host/guard.ts";
+import { messageOf, runGuarded } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { findSessionKeys } from "./host/keys.ts";
 import { findTakenNames, isTaken } from "./host/names.ts";
 import { loadAddon } from "./host/native.ts";
-import { Notices, sayAtExit } from "./host/notices.ts";
+import { Notices, printAtExit } from "./host/notices.ts";
 import { placeOptions, surfaceOptions } from "./host/options.ts";
 import type { SettledEvent } from "./host/pi.ts";
 import { closeRuns } from "./host/runs.ts";
@@ -30,7 +30,7 @@ import { Questions } from "./questions/questions.ts";
 import { terminalQuestions } from "./questions/terminal.ts";
 import { watchArrivingCalls } from "./tools/early.ts";
 import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts";
-import { ourTools } from "./tools/tools.ts";
+import { ownTools } from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
 
 export default function subagentNative(api: ExtensionAPI): void {
@@ -39,7 +39,7 @@ export default function subagentNative(api: ExtensionAPI): void {
 		return;
 	}
 	// Without this wrapper, a pi that lacks one of these methods would end.
-	contained("loading the extension", () => start(guarded(api)));
+	runGuarded("loading the extension", () => start(guarded(api)));
 }
 
 function start(pi: ExtensionAPI): void {
@@ -47,8 +47,8 @@ function start(pi: ExtensionAPI): void {
 	const questions = new Questions();
 	/** Sends an event about runs to other extensions. A listener that fails does not keep it from the others. */
 	const notify = (channel: string, news: object) =>
-		contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
-	const tools = ourTools(pi, questions, background);
+		runGuarded("notifying other extensions of runs", () => pi.events.emit(channel, news));
+	const tools = ownTools(pi, questions, background);
 	const notices = new Notices();
 	const endArriving = watchArrivingCalls(pi);
 	let surfaces: ToolSurfaces | undefined;
@@ -69,20 +69,20 @@ function start(pi: ExtensionAPI): void {
 	 * Pending while Ctrl+C ends pi. The turn waits for it, so that the turn cannot finish normally while its runs are
 	 * being ended.
 	 */
-	let dying: Promise<void> | undefined;
+	let exiting: Promise<void> | undefined;
 	// Without a terminal of its own, pi exits at once on Ctrl+C. A child in its own process group does not receive that
 	// signal.
 	const interrupted = () => {
-		const end = (close: () => unknown) => contained("stopping the running sub-agents", close);
+		const end = (close: () => unknown) => runGuarded("stopping the running sub-agents", close);
 		const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
-		dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
+		exiting = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
 	};
 
 	/** Handles an event. Throws only if results were not taken; the addon offers those again. */
 	function handleEvent(event: BackgroundEvent, context: ExtensionContext): void {
-		contained("handling an event of background runs", () => {
+		runGuarded("handling an event of background runs", () => {
 			if (event.notices) notices.announce(event.notices, context);
-			for (const { happened, run } of event.news ?? []) notify(happened, run);
+			for (const { event: name, run } of event.news ?? []) notify(name, run);
 		});
 		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
@@ -91,8 +91,8 @@ function start(pi: ExtensionAPI): void {
 	 * Shows a notice for each of our names that pi gives to other code. Other extensions may register their names at any
 	 * time.
 	 */
-	function sayTakenNames(context: ExtensionContext): void {
-		contained("checking for taken names", () => {
+	function notifyTakenNames(context: ExtensionContext): void {
+		runGuarded("checking for taken names", () => {
 			if (!surfaces?.register) return;
 			const taken = findTakenNames(
 				pi,
@@ -110,7 +110,7 @@ function start(pi: ExtensionAPI): void {
 		try {
 			const arrived = ({ news, questions, restart }: DeliveryMessage) => {
 				if (questions.length === 0) notify("subagent:delivered", news);
-				if (restart) contained("resuming interrupted runs", () => handleInterrupted(restart, context));
+				if (restart) runGuarded("resuming interrupted runs", () => handleInterrupted(restart, context));
 			};
 			deliveries = openDeliveries({ pi, context, background, native, arrived });
 			const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
@@ -160,7 +160,7 @@ function start(pi: ExtensionAPI): void {
 		// Runs need the extensions; the tool descriptions do not wait for them.
 		await finding;
 		if (thisSession !== sessionChanges) return;
-		sayTakenNames(context);
+		notifyTakenNames(context);
 		openBackground(context);
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});
@@ -168,7 +168,7 @@ function start(pi: ExtensionAPI): void {
 	pi.on("input", () => deliveries?.prompted());
 	pi.on("before_agent_start", (event, context) => {
 		deliveries?.beforeStart();
-		sayTakenNames(context);
+		notifyTakenNames(context);
 		if (!surfaces?.register || isTaken("subagent") || !pi.getActiveTools().includes("subagent")) return undefined;
 		const systemPrompt = withPolicy(event.systemPrompt, surfaces);
 		return systemPrompt === undefined ? undefined : { systemPrompt };
@@ -178,7 +178,7 @@ function start(pi: ExtensionAPI): void {
 	pi.on("message_end", ({ message }) => deliveries?.messageEnded(message));
 	pi.on("agent_before_settle", async (event) => {
 		const joined = await deliveries?.beforeSettle(event);
-		await dying;
+		await exiting;
 		return joined;
 	});
 	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries?.settled(aborted));
@@ -186,7 +186,7 @@ function start(pi: ExtensionAPI): void {
 	pi.on("tool_result", ({ toolCallId }) => (tools.takeFailed(toolCallId) ? { isError: true } : undefined));
 
 	pi.on("session_shutdown", async ({ reason }, context) => {
-		await dying;
+		await exiting;
 		stopClocks();
 		const view = leaveSession();
 		questions.detach(reason === "reload");
@@ -196,7 +196,7 @@ function start(pi: ExtensionAPI): void {
 			// pi switches to another session: the runs of this one continue, and the store keeps their results for it.
 			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
 			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
-			if (ended && context.mode === "tui") sayAtExit(ended);
+			if (ended && context.mode === "tui") printAtExit(ended);
 		}
 		await endArriving();
 	});

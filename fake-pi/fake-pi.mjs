@@ -23,20 +23,20 @@ const withValue = new Set(
 /** pi's exit codes after a signal. */
 const politeExits = { SIGTERM: 143, SIGHUP: 129 };
 
-/** @param {string[]} words */
-function parseArguments(words) {
+/** @param {string[]} args */
+function parseArguments(args) {
 	/** @type {Record<string, string>} */
 	const values = {};
 	const messages = [];
-	let left = [...words];
-	while (left.length > 0) {
-		const [word = "", next = ""] = left;
+	let remaining = [...args];
+	while (remaining.length > 0) {
+		const [word = "", next = ""] = remaining;
 		const takesValue = withValue.has(word);
-		if (word === "--") messages.push(...left.splice(0).slice(1));
+		if (word === "--") messages.push(...remaining.splice(0).slice(1));
 		else if (takesValue) values[word] = next;
 		else if (word.startsWith("-")) values[word] = "";
 		else messages.push(word);
-		left = left.slice(takesValue ? 2 : 1);
+		remaining = remaining.slice(takesValue ? 2 : 1);
 	}
 	return { values, messages };
 }
@@ -85,7 +85,7 @@ async function main() {
 
 try {
 	await main();
-	// Processes that the scenario left behind do not delay the exit.
+	// Processes that the scenario remaining behind do not delay the exit.
 	process.exit();
 } catch (error) {
 	if (error instanceof Refused) {

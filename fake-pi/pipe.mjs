@@ -72,8 +72,8 @@ export async function fill(descriptor, total, pattern) {
 	const unit = Buffer.from(pattern);
 	const copies = Math.max(1, Math.floor(largestPiece / unit.length));
 	const block = Buffer.alloc(copies * unit.length, unit);
-	for (let left = total - (total % unit.length); left > 0; left -= block.length) {
-		await writeAll(descriptor, left < block.length ? block.subarray(0, left) : block);
+	for (let remaining = total - (total % unit.length); remaining > 0; remaining -= block.length) {
+		await writeAll(descriptor, remaining < block.length ? block.subarray(0, remaining) : block);
 	}
 }
 

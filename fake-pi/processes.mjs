@@ -8,7 +8,7 @@ import { lifetimeMs, log } from "./stage.mjs";
 const program = fileURLToPath(new URL("fake-pi.mjs", import.meta.url));
 
 /** The time limit for a descendant to set up its signal handling. */
-const upWithinMs = 10_000;
+const startLimitMs = 10_000;
 
 /**
  * Returns the shell script of a descendant: it prints its process id once its signal handling is set up, then sleeps.
@@ -53,7 +53,7 @@ export async function fork(kind, { polite, holds, seconds }) {
 /** @param {import("node:child_process").ChildProcess} child @param {import("node:stream").Readable} pipe */
 async function firstLine(child, pipe) {
 	return await new Promise((resolve, reject) => {
-		const late = setTimeout(() => reject(new Error(`${child.spawnfile} did not start in time`)), upWithinMs);
+		const late = setTimeout(() => reject(new Error(`${child.spawnfile} did not start in time`)), startLimitMs);
 		child.once("error", reject);
 		pipe.once("data", (line) => {
 			clearTimeout(late);

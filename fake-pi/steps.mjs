@@ -28,7 +28,7 @@ const growStep = 16 << 20;
 const spinSliceMs = 20;
 
 /** The interval for checking whether a path exists. */
-const lookEveryMs = 10;
+const pollIntervalMs = 10;
 
 /** @param {string[]} options @param {Handler["play"]} play @returns {Handler} */
 const step = (options, play) => ({ options, play });
@@ -81,7 +81,7 @@ export const handlers = {
 
 	// Steps of the process.
 	sleep: step([], (stage, ms) => stage.sleep(ms)),
-	await: step([], untilThere),
+	await: step([], untilExists),
 	hang: step([], (stage) => stage.sleep(lifetimeMs)),
 	exit: step([], (_, code) => process.exit(code)),
 	die: step([], async (stage, signal) => {
@@ -100,8 +100,8 @@ export const handlers = {
 	}),
 	spin: step([], spin),
 	grow: step(["pauseMs"], async (stage, bytes, { pauseMs = 0 }) => {
-		for (let left = bytes; left > 0; left -= growStep) {
-			stage.ballast.push(Buffer.alloc(Math.min(left, growStep), 1));
+		for (let remaining = bytes; remaining > 0; remaining -= growStep) {
+			stage.ballast.push(Buffer.alloc(Math.min(remaining, growStep), 1));
 			await stage.sleep(pauseMs);
 		}
 	}),
@@ -218,8 +218,8 @@ function parse(word) {
 }
 
 /** @param {Stage} stage @param {string} path */
-async function untilThere(stage, path) {
-	while (!existsSync(stage.text(path))) await stage.sleep(lookEveryMs);
+async function untilExists(stage, path) {
+	while (!existsSync(stage.text(path))) await stage.sleep(pollIntervalMs);
 }
 
 /**
@@ -245,7 +245,7 @@ async function call(stage, name, { args = {}, result = "", isError = false, take
 	stage.running = { call: made, message };
 	await stage.emit(stage.wire.toolStart(made));
 	await stage.sleep(takesMs);
-	if (until !== undefined) await untilThere(stage, until);
+	if (until !== undefined) await untilExists(stage, until);
 	await stage.emit(stage.wire.toolUpdate(made, answer));
 	await stage.endTurn(message, [await stage.endTool(made, answer, isError)]);
 }

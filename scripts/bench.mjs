@@ -102,9 +102,9 @@ await runMain(async () => {
 		const setting = { engine, folder, quick: isQuick, ...(program ? { pi: { node, program } } : {}) };
 		const began = performance.now();
 		const { found, failed } = await measureAll(names, setting);
-		const tookMs = performance.now() - began;
+		const durationMs = performance.now() - began;
 		if (!isQuick)
-			report(found, failed, { tookMs, isWhole: !values.only, isWritten: !values.only || values.write === true });
+			report(found, failed, { durationMs, isWhole: !values.only, isWritten: !values.only || values.write === true });
 		note(`${found.length} of ${names.length} sections measured.`);
 		for (const { name, message } of failed) note(`\n✗ ${name}: ${message}`);
 		return failed.length > 0 ? 1 : 0;
@@ -142,13 +142,13 @@ async function measureAll(names, setting) {
  *
  * @param {import("./lib/bench-table.mjs").Section[]} found
  * @param {{ name: string }[]} failed
- * @param {{ tookMs: number, isWhole: boolean, isWritten: boolean }} how
+ * @param {{ durationMs: number, isWhole: boolean, isWritten: boolean }} how
  */
-function report(found, failed, { tookMs, isWhole, isWritten }) {
+function report(found, failed, { durationMs, isWhole, isWritten }) {
 	const text = page(
 		found,
 		failed.map(({ name }) => name),
-		tookMs,
+		durationMs,
 	);
 	process.stdout.write(`\n${text}\n`);
 	const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);

@@ -24,12 +24,12 @@ Times, ids and paths on the pictures are replaced by ones that do not change.
 `;
 
 await runMain(async () => {
-	const words = process.argv.slice(2);
-	if (words.includes("--help") || words.includes("-h")) {
+	const args = process.argv.slice(2);
+	if (args.includes("--help") || args.includes("-h")) {
 		process.stdout.write(help);
 		return 0;
 	}
-	const unknown = words.find((word) => word.startsWith("-"));
+	const unknown = args.find((word) => word.startsWith("-"));
 	if (unknown) throw new SetupProblem(`Unknown option: ${unknown}.`, help);
 	if (!probe("tmux", ["-V"])) {
 		const how =
@@ -38,7 +38,7 @@ await runMain(async () => {
 	}
 	const { node } = await setUp({ pi: [newestPi] });
 	const quiet = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--disable-warning=ExperimentalWarning"];
-	const main = spawn(node, [...quiet, join(root, "scripts", "captures", "main.ts"), ...words], {
+	const main = spawn(node, [...quiet, join(root, "scripts", "captures", "main.ts"), ...args], {
 		cwd: root,
 		stdio: "inherit",
 	});

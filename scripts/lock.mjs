@@ -23,10 +23,10 @@ const processors = ["arm64", "arm", "ia32", "loong64", "mips64el", "ppc64", "ris
  * @param {string} name
  */
 function platformOf(name) {
-	const words = name.replace(/^.*\//, "").split("-");
-	const system = systems.find((word) => words.includes(word));
-	const cpu = processors.find((word) => words.includes(word));
-	const libc = words.includes("musl") ? "musl" : words.includes("gnu") && system === "linux" ? "glibc" : undefined;
+	const parts = name.replace(/^.*\//, "").split("-");
+	const system = systems.find((word) => parts.includes(word));
+	const cpu = processors.find((word) => parts.includes(word));
+	const libc = parts.includes("musl") ? "musl" : parts.includes("gnu") && system === "linux" ? "glibc" : undefined;
 	return { ...(cpu && { cpu: [cpu] }), ...(libc && { libc: [libc] }), ...(system && { os: [system] }) };
 }
 

@@ -116,13 +116,13 @@ const piSteps = [
 const steps = [...cargoSteps, ...nodeSteps, ...toolSteps, ...piSteps];
 
 await runMain(async () => {
-	const words = process.argv.slice(2);
-	const files = words.filter((word) => word.endsWith(".spec.ts"));
-	const wanted = words.filter((word) => !word.startsWith("--") && !files.includes(word));
-	const unknown = words.find((word) => word !== "--keep-going" && ![...parts, ...files].includes(word));
+	const args = process.argv.slice(2);
+	const files = args.filter((word) => word.endsWith(".spec.ts"));
+	const wanted = args.filter((word) => !word.startsWith("--") && !files.includes(word));
+	const unknown = args.find((word) => word !== "--keep-going" && ![...parts, ...files].includes(word));
 	if (unknown)
 		throw new SetupProblem(`Unknown test part: ${unknown}.`, `${parts.join(", ")}, NAME.spec.ts, --keep-going`);
-	const isAll = words.every((word) => word === "--keep-going");
+	const isAll = args.every((word) => word === "--keep-going");
 	const chosen = [...steps.filter(({ part }) => isAll || wanted.includes(part)), ...singleFiles(files)];
 	const has = (/** @type {string} */ wanted) => chosen.some(({ part }) => part === wanted);
 	if (chosen.every(({ part }) => part === "rust")) checkMachine();
@@ -160,11 +160,11 @@ async function runSteps(chosen, keepGoing) {
 async function outcome(step) {
 	/** @type {Buffer[]} */
 	const output = [];
-	const keep = (/** @type {Buffer} */ chunk) => output.push(chunk);
+	const collect = (/** @type {Buffer} */ chunk) => output.push(chunk);
 	try {
 		await step.check?.();
 		const options = {
-			onOutput: keep,
+			onOutput: collect,
 			...(step.isBackground && { priority: backgroundPriority }),
 		};
 		const code = step.command ? await run(step.command(), options) : 0;
@@ -172,7 +172,7 @@ async function outcome(step) {
 		return { output, why: typeof code === "number" ? `exit code ${code}` : code };
 	} catch (error) {
 		const text = error instanceof SetupProblem ? error.message : String(error instanceof Error ? error.stack : error);
-		keep(Buffer.from(`${text}\n`));
+		collect(Buffer.from(`${text}\n`));
 		return { output, why: text.split("\n")[0] ?? text };
 	}
 }

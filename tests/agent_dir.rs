@@ -143,9 +143,9 @@ fn files_that_cannot_be_copied_are_left_out_and_reported() {
     let private = scene.create();
     assert_eq!(names(private.path()), [""; 0]);
     let reasons = scene.reasons(&private);
-    let mut left: Vec<&str> = reasons.iter().map(|(name, _)| name.as_str()).collect();
-    left.sort_unstable();
-    assert_eq!(left, ["auth.json", "mcp-auth.json", "models-store.json", "models.json", "trust.json"]);
+    let mut omitted: Vec<&str> = reasons.iter().map(|(name, _)| name.as_str()).collect();
+    omitted.sort_unstable();
+    assert_eq!(omitted, ["auth.json", "mcp-auth.json", "models-store.json", "models.json", "trust.json"]);
     assert!(reasons.iter().any(|(_, reason)| reason == "it is not a regular file"), "{reasons:?}");
 }
 

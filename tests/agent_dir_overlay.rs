@@ -40,7 +40,7 @@ impl Scene {
         let real = self.root.path().join("real");
         let at = self.root.path().join("private");
         let mut private = PrivateAgentDir::create(&real, &at).expect("the private directory is created");
-        private.lay_over(&self.own()).expect("the overlay is written");
+        private.merge_credentials(&self.own()).expect("the overlay is written");
         private
     }
 }
@@ -86,12 +86,12 @@ fn a_credentials_file_that_is_invalid_or_open_to_others_is_reported_and_not_used
     let good = json!({"a": {"type": "api_key", "key": "own"}}).to_string();
     for (label, text, mode, expected) in [
         (
-            "others can read it",
+            "other users can read the file",
             good.as_str(),
             0o640,
-            "its mode is 640; expected 600, so that no other user can read it",
+            "its mode is 640; expected 600, so that no other user can access it",
         ),
-        ("anybody can", &good, 0o604, "its mode is 604; expected 600, so that no other user can read it"),
+        ("anybody can", &good, 0o604, "its mode is 604; expected 600, so that no other user can access it"),
         ("broken", "{ \"a\": ", 0o600, "it is not a JSON object"),
         ("a list", "[]", 0o600, "it is not a JSON object"),
         (
@@ -154,13 +154,13 @@ fn a_refreshed_token_is_written_to_the_file_that_it_came_from() {
     assert_eq!(read(scene.main()), json!({"a": fresh["a"], "b": login("main-b", 1_000_000)}));
     assert_eq!(
         private.give_back("b", PATIENCE).expect("the give-back has a result"),
-        GiveBack::Refused(Refused::Overtaken),
+        GiveBack::Refused(Refused::EntryChanged),
         "a token is given back only once"
     );
-    let left: Vec<_> = fs::read_dir(scene.own().parent().expect("the path has a parent"))
+    let remaining: Vec<_> = fs::read_dir(scene.own().parent().expect("the path has a parent"))
         .expect("the directory is readable")
         .collect();
-    assert_eq!(left.len(), 1, "no lock remains: {left:?}");
+    assert_eq!(remaining.len(), 1, "no lock remains: {remaining:?}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn keys_of_a_session_replace_the_users_logins_and_an_agents_own_replace_them() {
     // Texts that pi would read as a command or a variable in a file.
     let keys = [("a", "!key-$HOME"), ("b", "session-b"), ("c", "plain")];
     private.add_keys(keys.into_iter()).expect("the keys are written");
-    private.lay_over(&scene.own()).expect("the overlay is written");
+    private.merge_credentials(&scene.own()).expect("the overlay is written");
     let key = |key: &str| json!({"type": "api_key", "key": key});
     assert_eq!(auth(&private), json!({"a": key("$!key-$$HOME"), "b": own["b"], "c": key("plain")}));
     assert_eq!(

@@ -30,8 +30,8 @@ impl Pi {
     }
 }
 
-fn entry(left: Duration) -> Value {
-    let expires = SystemTime::now().duration_since(UNIX_EPOCH).expect("the time is after 1970") + left;
+fn entry(remaining: Duration) -> Value {
+    let expires = SystemTime::now().duration_since(UNIX_EPOCH).expect("the time is after 1970") + remaining;
     let expires = u64::try_from(expires.as_millis()).expect("the number fits");
     json!({"type": "oauth", "access": "a", "refresh": "r", "expires": expires})
 }
@@ -56,7 +56,7 @@ impl Scene {
     /// Returns true if the token outlives the run afterwards.
     async fn refresh(&self, run: Duration) -> bool {
         let until = SystemTime::now() + run;
-        refresh_before_copy(&self.pi.real, "p", until, |left| self.pi.refresh(left)).await;
+        refresh_before_copy(&self.pi.real, "p", until, |remaining| self.pi.refresh(remaining)).await;
         !needs_refresh(&self.pi.real, "p", until)
     }
 
@@ -75,7 +75,7 @@ fn a_token_that_expires_during_the_run_needs_a_refresh() {
     let rows = [
         ("long enough", entry(MINUTE * 20), false),
         ("during the run", entry(MINUTE * 5), true),
-        ("so shortly after it that pi refreshes before its end", entry(MINUTE * 12), true),
+        ("shortly enough after it that pi refreshes before the run ends", entry(MINUTE * 12), true),
         ("a key", json!({"type": "api_key", "key": "k"}), false),
         ("nothing to refresh with", without("refresh"), false),
         ("no expiry", without("expires"), false),

@@ -258,7 +258,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
         write_child(&private, &json!({"p": refreshed()}));
         fs::write(scene.auth(), now.to_string()).expect("the file is written");
         let given = private.give_back("p", PATIENCE).expect("the give-back has a result");
-        assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
+        assert_eq!(given, GiveBack::Refused(Refused::EntryChanged), "{label}");
         assert_eq!(scene.text(), now.to_string(), "{label}");
     }
     for (label, now) in [
@@ -271,7 +271,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
         write_child(&private, &json!({"p": refreshed()}));
         fs::write(scene.auth(), &now).expect("the file is written");
         let given = private.give_back("p", PATIENCE).expect("the give-back has a result");
-        assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
+        assert_eq!(given, GiveBack::Refused(Refused::EntryChanged), "{label}");
         assert_eq!(scene.text(), now, "{label}");
     }
     let scene = Scene::new();
@@ -280,7 +280,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
     fs::remove_file(scene.auth()).expect("the file is removed");
     assert_eq!(
         private.give_back("p", PATIENCE).expect("the give-back has a result"),
-        GiveBack::Refused(Refused::Overtaken)
+        GiveBack::Refused(Refused::EntryChanged)
     );
     assert!(!scene.auth().exists());
 }
@@ -410,10 +410,10 @@ fn the_lock_of_a_dead_holder_is_taken_over() {
 fn a_replaced_lock_is_not_removed() {
     let scene = Scene::new();
     let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("the lock is acquired");
-    assert!(lock.is_ours());
+    assert!(lock.is_valid());
     fs::remove_dir(scene.lock()).expect("the directory is removed");
     fs::create_dir(scene.lock()).expect("another process takes the lock");
-    assert!(!lock.is_ours());
+    assert!(!lock.is_valid());
     drop(lock);
     assert!(scene.lock().exists());
 }

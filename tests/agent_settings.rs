@@ -222,9 +222,9 @@ async fn settings_of_an_agent_that_does_not_exist_name_the_nearest() {
         &json!({ "agents": { "explorr": { "maxTurns": 1 }, "Explore": { "maxTurns": 2 }, "zebra": {} } }),
     );
     context(&mut scene).config = None;
-    let told: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    let near = told.iter().find(|told| told.contains("explorr")).expect("the setting is reported");
+    let messages: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    let near = messages.iter().find(|message| message.contains("explorr")).expect("the setting is reported");
     assert!(near.contains("subagents.json:1:") && near.ends_with("did you mean `explorer`?"), "{near}");
     assert!(values(&scene, "explorer").await.contains("maxTurns 2 (`agents.Explore`)"));
 }
@@ -268,10 +268,10 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
         let context = Arc::clone(&scene.spec.context);
         let user = Arc::new(models(model));
         let checks = doctor(scene.spec.cwd.clone(), context, user).await;
-        let is_said = checks
+        let is_reported = checks
             .iter()
             .any(|check| problem.as_ref().is_some_and(|problem| check.message == format!("own: {problem}")));
-        assert_eq!(is_said, problem.is_some(), "{checks:?}");
+        assert_eq!(is_reported, problem.is_some(), "{checks:?}");
         problem
     };
     assert_eq!(problem(&asks("sonnet"), no_login.clone()).await, Some(result.text));
@@ -335,13 +335,18 @@ async fn agents_of_further_directories_load_and_project_agents_need_consent() {
         .map(|listed| format!("{} {}", listed.agent.name, listed.agent.source))
         .collect();
     assert_eq!(names, ["mine user", "own user", "local project", "theirs project"]);
-    let told: Vec<String> = found.diagnostics.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = found.diagnostics.iter().map(ToString::to_string).collect();
     assert!(
-        told.iter().any(|told| told.contains("gone") && told.contains("remove it from `agentDirs`")),
-        "{told:?}"
+        messages
+            .iter()
+            .any(|message| message.contains("gone") && message.contains("remove it from `agentDirs`")),
+        "{messages:?}"
     );
     // pi's own directory has precedence.
-    assert!(told.iter().any(|told| told.contains("agent `own` is already defined in")), "{told:?}");
+    assert!(
+        messages.iter().any(|message| message.contains("agent `own` is already defined in")),
+        "{messages:?}"
+    );
     far.spec.agent = "theirs".into();
     let (args, result) = run(&far, &User::default()).await;
     assert!(args.is_empty() && result.text.contains("defined by the project"), "{}", result.text);
@@ -430,7 +435,7 @@ async fn question(settings: &Value, lines: &str) -> String {
 async fn a_question_about_a_projects_agent_names_its_tools_and_their_effects() {
     let on = json!({ "allowWrite": "all" });
     let off = json!({});
-    let only_reads = "It has only tools that read, so it cannot change files.";
+    let only_reads = "It has only reading tools, so it cannot change files.";
     let table = [
         (&on, "tools: read, grep", "tools: read, grep", only_reads),
         (&off, "tools: read, grep", "tools: read, grep", only_reads),
@@ -451,19 +456,19 @@ async fn a_question_about_a_projects_agent_names_its_tools_and_their_effects() {
         ),
     ];
     for (settings, lines, tools, rights) in table {
-        let said = question(settings, lines).await;
-        assert!(said.lines().any(|line| line == tools), "{lines}: {said}");
-        assert!(said.contains(rights), "{lines}: {said}");
+        let question_text = question(settings, lines).await;
+        assert!(question_text.lines().any(|line| line == tools), "{lines}: {question_text}");
+        assert!(question_text.contains(rights), "{lines}: {question_text}");
         let may_write = rights.contains("may change files");
-        assert_eq!(said.contains("be undone"), may_write, "{lines}: {said}");
+        assert_eq!(question_text.contains("be undone"), may_write, "{lines}: {question_text}");
     }
 }
 
 #[tokio::test]
 async fn an_agent_with_only_read_tools_is_not_listed_as_a_writer() {
     for (settings, expected) in [
-        (json!({ "allowWrite": true }), ["has only tools that read", "writes "]),
-        (json!({}), ["has only tools that read", "cannot write here: `allowWrite` is off"]),
+        (json!({ "allowWrite": true }), ["has only reading tools", "writes "]),
+        (json!({}), ["has only reading tools", "cannot write here: `allowWrite` is off"]),
     ] {
         let scene = scene(&settings);
         write(
@@ -507,9 +512,9 @@ async fn doctor_reports_a_missing_login_once_for_all_agents() {
     let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
     let user = Arc::new(models(model));
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
-    let said: Vec<_> = checks.iter().filter(|check| check.message.contains("needs a login")).collect();
-    assert_eq!(said.len(), 1, "{said:?}");
-    let message = &said[0].message;
+    let logins: Vec<_> = checks.iter().filter(|check| check.message.contains("needs a login")).collect();
+    assert_eq!(logins.len(), 1, "{logins:?}");
+    let message = &logins[0].message;
     for part in [
         "explorer, ",
         ", own: model `haiku` (from `agents.*`), which is `amazon-bedrock/claude-haiku` here,",
@@ -540,7 +545,7 @@ async fn notices(scene: &Scene) -> Vec<String> {
 #[tokio::test]
 async fn an_agent_restricted_by_its_file_cannot_write_and_unknown_restrictions_are_reported_at_start_up() {
     let scene = scene(&json!({ "allowWrite": true }));
-    for (field, is_said) in [
+    for (field, is_reported) in [
         ("readOnly: true", false),
         ("disallowedTools: Write, Edit, Bash", false),
         ("permissionMode: plan", false),
@@ -559,8 +564,8 @@ async fn an_agent_restricted_by_its_file_cannot_write_and_unknown_restrictions_a
         );
         let notices = notices(&scene).await;
         let name = field.split(':').next().expect("the field has a name");
-        let said = notices.iter().any(|notice| notice.contains("own.md:4:1") && notice.contains(name));
-        assert_eq!(said, is_said, "{field}: {notices:?}");
+        let found = notices.iter().any(|notice| notice.contains("own.md:4:1") && notice.contains(name));
+        assert_eq!(found, is_reported, "{field}: {notices:?}");
     }
 }
 
@@ -574,13 +579,13 @@ async fn unknown_names_are_reported_at_start_up_with_file_and_line() {
     context(&mut scene).host.tools =
         Some(["read", "bash", "edit", "write", "ticket_search"].map(tool).into());
     let notices = notices(&scene).await;
-    let said: Vec<&str> = notices
+    let messages: Vec<&str> = notices
         .iter()
         .filter_map(|notice| notice.split_once("subagents.json:"))
-        .map(|(_, said)| said)
+        .map(|(_, message)| message)
         .collect();
     assert_eq!(
-        said,
+        messages,
         [
             "2:37: `tools.deny`: no tool has the name `exec`; it denies `bash`",
             "2:45: `tools.deny`: no tool has the name `reed`; did you mean `read`?",
@@ -615,11 +620,11 @@ async fn an_unknown_tool_of_an_agent_is_reported_with_its_line() {
         "agent/agents/own.md",
         "---\nname: own\ndescription: d\ntools: read, gerp, TodoWrite\n---\nBe.",
     );
-    let said: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(said.len(), 1, "{said:?}");
+    let reported: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(
-        said[0].ends_with("own.md:4:1: `tools`: no tool has the name `gerp`; did you mean `grep`?"),
-        "{said:?}"
+        reported[0].ends_with("own.md:4:1: `tools`: no tool has the name `gerp`; did you mean `grep`?"),
+        "{reported:?}"
     );
 }
 
@@ -641,8 +646,13 @@ async fn a_default_agent_that_is_not_allowed_is_not_mentioned() {
         let call = CallSettings::read(&scene.spec.cwd, &context);
         let surface = describe(&scene.spec.cwd, &context, &call, &capabilities).surface;
         let spawn = surface.tools.iter().find(|tool| tool.name == "sessions_spawn").expect("the tool exists");
-        let said = spawn.parameters["properties"]["agentId"]["description"].as_str().unwrap_or_default();
-        assert_eq!(said, expected.map(|name| format!("Default: {name}")).unwrap_or_default(), "{settings}");
+        let description =
+            spawn.parameters["properties"]["agentId"]["description"].as_str().unwrap_or_default();
+        assert_eq!(
+            description,
+            expected.map(|name| format!("Default: {name}")).unwrap_or_default(),
+            "{settings}"
+        );
     }
 }
 
@@ -683,16 +693,22 @@ async fn a_model_of_an_extension_needs_all_extensions_of_the_host() {
     type Row =
         (&'static str, Value, Option<&'static [&'static str]>, bool, Result<&'static str, &'static str>);
     let table: [Row; 9] = [
-        ("its files are there", json!({}), Some(&[THERE]), true, Ok("-e {root}/there.ts ")),
-        ("the host does not say", json!({}), None, true, Ok("--model session/model ")),
+        ("the files exist", json!({}), Some(&[THERE]), true, Ok("-e {root}/there.ts ")),
+        ("the host reports no extensions", json!({}), None, true, Ok("--model session/model ")),
         (
-            "one is gone",
+            "one file no longer exists",
             json!({}),
             Some(&[THERE, "gone.ts"]),
             true,
             Err("`{root}/gone.ts` no longer exists, but this pi has loaded it"),
         ),
-        ("there is none", json!({}), Some(&[]), true, Err("that is a part of the program around this pi")),
+        (
+            "the host has no extension",
+            json!({}),
+            Some(&[]),
+            true,
+            Err("that is a part of the program around this pi"),
+        ),
         ("pi knows the model itself", json!({}), Some(&[]), false, Ok("--model session/model ")),
         (
             "the configuration loads none",
@@ -702,21 +718,21 @@ async fn a_model_of_an_extension_needs_all_extensions_of_the_host() {
             Err("`inheritExtensions` keeps it from children: add its file there"),
         ),
         (
-            "the configuration lists another one",
+            "the configuration lists another extension",
             json!({ "inheritExtensions": ["../other.ts"] }),
             Some(&[THERE, OTHER]),
             true,
             Err("`inheritExtensions` keeps it from children: add its file there"),
         ),
         (
-            "the configuration lists it",
+            "the configuration lists the extension",
             json!({ "inheritExtensions": ["../there.ts"] }),
             Some(&[THERE, OTHER]),
             true,
             Ok("--no-extensions -e "),
         ),
         (
-            "it loads none, and pi knows the model itself",
+            "the configuration loads none, and pi knows the model itself",
             json!({ "inheritExtensions": "none" }),
             Some(&[THERE]),
             false,
@@ -754,8 +770,8 @@ async fn a_model_of_an_extension_needs_all_extensions_of_the_host() {
                     Arc::clone(&scene.spec.context),
                     Arc::new(User::default()),
                 );
-                let is_said = checks.await.iter().any(|check| check.message.contains(&why));
-                assert!(is_said, "{label}");
+                let is_reported = checks.await.iter().any(|check| check.message.contains(&why));
+                assert!(is_reported, "{label}");
             }
         }
         if label == "its files are there" {

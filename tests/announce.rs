@@ -28,11 +28,11 @@ const CALLS_A_TOOL: &str = r#"works; asked
 /// A run with a request for an announcement.
 fn announcing(script: &str, mut config: Value) -> Scene {
     config["announce"] = json!({ "mode": "ask" });
-    told(script, config)
+    announcing_scene(script, config)
 }
 
 /// A run whose announcement follows the configuration.
-fn told(script: &str, config: Value) -> Scene {
+fn announcing_scene(script: &str, config: Value) -> Scene {
     let mut scene = Scene::new(script, config);
     scene.spec.overrides.announces = true;
     scene
@@ -51,13 +51,13 @@ impl Scene {
     }
 
     /// The commands that the child has read.
-    fn heard(&self) -> Vec<Value> {
+    fn received(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.path("heard")).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("the text is valid JSON")).collect()
     }
 
-    async fn until_heard(&self, count: usize) {
-        eventually(&format!("command {count}"), || self.heard().len() >= count).await;
+    async fn until_received(&self, count: usize) {
+        eventually(&format!("command {count}"), || self.received().len() >= count).await;
     }
 }
 
@@ -87,13 +87,13 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
     let result = scene.run().await;
     is_the_answer("said", &result);
     let single = single(&result);
-    assert_eq!(single.announcement, Some(Announcement::Said("In short.".into())));
+    assert_eq!(single.announcement, Some(Announcement::Text("In short.".into())));
     assert_eq!((single.usage.turns, single.usage.input), (2, 20));
     assert!(single.diagnostics.iter().all(|note| !note.contains("announcement")), "{:?}", single.diagnostics);
-    let heard = scene.heard();
-    assert_eq!(heard.len(), 2, "{heard:?}");
-    assert_eq!((&heard[1]["type"], &heard[1]["id"]), (&json!("prompt"), &json!("announce")));
-    assert!(heard[1]["message"].as_str().is_some_and(|words| words.contains("ANNOUNCE_SKIP")));
+    let received = scene.received();
+    assert_eq!(received.len(), 2, "{received:?}");
+    assert_eq!((&received[1]["type"], &received[1]["id"]), (&json!("prompt"), &json!("announce")));
+    assert!(received[1]["message"].as_str().is_some_and(|words| words.contains("ANNOUNCE_SKIP")));
 
     let scene = announcing("works; asked; said ' ANNOUNCE_SKIP\\n'; settled; leave", quick());
     let result = scene.run().await;
@@ -102,11 +102,11 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
 
     let secret = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ and \\u001b[31mred";
     let long = "word ".repeat(40_000);
-    for (said, limit) in [(secret, 200), (long.as_str(), 60 * 1024)] {
-        let script = format!("works; asked; said '{said}'; settled; leave");
+    for (answer, limit) in [(secret, 200), (long.as_str(), 60 * 1024)] {
+        let script = format!("works; asked; said '{answer}'; settled; leave");
         let result = announcing(&script, quick()).run().await;
         is_the_answer("hostile", &result);
-        let Some(Announcement::Said(text)) = &result.details.results[0].announcement else {
+        let Some(Announcement::Text(text)) = &result.details.results[0].announcement else {
             panic!("{:?}", result.details.results[0].diagnostics)
         };
         assert!(text.len() < limit && !text.contains("abcdefghijkl") && !text.contains('\u{1b}'), "{text}");
@@ -160,8 +160,8 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
             let SingleResult { announcement, diagnostics, .. } = single(&result);
             assert_eq!(*announcement, None, "{label}");
             assert!(diagnostics.contains(&format!("no announcement: {why}")), "{label}: {diagnostics:?}");
-            let is_aborted = scene.heard().iter().any(|command| command["type"] == "abort");
-            assert!(is_aborted || label != "calls a tool", "{:?}", scene.heard());
+            let is_aborted = scene.received().iter().any(|command| command["type"] == "abort");
+            assert!(is_aborted || label != "calls a tool", "{:?}", scene.received());
         });
     }
     while let Some(run) = runs.join_next().await {
@@ -176,10 +176,10 @@ async fn a_question_is_withdrawn_during_the_announcement() {
     let scene = announcing(&script, quick());
     let result = scene.run().await;
     is_the_answer("asks", &result);
-    assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
-    let heard = scene.heard();
-    assert_eq!((&heard[2]["id"], &heard[2]["cancelled"]), (&json!("q1"), &json!(true)), "{heard:?}");
-    assert_eq!(heard.len(), 3, "{heard:?}");
+    assert_eq!(single(&result).announcement, Some(Announcement::Text("In short.".into())));
+    let received = scene.received();
+    assert_eq!((&received[2]["id"], &received[2]["cancelled"]), (&json!("q1"), &json!(true)), "{received:?}");
+    assert_eq!(received.len(), 3, "{received:?}");
 }
 
 #[tokio::test]
@@ -190,41 +190,41 @@ async fn messages_reach_a_working_child_and_no_announcing_child() {
     let scene = announcing(script, quick());
     let control = Control::default();
     let steer = async {
-        scene.until_heard(1).await;
+        scene.until_received(1).await;
         assert!(control.steering.steer("and mind the gap"), "a working child accepts a message");
-        scene.until_heard(3).await;
+        scene.until_received(3).await;
         assert!(!control.steering.steer("and the step"), "an announcing child accepts no message");
         fs::write(scene.path("go"), "").expect("the file is written");
     };
     let (result, ()) = tokio::join!(scene.run_controlled(&control), steer);
     is_the_answer("steered", &result);
-    assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
-    let heard = scene.heard();
-    let types: Vec<_> = heard.iter().map(|command| &command["type"]).collect();
-    assert_eq!(types, ["prompt", "steer", "prompt"], "{heard:?}");
+    assert_eq!(single(&result).announcement, Some(Announcement::Text("In short.".into())));
+    let received = scene.received();
+    let types: Vec<_> = received.iter().map(|command| &command["type"]).collect();
+    assert_eq!(types, ["prompt", "steer", "prompt"], "{received:?}");
 }
 
 #[tokio::test]
 async fn the_configured_text_limits_apply_to_an_announcement() {
     let bytes = |count: usize| "x".repeat(count);
     let lines = |count: usize| vec!["line"; count].join("\\n");
-    for (label, said, is_cut) in [
+    for (label, answer, is_cut) in [
         ("as many bytes as may be", bytes(256), false),
-        ("one byte more", bytes(257), true),
+        ("a byte beyond the limit", bytes(257), true),
         ("many bytes", bytes(100_000), true),
         ("as many lines as may be", lines(10), false),
-        ("one line more", lines(11), true),
+        ("a line beyond the limit", lines(11), true),
     ] {
         let config = json!({ "graceMs": 200, "output": { "maxBytes": 256, "maxLines": 10 } });
-        let script = format!("works; asked; said '{said}'; settled; leave");
+        let script = format!("works; asked; said '{answer}'; settled; leave");
         let result = announcing(&script, config).run().await;
         is_the_answer(label, &result);
-        let Some(Announcement::Said(text)) = &single(&result).announcement else {
+        let Some(Announcement::Text(text)) = &single(&result).announcement else {
             panic!("{label}: {:?}", single(&result).diagnostics)
         };
         assert!(text.len() <= 256 && text.lines().count() <= 10, "{label}: {text}");
         assert_eq!(text.contains("[truncated"), is_cut, "{label}: {text}");
-        assert_eq!(*text == said.replace("\\n", "\n"), !is_cut, "{label}: {text}");
+        assert_eq!(*text == answer.replace("\\n", "\n"), !is_cut, "{label}: {text}");
     }
 }
 
@@ -237,7 +237,7 @@ async fn stopping_a_run_while_it_announces_keeps_its_result() {
         let scene = announcing("works; asked; sleep 30", quick());
         let control = Control { cancel: Cancel::new(), ..Control::default() };
         let stop = async {
-            scene.until_heard(2).await;
+            scene.until_received(2).await;
             control.cancel.cancel(reason.clone());
         };
         let (result, ()) = tokio::join!(scene.run_controlled(&control), stop);
@@ -259,21 +259,21 @@ async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
         let scene = announcing(script, config);
         let result = scene.run().await;
         assert_eq!(single(&result).announcement, None, "{label}");
-        assert_eq!(scene.heard().len(), 1, "{label}: {:?}", scene.heard());
+        assert_eq!(scene.received().len(), 1, "{label}: {:?}", scene.received());
     }
     let mut scene = announcing("works; leave", quick());
     scene.spec.overrides.announces = false;
     is_the_answer("not wished for", &scene.run().await);
-    assert_eq!(scene.heard().len(), 1);
+    assert_eq!(scene.received().len(), 1);
 }
 
 #[tokio::test]
 async fn a_child_with_an_answer_is_asked_again_only_if_configured() {
     for config in [json!({}), json!({ "announce": { "mode": "never" } })] {
-        let scene = told("works; leave", config);
+        let scene = announcing_scene("works; leave", config);
         let result = scene.run().await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-        assert_eq!((single(&result).announcement.clone(), scene.heard().len()), (None, 1));
+        assert_eq!((single(&result).announcement.clone(), scene.received().len()), (None, 1));
         assert!(result.text.contains("The whole answer."), "{}", result.text);
     }
 }
@@ -283,19 +283,20 @@ async fn an_answer_that_skips_the_announcement_prevents_the_request() {
     let scene = announcing("hear; begin; said ' ANNOUNCE_SKIP '; settled; leave", quick());
     let result = scene.run().await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    assert_eq!((single(&result).announcement.clone(), scene.heard().len()), (None, 1));
+    assert_eq!((single(&result).announcement.clone(), scene.received().len()), (None, 1));
 }
 
 #[tokio::test]
 async fn a_child_without_an_answer_is_asked_for_an_announcement() {
     const MUTE: &str = "hear; begin; said ''; settled; asked; said 'In short.'; settled; leave";
-    let scene = told(MUTE, json!({}));
+    let scene = announcing_scene(MUTE, json!({}));
     let result = scene.run().await;
     assert_eq!((single(&result).outcome, &*result.text), (RunOutcome::Completed, "In short."));
-    assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".to_owned())));
-    let scene = told("hear; begin; said ''; settled; leave", json!({ "announce": { "mode": "never" } }));
+    assert_eq!(single(&result).announcement, Some(Announcement::Text("In short.".to_owned())));
+    let scene =
+        announcing_scene("hear; begin; said ''; settled; leave", json!({ "announce": { "mode": "never" } }));
     assert_eq!(single(&scene.run().await).announcement, None);
-    assert_eq!(scene.heard().len(), 1);
+    assert_eq!(scene.received().len(), 1);
 }
 
 #[tokio::test]
@@ -305,16 +306,16 @@ async fn a_childs_prompt_says_that_its_last_message_is_the_report() {
 for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; done
 works"#;
     let prompt = |config: Value, then: &'static str| async move {
-        let scene = told(&format!("{SHOWS}; {then}"), config);
+        let scene = announcing_scene(&format!("{SHOWS}; {then}"), config);
         scene.run().await;
         fs::read_to_string(scene.path("prompt")).expect("the child wrote its prompt")
     };
-    let told = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;
+    let text = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;
     assert!(
-        told.contains("reads only your last message")
-            && told.contains("2.0 KiB")
-            && told.contains("ANNOUNCE_SKIP"),
-        "{told}"
+        text.contains("reads only your last message")
+            && text.contains("2.0 KiB")
+            && text.contains("ANNOUNCE_SKIP"),
+        "{text}"
     );
     let asked =
         prompt(json!({ "announce": { "mode": "ask" } }), "asked; said 'In short.'; settled; leave").await;

@@ -513,15 +513,15 @@ async fn no_save_is_lost_during_an_apply_or_its_undo() {
         };
         let others = all.iter().skip(round * 53 % all.len()).chain(&all).take(all.len());
         let saver = Saver::start(others.filter(|name| **name != leader).enumerate().map(plan).collect());
-        let mut told = match run.apply().await {
+        let mut report = match run.apply().await {
             Ok(applied) => format!("{applied:?}"),
             Err(error) => error.to_string(),
         };
         if let Err(error) = run.store.abort_apply(ID).await {
-            told += &error.to_string();
+            report += &error.to_string();
         }
         let kept: Vec<_> = files_in(&root).filter(|name| name.contains(".kept")).collect();
-        assert!(kept.iter().all(|name| told.contains(&format!("`{name}`"))), "{kept:?}: {told}");
+        assert!(kept.iter().all(|name| report.contains(&format!("`{name}`"))), "{kept:?}: {report}");
         let kept: Vec<_> = kept.iter().map(|name| root.join(name)).collect();
         saver.check(&kept);
         assert!(!files_in(&root).any(|name| name.starts_with(".pi-subagent")), "no temporary file remains");
@@ -712,8 +712,8 @@ TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
             "not played: this machine gives no file system of its own to a test"
         ));
     }
-    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    let output = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && output.contains("1 passed"), "{output}");
 }
 
 /// The names look harmless, but the tree makes these files run code.

@@ -3,8 +3,8 @@
 
 #[path = "support/call.rs"]
 mod call;
-#[path = "support/ear.rs"]
-mod ear;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use ear::Ear;
+use event_recorder::EventRecorder;
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
     background, commands, open_conversation, spawn, until_settled,
@@ -69,7 +69,7 @@ impl Scene {
         let scope =
             ConversationScope { cwd: at("project"), context: context(&root), ends_with: Cancel::new() };
         let known = KnownDeliveries::default();
-        let view = open_conversation(&service, SESSION.into(), scope, known, Ear::default()).await;
+        let view = open_conversation(&service, SESSION.into(), scope, known, EventRecorder::default()).await;
         let scene = Self { root, service, view };
         scene.git(&["init", "-q", "-b", "main"]);
         scene.git(&["add", "--all"]);
@@ -101,7 +101,7 @@ impl Scene {
         let run_id = self.spawn(agent, task).await;
         let begun = self.root.path().join("begun");
         let has_begun = || fs::read_to_string(&begun).is_ok_and(|text| text.lines().any(|line| line == task));
-        eventually("the child has begun", has_begun).await;
+        eventually("the start of the child", has_begun).await;
         run_id
     }
 
@@ -156,7 +156,7 @@ impl Scene {
         timeout(PATIENCE, answer).await.expect("the process answers")
     }
 
-    async fn says(&self, line: &str) -> String {
+    async fn output_of(&self, line: &str) -> String {
         self.answer(line).await.plain()
     }
 }
@@ -180,28 +180,28 @@ async fn no_command_changes_the_tree_while_a_run_writes_to_it() {
     let branch = scene.done("brancher", "branch").await;
     let placed = scene.done("writer", "placed").await;
     let gated = scene.start("writer", "gated").await;
-    let refused = format!("writer ({gated}) writes in this tree: wait for it, or stop it first");
+    let refused = format!("writer ({gated}) is writing to this tree: wait for it, or stop it first");
     for line in [format!("apply {branch}"), format!("undo {placed}")] {
-        let said = scene.says(&line).await;
-        assert!(said.contains(&refused), "{line}: {said}");
+        let output = scene.output_of(&line).await;
+        assert!(output.contains(&refused), "{line}: {output}");
     }
     assert_eq!(scene.text("branch.txt"), None);
     assert_eq!(scene.text("placed.txt").as_deref(), Some("of placed\n"));
     assert!(
-        scene.says(&format!("diff {branch}")).await.contains("+of branch"),
+        scene.output_of(&format!("diff {branch}")).await.contains("+of branch"),
         "a diff is allowed while a run writes"
     );
-    let live = scene.says(&format!("undo {gated}")).await;
+    let live = scene.output_of(&format!("undo {gated}")).await;
     assert!(live.contains("it has not ended"), "{live}");
 
     fs::write(scene.root.path().join("open"), "").expect("the file is written");
     scene.settled().await;
-    let said = scene.says(&format!("apply {branch}")).await;
-    assert!(said.contains("applied") && scene.text("branch.txt").is_some(), "{said}");
-    let said = scene.says(&format!("undo {gated}")).await;
-    assert!(said.contains("gated.txt") && scene.text("branch.txt").is_some(), "{said}");
-    let said = scene.says(&format!("undo {placed}")).await;
-    assert!(said.contains("placed.txt") && scene.text("placed.txt").is_none(), "{said}");
+    let output = scene.output_of(&format!("apply {branch}")).await;
+    assert!(output.contains("applied") && scene.text("branch.txt").is_some(), "{output}");
+    let output = scene.output_of(&format!("undo {gated}")).await;
+    assert!(output.contains("gated.txt") && scene.text("branch.txt").is_some(), "{output}");
+    let output = scene.output_of(&format!("undo {placed}")).await;
+    assert!(output.contains("placed.txt") && scene.text("placed.txt").is_none(), "{output}");
 }
 
 /// The applied changes, and the session's record of them.
@@ -244,8 +244,8 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
         ("apply 00000000".to_owned(), "there is no run `00000000`"),
         ("apply".to_owned(), "the run is missing: say which one"),
     ] {
-        let said = scene.says(&line).await;
-        assert!(said.contains(expected), "{line}: {said}");
+        let output = scene.output_of(&line).await;
+        assert!(output.contains(expected), "{line}: {output}");
     }
     assert_eq!(scene.text("branch.txt"), None);
 }
@@ -255,17 +255,17 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
 async fn a_run_with_an_interrupted_apply_continues_only_after_the_abort() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;
-    scene.says(&format!("apply {branch}")).await;
+    scene.output_of(&format!("apply {branch}")).await;
     let record = scene.root.path().join("agent/subagents/snapshots").join(&branch).join("snapshot.json");
     let text = fs::read_to_string(&record).expect("the file is readable");
     fs::write(&record, text.replace("\"isComplete\":true", "\"isComplete\":false"))
         .expect("the file is written");
-    let said = scene.says(&format!("resume {branch}")).await;
+    let output = scene.output_of(&format!("resume {branch}")).await;
     scene.settled().await;
-    let told = said + &scene.says(&format!("info {branch}")).await;
-    assert!(told.contains(&format!("`/subagents apply --abort {branch}`")), "{told}");
-    let said = scene.says(&format!("apply --abort {branch}")).await;
-    assert!(said.contains("undid the apply") && scene.text("branch.txt").is_none(), "{said}");
+    let texts = output + &scene.output_of(&format!("info {branch}")).await;
+    assert!(texts.contains(&format!("`/subagents apply --abort {branch}`")), "{texts}");
+    let output = scene.output_of(&format!("apply --abort {branch}")).await;
+    assert!(output.contains("undid the apply") && scene.text("branch.txt").is_none(), "{output}");
 }
 
 /// A run that cannot be continued keeps the artifacts of its earlier part.
@@ -275,15 +275,15 @@ async fn a_run_that_cannot_be_continued_stays_unchanged() {
     let branch = scene.done("brancher", "branch").await;
     let large = fs::File::create(scene.path("large")).expect("the file is created");
     large.set_len(1 << 32).expect("the file is extended");
-    let said = scene.says(&format!("resume {branch}")).await;
+    let output = scene.output_of(&format!("resume {branch}")).await;
     scene.settled().await;
-    let told = said + &scene.says(&format!("info {branch}")).await;
-    assert!(told.contains("take up 4.0 GiB"), "{told}");
+    let texts = output + &scene.output_of(&format!("info {branch}")).await;
+    assert!(texts.contains("take up 4.0 GiB"), "{texts}");
     fs::remove_file(scene.path("large")).expect("the file is removed");
-    let said = scene.says(&format!("diff {branch}")).await;
-    assert!(said.contains("+of branch"), "{said}");
-    let said = scene.says(&format!("apply {branch}")).await;
-    assert!(said.contains("applied") && scene.text("branch.txt").is_some(), "{said}");
+    let output = scene.output_of(&format!("diff {branch}")).await;
+    assert!(output.contains("+of branch"), "{output}");
+    let output = scene.output_of(&format!("apply {branch}")).await;
+    assert!(output.contains("applied") && scene.text("branch.txt").is_some(), "{output}");
 }
 
 /// The checkout of a large tree takes a while, in which a person stops the run.
@@ -294,28 +294,28 @@ async fn a_run_stopped_during_the_checkout_of_its_tree_leaves_nothing() {
     let held = || fs::write(at("held"), "").expect("the file is written");
     held();
     let id = scene.spawn("brancher", "branch").await;
-    eventually("it is checked out", || at("checking-out").exists()).await;
-    let said = scene.says(&format!("stop {id}")).await;
-    assert!(said.contains("stopped"), "{said}");
+    eventually("the checkout of the tree", || at("checking-out").exists()).await;
+    let output = scene.output_of(&format!("stop {id}")).await;
+    assert!(output.contains("stopped"), "{output}");
     scene.settled().await;
     fs::remove_file(at("held")).expect("the file is removed");
     let gone =
         || scene.entries("subagent-trees").is_empty() && scene.entries("subagents/snapshots").is_empty();
-    eventually("nothing is left", gone).await;
+    eventually("the removal of the trees and snapshots", gone).await;
 
     // The run that was to be continued still has its artifacts.
     let id = scene.done("brancher", "branch").await;
     fs::remove_file(at("checking-out")).expect("the file is removed");
     held();
-    scene.says(&format!("resume {id}")).await;
-    eventually("it is checked out", || at("checking-out").exists()).await;
-    scene.says(&format!("stop {id}")).await;
+    scene.output_of(&format!("resume {id}")).await;
+    eventually("the checkout of the tree", || at("checking-out").exists()).await;
+    scene.output_of(&format!("stop {id}")).await;
     scene.settled().await;
     fs::remove_file(at("held")).expect("the file is removed");
-    eventually("no tree is left", || scene.entries("subagent-trees").is_empty()).await;
-    eventually("the snapshot is back", || scene.entries("subagents/snapshots") == [id.clone()]).await;
-    let said = scene.says(&format!("apply {id}")).await;
-    assert!(said.contains("applied"), "{said}");
+    eventually("the removal of the tree", || scene.entries("subagent-trees").is_empty()).await;
+    eventually("the restored snapshot", || scene.entries("subagents/snapshots") == [id.clone()]).await;
+    let output = scene.output_of(&format!("apply {id}")).await;
+    assert!(output.contains("applied"), "{output}");
 }
 
 /// Returns the commands for a person that a text names.
@@ -366,16 +366,16 @@ async fn every_id_in_a_result_is_found_by_the_commands() {
             (format!("apply --abort {id}"), "undid the apply"),
             (format!("discard {id} --yes"), "deleted the branch"),
         ] {
-            let said = scene.says(&line).await;
-            assert!(said.contains(expected), "{about}: {line}: {said}");
+            let output = scene.output_of(&line).await;
+            assert!(output.contains(expected), "{about}: {line}: {output}");
         }
         let is_named = result.details.results[0].run_id.is_some();
         assert_eq!(is_named, about != "no conversation", "only the run's conversation lists the run");
         if is_named {
-            let said = scene.says(&format!("info {id}")).await;
-            assert!(said.contains("brancher"), "{said}");
-            let said = scene.says(&format!("resume {id}")).await;
-            assert!(said.contains("cannot be resumed: "), "{said}");
+            let output = scene.output_of(&format!("info {id}")).await;
+            assert!(output.contains("brancher"), "{output}");
+            let output = scene.output_of(&format!("resume {id}")).await;
+            assert!(output.contains("cannot be resumed: "), "{output}");
         }
     }
 }
@@ -386,7 +386,7 @@ async fn undo_last_undoes_the_call_that_ended_last_and_no_older_run() {
     scene.done("writer", "placed").await;
     let result = scene.call("writer", "secret", context(&scene.root)).await;
     assert!(!result.is_error && scene.text("secret.txt").is_some(), "{}", result.text);
-    let said = scene.says("undo last").await;
-    assert!(said.contains("reverted") && said.contains("`secret.txt`"), "{said}");
-    assert_eq!((scene.text("secret.txt"), scene.text("placed.txt").is_some()), (None, true), "{said}");
+    let output = scene.output_of("undo last").await;
+    assert!(output.contains("reverted") && output.contains("`secret.txt`"), "{output}");
+    assert_eq!((scene.text("secret.txt"), scene.text("placed.txt").is_some()), (None, true), "{output}");
 }

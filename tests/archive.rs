@@ -7,8 +7,8 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use pi_subagent_native::archive::{
-    ArchiveError, Candidate, RunPlace, archive, disk_use, keep_within, remove, run_directories,
-    transcript_now,
+    ArchiveError, Candidate, RunPlace, archive, current_transcript, disk_use, keep_within, remove,
+    run_directories,
 };
 use tempfile::TempDir;
 
@@ -114,7 +114,7 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         let expected = [kept.as_slice(), &["session-2.jsonl", "session.jsonl"].map(aside)].concat();
         assert_eq!(names(&run), expected);
         let session = run.join("session.jsonl");
-        assert_eq!(transcript_now(&session), Some(run.join(aside("session.jsonl"))));
+        assert_eq!(current_transcript(&session), Some(run.join(aside("session.jsonl"))));
         assert_eq!(
             fs::read_to_string(run.join(aside("session.jsonl"))).expect("the file is readable"),
             "first"
@@ -123,7 +123,7 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         assert_eq!(names(&run), expected);
         // The run continued in the meantime, even in the same millisecond. The first archive is not lost.
         fs::write(&session, "third").expect("the file is written");
-        assert_eq!(transcript_now(&session).as_ref(), Some(&session));
+        assert_eq!(current_transcript(&session).as_ref(), Some(&session));
         archive(&place(&home, &run), NOW_MS).expect("the transcripts are archived");
         assert_eq!(
             fs::read_to_string(run.join(aside("session.jsonl"))).expect("the file is readable"),
@@ -131,11 +131,11 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         );
         let second = run.join(format!("session.jsonl.deleted.{STAMP}-2"));
         assert_eq!(fs::read_to_string(&second).expect("the file is readable"), "third");
-        assert_eq!(transcript_now(&session), Some(second), "the transcript is the newest session");
+        assert_eq!(current_transcript(&session), Some(second), "the transcript is the newest session");
         let all = disk_use(std::slice::from_ref(&run)).bytes;
         assert_eq!(remove(&place(&home, &run)).expect("the files are removed"), all);
         assert!(!run.exists());
-        assert_eq!(transcript_now(&session), None);
+        assert_eq!(current_transcript(&session), None);
         for _ in 0..2 {
             archive(&place(&home, &run), NOW_MS).expect("archiving a missing run succeeds");
             assert_eq!(remove(&place(&home, &run)).expect("removing a missing run succeeds"), 0);
@@ -171,7 +171,7 @@ fn a_foreign_directory_is_refused() {
     let run = home.run("0badcafe");
     let root = home.root.path();
     // A directory with a similar name, in another place.
-    let elsewhere = run_directory(&root.join("project/conversation/0badcafe"));
+    let similar = run_directory(&root.join("project/conversation/0badcafe"));
     let unknown = run_directory(&root.join("sessions/another/0badcafe"));
     let upper = run_directory(&root.join("sessions/conversation/0BADCAFE"));
     let named = run_directory(&root.join("sessions/conversation/important"));
@@ -180,14 +180,14 @@ fn a_foreign_directory_is_refused() {
     let file = root.join("sessions/conversation/0badf11e");
     fs::write(&file, "a file").expect("the file is written");
     // Links on the path, even to a run.
-    symlink(&elsewhere, root.join("sessions/conversation/11111111")).expect("the link is created");
+    symlink(&similar, root.join("sessions/conversation/11111111")).expect("the link is created");
     symlink(&run, root.join("sessions/conversation/22222222")).expect("the link is created");
     symlink(root.join("nowhere"), root.join("sessions/conversation/33333333")).expect("the link is created");
     symlink(root.join("sessions/conversation"), root.join("sessions/linked")).expect("the link is created");
     let linked_session = root.join("sessions/linked.jsonl");
     let before = home.everything();
     let refused = [
-        home.place(&elsewhere),
+        home.place(&similar),
         home.place(&unknown),
         home.place(&upper),
         home.place(&named),
@@ -224,7 +224,7 @@ fn a_foreign_directory_is_refused() {
             let error = result.expect_err("the directory does not belong to a run");
             assert!(matches!(error, ArchiveError::Foreign { .. }), "{place:?}: {error:?}");
         }
-        let all = [Candidate { place, is_archived: true, may_go: true }];
+        let all = [Candidate { place, is_archived: true, is_removable: true }];
         assert!(keep_within(0, &all, |_| true).is_empty(), "{place:?}");
     }
     assert_eq!(home.everything(), before);
@@ -269,8 +269,8 @@ fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
     let candidates: Vec<_> = runs
         .iter()
         .enumerate()
-        .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 2, may_go: at != 0 })
-        .chain([Candidate { place: home.homeless_place(&homeless), is_archived: false, may_go: true }])
+        .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 2, is_removable: at != 0 })
+        .chain([Candidate { place: home.homeless_place(&homeless), is_archived: false, is_removable: true }])
         .collect();
     let all = 6 * each;
     let nothing: [usize; 0] = [];
@@ -289,8 +289,8 @@ fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
     assert_eq!(names(&runs[0]), ["output.md", "session-2.jsonl", "session.jsonl"]);
     // An unreadable run does not affect the others.
     let gone = home.root.path().join("elsewhere/0badcafe");
-    let broken = Candidate { place: home.place(&gone), is_archived: false, may_go: true };
-    assert_eq!(keep_within(0, &[broken, Candidate { may_go: true, ..candidates[0] }], |_| true), [1]);
+    let broken = Candidate { place: home.place(&gone), is_archived: false, is_removable: true };
+    assert_eq!(keep_within(0, &[broken, Candidate { is_removable: true, ..candidates[0] }], |_| true), [1]);
 }
 
 /// A child claimed this about its session. All transcripts of all runs were removed, its own last.
@@ -303,7 +303,7 @@ fn a_file_that_only_claims_to_be_large_removes_nothing() {
     sparse.set_len(1 << 42).expect("the file is extended");
     let candidates: Vec<_> = runs
         .iter()
-        .map(|run| Candidate { place: home.place(run), is_archived: false, may_go: true })
+        .map(|run| Candidate { place: home.place(run), is_archived: false, is_removable: true })
         .collect();
     assert_eq!(keep_within(1 << 20, &candidates, |_| true), [0; 0]);
     assert!(disk_use(&runs).bytes < 1 << 20);
@@ -318,7 +318,7 @@ fn a_run_that_alone_exceeds_the_quota_is_removed_first() {
     let candidates: Vec<_> = runs
         .iter()
         .enumerate()
-        .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 0, may_go: true })
+        .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 0, is_removable: true })
         .collect();
     assert_eq!(keep_within(1 << 19, &candidates, |_| true), [2]);
 }
@@ -363,7 +363,7 @@ fn the_snapshot_of_a_run_counts_towards_the_quota_and_is_removed_with_its_files(
     let kept = ["00000001", "00000003"].map(snapshot);
     let candidates: Vec<_> = runs
         .iter()
-        .map(|run| Candidate { place: home.place(run), is_archived: false, may_go: true })
+        .map(|run| Candidate { place: home.place(run), is_archived: false, is_removable: true })
         .collect();
     let quota = 150_000;
     let files = disk_use(&runs).bytes;

@@ -33,13 +33,13 @@ fn lists_with_one_meaning_are_converted() {
         ("one entry without a list", "subagent_parallel", json!({ "tasks": entry }), one.clone()),
         ("entries as text", "subagent_parallel", json!({ "tasks": [text] }), one.clone()),
         (
-            "a list in an object of its name",
+            "a list in an object with the same name",
             "subagent_parallel",
             json!({ "tasks": { "tasks": [entry] } }),
             one.clone(),
         ),
         ("a bare list", "subagent_parallel", json!([entry]), one.clone()),
-        ("all of it as text", "subagent_parallel", one.to_string().into(), one),
+        ("all arguments as text", "subagent_parallel", one.to_string().into(), one),
         ("steps as text", "subagent_chain", json!({ "steps": list }), json!({ "steps": [entry] })),
         (
             "the chain of pi's example",

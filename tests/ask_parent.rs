@@ -21,7 +21,7 @@ use pi_subagent_native::orchestrate::background::{
     KnownDeliveries, Listener, Receipt, SessionAnswer, SpawnRequest, background, close_conversation,
     mark_delivered, open_conversation, parse_call, spawn, until_settled_or_asked, use_session_tool,
 };
-use pi_subagent_native::orchestrate::{Call, HandOver, single};
+use pi_subagent_native::orchestrate::{BackgroundMove, Call, single};
 use pi_subagent_native::present::{Clock, list_report};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
@@ -54,9 +54,9 @@ said 'Done.'; settled; leave
 
 /// Keeps the received messages, after a number of failures.
 #[derive(Clone, Default)]
-struct Ear(Arc<Mutex<Vec<DeliveryMessage>>>, VecDeque<Ack>);
+struct MessageRecorder(Arc<Mutex<Vec<DeliveryMessage>>>, VecDeque<Ack>);
 
-impl Listener for Ear {
+impl Listener for MessageRecorder {
     async fn notify(&mut self, event: BackgroundEvent) -> Ack {
         let Some(message) = event.message else { return Ack::Accepted };
         if let Some(answer) = self.1.pop_front() {
@@ -70,7 +70,7 @@ impl Listener for Ear {
 struct Scene {
     root: TempDir,
     service: Arc<BackgroundService>,
-    ear: Ear,
+    listener: MessageRecorder,
 }
 
 impl Scene {
@@ -80,7 +80,7 @@ impl Scene {
         let agent = "---\nname: asks\nreadonly: true\ntools: read\nask: parent\n---\nAsk.\n";
         fs::write(root.path().join("agent/agents/asks.md"), agent).expect("the agent file is written");
         let service = background(&root.path().join("agent"));
-        Self { root, service, ear: Ear::default() }
+        Self { root, service, listener: MessageRecorder::default() }
     }
 
     fn context(&self) -> Arc<HostContext> {
@@ -91,14 +91,14 @@ impl Scene {
     }
 
     async fn open(&self, delivered: Vec<String>) -> Arc<ConversationView> {
-        self.open_to(self.ear.clone(), delivered).await
+        self.open_to(self.listener.clone(), delivered).await
     }
 
-    async fn open_to(&self, ear: Ear, delivered: Vec<String>) -> Arc<ConversationView> {
+    async fn open_to(&self, listener: MessageRecorder, delivered: Vec<String>) -> Arc<ConversationView> {
         let cwd = self.root.path().join("project");
         let scope = ConversationScope { cwd, context: self.context(), ends_with: Cancel::new() };
         let known = KnownDeliveries { delivered, ..KnownDeliveries::default() };
-        open_conversation(&self.service, SESSION.into(), scope, known, ear).await
+        open_conversation(&self.service, SESSION.into(), scope, known, listener).await
     }
 
     async fn spawn(&self, user: impl HostCallbacks + 'static) -> String {
@@ -125,13 +125,13 @@ impl Scene {
             .expect("the process answers")
     }
 
-    fn heard(&self) -> Vec<DeliveryMessage> {
-        self.ear.0.lock().clone()
+    fn received(&self) -> Vec<DeliveryMessage> {
+        self.listener.0.lock().clone()
     }
 
-    async fn until_told(&self, count: usize) -> DeliveryMessage {
-        eventually(&format!("message {count}"), || self.heard().len() >= count).await;
-        self.heard().swap_remove(count - 1)
+    async fn until_message(&self, count: usize) -> DeliveryMessage {
+        eventually(&format!("message {count}"), || self.received().len() >= count).await;
+        self.received().swap_remove(count - 1)
     }
 
     async fn until_file(&self, name: &str) -> String {
@@ -146,7 +146,7 @@ async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer()
     let scene = Scene::new(ASKS);
     let view = scene.open(Vec::new()).await;
     let key = scene.spawn(User::default()).await;
-    let asked = scene.until_told(1).await;
+    let asked = scene.until_message(1).await;
     let [question] = &asked.questions[..] else { panic!("{asked:?}") };
     assert!(asked.runs.is_empty() && asked.triggers_turn);
     assert_eq!(
@@ -165,9 +165,9 @@ async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer()
     assert_eq!(asks().await, Value::Null);
     assert_eq!(answer.value["note"], "its question is answered; its result arrives as a message");
     assert!(scene.until_file("answer").await.contains(r#""value":"green""#));
-    let end = scene.until_told(2).await;
+    let end = scene.until_message(2).await;
     assert!(end.questions.is_empty() && end.text.contains("Done."), "{}", end.text);
-    assert_eq!(scene.heard().len(), 2);
+    assert_eq!(scene.received().len(), 2);
 }
 
 /// A person who answers when the test says so.
@@ -197,9 +197,9 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     ";
     let scene = Scene::new(script);
     let view = scene.open(Vec::new()).await;
-    let (tell, mut asked) = mpsc::unbounded_channel();
+    let (sender, mut asked) = mpsc::unbounded_channel();
     let answers = Arc::new(Notify::new());
-    let key = scene.spawn(Person { asked: tell, answers: Arc::clone(&answers) }).await;
+    let key = scene.spawn(Person { asked: sender, answers: Arc::clone(&answers) }).await;
     let question = timeout(PATIENCE, asked.recv())
         .await
         .expect("the user is asked")
@@ -213,30 +213,30 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     let sent = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
     assert_eq!(sent.value["note"], "its result arrives as a message");
     answers.notify_one();
-    let end = scene.until_told(1).await;
+    let end = scene.until_message(1).await;
     assert!(end.questions.is_empty() && end.text.contains("Done."), "{end:?}");
     assert_eq!(asks().await[0].progress.pending_question, None);
-    let heard = scene.until_file("heard").await;
+    let received = scene.until_file("heard").await;
     let answer = |id: &str| {
         let lines =
-            heard.lines().map(|line| serde_json::from_str::<Value>(line).expect("the text is valid JSON"));
+            received.lines().map(|line| serde_json::from_str::<Value>(line).expect("the text is valid JSON"));
         lines.filter(|line| line["id"] == id).collect::<Vec<_>>()
     };
-    assert_eq!(answer("q1")[0]["value"], "red", "{heard}");
-    assert_eq!(answer("q2")[0]["cancelled"], true, "{heard}");
-    assert!(heard.contains(r#""type":"steer""#), "the message is read before the next turn: {heard}");
+    assert_eq!(answer("q1")[0]["value"], "red", "{received}");
+    assert_eq!(answer("q2")[0]["cancelled"], true, "{received}");
+    assert!(received.contains(r#""type":"steer""#), "the message is read before the next turn: {received}");
     assert!(asked.try_recv().is_err(), "no user is shown the key");
 }
 
 #[tokio::test]
 async fn a_rejected_question_is_offered_again() {
     let scene = Scene::new(ASKS);
-    let failing = Ear(Arc::clone(&scene.ear.0), [Ack::Rejected, Ack::Rejected].into());
+    let failing = MessageRecorder(Arc::clone(&scene.listener.0), [Ack::Rejected, Ack::Rejected].into());
     let view = scene.open_to(failing, Vec::new()).await;
     let key = scene.spawn(User::default()).await;
-    assert_eq!(scene.until_told(1).await.questions.len(), 1);
+    assert_eq!(scene.until_message(1).await.questions.len(), 1);
     scene.send(&view, json!({ "sessionKey": key, "message": "red" })).await;
-    assert!(scene.until_told(2).await.text.contains("Done."));
+    assert!(scene.until_message(2).await.text.contains("Done."));
 }
 
 /// The same happens on `/reload`, or with another session in between.
@@ -245,12 +245,12 @@ async fn a_question_waits_for_a_closed_conversation_and_is_delivered_once() {
     let scene = Scene::new(ASKS);
     let key = scene.spawn(User::default()).await;
     let view = scene.open(Vec::new()).await;
-    let asked = scene.until_told(1).await;
+    let asked = scene.until_message(1).await;
     close_conversation(&scene.service, &view).await;
 
     let view = scene.open(Vec::new()).await;
     assert_eq!(
-        scene.until_told(2).await.delivery_ids,
+        scene.until_message(2).await.delivery_ids,
         asked.delivery_ids,
         "an unconfirmed question is delivered again"
     );
@@ -259,8 +259,8 @@ async fn a_question_waits_for_a_closed_conversation_and_is_delivered_once() {
 
     let view = scene.open(asked.delivery_ids).await;
     scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
-    assert!(scene.until_told(3).await.text.contains("Done."));
-    assert_eq!(scene.heard().len(), 3);
+    assert!(scene.until_message(3).await.text.contains("Done."));
+    assert_eq!(scene.received().len(), 3);
 }
 
 #[tokio::test]
@@ -270,8 +270,8 @@ async fn an_unanswered_question_is_declined_and_no_longer_delivered() {
     scene.spawn(away).await;
     assert!(scene.until_file("answer").await.contains(r#""cancelled":true"#));
     let _view = scene.open(Vec::new()).await;
-    let told = scene.until_told(1).await;
-    assert!(told.questions.is_empty() && told.text.contains("Done."), "{told:?}");
+    let message = scene.until_message(1).await;
+    assert!(message.questions.is_empty() && message.text.contains("Done."), "{message:?}");
 }
 
 #[tokio::test]
@@ -287,7 +287,10 @@ async fn a_person_may_answer_first() {
     };
     scene.spawn(User { answers: Some(Box::new(answers)), ..User::default() }).await;
     assert!(scene.until_file("answer").await.contains(r#""value":"red""#));
-    eventually("the end is told", || scene.heard().iter().any(|told| told.text.contains("Done."))).await;
+    eventually("the message about the end", || {
+        scene.received().iter().any(|message| message.text.contains("Done."))
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -296,10 +299,10 @@ async fn a_caller_that_waits_for_a_reply_learns_of_the_next_question() {
     let scene = Scene::new(&twice);
     let view = scene.open(Vec::new()).await;
     let key = scene.spawn(User::default()).await;
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     let waits = json!({ "sessionKey": key, "message": "red", "timeoutSeconds": 60 });
     assert_eq!(scene.send(&view, waits.clone()).await.value["status"], "question");
-    let asked = scene.until_told(2).await;
+    let asked = scene.until_message(2).await;
     assert!(asked.text.contains("And now?"), "{}", asked.text);
     let reply = scene.send(&view, waits).await.value;
     assert_eq!((&reply["status"], &reply["reply"]), (&json!("ok"), &json!("Done.")));
@@ -313,11 +316,11 @@ async fn a_wait_for_the_runs_is_interrupted_once_per_question() {
     let key = scene.spawn(User::default()).await;
     let wait = || timeout(PATIENCE, until_settled_or_asked(&scene.service, &view, Some(PATIENCE)));
     assert_eq!(wait().await, Ok(true));
-    assert_eq!(scene.heard().len(), 1);
+    assert_eq!(scene.received().len(), 1);
     let waiting = wait();
     scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
     assert_eq!(waiting.await, Ok(false));
-    assert_eq!(scene.heard().len(), 2);
+    assert_eq!(scene.received().len(), 2);
 }
 
 /// Before, the question went to a person.
@@ -335,19 +338,19 @@ async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_
         siblings: 1,
         overrides: RunOverrides::default(),
     };
-    let hand_over = HandOver::default();
-    let call = Call { hand_over: hand_over.clone(), ..call::call(Arc::new(User::default())) };
+    let background_move = BackgroundMove::default();
+    let call = Call { background_move: background_move.clone(), ..call::call(Arc::new(User::default())) };
     let call = tokio::spawn(single(spec, call));
     scene.until_file("heard").await;
-    let moved = timeout(PATIENCE, hand_over.request())
+    let moved = timeout(PATIENCE, background_move.request())
         .await
         .expect("the request is answered in time")
         .expect("the call is moved");
     timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
     fs::write(scene.root.path().join("moved"), "").expect("the file is written");
-    let asked = scene.until_told(1).await;
+    let asked = scene.until_message(1).await;
     assert_eq!(asked.questions.len(), 1, "{asked:?}");
     scene.send(&view, json!({ "sessionKey": moved[0].session_key, "message": "green" })).await;
     assert!(scene.until_file("answer").await.contains(r#""value":"green""#));
-    assert!(scene.until_told(2).await.text.contains("Done."));
+    assert!(scene.until_message(2).await.text.contains("Done."));
 }

@@ -112,11 +112,15 @@ impl Scene {
 
     /// Opens the conversation with a user who answers messages like this, and from then on with yes.
     async fn open(&self, arrived: KnownDeliveries, answers: &[Ack]) -> Conversation {
-        let (tell, events) = unbounded_channel();
-        let told = Arc::default();
-        let listener = Ear { tell, told: Arc::clone(&told), answers: answers.iter().copied().collect() };
+        let (sender, events) = unbounded_channel();
+        let delivered = Arc::default();
+        let listener = Recorder {
+            sender,
+            delivered: Arc::clone(&delivered),
+            answers: answers.iter().copied().collect(),
+        };
         let view = self.open_to(listener, arrived).await;
-        Conversation { view, events, told }
+        Conversation { view, events, delivered }
     }
 
     async fn open_to(&self, listener: impl Listener, arrived: KnownDeliveries) -> Arc<ConversationView> {
@@ -136,10 +140,10 @@ impl Scene {
     }
 
     /// Waits until the children have read this number of commands.
-    async fn until_heard(&self, count: usize) {
-        let heard = self.root.path().join("heard");
+    async fn until_received(&self, count: usize) {
+        let received = self.root.path().join("heard");
         eventually(&format!("command {count}"), || {
-            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() >= count)
+            fs::read_to_string(&received).is_ok_and(|text| text.lines().count() >= count)
         })
         .await;
     }
@@ -234,7 +238,7 @@ fn checking(root: &Path) -> usize {
 struct Conversation {
     view: Arc<ConversationView>,
     events: UnboundedReceiver<BackgroundEvent>,
-    told: Arc<Mutex<Vec<String>>>,
+    delivered: Arc<Mutex<Vec<String>>>,
 }
 
 impl Conversation {
@@ -258,41 +262,41 @@ impl Conversation {
     }
 
     /// The ids of all deliveries that it received so far, with repetitions.
-    fn told(&self) -> Vec<String> {
-        self.told.lock().clone()
+    fn delivered(&self) -> Vec<String> {
+        self.delivered.lock().clone()
     }
 }
 
 /// Accepts messages, or rejects them.
-struct Ear {
-    tell: UnboundedSender<BackgroundEvent>,
-    told: Arc<Mutex<Vec<String>>>,
+struct Recorder {
+    sender: UnboundedSender<BackgroundEvent>,
+    delivered: Arc<Mutex<Vec<String>>>,
     answers: VecDeque<Ack>,
 }
 
-impl Listener for Ear {
+impl Listener for Recorder {
     async fn notify(&mut self, event: BackgroundEvent) -> Ack {
         let Some(message) = &event.message else {
-            let _ = self.tell.send(event);
+            let _ = self.sender.send(event);
             return Ack::Accepted;
         };
-        self.told.lock().extend_from_slice(&message.delivery_ids);
-        let _ = self.tell.send(event);
+        self.delivered.lock().extend_from_slice(&message.delivery_ids);
+        let _ = self.sender.send(event);
         self.answers.pop_front().unwrap_or(Ack::Accepted)
     }
 }
 
 /// Rejects the first notices that it gets.
 #[derive(Clone, Default)]
-struct HardOfHearing(Arc<Mutex<Vec<Vec<String>>>>);
+struct RejectingListener(Arc<Mutex<Vec<Vec<String>>>>);
 
-impl Listener for HardOfHearing {
+impl Listener for RejectingListener {
     async fn notify(&mut self, event: BackgroundEvent) -> Ack {
-        let mut heard = self.0.lock();
+        let mut received = self.0.lock();
         if !event.notices.is_empty() {
-            heard.push(event.notices);
+            received.push(event.notices);
         }
-        if heard.len() == 1 { Ack::Rejected } else { Ack::Accepted }
+        if received.len() == 1 { Ack::Rejected } else { Ack::Accepted }
     }
 }
 
@@ -318,7 +322,7 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
             assert_eq!(conversation.message().await, first);
         }
         scene.until_settled(&conversation).await;
-        assert_eq!(conversation.told().len(), 3, "the third delivery is accepted");
+        assert_eq!(conversation.delivered().len(), 3, "the third delivery is accepted");
         close_conversation(&scene.service, &conversation.view).await;
     }
 }
@@ -326,14 +330,14 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
 #[tokio::test]
 async fn rejected_notices_are_delivered_again_and_then_no_more() {
     let scene = Scene::without_store(ENDS);
-    let ear = HardOfHearing::default();
-    let view = scene.open_to(ear.clone(), KnownDeliveries::default()).await;
+    let listener = RejectingListener::default();
+    let view = scene.open_to(listener.clone(), KnownDeliveries::default()).await;
     scene.spawn().await;
     let settled = until_settled(&scene.service, &view, Some(PATIENCE));
-    eventually("the second time", || ear.0.lock().len() == 2).await;
+    eventually("the second notice", || listener.0.lock().len() == 2).await;
     timeout(PATIENCE, settled).await.expect("the conversation settles");
-    let heard = ear.0.lock().clone();
-    assert_eq!((heard.len(), &heard[0]), (2, &heard[1]));
+    let received = listener.0.lock().clone();
+    assert_eq!((received.len(), &received[0]), (2, &received[1]));
     close_conversation(&scene.service, &view).await;
 }
 
@@ -345,7 +349,7 @@ async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_messa
     let first = conversation.message().await;
     let closed = async { while conversation.events.recv().await.is_some() {} };
     timeout(PATIENCE, closed).await.expect("the failing listener is closed");
-    assert_eq!(conversation.told().len(), 6);
+    assert_eq!(conversation.delivered().len(), 6);
     let mut next = scene.open(KnownDeliveries::default(), &[]).await;
     assert_eq!(next.message().await.delivery_ids, first.delivery_ids);
     close_conversation(&scene.service, &next.view).await;
@@ -354,16 +358,16 @@ async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_messa
 #[tokio::test]
 async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_closing() {
     let scene = Scene::new(ENDS);
-    let (tell, mut told) = unbounded_channel();
-    let view = scene.open_to(Stuck(tell), KnownDeliveries::default()).await;
+    let (sender, mut receiver) = unbounded_channel();
+    let view = scene.open_to(Stuck(sender), KnownDeliveries::default()).await;
     let run = scene.spawn().await;
-    let first = timeout(PATIENCE, told.recv())
+    let first = timeout(PATIENCE, receiver.recv())
         .await
         .expect("the event arrives in time")
         .expect("the conversation is open");
     assert_eq!(first.runs.expect("the event lists the runs")[0].run_id, run.run_id);
     close_conversation(&scene.service, &view).await;
-    let last = timeout(PATIENCE, told.recv()).await.expect("the listener is dropped");
+    let last = timeout(PATIENCE, receiver.recv()).await.expect("the listener is dropped");
     assert!(last.is_none(), "{last:?}");
 }
 
@@ -383,7 +387,7 @@ async fn a_reopened_conversation_gets_no_delivery_that_it_contains() {
         ] {
             let after = scene.open(arrived, &[]).await;
             scene.until_settled(&after).await;
-            assert_eq!(after.told(), [""; 0]);
+            assert_eq!(after.delivered(), [""; 0]);
             close_conversation(&scene.service, &after.view).await;
         }
         scene.spawn().await;
@@ -405,7 +409,7 @@ async fn a_delivery_in_flight_is_not_repeated() {
         let second =
             scene.open(KnownDeliveries { sent: sent.clone(), ..KnownDeliveries::default() }, &[]).await;
         scene.until_settled(&second).await;
-        assert_eq!(second.told(), [""; 0]);
+        assert_eq!(second.delivered(), [""; 0]);
         // The message had not arrived before the conversation was closed.
         close_conversation(&scene.service, &second.view).await;
         let mut third = scene.open(KnownDeliveries::default(), &[]).await;
@@ -420,7 +424,7 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("run");
     assert!(receipt.starts_with("Accepted"), "{receipt}");
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     other.kill();
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let message = conversation.message().await;
@@ -438,7 +442,7 @@ async fn no_process_of_a_check_survives_its_killed_host() {
     let receipt = other.ask("check");
     assert!(receipt.starts_with("Accepted"), "{receipt}");
     let begun = scene.root.path().join("begun");
-    eventually("the check", || begun.exists() && checking(scene.root.path()) >= 2).await;
+    eventually("the start of the check", || begun.exists() && checking(scene.root.path()) >= 2).await;
     other.kill();
     eventually("the end of the check", || checking(scene.root.path()) == 0).await;
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
@@ -523,8 +527,8 @@ async fn the_changes_of_an_isolated_run_of_a_killed_process_become_its_branch() 
     let expected = format!("its changes (1 file) are on the branch `{branch}`");
     conversation.until(|event| event.notices.iter().any(|notice| notice.contains(&expected))).await;
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "done\n");
-    let left = fs::read_dir(scene.agent_dir().join("subagent-trees")).map_or(0, Iterator::count);
-    assert_eq!(left, 0, "the private tree is removed");
+    let remaining = fs::read_dir(scene.agent_dir().join("subagent-trees")).map_or(0, Iterator::count);
+    assert_eq!(remaining, 0, "the private tree is removed");
     close_conversation(&scene.service, &conversation.view).await;
 }
 
@@ -533,7 +537,7 @@ async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opene
     let scene = Scene::new(GOES_ON);
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     close_conversation(&scene.service, &conversation.view).await;
     scene.service.close().await;
     let mut again = scene.open(KnownDeliveries::default(), &[]).await;
@@ -553,7 +557,7 @@ async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
         let scene = Scene::new(script);
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let run = scene.spawn().await;
-        scene.until_heard(commands).await;
+        scene.until_received(commands).await;
         stop(&scene.service, &run).await.expect("the run is stopped");
         let message = conversation.message().await;
         let run = &message.runs[0];
@@ -570,29 +574,29 @@ async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
 struct Watch {
     service: Arc<BackgroundService>,
     view: Arc<ConversationView>,
-    told: Arc<Mutex<Vec<String>>>,
-    looking: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
-    looks: Mutex<Vec<bool>>,
+    delivered: Arc<Mutex<Vec<String>>>,
+    waiting: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    checks: Mutex<Vec<bool>>,
 }
 
 impl Watch {
-    fn look(self: &Arc<Self>) {
+    fn check(self: &Arc<Self>) {
         let service = Arc::clone(&self.service);
         let view = Arc::clone(&self.view);
         let mut settled: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(async move { until_settled(&service, &view, Some(PATIENCE)).await });
         let waker = Waker::from(Arc::clone(self));
         let is_settled = settled.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
-        let was_told = !self.told.lock().is_empty();
-        self.looks.lock().push(!is_settled || was_told);
-        let before = self.looking.lock().replace(settled);
+        let was_delivered = !self.delivered.lock().is_empty();
+        self.checks.lock().push(!is_settled || was_delivered);
+        let before = self.waiting.lock().replace(settled);
         drop(before);
     }
 }
 
 impl Wake for Watch {
     fn wake(self: Arc<Self>) {
-        self.look();
+        self.check();
     }
 }
 
@@ -604,20 +608,20 @@ async fn a_conversation_is_not_settled_before_it_receives_the_end_of_its_run() {
     let watch = Arc::new(Watch {
         service: Arc::clone(&scene.service),
         view: Arc::clone(&conversation.view),
-        told: Arc::clone(&conversation.told),
-        looking: Mutex::default(),
-        looks: Mutex::default(),
+        delivered: Arc::clone(&conversation.delivered),
+        waiting: Mutex::default(),
+        checks: Mutex::default(),
     });
-    watch.look();
+    watch.check();
     conversation.message().await;
     scene.until_settled(&conversation).await;
-    let looks = watch.looks.lock().clone();
-    assert!(looks.len() > 2, "the watcher was notified of changes");
+    let checks = watch.checks.lock().clone();
+    assert!(checks.len() > 2, "the watcher was notified of changes");
     assert!(
-        looks.iter().all(|&is_right| is_right),
-        "the conversation settled before the watcher was notified: {looks:?}"
+        checks.iter().all(|&is_right| is_right),
+        "the conversation settled before the watcher was notified: {checks:?}"
     );
-    drop(watch.looking.lock().take());
+    drop(watch.waiting.lock().take());
     close_conversation(&scene.service, &conversation.view).await;
 }
 
@@ -626,7 +630,7 @@ async fn a_run_is_live_until_its_end_is_stored() {
     let scene = Scene::new(GOES_ON);
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
     let service = Arc::clone(&scene.service);
@@ -654,19 +658,19 @@ async fn the_snapshot_of_a_detached_run_is_private_and_removed_at_its_end() {
     let scene = Scene::new(GOES_ON);
     let key = "1a2b3c4d-0000-4000-8000-000000000000";
     let request = SpawnRequest {
-        kept: Some(key.into()),
+        detached_key: Some(key.into()),
         run_timeout_seconds: Some(600.0),
         ..request(scene.root.path())
     };
     let run = scene.spawn_as(request).await;
     let directory = scene.agent_dir().join("subagents/live");
     let shown = directory.join(format!("{key}.json"));
-    eventually("a snapshot", || shown.exists()).await;
+    eventually("the snapshot", || shown.exists()).await;
     let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
     assert_eq!((mode(&directory), mode(&shown)), (0o700, 0o600), "the snapshot is private to the user");
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     stop(&scene.service, &run).await.expect("the run is stopped");
-    eventually("the end of the snapshot", || !shown.exists()).await;
+    eventually("the removal of the snapshot", || !shown.exists()).await;
 }
 
 /// A run that ended long ago, with a transcript that is due for archiving.
@@ -715,13 +719,13 @@ async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     // The same calls as of a process that resumes it.
     let progress = LiveSnapshot { state: RunState::Running, ..LiveSnapshot::default() };
     let body = serde_json::to_string(&RunRecord { progress, ..resumed.clone() });
-    let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
+    let continued = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
     database
-        .execute(going_on, [&store.process(), &body.expect("the value is serialized"), &resumed.key])
+        .execute(continued, [&store.process(), &body.expect("the value is serialized"), &resumed.key])
         .expect("the statement succeeds");
     database.execute_batch("COMMIT").expect("the statement succeeds");
     let transcript = |run: &RunRecord| run.transcript.clone().expect("the run has a transcript");
-    eventually("the turn of the other one", || !transcript(&other).exists()).await;
+    eventually("the archived transcript of the other run", || !transcript(&other).exists()).await;
     assert!(transcript(&resumed).exists(), "the transcript of a resumed run is not archived");
     let kept = store.run(&resumed.key).expect("the run is readable").expect("the run is stored");
     assert_eq!((kept.is_live, kept.archived_ms), (true, None));
@@ -823,7 +827,7 @@ async fn each_of_many_results_is_delivered_in_full() {
         assert_eq!(text.matches(&format!("Result {number}.\n")).count(), 1, "{number}");
     }
     scene.until_settled(&conversation).await;
-    assert_eq!(conversation.told().len(), count);
+    assert_eq!(conversation.delivered().len(), count);
     close_conversation(&scene.service, &conversation.view).await;
 }
 
@@ -848,23 +852,25 @@ async fn an_active_run_older_than_the_newest_hundred_is_listed_and_its_end_is_an
 #[tokio::test]
 async fn a_result_in_the_session_file_is_not_delivered_again() {
     let scene = Scene::new(ENDS);
-    let told = leave_end(&scene, 1);
+    let delivered = leave_end(&scene, 1);
     let news = leave_end(&scene, 2);
     let entry = json!({
         "type": "custom_message", "customType": "subagent-announcement", "content": "…",
-        "details": { "deliveryIds": [told], "runIds": [], "runs": [] },
+        "details": { "deliveryIds": [delivered], "runIds": [], "runs": [] },
     });
     fs::write(scene.root.path().join("sessions/conversation.jsonl"), format!("{entry}\n"))
         .expect("the file is written");
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_settled(&conversation).await;
-    assert_eq!(conversation.told(), [news]);
+    assert_eq!(conversation.delivered(), [news]);
     close_conversation(&scene.service, &conversation.view).await;
     let open: i64 = scene
         .database()
-        .query_row("SELECT count(*) FROM delivery WHERE delivered_ms IS NULL AND id = ?1", [told], |row| {
-            row.get(0)
-        })
+        .query_row(
+            "SELECT count(*) FROM delivery WHERE delivered_ms IS NULL AND id = ?1",
+            [delivered],
+            |row| row.get(0),
+        )
         .expect("the query succeeds");
     assert_eq!(open, 0, "the result counts as delivered");
 }
@@ -875,14 +881,14 @@ async fn a_delivered_end_that_could_not_be_stored_is_not_delivered_again() {
     let scene = Scene::new(GOES_ON);
     let mut other = Actor::start(&scene.agent_dir());
     assert!(other.ask("run").starts_with("Accepted"));
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     other.kill();
     let runs = scene.service.runs(Some(SESSION.into())).await;
     let known =
         KnownDeliveries { delivered: vec![format!("{}-0", runs[0].key)], ..KnownDeliveries::default() };
     let conversation = scene.open(known, &[]).await;
     scene.until_settled(&conversation).await;
-    assert_eq!(conversation.told(), [""; 0]);
+    assert_eq!(conversation.delivered(), [""; 0]);
     assert!(!scene.service.runs(Some(SESSION.into())).await[0].is_live());
     close_conversation(&scene.service, &conversation.view).await;
 }
@@ -897,7 +903,7 @@ async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
         leave_call(&scene);
         leave_end(&scene, 1);
         conversation.message().await;
-        eventually("the list of all", || conversation.view.runs().len() == 3).await;
+        eventually("the list of all runs", || conversation.view.runs().len() == 3).await;
         for name in ["runs.db", "runs.db-wal", "runs.db-shm"] {
             let file = scene.agent_dir().join("subagents").join(name);
             if !is_damaged {
@@ -931,7 +937,7 @@ async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
             ((Some(5_010), Some("half"), 1), 2_500),
             "the rebuilt run is complete"
         );
-        eventually("all are stored", || {
+        eventually("the stored runs", || {
             let count = scene.database().query_row("SELECT count(*) FROM run", (), |row| row.get(0));
             count.is_ok_and(|count: i64| usize::try_from(count) == Ok(expected))
         })
@@ -975,7 +981,7 @@ async fn the_whole_report_is_delivered_without_replies_to_the_host() {
             assert!(text.contains(answer) && text.contains("Task: `look around`"), "{text}");
         }
         scene.until_settled(&conversation).await;
-        assert_eq!(conversation.told().len(), usize::from(is_told), "{}", run.run_id);
+        assert_eq!(conversation.delivered().len(), usize::from(is_told), "{}", run.run_id);
         let kept = scene.service.runs(Some(SESSION.into())).await.remove(0);
         assert_eq!(kept.status(), Some(BackgroundStatus::Success));
     }

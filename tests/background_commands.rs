@@ -10,8 +10,8 @@ use pi_subagent_native::orchestrate::background::commands::{
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
-    Clock, Report, action_report, already_finished, handed_over_report, info_report, list_report, log_report,
-    refused_report, started_report, stopped_report,
+    Clock, Report, action_report, already_finished, info_report, list_report, log_report,
+    moved_to_background_report, refused_report, started_report, stopped_report,
 };
 use pi_subagent_native::run::{RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
@@ -344,9 +344,9 @@ fn a_log_shows_the_newest_lines() {
     let archived = RunRecord { archived_ms: Some(NOW), ..runs().remove(2) };
     let mut text = String::new();
     for (heading, run, transcript, limit) in [
-        ("all of it", &run, Ok(transcript.clone()), 200),
+        ("the whole transcript", &run, Ok(transcript.clone()), 200),
         ("the newest three", &run, Ok(transcript), 3),
-        ("all that there can be", &run, Ok(more.clone()), 200),
+        ("a transcript of the maximum length", &run, Ok(more.clone()), 200),
         ("one line of a longer conversation", &run, Ok(more), 1),
         ("nothing yet", &run, Ok(Transcript::default()), 20),
         ("no file yet", &run, Err(io::Error::from(io::ErrorKind::NotFound)), 20),
@@ -385,7 +385,7 @@ fn actions_report_their_result() {
         section(
             &mut text,
             &format!("background: {runs} {}", refused.len()),
-            &handed_over_report(&vec![run.clone(); runs], &refused),
+            &moved_to_background_report(&vec![run.clone(); runs], &refused),
         );
     }
     let warnings = ["`model` was skipped".to_owned()];

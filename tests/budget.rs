@@ -22,14 +22,14 @@ fn shared(account: &SessionAccount, max: f64) -> Meter {
 }
 
 /// Returns a stage in one word, with its numbers.
-fn told(meter: &Meter) -> String {
+fn verdict(meter: &Meter) -> String {
     match meter.stage() {
         Stage::Fine => "fine".to_owned(),
         Stage::WrapUp(text) => {
             let numbers = text.split(['(', ')']).nth(1).expect("the numbers are in parentheses");
             format!("wrap up: {numbers}")
         }
-        Stage::Over(over) => over.to_string(),
+        Stage::Exceeded(exceeded) => exceeded.to_string(),
     }
 }
 
@@ -57,7 +57,7 @@ fn check(cases: &[(&str, Budget, Usage, &str)]) {
     for (label, budget, usage, expected) in cases {
         let mut meter = Meter::new(*budget, None, "scout");
         meter.record(usage);
-        assert_eq!(told(&meter), *expected, "{label}");
+        assert_eq!(verdict(&meter), *expected, "{label}");
         assert_eq!(meter.refusal(), None, "{label}");
     }
 }
@@ -131,9 +131,9 @@ fn the_child_is_warned_before_its_last_turn_for_any_limit() {
         ("no turn of one", max_turns(1), turns(0), "fine"),
         ("no turn of two", max_turns(2), turns(0), "fine"),
         ("the last turn of two", max_turns(2), turns(1), "wrap up: 1 of 2"),
-        ("the last turn but one of three", max_turns(3), turns(1), "fine"),
+        ("the second turn of three", max_turns(3), turns(1), "fine"),
         ("the last turn of three", max_turns(3), turns(2), "wrap up: 2 of 3"),
-        ("the last token is no last turn", max_tokens(3), tokens(2, 0, 0, 0), "fine"),
+        ("the last token does not make a last turn", max_tokens(3), tokens(2, 0, 0, 0), "fine"),
         ("79 % of a large number", max_tokens(u64::MAX), tokens(u64::MAX / 5 * 4 - 1, 0, 0, 0), "fine"),
         (
             "80 % of a large number",
@@ -155,7 +155,7 @@ fn tokens_of_every_kind_count_and_the_sums_of_the_provider_do_not() {
             tokens(0, 0, 10, 0),
             "`budget.maxTokens` reached: 10 of 10",
         ),
-        ("writing it counts", max_tokens(10), tokens(0, 0, 0, 10), "`budget.maxTokens` reached: 10 of 10"),
+        ("cache writes count", max_tokens(10), tokens(0, 0, 0, 10), "`budget.maxTokens` reached: 10 of 10"),
         ("the provider's own sum does not", max_tokens(10), Usage { total_tokens: 10, ..turns(1) }, "fine"),
         (
             "parts of the cost do not",
@@ -220,7 +220,7 @@ fn an_amount_above_zero_is_never_shown_as_zero() {
         } else {
             format!("`sessionBudget.maxCost` reached: {shown} of $0.000000001")
         };
-        assert_eq!(told(&meter), expected, "{spent}");
+        assert_eq!(verdict(&meter), expected, "{spent}");
     }
 }
 
@@ -254,8 +254,8 @@ fn the_child_reads_a_bound_in_words_and_the_caller_its_setting() {
         assert_eq!(meter.refusal(), None, "{setting}");
         meter.next_attempt();
         meter.record(&every);
-        let Stage::Over(over) = meter.stage() else { panic!("{setting}: {:?}", meter.stage()) };
-        assert_eq!(over.setting(), setting);
+        let Stage::Exceeded(exceeded) = meter.stage() else { panic!("{setting}: {:?}", meter.stage()) };
+        assert_eq!(exceeded.setting(), setting);
     }
 }
 
@@ -284,7 +284,7 @@ fn ten_times_ten_cents_are_a_dollar() {
         attempts.next_attempt();
         attempts.record(&cost(0.1));
         shared(&account, 1.0).record(&cost(0.1));
-        let has_ended = |meter: &Meter| matches!(meter.stage(), Stage::Over(_));
+        let has_ended = |meter: &Meter| matches!(meter.stage(), Stage::Exceeded(_));
         let expected = turn == 10;
         assert_eq!(has_ended(&cumulative), expected, "turn {turn}");
         assert_eq!(has_ended(&attempts), expected, "attempt {turn}");
@@ -313,7 +313,7 @@ fn a_lower_usage_report_does_not_refund() {
     let mut turns = Meter::new(max_turns(2), None, "scout");
     turns.record(&Usage { turns: 2, ..Usage::default() });
     turns.record(&Usage::default());
-    assert_eq!(told(&turns), "`budget.maxTurns` reached: 2 of 2");
+    assert_eq!(verdict(&turns), "`budget.maxTurns` reached: 2 of 2");
     for strange in [f64::NAN, -1.0, f64::NEG_INFINITY] {
         assert_eq!(SessionAccount::new(strange).spent(), 0.0, "{strange}");
     }
@@ -328,15 +328,15 @@ fn the_usage_of_all_attempts_is_summed() {
     meter.record(&usage(1, 100, 0.1));
     meter.record(&usage(2, 200, 0.2));
     meter.next_attempt();
-    assert_eq!(told(&meter), "fine");
+    assert_eq!(verdict(&meter), "fine");
     meter.record(&usage(1, 100, 0.1));
     meter.record(&usage(2, 150, 0.15));
-    assert_eq!(told(&meter), "wrap up: 4 of 5");
+    assert_eq!(verdict(&meter), "wrap up: 4 of 5");
     assert_eq!((meter.spent(), account.spent()), (0.35, 0.35));
     meter.next_attempt();
     meter.next_attempt();
     meter.record(&usage(1, 1, 0.0));
-    assert_eq!(told(&meter), "`budget.maxTurns` reached: 5 of 5");
+    assert_eq!(verdict(&meter), "`budget.maxTurns` reached: 5 of 5");
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn siblings_share_the_remaining_session_budget() {
         }
         for meter in &meters {
             assert_eq!(
-                told(meter),
+                verdict(meter),
                 "`sessionBudget.maxCost` reached: $1.0000 of $1.0000",
                 "{count} siblings"
             );
@@ -389,7 +389,7 @@ fn concurrent_charges_of_siblings_are_all_counted() {
 }
 
 /// Returns true if a charge is reported now. Dropping the future loses nothing.
-async fn is_told(spending: &mut Spending) -> bool {
+async fn is_notified(spending: &mut Spending) -> bool {
     tokio::time::timeout(Duration::ZERO, spending.changed()).await.is_ok()
 }
 
@@ -398,28 +398,28 @@ async fn a_run_is_notified_when_its_siblings_spend() {
     let account = SessionAccount::new(0.0);
     let [mut one, mut other, idle] = [0, 1, 2].map(|_| shared(&account, 1.0));
     let [mut of_one, mut of_other, mut of_idle] = [&one, &other, &idle].map(Meter::watch);
-    assert!(!is_told(&mut of_one).await, "no notice is sent before any spending");
+    assert!(!is_notified(&mut of_one).await, "no notice is sent before any spending");
     one.record(&cost(0.5));
-    assert!(is_told(&mut of_other).await);
-    assert!(!is_told(&mut of_other).await, "one charge sends one notice");
+    assert!(is_notified(&mut of_other).await);
+    assert!(!is_notified(&mut of_other).await, "one charge sends one notice");
     one.record(&cost(0.5));
-    assert!(!is_told(&mut of_other).await, "a repeated report sends no notice");
+    assert!(!is_notified(&mut of_other).await, "a repeated report sends no notice");
     other.record(&cost(0.25));
     other.record(&cost(0.5));
-    assert!(is_told(&mut of_one).await);
-    assert!(is_told(&mut of_idle).await, "several charges send one notice");
-    assert_eq!(told(&idle), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
+    assert!(is_notified(&mut of_one).await);
+    assert!(is_notified(&mut of_idle).await, "several charges send one notice");
+    assert_eq!(verdict(&idle), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
 
     let waiting = tokio::spawn(async move {
         of_one.changed().await;
-        told(&one)
+        verdict(&one)
     });
     other.record(&cost(0.75));
-    let told = tokio::time::timeout(Duration::from_secs(10), waiting)
+    let verdict = tokio::time::timeout(Duration::from_secs(10), waiting)
         .await
         .expect("the task is notified in time")
         .expect("the task is notified in time");
-    assert_eq!(told, "`sessionBudget.maxCost` reached: $1.2500 of $1.0000");
+    assert_eq!(verdict, "`sessionBudget.maxCost` reached: $1.2500 of $1.0000");
 }
 
 #[tokio::test]
@@ -428,7 +428,7 @@ async fn without_a_session_budget_no_notice_is_sent() {
     for session in [None, Some((account.clone(), 0.0))] {
         let mut spending = Meter::new(Budget::default(), session, "scout").watch();
         shared(&account, 1.0).record(&cost(0.5));
-        assert!(!is_told(&mut spending).await);
+        assert!(!is_notified(&mut spending).await);
     }
 }
 
@@ -482,7 +482,7 @@ fn next_turn(meter: &mut Meter) -> String {
     match meter.begin_turn() {
         NextTurn::Covered => "covered".to_owned(),
         NextTurn::Waits => "waits".to_owned(),
-        NextTurn::Over(over) => over.to_string(),
+        NextTurn::Exceeded(exceeded) => exceeded.to_string(),
     }
 }
 
@@ -526,13 +526,17 @@ fn the_expected_size_of_a_turn_is_the_newest_or_the_mean() {
         }
         next_turn(&mut meter)
     };
-    let over = |expected| {
+    let exceeded = |expected| {
         format!("`budget.maxCost` reached: $0.6000 of $1.0000, and the next turn takes about {expected}")
     };
     assert_eq!(rest(&[]), "covered", "the first turn is covered");
-    assert_eq!(rest(&[0.1, 0.5]), over("$0.5000"), "the newest turn counts if it is larger than the mean");
+    assert_eq!(
+        rest(&[0.1, 0.5]),
+        exceeded("$0.5000"),
+        "the newest turn counts if it is larger than the mean"
+    );
     assert_eq!(rest(&[0.3, 0.3]), "covered");
-    assert_eq!(rest(&[0.6]), over("$0.6000"));
+    assert_eq!(rest(&[0.6]), exceeded("$0.6000"));
     assert_eq!(rest(&[0.5, 0.1]), "covered", "the newest turn counts if it is smaller than the mean");
     let mut failed = Meter::new(own(1.0), None, "scout");
     failed.record_failed(&Usage { turns: 1, ..cost(0.6) });
@@ -559,7 +563,7 @@ fn a_new_agent_is_expected_to_cost_as_much_as_the_most_expensive_turn() {
     assert_eq!(next_turn(&mut meter("reviewer")), "covered");
     assert_eq!(meter("scout").refusal(), None);
     account_is_spent(&account, 0.2);
-    let refusal = |agent| meter(agent).refusal().map(|over| over.to_string());
+    let refusal = |agent| meter(agent).refusal().map(|exceeded| exceeded.to_string());
     assert_eq!(refusal("scout"), None, "cheap turns of the run itself are covered");
     assert_eq!(
         refusal("reviewer").as_deref(),

@@ -52,7 +52,7 @@ fn check(result: &ToolResult) -> &CheckReport {
     single(result).check.as_ref().unwrap_or_else(|| panic!("the result has no check: {}", result.text))
 }
 
-fn heard(scene: &Scene) -> String {
+fn received(scene: &Scene) -> String {
     fs::read_to_string(scene.path("heard")).unwrap_or_default()
 }
 
@@ -77,7 +77,7 @@ async fn work_that_passes_its_check_succeeds_and_the_result_says_so() {
         "The whole answer.\n\nCheck `echo fine; echo also >&2` passed: exit code 0\n```\nfine\nalso\n```";
     assert!(result.text.starts_with(expected), "{}", result.text);
     assert_eq!((check(&result).passed, check(&result).runs), (true, 1));
-    assert_eq!(heard(&scene).lines().count(), 1, "the child receives only its task");
+    assert_eq!(received(&scene).lines().count(), 1, "the child receives only its task");
 }
 
 #[tokio::test]
@@ -87,9 +87,9 @@ async fn failed_work_is_repaired_once_with_the_output_of_the_check() {
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert!(result.text.starts_with("Mended.\n\nCheck `"), "{}", result.text);
     assert_eq!((check(&result).passed, check(&result).runs), (true, 2));
-    let told = heard(&mends);
-    let told = told.lines().nth(1).expect("the child received a second command");
-    assert!(told.contains("one is missing") && told.contains("exit code 1"), "{told}");
+    let command = received(&mends);
+    let command = command.lines().nth(1).expect("the child received a second command");
+    assert!(command.contains("one is missing") && command.contains("exit code 1"), "{command}");
     assert_eq!(single(&result).usage.turns, 2);
 }
 
@@ -115,8 +115,8 @@ async fn a_child_in_json_mode_gets_no_repair_turn() {
     let words = "cat > /dev/null; begin; said 'Done.'; settled";
     for (label, script, config) in [
         ("one shot", words, json!({ "protocol": "json" })),
-        ("no turns left", "works; leave", json!({ "budget": { "maxTurns": 1 } })),
-        ("it has left", "works; exit 0", json!({})),
+        ("no remaining turns", "works; leave", json!({ "budget": { "maxTurns": 1 } })),
+        ("the child has exited", "works; exit 0", json!({})),
     ] {
         let scene = scene(script, "echo broken; exit 3", &config);
         let result = run(&scene).await;
@@ -162,9 +162,13 @@ async fn a_child_gets_a_limited_part_of_its_checks_output() {
     let scene = scene(&TWICE.replace("leave", again), flood, &json!({}));
     let result = run(&scene).await;
     assert_eq!(check(&result).runs, 2, "{}", result.text);
-    let told = heard(&scene).lines().last().expect("the child received a command").to_owned();
-    assert!((12_000..14_000).contains(&told.len()), "{} bytes", told.len());
-    assert!(told.contains("last"), "the child gets the end of the output: {}", &told[told.len() - 300..]);
+    let command = received(&scene).lines().last().expect("the child received a command").to_owned();
+    assert!((12_000..14_000).contains(&command.len()), "{} bytes", command.len());
+    assert!(
+        command.contains("last"),
+        "the child gets the end of the output: {}",
+        &command[command.len() - 300..]
+    );
 }
 
 #[tokio::test]
@@ -204,7 +208,14 @@ async fn repair_turns_count_towards_the_limits_of_the_run() {
         ("no money", mends, json!({ "budget": { "maxCost": 0.7 } }), RunOutcome::Failed, 2, 2),
         ("no money for a turn", ends, json!({ "budget": { "maxCost": 0.5 } }), RunOutcome::Failed, 1, 1),
         ("the last turn", mends, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Failed, 2, 2),
-        ("a turn too many", continues, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Budget, 1, 2),
+        (
+            "a turn beyond the limit",
+            continues,
+            json!({ "budget": { "maxTurns": 2 } }),
+            RunOutcome::Budget,
+            1,
+            2,
+        ),
         ("no time", hangs, json!({ "timeoutMs": 3000 }), RunOutcome::HardTimeout, 1, 1),
     ] {
         let mut config = bound.clone();
@@ -278,8 +289,9 @@ async fn a_run_whose_end_cannot_be_recorded_explains_the_consequence_for_undo() 
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     let notes = &single(&result).diagnostics;
-    let is_said = notes.iter().any(|note| note.starts_with("the changes of this run could not be recorded"));
-    assert!(is_said, "{notes:?}");
+    let is_reported =
+        notes.iter().any(|note| note.starts_with("the changes of this run could not be recorded"));
+    assert!(is_reported, "{notes:?}");
 }
 
 #[tokio::test]
@@ -347,7 +359,7 @@ async fn a_shown_command_is_one_line_without_secrets() {
         ] {
             let (progress, mut receiver) = tokio::sync::watch::channel(Progress::default());
             let seen = scene.path("seen");
-            let look = tokio::spawn(async move {
+            let poll = tokio::spawn(async move {
                 let is_it =
                     |shown: &Progress| shown.last_tool.as_deref().is_some_and(|tool| tool.starts_with(kind));
                 let shown = receiver.wait_for(is_it).await.expect("the update arrives").last_tool.clone();
@@ -357,7 +369,7 @@ async fn a_shown_command_is_one_line_without_secrets() {
             let result = scene.execute(&User::default(), &Control::default(), &progress).await;
             assert!(!result.is_error, "{kind}: {}", result.text);
             assert_eq!(single(&result).outcome, RunOutcome::Completed, "{kind}: {}", result.text);
-            let shown = look.await.expect("the task does not panic");
+            let shown = poll.await.expect("the task does not panic");
             assert!(!shown.contains("ghp_"), "{kind}: {shown}");
             assert!(shown.chars().count() <= LINE_CHARS && !shown.contains('\n'), "{kind}: {shown}");
             if kind == "check" {
@@ -405,7 +417,7 @@ async fn a_run_whose_tree_cannot_be_prepared_does_not_start() {
         assert!(error.starts_with("the private tree could not be prepared: `"), "{setup}: {}", result.text);
         assert!(error.ends_with(ended), "{setup}: {error}");
         assert!(!result.text.contains(secret), "{}", result.text);
-        assert_eq!((single(&result).outcome, heard(&scene).as_str()), (RunOutcome::Failed, ""), "{setup}");
+        assert_eq!((single(&result).outcome, received(&scene).as_str()), (RunOutcome::Failed, ""), "{setup}");
         assert_eq!(trees(&scene), 0, "{setup}");
         if setup.contains("pid") {
             is_gone(&scene.path("pid")).await;
@@ -417,16 +429,16 @@ async fn a_run_whose_tree_cannot_be_prepared_does_not_start() {
 async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result() {
     let scene = isolated("works; leave", "echo half > lock.json; exit 3", &json!({}));
     let result = run(&scene).await;
-    let left = single(&result).isolation.clone().expect("the run was isolated");
-    let branch = left.branch.expect("the result names a branch");
+    let artifacts = single(&result).isolation.clone().expect("the run was isolated");
+    let branch = artifacts.branch.expect("the result names a branch");
     assert!(result.text.contains(&format!("on the branch `{branch}`")), "{}", result.text);
     assert_eq!(single(&result).changes.as_deref(), Some(&["lock.json".to_owned()][..]));
     assert_eq!(trees(&scene), 0);
 
     let scene = isolated("works; leave", "git init -q inner; exit 3", &json!({}));
     let result = run(&scene).await;
-    let left = single(&result).isolation.clone().expect("the run was isolated");
-    let kept = left.kept.expect("the nested repository is kept");
+    let artifacts = single(&result).isolation.clone().expect("the run was isolated");
+    let kept = artifacts.kept.expect("the nested repository is kept");
     assert!(result.text.contains(&kept), "{}", result.text);
     let notices = single(&result).diagnostics.join("\n");
     assert!(notices.contains("`inner/` was not imported"), "{notices}");
@@ -451,7 +463,7 @@ async fn the_limits_and_the_abort_of_a_run_end_its_preparation() {
     };
     let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), abort);
     assert_eq!(
-        (single(&result).outcome, heard(&scene).as_str()),
+        (single(&result).outcome, received(&scene).as_str()),
         (RunOutcome::Aborted, ""),
         "{}",
         result.text
@@ -518,7 +530,7 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
     let message = asked.lock().expect("the lock is not poisoned").clone();
     let place = scene.path("").display().to_string();
     for line in [format!("setup: touch {place}set-up"), format!("check: touch {place}checked")] {
-        assert!(message.lines().any(|said| said == line), "{line}\n{message}\n{}", result.text);
+        assert!(message.lines().any(|text| text == line), "{line}\n{message}\n{}", result.text);
     }
     assert!(!scene.path("set-up").exists() && !scene.path("checked").exists());
 }
@@ -574,8 +586,8 @@ async fn no_git_variable_of_the_host_reaches_a_child_or_its_commands() {
         );
         assert_eq!(single(&result).changes.as_deref(), Some(&["made.txt".to_owned()][..]), "{isolation}");
         if isolation == "private" {
-            let left = single(&result).isolation.clone().expect("the run was isolated");
-            assert_eq!((left.commits, left.branch.is_some()), (1, true), "{}", result.text);
+            let artifacts = single(&result).isolation.clone().expect("the run was isolated");
+            assert_eq!((artifacts.commits, artifacts.branch.is_some()), (1, true), "{}", result.text);
             let set_up = fs::read_to_string(scene.path("setup")).expect("the file is readable");
             assert!(set_up.contains("subagent-trees"), "{set_up}");
         }

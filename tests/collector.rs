@@ -359,8 +359,8 @@ fn the_work_is_settled_by_the_event_of_pi() {
 
 #[test]
 fn later_records_do_not_change_the_result() {
-    let answer = |said: &str, tokens: u64| {
-        let mut record = message_end(&json!([text(said)]), "stop");
+    let answer = |answer_text: &str, tokens: u64| {
+        let mut record = message_end(&json!([text(answer_text)]), "stop");
         record["message"]["usage"] = json!({"input": tokens});
         record
     };
@@ -474,14 +474,14 @@ fn a_failed_shell_command_reports_its_error() {
         ("denied", vec![end("bash", true, denied)], Some(Refusal::Denied)),
         ("after much output", vec![end("bash", true, &long)], Some(Refusal::Denied)),
         (
-            "the greater one",
+            "the more severe refusal",
             vec![end("bash", true, read_only), end("bash", true, denied)],
             Some(Refusal::ReadOnly),
         ),
-        ("it went on", vec![end("bash", false, read_only)], None),
+        ("the command succeeded", vec![end("bash", false, read_only)], None),
         ("another tool", vec![end("read", true, denied)], None),
         ("far from the end", vec![end("bash", true, &format!("{denied}{}", "x".repeat(4_000)))], None),
-        ("only beside it", vec![end("bash", true, "Command exited with code 1")], None),
+        ("no denied path", vec![end("bash", true, "Command exited with code 1")], None),
     ] {
         let bytes = streams.concat();
         assert_eq!(collect(&bytes).refusal, expected, "{label}");
@@ -731,15 +731,15 @@ fn the_live_state_shows_streaming_and_the_last_stop_reason() {
     let steps: &[(&str, Value, bool, bool, Option<&str>)] = &[
         ("a prompt", user, false, false, None),
         ("a message begins", started(), true, true, None),
-        ("it thinks", update("thinking_delta"), false, true, None),
+        ("the model thinks", update("thinking_delta"), false, true, None),
         (
-            "it calls a tool",
+            "the model calls a tool",
             message_end(&json!([call("ls", &json!({}))]), "toolUse"),
             true,
             false,
             Some("toolUse"),
         ),
-        ("another, whose beginning is lost", update("thinking_delta"), true, true, Some("toolUse")),
+        ("another message without its beginning", update("thinking_delta"), true, true, Some("toolUse")),
         (
             "the agent ends",
             json!({"type": "agent_end", "messages": [], "willRetry": true}),
@@ -748,7 +748,7 @@ fn the_live_state_shows_streaming_and_the_last_stop_reason() {
             Some("toolUse"),
         ),
         ("again", delta("x"), true, true, Some("toolUse")),
-        ("it is aborted", message_end(&json!([text("x")]), "aborted"), true, false, Some("aborted")),
+        ("the message is aborted", message_end(&json!([text("x")]), "aborted"), true, false, Some("aborted")),
         (
             "a spelled-out update",
             json!({"assistantMessageEvent": {"type": "text_start"}, "type": "message_update"}),
@@ -797,7 +797,7 @@ fn a_faulty_line_does_not_affect_the_next() {
         ("huge numbers", b"{\"type\":\"auto_retry_start\",\"attempt\":1e999}", 1, 0),
         ("unknown message", b"{\"type\":\"message_end\",\"message\":null}", 1, 0),
         (
-            "message of another shape",
+            "message with another structure",
             b"{\"type\":\"message_end\",\"message\":{\"role\":7,\"content\":[1,[2]]}}",
             1,
             0,
@@ -1498,7 +1498,7 @@ fn lines_that_nearly_match_the_fast_path_give_the_same_result() {
 fn nothing_before_the_line_that_ends_a_banner_is_an_event() {
     let stream = "{\"type\":\"agent_settled\"}\nWelcome, begins\n{\"type\":\"agent_end\"}\nbegins\r\n{\"type\":\"agent_start\"}\nbegins\n";
     for size in [1, 3, stream.len()] {
-        let mut collector = Collector::new().behind(Some("begins"));
+        let mut collector = Collector::new().after_banner(Some("begins"));
         for chunk in stream.as_bytes().chunks(size) {
             collector.push(chunk);
         }

@@ -44,7 +44,7 @@ impl Scene {
         load(&self.paths("project"))
     }
 
-    fn told(&self) -> String {
+    fn report(&self) -> String {
         let loaded = self.load();
         let canonical = fs::canonicalize(self.root.path()).expect("the path exists").display().to_string();
         let mut lines = String::new();
@@ -100,10 +100,7 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
             "{ \"subagents\": { \"timeout\": 5, \"maxBytes\": 5, \"output.maxBytes\": 500, \"xyzzy\": 1, \"retry\": { \"attempts\": 2 } } }",
         ),
         ("twice", "{ \"subagents\": { \"maxDepth\": 1,\n \"maxDepth\": 2 } }"),
-        (
-            "a rule that there is none of",
-            "{ \"subagents\": { \"sanitize\": { \"allow\": [\"rule:asignment\"] } } }",
-        ),
+        ("an unknown rule", "{ \"subagents\": { \"sanitize\": { \"allow\": [\"rule:asignment\"] } } }"),
         (
             "a rule without `rule:`",
             "{ \"subagents\": { \"sanitize\": { \"allow\": [\"x-1-y\", \"jwt\"], \"homePaths\": \"mine\" } } }",
@@ -121,14 +118,14 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
         ),
         ("launcher field", "{ \"subagents\": { \"launchers\": { \"a\": { \"comand\": [\"ssh\"] } } } }"),
         (
-            "not yet in force",
+            "not yet active",
             "{ \"subagents\": { \"retry\": { \"enabled\": false }, \"sandbox\": \"auto\", \"protocol\": \"rpc\", \"launcher\": \"a\", \"spare\": { \"count\": 1 } } }",
         ),
-        ("in force already", "{ \"subagents\": { \"sandbox\": \"required\", \"protocol\": \"json\" } }"),
+        ("already active", "{ \"subagents\": { \"sandbox\": \"required\", \"protocol\": \"json\" } }"),
     ];
     let mut text = String::new();
     for (label, content) in cases {
-        writeln!(text, "## {label}\n{}", Scene::new().user(content).told())
+        writeln!(text, "## {label}\n{}", Scene::new().user(content).report())
             .expect("writing to a string succeeds");
     }
     insta::assert_snapshot!("config_mistakes", text);
@@ -148,7 +145,7 @@ fn a_forbidden_project_setting_is_reported_and_ignored() {
          \"projectAgentPolicy\": \"allow\",\n  \"nonInteractivePolicy\": \"allow\",\n  \"sandbox\": \"off\",\n  \
          \"tools\": { \"allow\": [\"read\", \"bash\"] }\n} }",
     );
-    insta::assert_snapshot!("config_project_refused", never.told() + &scene.told());
+    insta::assert_snapshot!("config_project_refused", never.report() + &scene.report());
     let mut expected = Config { timeout: Some(Duration::from_secs(1)), ..Config::default() };
     expected.tools.allow = Some(vec!["read".into()]);
     assert_eq!(scene.load().config, expected);
@@ -215,7 +212,11 @@ fn a_mistake_in_a_setting_that_restricts_refuses_delegation() {
         let broken = scene.load().broken.unwrap_or_else(|| panic!("{settings} was accepted"));
         assert!(broken.message.contains(&format!("`{at}`")), "{settings}: {broken}");
         assert_eq!(broken.line, Some(2), "{settings}: {broken}");
-        assert!(scene.told().contains("Nothing is delegated until this is corrected"), "{}", scene.told());
+        assert!(
+            scene.report().contains("Nothing is delegated until this is corrected"),
+            "{}",
+            scene.report()
+        );
     }
     let outside = Scene::new().user(r#"{ "enabled": false }"#).load().broken.expect("the file is refused");
     assert!(outside.message.contains("it belongs inside `subagents`"), "{outside}");
@@ -246,7 +247,7 @@ fn a_key_that_was_removed_is_reported_with_what_replaces_it_and_refuses_nothing(
     let scene = Scene::new().user(file);
     let expected = "Warning CONFIG_KEY_REMOVED /agent/subagents.json:1:18: `recordings` has no effect: runs are no longer \
                     recorded; set `PI_SUBAGENT_LOG=debug` in pi's environment to write a log\n";
-    assert_eq!(scene.told(), expected);
+    assert_eq!(scene.report(), expected);
     assert_eq!(scene.load().config.grace, Duration::from_millis(7));
 }
 
@@ -280,7 +281,7 @@ fn a_file_of_a_hundred_thousand_keys_is_read_quickly() {
     for (label, text, expected) in [
         ("too long", format!("{{\"subagents\":{{{long}}}}}"), "it has more than 65536 bytes"),
         ("too many keys", format!("{{\"subagents\":{{{}}}}}", keys(500)), "it has more than 500 members"),
-        ("too many keys beside it", format!("{{{}}}", keys(501)), "it has more than 500 members"),
+        ("too many other keys", format!("{{{}}}", keys(501)), "it has more than 500 members"),
     ] {
         let started = Instant::now();
         let loaded = Scene::new().project(&text).load();
@@ -330,7 +331,7 @@ fn a_project_file_of_another_user_is_ignored_with_a_notice() {
         return;
     }
     assert_eq!(
-        scene.told(),
+        scene.report(),
         "Warning CONFIG_FILE_FOREIGN /project/.pi/subagents.json: is ignored: it belongs to another user\n"
     );
 }
@@ -386,8 +387,8 @@ fn entries_of_other_users_in_parent_directories_are_ignored_and_hide_no_project_
         let loaded = load(&scene.paths("project/shared/work"));
         assert_eq!(loaded.broken, None, "{kind}");
         assert!(!loaded.config.enabled, "{kind}: the project's own file applies");
-        let told: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, &*found.message)).collect();
-        assert_eq!(told, [("CONFIG_FILE_FOREIGN", "is ignored: it belongs to another user")], "{kind}");
+        let report: Vec<_> = loaded.diagnostics.iter().map(|found| (found.code, &*found.message)).collect();
+        assert_eq!(report, [("CONFIG_FILE_FOREIGN", "is ignored: it belongs to another user")], "{kind}");
         assert!(loaded.sources.iter().any(|source| source.path.ends_with(mine)), "{kind}");
     }
 }
@@ -458,14 +459,14 @@ fn an_in_process_caller_may_loosen_settings_and_gets_the_first_mistake_as_an_err
             .is_on()
     );
 
-    let told = |object: Value| overlay(&config, &object).expect_err("the overlay is refused").to_string();
+    let report = |object: Value| overlay(&config, &object).expect_err("the overlay is refused").to_string();
     insta::assert_snapshot!(
         "config_overlay_mistakes",
         [
-            told(json!({ "allowwrite": true })),
-            told(json!({ "timeoutMs": "1s" })),
-            told(json!([])),
-            told(json!({ "output": true })),
+            report(json!({ "allowwrite": true })),
+            report(json!({ "timeoutMs": "1s" })),
+            report(json!([])),
+            report(json!({ "output": true })),
         ]
         .join("\n")
     );
@@ -500,18 +501,18 @@ fn each_mistake_in_a_launcher_is_reported_with_its_position_and_the_expected_val
         r#""piCommand": ["pi"]"#,
     ];
     let mut text = String::new();
-    let mut told = |launchers: &str| {
+    let mut report = |launchers: &str| {
         let file = format!("{{ \"subagents\": {{ \"launchers\": {{\n  {launchers}\n}} }} }}");
-        writeln!(text, "## {launchers}\n{}", Scene::new().user(&file).told())
+        writeln!(text, "## {launchers}\n{}", Scene::new().user(&file).report())
             .expect("writing to a string succeeds");
     };
     for field in fields {
-        told(&format!("\"far\": {{ {field} }}"));
+        report(&format!("\"far\": {{ {field} }}"));
     }
-    told(r#""far": "ssh""#);
-    told(r#""": { "command": ["ssh", "{argv}"] }"#);
-    told(r#""local": { "command": ["ssh", "{argv}"] }"#);
-    told(r#""far": { "command": ["ssh", "{argv}"] }, "far": { "command": ["srun", "{argv}"] }"#);
+    report(r#""far": "ssh""#);
+    report(r#""": { "command": ["ssh", "{argv}"] }"#);
+    report(r#""local": { "command": ["ssh", "{argv}"] }"#);
+    report(r#""far": { "command": ["ssh", "{argv}"] }, "far": { "command": ["srun", "{argv}"] }"#);
     insta::assert_snapshot!("config_launcher_mistakes", text);
 }
 
@@ -535,9 +536,9 @@ fn each_mistake_in_the_settings_of_agents_is_reported_with_its_position() {
          \"skills\": [\"review\"], \"maxTurns\": 7, \"context\": \"none\" },\n  \"*\": { \"maxCost\": \"1\", \"thinking\": \"inherit\" },\n  \
          \"a b\": {},\n  \"tester\": 5,\n  \"explorer\": {}\n} } }",
     );
-    insta::assert_snapshot!(scene.told(), @r#"
+    insta::assert_snapshot!(scene.report(), @r#"
     Error CONFIG_KEY_UNKNOWN /agent/subagents.json:2:35: `agents.explorer.timeout` is not a setting of an agent; did you mean `timeoutMs`? Nothing is delegated until this is corrected
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:3:23: `agents.explorer.tools` holds `"ba*"`; expected a list of plain tool names, such as ["read", "grep"], or `mcp__server__*`. Nothing is delegated until this is corrected
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:3:23: `agents.explorer.tools` contains `"ba*"`; expected a list of plain tool names, such as ["read", "grep"], or `mcp__server__*`. Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:5:21: `agents.*.maxCost` is `"1"`; expected an amount in USD such as 0.5, 0 for no limit. Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:6:3: `agents.a b` names no agent; expected `*` or the name of one. Nothing is delegated until this is corrected
     Error CONFIG_VALUE_INVALID /agent/subagents.json:7:13: `agents.tester` is `5`; expected an object of settings. Nothing is delegated until this is corrected
@@ -565,7 +566,7 @@ fn a_project_only_tightens_the_settings_of_agents() {
              \"context\": \"none\",\n  \"enabled\": false\n}, \"*\": { \"enabled\": true, \"skills\": [\"b\", \"c\"], \"maxTurns\": 3 } },\n\
              \"agentDirs\": [\"/etc\"], \"projectAgentDirs\": [\".claude/agents\"] } }",
         );
-    insta::assert_snapshot!(scene.told(), @r#"
+    insta::assert_snapshot!(scene.report(), @r#"
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:2:3: `agents.explorer.model` is ignored: a project file may not set it, only the user's own may
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:3:12: `agents.explorer.tools` is reduced: a project file may only remove entries; ["bash"] is not among ["read","grep"]
     Warning CONFIG_PROJECT_REFUSED /project/.pi/subagents.json:4:16: `agents.explorer.timeoutMs` is `1000` and is ignored: a project file may only make it stricter than `900`
@@ -591,14 +592,14 @@ fn a_project_only_tightens_the_settings_of_agents() {
 fn agent_directories_are_absolute_or_below_home_and_project_ones_inside_the_project() {
     let scene = Scene::new()
         .user("{ \"subagents\": { \"agentDirs\": [\"agents\"],\n  \"projectAgentDirs\": [\"../agents\"] } }");
-    insta::assert_snapshot!(scene.told(), @r#"
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:1:32: `agentDirs` holds `"agents"`; expected a list of paths that begin with `/` or `~/`
-    Error CONFIG_VALUE_INVALID /agent/subagents.json:2:24: `projectAgentDirs` holds `"../agents"`; expected a list of paths within a project, such as ".claude/agents"
+    insta::assert_snapshot!(scene.report(), @r#"
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:1:32: `agentDirs` contains `"agents"`; expected a list of paths that begin with `/` or `~/`
+    Error CONFIG_VALUE_INVALID /agent/subagents.json:2:24: `projectAgentDirs` contains `"../agents"`; expected a list of paths within a project, such as ".claude/agents"
     "#);
     let scene = Scene::new().user(
         r#"{ "subagents": { "agentDirs": ["~/.claude/agents", "/a"], "projectAgentDirs": [".claude/agents"] } }"#,
     );
-    assert_eq!(scene.told(), "");
+    assert_eq!(scene.report(), "");
     let config = scene.load().config;
     assert_eq!(config.agent_dirs, ["~/.claude/agents", "/a"]);
     assert_eq!(config.project_agent_dirs, [".claude/agents"]);
@@ -661,8 +662,8 @@ fn an_invalid_launcher_does_not_affect_the_others() {
         why,
         "is not valid (subagents.json:2): `launchers.box.pi` is not a field of a launcher; did you mean `piCommand`?"
     );
-    assert_eq!(scene.told().lines().count(), 1, "{}", scene.told());
-    let over =
+    assert_eq!(scene.report().lines().count(), 1, "{}", scene.report());
+    let overlaid =
         overlay(&loaded.config, &serde_json::json!({ "maxConcurrent": 1 })).expect("the overlay is valid");
-    assert!(over.broken_launchers.contains_key("box"), "an overlay keeps the broken launcher");
+    assert!(overlaid.broken_launchers.contains_key("box"), "an overlay keeps the broken launcher");
 }

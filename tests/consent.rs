@@ -112,7 +112,7 @@ async fn a_question_about_a_changed_file_shows_each_change_exactly() {
     let long = |end: &str| agent("", &format!("{}{end}", "Look.\n".repeat(3_000)));
     for (label, before, after, changes) in [
         (
-            "within what looks like a secret",
+            "within text that looks like a secret",
             check("API_KEY=abcd1234efgh5678ijkl npm test"),
             check("API_KEY=abcd1234efgh5678ijkl;./x.sh npm test"),
             ":\n- check: 'API_KEY=abcd1234efgh5678ijkl npm test'\n+ check: 'API_KEY=abcd1234efgh5678ijkl;./x.sh npm test'",

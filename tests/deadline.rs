@@ -31,9 +31,9 @@ async fn run(scene: &Scene) -> ToolResult {
 }
 
 /// The messages to the child, without its task.
-fn heard(scene: &Scene) -> Vec<Value> {
-    let heard = fs::read_to_string(scene.path("heard")).unwrap_or_default();
-    heard.lines().skip(1).map(|line| serde_json::from_str(line).expect("commands are JSON")).collect()
+fn received(scene: &Scene) -> Vec<Value> {
+    let received = fs::read_to_string(scene.path("heard")).unwrap_or_default();
+    received.lines().skip(1).map(|line| serde_json::from_str(line).expect("commands are JSON")).collect()
 }
 
 fn ended(result: &ToolResult) -> (RunOutcome, Option<&str>) {
@@ -46,8 +46,8 @@ async fn a_child_is_warned_before_its_time_is_up() {
     let scene = scene("works_on 'I look.'; hear; said 'What I have.'; settled; leave", 5000);
     let result = run(&scene).await;
     assert_eq!(ended(&result), (RunOutcome::Completed, Some("What I have.")), "{}", result.text);
-    let [steer] = &heard(&scene)[..] else {
-        panic!("the child did not receive exactly one message: {:?}", heard(&scene))
+    let [steer] = &received(&scene)[..] else {
+        panic!("the child did not receive exactly one message: {:?}", received(&scene))
     };
     assert_eq!(steer["type"], "steer");
     let words = steer["message"].as_str().unwrap_or_default();
@@ -69,7 +69,7 @@ async fn the_report_of_a_child_whose_time_is_up_is_the_partial_result() {
             "{label}: {}",
             result.text
         );
-        let asked = heard(&scene).pop().expect("the child received a command");
+        let asked = received(&scene).pop().expect("the child received a command");
         let words = asked["message"].as_str().unwrap_or_default();
         assert!(asked["type"] == "prompt" && words.starts_with("Your time for this task is up."), "{asked}");
         assert_eq!(
@@ -82,15 +82,19 @@ async fn the_report_of_a_child_whose_time_is_up_is_the_partial_result() {
 #[tokio::test]
 async fn a_child_whose_time_is_up_has_no_more_than_its_last_turn() {
     for (label, script, expected) in [
-        ("it does not stop", "works_on 'I look.'; sleep 20", "I look."),
-        ("it does not reply", "works_on 'I look.'; hear_stop; hear; sleep 20", "I look."),
+        ("the child does not stop", "works_on 'I look.'; sleep 20", "I look."),
+        ("the child does not reply", "works_on 'I look.'; hear_stop; hear; sleep 20", "I look."),
         (
-            "it calls a tool",
+            "the child calls a tool",
             "works_on 'I look.'; hear_stop; hear; begin; works_on 'More.'; sleep 20",
             "More.",
         ),
-        ("it leaves", "works_on 'I look.'; hear_stop; exit 0", "I look."),
-        ("it says nothing", "works_on 'I look.'; hear_stop; hear; begin; said ''; settled; leave", "I look."),
+        ("the child exits", "works_on 'I look.'; hear_stop; exit 0", "I look."),
+        (
+            "the child gives an empty answer",
+            "works_on 'I look.'; hear_stop; hear; begin; said ''; settled; leave",
+            "I look.",
+        ),
     ] {
         let result = run(&scene(script, 2000)).await;
         assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);

@@ -52,7 +52,7 @@ impl Scene {
         own.map(|agent| (agent.name.clone(), agent.source)).collect()
     }
 
-    fn told(&self, catalog: &Catalog) -> String {
+    fn report(&self, catalog: &Catalog) -> String {
         let lines =
             catalog.diagnostics.iter().map(|found| format!("{:?} {} {found}", found.severity, found.code));
         lines.collect::<Vec<_>>().join("\n").replace(&self.home.display().to_string(), "")
@@ -154,7 +154,7 @@ fn the_first_file_by_name_wins_if_two_define_one_agent() {
     let agent = catalog.find("same").expect("the agent exists");
     assert!(agent.path.as_ref().is_some_and(|path| path.ends_with("a.md")));
     assert_eq!(
-        scene.told(&catalog),
+        scene.report(&catalog),
         "Warning AGENT_NAME_DUPLICATE /agent/agents/b.md:1:1: agent `same` is already defined in `a.md`; this file is ignored"
     );
 }
@@ -189,13 +189,15 @@ fn a_broken_user_agent_is_not_replaced_by_a_builtin() {
     let catalog = scene.discover();
     let names: Vec<_> = catalog.agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["explorer", "researcher", "reviewer", "implementer"]);
-    let told = |name: &str| catalog.find(name).expect_err("the agent does not load").to_string();
+    let report = |name: &str| catalog.find(name).expect_err("the agent does not load").to_string();
     assert!(
-        told("worker").contains("w.md but does not load: line 3: `readonly` is `perhaps`"),
+        report("worker").contains("w.md but does not load: line 3: `readonly` is `perhaps`"),
         "{}",
-        told("worker")
+        report("worker")
     );
-    assert!(told("tester").contains("tester.md but does not load: line 2: `disable` switches the agent off"));
+    assert!(
+        report("tester").contains("tester.md but does not load: line 2: `disable` switches the agent off")
+    );
     scene.agent("agent/agents/x.md", "worker");
     assert_eq!(scene.discover().find("worker").expect("another user agent exists").source, Source::User);
 }
@@ -213,7 +215,7 @@ fn other_files_hidden_folders_and_packages_are_skipped() {
     assert!(
         catalog.diagnostics.iter().all(|found| found.code == "AGENT_FILE_NO_AGENT"),
         "{}",
-        scene.told(&catalog)
+        scene.report(&catalog)
     );
 }
 
@@ -231,7 +233,7 @@ fn agents_in_folders_are_found_and_an_upper_folder_comes_first() {
     let same = catalog.find("same").expect("the agent exists");
     assert!(same.path.as_ref().is_some_and(|path| path.ends_with("agents/zz.md")));
     assert_eq!(
-        scene.told(&catalog),
+        scene.report(&catalog),
         "Warning AGENT_NAME_DUPLICATE /agent/agents/a/same.md:1:1: agent `same` is already defined in \
          `/agent/agents/zz.md`; this file is ignored"
     );
@@ -243,8 +245,8 @@ fn folders_are_read_up_to_a_maximum_depth_and_number() {
     scene.agent("agent/agents/1/2/3/4/5/six.md", "five-deep");
     scene.agent("agent/agents/1/2/3/4/5/6/seven.md", "six-deep");
     assert_eq!(scene.found_in("code/project"), [("five-deep".to_owned(), Source::User)]);
-    let told = scene.told(&scene.discover());
-    assert!(told.contains("AGENT_DIRECTORY_TOO_LARGE") && told.contains("5 levels"), "{told}");
+    let report = scene.report(&scene.discover());
+    assert!(report.contains("AGENT_DIRECTORY_TOO_LARGE") && report.contains("5 levels"), "{report}");
 
     let scene = Scene::new();
     for folder in 0..300 {
@@ -254,8 +256,8 @@ fn folders_are_read_up_to_a_maximum_depth_and_number() {
     scene.agent("agent/agents/000/first.md", "first");
     scene.agent("agent/agents/299/last.md", "last");
     assert_eq!(scene.found_in("code/project"), [("first".to_owned(), Source::User)]);
-    let told = scene.told(&scene.discover());
-    assert_eq!(told.matches("AGENT_DIRECTORY_TOO_LARGE").count(), 1, "{told}");
+    let report = scene.report(&scene.discover());
+    assert_eq!(report.matches("AGENT_DIRECTORY_TOO_LARGE").count(), 1, "{report}");
 }
 
 #[cfg(unix)]
@@ -271,7 +273,10 @@ fn a_circular_link_is_followed_once() {
     symlink("..", agents.join("team/up")).expect("the link is created");
     symlink(scene.home.join("elsewhere"), agents.join("linked")).expect("the link is created");
     let names: Vec<_> = scene.found_in("code/project").into_iter().map(|(name, _)| name).collect();
-    assert_eq!((names, scene.told(&scene.discover())), (vec!["a".to_owned(), "b".to_owned()], String::new()));
+    assert_eq!(
+        (names, scene.report(&scene.discover())),
+        (vec!["a".to_owned(), "b".to_owned()], String::new())
+    );
 }
 
 #[cfg(unix)]
@@ -285,8 +290,8 @@ fn a_folder_of_another_user_in_a_project_is_ignored_with_a_notice() {
         return;
     }
     assert_eq!(scene.found_in("code/project"), []);
-    let told = scene.told(&scene.discover());
-    assert!(told.contains("AGENT_FILE_FOREIGN /code/project/.pi/agents/theirs:1:1"), "{told}");
+    let report = scene.report(&scene.discover());
+    assert!(report.contains("AGENT_FILE_FOREIGN /code/project/.pi/agents/theirs:1:1"), "{report}");
 }
 
 #[test]
@@ -297,23 +302,23 @@ fn a_call_of_a_broken_agent_explains_the_mistake() {
     scene.file("agent/agents/off.md", "---\nname: idle\ndisabled: true\n---\n");
     scene.file("agent/agents/large.md", &format!("---\nname: big\n---\n{}", "x".repeat(70_000)));
     let catalog = scene.discover();
-    let told = |name: &str| {
+    let report = |name: &str| {
         let error = catalog.find(name).expect_err("the agent does not load").to_string();
         error.replace(&scene.home.display().to_string(), "").split(". Available").next().map(str::to_owned)
     };
-    let told = |name: &str| told(name).expect("the caller gets a message");
+    let report = |name: &str| report(name).expect("the caller gets a message");
     assert_eq!(
-        told("hunter"),
+        report("hunter"),
         "`hunter` exists in /agent/agents/hunter.md but does not load: line 3: `timeoutMs` is `5m`; expected whole \
          milliseconds from 0 (the configured value) to 604800000"
     );
     assert!(
-        told(" tracker ").starts_with("`tracker` exists in /agent/agents/x.md but does not load: line 3: ")
+        report(" tracker ").starts_with("`tracker` exists in /agent/agents/x.md but does not load: line 3: ")
     );
-    assert!(told("x").contains("x.md but does not load"), "a broken agent is found by its file name");
-    assert!(told("idle").contains("off.md but does not load: line 3: `disabled` switches the agent off"));
-    assert!(told("big").contains("large.md but does not load: line 1: the file has more than 65536 bytes"));
-    assert!(told("large").contains("large.md"), "{}", told("large"));
+    assert!(report("x").contains("x.md but does not load"), "a broken agent is found by its file name");
+    assert!(report("idle").contains("off.md but does not load: line 3: `disabled` switches the agent off"));
+    assert!(report("big").contains("large.md but does not load: line 1: the file has more than 65536 bytes"));
+    assert!(report("large").contains("large.md"), "{}", report("large"));
 }
 
 #[test]
@@ -352,7 +357,7 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
     scene.file("code/project/.pi/agents", "not a directory");
     let catalog = scene.discover();
     assert!(catalog.find("linked").is_ok());
-    insta::assert_snapshot!("discover_unreadable", scene.told(&catalog));
+    insta::assert_snapshot!("discover_unreadable", scene.report(&catalog));
 }
 
 /// A stranger's repository can delay anyone who opens it.
@@ -391,9 +396,9 @@ fn only_regular_files_are_read() {
     }
     let (sent, received) = mpsc::channel();
     std::thread::spawn(move || drop(sent.send(scene.discover().diagnostics)));
-    let told = received.recv_timeout(Duration::from_secs(10)).expect("the thread ends in time");
-    assert_eq!(told.len(), 4, "{told:#?}");
-    for found in told {
+    let report = received.recv_timeout(Duration::from_secs(10)).expect("the thread ends in time");
+    assert_eq!(report.len(), 4, "{report:#?}");
+    for found in report {
         // The kernel may also prevent an ordinary user from opening it.
         let refused = ["it is not a regular file", "denied", "not permitted"];
         assert!(refused.iter().any(|why| found.message.contains(why)), "{found}");
@@ -426,7 +431,7 @@ fn agents_of_another_user_are_ignored_with_a_notice() {
     }
     assert_eq!(scene.found_in("code/project/a"), [("mine".to_owned(), Source::Project)]);
     assert_eq!(
-        scene.told(&scene.discover_in("code/project/a")),
+        scene.report(&scene.discover_in("code/project/a")),
         "Warning AGENT_FILE_FOREIGN /code/project/a/.pi/agents:1:1: is ignored: it belongs to another user\n\
          Warning AGENT_FILE_FOREIGN /code/project/a/.agents:1:1: is ignored: it belongs to another user\n\
          Warning AGENT_FILE_FOREIGN /code/project/.pi/agents/own.md:1:1: is ignored: it belongs to another user\n\
@@ -450,8 +455,11 @@ fn a_link_to_a_hidden_file_is_not_an_agent() {
     let catalog = discover(&cwd, &scene.home.join("agent"), Some(&scene.home), dirs);
     assert_eq!(catalog.find("open").expect("the agent exists").source, Source::Project);
     assert!(catalog.find("key").is_err());
-    let told = scene.told(&catalog);
-    assert!(told.contains("notes-key.md:1:1: ") && told.contains("it is hidden from sub-agents"), "{told}");
+    let report = scene.report(&catalog);
+    assert!(
+        report.contains("notes-key.md:1:1: ") && report.contains("it is hidden from sub-agents"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -463,7 +471,7 @@ fn a_directory_with_too_many_agents_is_read_in_part() {
     let catalog = scene.discover();
     assert_eq!(catalog.agents.len(), BUILTINS.len() + 256);
     assert_eq!(
-        scene.told(&catalog),
+        scene.report(&catalog),
         "Warning AGENT_DIRECTORY_TOO_LARGE /agent/agents:1:1: has 300 agent files; only the first 256 by name are read, \
          `256.md` is not"
     );
@@ -498,16 +506,16 @@ fn an_unknown_name_is_answered_with_the_existing_names() {
     let scene = Scene::new();
     scene.agent("agent/agents/a.md", "zeta");
     let catalog = scene.discover();
-    let told = |name: &str| catalog.find(name).expect_err("the agent does not exist").to_string();
+    let report = |name: &str| catalog.find(name).expect_err("the agent does not exist").to_string();
     insta::assert_snapshot!(
         "unknown_agent",
         [
-            told("exploer"),
-            told("Explorer"),
-            told("editor"),
-            told(" exploer"),
-            told("a\n\u{1b}[31mb"),
-            told(&"x".repeat(5000)),
+            report("exploer"),
+            report("Explorer"),
+            report("editor"),
+            report(" exploer"),
+            report("a\n\u{1b}[31mb"),
+            report(&"x".repeat(5000)),
         ]
         .join("\n")
     );
@@ -536,9 +544,9 @@ fn a_confirmation_is_bound_to_file_and_content() {
         let file = scene.home.join("agent/subagents/confirmed-agents.json");
         assert_eq!(fs::metadata(&file).expect("the file exists").permissions().mode() & 0o777, 0o600);
     }
-    let left: Vec<_> =
+    let remaining: Vec<_> =
         fs::read_dir(scene.home.join("agent/subagents")).expect("the directory is readable").collect();
-    assert_eq!(left.len(), 1, "no temporary file remains");
+    assert_eq!(remaining.len(), 1, "no temporary file remains");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 #[path = "support/call.rs"]
 mod call;
-#[path = "support/ear.rs"]
-mod ear;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -15,7 +15,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ear::Ear;
+use event_recorder::EventRecorder;
 use pi_subagent_native::orchestrate::background::{
     BackgroundEvent, BackgroundService, ConversationScope, KnownDeliveries, RunRecord, background,
     close_conversation, commands, open_conversation, send, stop, until_settled,
@@ -77,13 +77,13 @@ impl Scene {
 
     /// Returns the two runs of a call by their tasks, once both of their children work.
     async fn working(&self) -> Vec<RunRecord> {
-        let heard = self.root.path().join("heard");
-        eventually("both children", || {
-            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() == 2)
+        let received = self.root.path().join("heard");
+        eventually("the tasks of both children", || {
+            fs::read_to_string(&received).is_ok_and(|text| text.lines().count() == 2)
         })
         .await;
         let is_working = |run: &RunRecord| run.progress.state == RunState::Running;
-        let look = async {
+        let listed = async {
             loop {
                 let mut runs = self.runs().await;
                 if runs.len() == 2 && runs.iter().all(is_working) {
@@ -93,7 +93,7 @@ impl Scene {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        timeout(PATIENCE, look).await.expect("both runs are listed")
+        timeout(PATIENCE, listed).await.expect("both runs are listed")
     }
 }
 
@@ -152,21 +152,21 @@ async fn a_run_that_waits_only_for_the_disk_has_no_queue_position() {
 #[tokio::test]
 async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them() {
     let scene = Scene::new();
-    let ear = Ear::default();
+    let listener = EventRecorder::default();
     let view = open_conversation(
         &scene.service,
         SESSION.into(),
         scene.scope(),
         KnownDeliveries::default(),
-        ear.clone(),
+        listener.clone(),
     )
     .await;
     let call = scene.call();
     let runs = scene.working().await;
     let shows = |count| {
-        let ear = ear.clone();
-        let runs = move || Some(ear.0.lock().last()?.runs.as_ref()?.len());
-        eventually("the list of that length", move || runs() == Some(count))
+        let listener = listener.clone();
+        let runs = move || Some(listener.0.lock().last()?.runs.as_ref()?.len());
+        eventually("a list of the expected length", move || runs() == Some(count))
     };
     shows(2).await;
     let user = || Arc::new(User::default());
@@ -183,19 +183,19 @@ async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them()
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("no background run is live");
     timeout(PATIENCE, scene.service.close()).await.expect("the service closes in time");
     assert!(!call.is_finished(), "the foreground call continues");
-    let said = commands::answer(&scene.service, &view, "stop all", None, user()).await.plain();
-    assert!(said.contains("stopped 2 sub-agents"), "{said}");
+    let output = commands::answer(&scene.service, &view, "stop all", None, user()).await.plain();
+    assert!(output.contains("stopped 2 sub-agents"), "{output}");
     let result = timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
     let shows_ends = || {
-        let runs = ear.0.lock().last().and_then(|event| event.runs.clone());
+        let runs = listener.0.lock().last().and_then(|event| event.runs.clone());
         runs.is_some_and(|runs| runs.len() == 2 && runs.iter().all(|run| !run.is_live()))
     };
     eventually("the ended runs in the list", shows_ends).await;
-    let events = ear.0.lock().clone();
-    let told = |event: &BackgroundEvent| {
+    let events = listener.0.lock().clone();
+    let is_quiet = |event: &BackgroundEvent| {
         event.started.is_empty() && event.ended.is_empty() && event.message.is_none()
     };
-    assert!(events.iter().all(told), "the call gets the result: {events:?}");
+    assert!(events.iter().all(is_quiet), "the call gets the result: {events:?}");
     close_conversation(&scene.service, &view).await;
 }

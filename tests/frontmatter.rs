@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::agent::{
-    AgentDefinition, AgentDirs, Asks, Catalog, Context, Isolation, Network, OutputSchema, SandboxMode,
+    AgentDefinition, AgentDirs, AskTarget, Catalog, Context, Isolation, Network, OutputSchema, SandboxMode,
     ShellPolicy, Skills, Source, ToolPolicy, discover, is_free_of_side_effects, parse, plan_tools,
 };
 use pi_subagent_native::text::Severity;
@@ -37,7 +37,7 @@ fn agent_of(content: &str) -> AgentDefinition {
 }
 
 /// Returns each diagnostic in one line, without the directory, and whether the file still defines an agent.
-fn told(content: impl AsRef<[u8]>) -> String {
+fn report(content: impl AsRef<[u8]>) -> String {
     let (world, catalog) = catalog_of(content);
     let root = fs::canonicalize(world.path()).expect("the path exists").display().to_string();
     let lines: Vec<String> = catalog
@@ -99,11 +99,11 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
     ];
     let mut text = String::new();
     for (label, content) in cases {
-        writeln!(text, "## {label}: {}\n", told(content)).expect("writing to a string succeeds");
+        writeln!(text, "## {label}: {}\n", report(content)).expect("writing to a string succeeds");
     }
-    writeln!(text, "## not UTF-8: {}\n", told(b"---\nname: a\ndescription: caf\xe9\n---\n"))
+    writeln!(text, "## not UTF-8: {}\n", report(b"---\nname: a\ndescription: caf\xe9\n---\n"))
         .expect("writing to a string succeeds");
-    writeln!(text, "## UTF-16: {}", told(b"\xff\xfe-\0-\0-\0\n\0")).expect("writing to a string succeeds");
+    writeln!(text, "## UTF-16: {}", report(b"\xff\xfe-\0-\0-\0\n\0")).expect("writing to a string succeeds");
     insta::assert_snapshot!("frontmatter_mistakes", text);
 }
 
@@ -111,7 +111,7 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
 fn a_file_without_frontmatter_is_skipped_silently() {
     for content in [&b""[..], b"# Readme\n\nname: a\n", b"text\n---\nname: a\n---\n", b"caf\xe9\n", b"\0\0\0"]
     {
-        assert_eq!(told(content), "no agent\n", "{content:?}");
+        assert_eq!(report(content), "no agent\n", "{content:?}");
     }
 }
 
@@ -122,7 +122,7 @@ fn an_alias_bomb_gives_one_diagnostic_and_no_agent() {
         let aliases = vec![format!("*l{}", level - 1); 10].join(", ");
         writeln!(bomb, "l{level}: &l{level} [{aliases}]").expect("writing to a string succeeds");
     }
-    let text = told(format!("{bomb}---\nBody"));
+    let text = report(format!("{bomb}---\nBody"));
     assert!(text.starts_with("no agent\nError FRONTMATTER_SYNTAX"), "{text}");
 }
 
@@ -143,7 +143,7 @@ fn every_field_is_read() {
     assert_eq!(agent.network, Some(Network::Off));
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
     assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(Skills::All(true))));
-    assert_eq!(agent.ask, Asks::User);
+    assert_eq!(agent.ask, AskTarget::User);
     let parameters = agent.output_schema.as_ref().map(OutputSchema::parameters);
     assert_eq!(parameters.map(|schema| schema["properties"]["value"]["type"].clone()), Some("array".into()));
     assert_eq!(agent.content_hash.len(), 64);
@@ -575,7 +575,7 @@ fn an_unknown_restriction_is_a_warning_with_its_position() {
 fn one_field_in_two_spellings_is_an_error() {
     for fields in ["readonly: true\nreadOnly: false", "tools: read\ntool: bash", "maxTurns: 1\nmax_turns: 9"]
     {
-        let text = told(format!("---\nname: a\n{fields}\n---\nx"));
+        let text = report(format!("---\nname: a\n{fields}\n---\nx"));
         assert!(
             text.starts_with("no agent\nError") && text.contains("are the same field"),
             "{fields}: {text}"
@@ -625,7 +625,7 @@ fn a_sentence_about_tools_is_refused() {
     for tools in
         ["All tools except Bash", "everything but Bash", "no Bash", "Read, only git in Bash", "not Bash"]
     {
-        let text = told(format!("---\nname: a\ntools: {tools}\n---\nx"));
+        let text = report(format!("---\nname: a\ntools: {tools}\n---\nx"));
         let (_world, catalog) = catalog_of(format!("---\nname: a\ntools: {tools}\n---\nx"));
         let agent = catalog.agents.iter().find(|agent| agent.source == Source::User);
         let gets_shell = agent.is_some_and(|agent| tools_of(agent).contains(&"bash".to_owned()));

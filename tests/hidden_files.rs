@@ -165,8 +165,8 @@ async fn exchanging_a_root_with_a_link_brings_no_hidden_file_into_a_snapshot() {
                     taken += 1;
                     assert_no_object_has_secret(&store.directory(&snapshot.id));
                     // The names of hidden files are hidden, too.
-                    let said = format!("{snapshot:?}");
-                    assert!(!said.contains("known_hosts"), "{said}");
+                    let text = format!("{snapshot:?}");
+                    assert!(!text.contains("known_hosts"), "{text}");
                 }
             }
             drop(swapper);
@@ -257,7 +257,7 @@ async fn a_hidden_file_of_the_tree_is_skipped_and_reported() {
     for store in [scene.store().await, scene.sandboxed().await] {
         let store = store.hiding(&hidden);
         let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
-        assert_eq!(snapshot.left_out, ["keys", "tracked.key", "untracked.key"].map(PathBuf::from));
+        assert_eq!(snapshot.omitted, ["keys", "tracked.key", "untracked.key"].map(PathBuf::from));
         assert_no_object_has_secret(&store.directory(ID));
         let head = snapshot.base.clone().expect("there is a commit");
         let changes = store.changes(&snapshot, &head, &snapshot.tree).await.expect("the changes are listed");
@@ -270,8 +270,9 @@ async fn a_hidden_file_of_the_tree_is_skipped_and_reported() {
             .await
             .expect("the private tree is created");
         assert_no_file_has_secret(&tree.root);
-        let notice =
-            |path| format!("`{path}` is not in the private tree as it is: it is hidden or cannot be read");
+        let notice = |path| {
+            format!("`{path}` was not copied unchanged into the private tree: it is hidden or cannot be read")
+        };
         assert_eq!(tree.notices, ["keys", "tracked.key", "untracked.key"].map(notice));
         fs::remove_dir_all(scene.at("agent/subagent-trees")).expect("the directory is removed");
     }
@@ -331,8 +332,8 @@ async fn a_hidden_file_in_place_of_a_repository_file_is_in_no_message_and_no_cop
                     .expect("the directory is created");
                 symlink(&key, link).expect("the link is created");
             }
-            let said = work(&scene, &store).await;
-            assert!(!said.contains("HIDDEN"), "{place}, sandboxed {is_sandboxed}: {said}");
+            let text = work(&scene, &store).await;
+            assert!(!text.contains("HIDDEN"), "{place}, sandboxed {is_sandboxed}: {text}");
             assert_no_file_has_secret(&scene.at("agent"));
         }
     }
@@ -351,10 +352,10 @@ async fn a_directory_too_large_to_hide_a_file_in_it_is_named_with_a_solution() {
     }
     let store = scene.sandboxed().await.hiding(&[full.join("0")]);
     let refused = store.take(ID, &scene.root()).await.expect_err("the directory is too large");
-    let mut said = refused.to_string();
+    let mut text = refused.to_string();
     let mut source = std::error::Error::source(&refused);
     while let Some(cause) = source {
-        said = format!("{said}: {cause}");
+        text = format!("{text}: {cause}");
         source = cause.source();
     }
     let expected = format!(
@@ -362,5 +363,5 @@ async fn a_directory_too_large_to_hide_a_file_in_it_is_named_with_a_solution() {
          most 20000 files and directories remain",
         full.display()
     );
-    assert!(said.contains(&expected), "{said}");
+    assert!(text.contains(&expected), "{text}");
 }

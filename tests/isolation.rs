@@ -112,7 +112,7 @@ async fn the_changes_of_a_child_become_a_branch_and_a_patch_and_the_tree_is_remo
                 .changes_on_branch(&imported)
                 .contains("3 files changed, 3 insertions(+), 2 deletions(-)")
         );
-        assert!(imported.kept.is_none() && !isolated.tree.directory.exists());
+        assert!(imported.kept_tree.is_none() && !isolated.tree.directory.exists());
         isolated.scene.git(&["fsck", "--strict"]);
         // The patch makes the same changes in the user's tree.
         let patch = imported.patch.expect("the import has a patch").display().to_string();
@@ -208,7 +208,7 @@ async fn no_hook_or_link_of_the_childs_repository_is_used() {
         "{:?}",
         imported.notices
     );
-    let kept = imported.kept.as_deref().expect("the tree is kept");
+    let kept = imported.kept_tree.as_deref().expect("the tree is kept");
     assert!(
         kept.join("honest.txt").exists() && !isolated.tree.directory.exists(),
         "the tree is kept under another name"
@@ -251,7 +251,7 @@ const DOUBTFUL: &[Doubt] = &[
         "is not a directory",
     ),
     (
-        "there is none",
+        "the repository is missing",
         |isolated| fs::remove_dir_all(isolated.tree.root.join(".git")).expect("the directory is removed"),
         "is not a directory",
     ),
@@ -351,17 +351,17 @@ const DOUBTFUL: &[Doubt] = &[
 /// Each row: the child's change to its repository, and the notice. Its files are imported anyway.
 #[tokio::test]
 async fn doubtful_changes_are_kept_and_named() {
-    for (label, change, said) in DOUBTFUL {
+    for (label, change, expected) in DOUBTFUL {
         let isolated = Isolated::of(Scene::committed(), &[]).await;
         isolated.write("kept.txt", "changed");
         change(&isolated);
         let imported = isolated.import().await;
         assert!(
-            imported.notices.iter().any(|notice| notice.contains(said)),
+            imported.notices.iter().any(|notice| notice.contains(expected)),
             "{label}: {:?}",
             imported.notices
         );
-        assert!(imported.kept.as_ref().is_some_and(|kept| kept.join("kept.txt").exists()), "{label}");
+        assert!(imported.kept_tree.as_ref().is_some_and(|kept| kept.join("kept.txt").exists()), "{label}");
         assert_eq!(isolated.scene.git(&["show", &format!("{BRANCH}:kept.txt")]), "changed", "{label}");
         isolated.scene.git(&["fsck", "--strict"]);
     }
@@ -382,7 +382,7 @@ async fn commits_of_a_kept_tree_are_fetched_without_running_its_configuration() 
         isolated.git(&["config", key, &format!("!{program}")]);
         isolated.git(&["config", "--add", key, &program]);
     }
-    let kept = isolated.import().await.kept.expect("the tree is kept");
+    let kept = isolated.import().await.kept_tree.expect("the tree is kept");
     isolated.scene.git(&["fetch", "-q", &kept.display().to_string(), "+refs/*:refs/kept/*"]);
     assert_eq!(isolated.scene.git(&["show", "refs/kept/heads/other:other.txt"]), "on another branch");
     assert!(!mark.exists());
@@ -397,9 +397,9 @@ async fn a_file_that_would_block_git_is_named_and_everything_is_kept() {
     let since = Instant::now();
     let imported = isolated.store.import(&isolated.tree).await;
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
-    let said = "`new/.gitignore` is a FIFO or a device, and git would wait for it: remove it";
-    assert!(imported.notices[0].ends_with(said), "{:?}", imported.notices);
-    let kept = imported.kept.expect("the tree is kept");
+    let notice = "`new/.gitignore` is a FIFO or a device, and git would wait for it: remove it";
+    assert!(imported.notices[0].ends_with(notice), "{:?}", imported.notices);
+    let kept = imported.kept_tree.expect("the tree is kept");
     assert_eq!(fs::read_to_string(kept.join("new/file.txt")).expect("the file is readable"), "new");
     assert_eq!(imported.branch, None);
 }
@@ -474,9 +474,9 @@ async fn ignored_files_are_copied_and_never_through_a_link() {
         Path::new("../a/index.js")
     );
     assert_eq!((text("linked/private"), text("elsewhere/private")), (None, None));
-    let said = isolated.tree.notices.join("\n");
+    let notices = isolated.tree.notices.join("\n");
     for refused in ["../elsewhere", "kept.txt", ".git/config"] {
-        assert!(said.contains(&format!("`{refused}` (`isolation.copy`)")), "{said}");
+        assert!(notices.contains(&format!("`{refused}` (`isolation.copy`)")), "{notices}");
     }
     let imported = isolated.import().await;
     assert_eq!(imported, Imported::default(), "the copied files do not count as changes");
@@ -540,7 +540,7 @@ async fn changes_in_a_submodule_are_not_lost() {
         let imported = isolated.import().await;
         let expected = "`inner` was not imported: it is a separate repository, or cannot be read";
         assert_eq!(imported.notices, [expected], "{what}");
-        let kept = imported.kept.unwrap_or_else(|| panic!("{what}: the tree was not kept"));
+        let kept = imported.kept_tree.unwrap_or_else(|| panic!("{what}: the tree was not kept"));
         assert_ne!(fs::read_dir(kept.join("inner")).expect("the directory is readable").count(), 0, "{what}");
         assert!(imported.branch.is_some(), "{what}: the other changes are on the branch");
     }
@@ -580,7 +580,7 @@ async fn an_existing_branch_is_not_changed() {
     assert!(imported.notices[0].contains("`git update-ref` failed"), "{:?}", imported.notices);
     assert!(imported.branch.is_none() && imported.patch.is_some());
     assert_eq!(
-        fs::read_to_string(imported.kept.expect("the tree is kept").join("new.txt"))
+        fs::read_to_string(imported.kept_tree.expect("the tree is kept").join("new.txt"))
             .expect("the file is readable"),
         "new"
     );
@@ -592,7 +592,7 @@ async fn a_tree_that_grew_too_large_is_kept() {
     isolated.write("large", &"x".repeat(2 << 20));
     let imported = isolated.import().await;
     assert!(imported.notices[0].contains("take up 2.0 MiB"), "{:?}", imported.notices);
-    assert!(imported.branch.is_none() && imported.kept.is_some());
+    assert!(imported.branch.is_none() && imported.kept_tree.is_some());
     let scene = Scene::new();
     fs::remove_dir_all(scene.root().join(".git")).expect("the directory is removed");
     let refused =
@@ -675,7 +675,7 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
 #[tokio::test]
 async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept() {
     let isolated = Isolated::of(Scene::committed(), &[]).await;
-    let alive = isolated.store.hold_tree(ID).await.expect("the tree is free");
+    let alive = isolated.store.lock_tree(ID).await.expect("the tree is free");
     isolated.write("done.txt", "done");
     isolated.commit("of the child");
     isolated.write("half.txt", "half");
@@ -695,7 +695,7 @@ async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept
     isolated.git(&["branch", "other"]);
     isolated.write("done.txt", "done");
     let recovered = isolated.store.recover_trees().await;
-    let kept = recovered[0].1.kept.clone().expect("the tree is kept");
+    let kept = recovered[0].1.kept_tree.clone().expect("the tree is kept");
     assert!(kept.join("done.txt").exists() && !isolated.tree.directory.exists());
     assert_eq!(isolated.store.recover_trees().await, []);
 
@@ -759,9 +759,9 @@ async fn a_file_name_cannot_forge_a_line_of_a_message() {
     isolated.write("also\nodd/file", "text");
     isolated.scene.git_in(&isolated.tree.root.join("also\nodd"), &["init", "-q"]);
     let imported = isolated.store.import(&isolated.tree).await;
-    let said = [&isolated.tree.notices[..], &imported.notices].concat();
-    assert!(said.len() >= 2, "{said:?}");
-    for notice in &said {
+    let notices = [&isolated.tree.notices[..], &imported.notices].concat();
+    assert!(notices.len() >= 2, "{notices:?}");
+    for notice in &notices {
         assert!(!notice.chars().any(char::is_control), "{notice:?}");
     }
 }

@@ -83,11 +83,11 @@ impl RemoteClone {
     }
 
     async fn import_pack(&self, pack: &[u8], files: &str, tip: &str) -> Imported {
-        fs::write(&self.tree.back, pack).expect("the file is written");
+        fs::write(&self.tree.returned_pack, pack).expect("the file is written");
         let brought =
             RemoteChanges { files: files.to_owned(), tip: Some(tip.to_owned()), ..RemoteChanges::default() };
         let imported = self.store.import_remote(&self.tree, Ok(Some(brought))).await;
-        assert!(!self.tree.back.exists());
+        assert!(!self.tree.returned_pack.exists());
         self.scene.git(&["fsck", "--strict"]);
         imported
     }
@@ -105,7 +105,7 @@ async fn a_pack_becomes_a_branch_and_nothing_else_is_imported() {
     let secret = remote.object("blob", b"not part of it");
     let imported = remote.import(&[&files, &remote.tree_of(&files), &blob, &secret], &files, &files).await;
     assert_eq!(imported.notices, Vec::<String>::new());
-    assert_eq!((imported.branch.as_deref(), imported.commits, &imported.kept), (Some(BRANCH), 1, &None));
+    assert_eq!((imported.branch.as_deref(), imported.commits, &imported.kept_tree), (Some(BRANCH), 1, &None));
     assert_eq!(remote.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
     assert_eq!(remote.scene.git(&["rev-parse", BRANCH]), files);
     assert!(!remote.scene.git(&["cat-file", "--batch-all-objects", "--batch-check"]).contains(&secret));
@@ -138,7 +138,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
         let imported = remote.import_pack(&pack, files, tip).await;
         assert!(imported.notices.concat().contains(expected), "{label}: {:?}", imported.notices);
         assert_eq!(imported.branch, None, "{label}");
-        let kept = imported.kept.expect("the tree is kept");
+        let kept = imported.kept_tree.expect("the tree is kept");
         assert!(fs::read(&kept).expect("the file is readable").ends_with(&pack), "{label}");
         assert!(kept.starts_with(remote.scene.at("agent/trees")), "{}", kept.display());
         remote.scene.git(&["bundle", "list-heads", &kept.to_string_lossy()]);
@@ -154,7 +154,7 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
             "{label}: {:?}",
             imported.notices
         );
-        assert!(imported.branch.is_none() && imported.kept.is_some(), "{label}");
+        assert!(imported.branch.is_none() && imported.kept_tree.is_some(), "{label}");
     }
     // Files count without commits that are refused.
     let objects = [all.as_slice(), &[&foreign]].concat();
@@ -162,6 +162,6 @@ async fn an_invalid_pack_is_kept_as_a_bundle() {
     assert!(imported.notices.concat().contains("they do not descend"), "{:?}", imported.notices);
     assert_eq!((imported.branch.as_deref(), imported.commits), (Some(BRANCH), 0));
     assert_eq!(remote.scene.git(&["show", &format!("{BRANCH}:a.txt")]), "a");
-    let kept = imported.kept.expect("the tree is kept");
+    let kept = imported.kept_tree.expect("the tree is kept");
     remote.scene.git(&["fetch", "-q", &kept.to_string_lossy(), &format!("refs/heads/{BRANCH}-files")]);
 }

@@ -102,17 +102,17 @@ async fn a_missing_launcher_is_named() {
 
 #[tokio::test]
 async fn a_queued_launcher_is_quoted_when_its_run_ends() {
-    for (protocol, said) in [("rpc", "job 7 queued"), ("json", "job 7 queued"), ("rpc", "")] {
+    for (protocol, printed) in [("rpc", "job 7 queued"), ("json", "job 7 queued"), ("rpc", "")] {
         let mut scene = at(Place::Words, "", &json!({ "timeoutMs": 800, "protocol": protocol }));
-        let waits = format!("echo '{said}' >&2; exec cat >/dev/null");
+        let waits = format!("echo '{printed}' >&2; exec cat >/dev/null");
         far(&mut scene)["command"] = json!(["/bin/sh", "-c", waits, "sh", "{argv}"]);
         let (single, text) = run(&scene).await;
         let notices = &single.diagnostics;
-        let expected = format!("the child had sent nothing until then; `far` printed: `{said}`");
-        assert_eq!(notices.contains(&expected), !said.is_empty(), "{protocol}: {notices:?}");
+        let expected = format!("the child had sent nothing until then; `far` printed: `{printed}`");
+        assert_eq!(notices.contains(&expected), !printed.is_empty(), "{protocol}: {notices:?}");
         assert_eq!(
             notices.iter().any(|notice| notice.contains("`far` printed")),
-            !said.is_empty(),
+            !printed.is_empty(),
             "{notices:?}"
         );
         assert!(
@@ -134,7 +134,7 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
             for (label, script, begins, expected) in [
                 ("no pi", "", silent, "no-such-pi"),
                 ("an old pi", old, silent, "Unknown option: --no-extensions"),
-                ("a pi without a word", "exit 9", silent, "the child gave no reason"),
+                ("a pi without output", "exit 9", silent, "the child gave no reason"),
                 ("a full disk", "", not_started, "is the disk full?"),
                 ("no directory for temporary files", "", not_started, "is the disk full?"),
                 ("no directory of the project", "", not_started, "cd: "),
@@ -211,7 +211,7 @@ fn connected(script: &str, config: &Value) -> Scene {
 
 /// Waits until the child works. Returns it, and the processes of its connection.
 async fn at_work(scene: &Scene) -> (Pids, Vec<Pid>) {
-    eventually("the child", || read(scene, "pid").ends_with('\n')).await;
+    eventually("the start of the child", || read(scene, "pid").ends_with('\n')).await;
     eventually("the connection", || read(scene, "relay").lines().count() == 3).await;
     let mut child = Pids::default();
     child.push(read(scene, "pid").trim().parse().expect("the text is a number"));

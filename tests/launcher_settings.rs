@@ -4,11 +4,11 @@
 
 #[path = "support/call.rs"]
 mod call;
-#[path = "support/ear.rs"]
-mod ear;
 #[path = "support/engine.rs"]
 #[expect(dead_code, reason = "the scenes of engines are elsewhere")]
 mod engine;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/remote.rs"]
 #[expect(dead_code, reason = "the scenes of engines are elsewhere")]
 mod remote;
@@ -21,7 +21,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use ear::Ear;
+use event_recorder::EventRecorder;
 use pi_subagent_native::doctor::{Check, Status, doctor};
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
@@ -92,16 +92,16 @@ async fn a_model_known_only_to_the_remote_pi_is_used_remotely_and_refused_locall
         agent(&scene, "model: cluster/large");
         let user = || User { model: Some(model()), ..User::default() };
         let result = run(&scene, &user()).await;
-        let said = &result.text;
-        assert_eq!(said.starts_with("The whole answer."), is_there, "{place:?}: {said}");
+        let reported = &result.text;
+        assert_eq!(reported.starts_with("The whole answer."), is_there, "{place:?}: {reported}");
         assert_eq!(read(&scene, "argv").contains("--model cluster/large"), is_there, "{place:?}");
         let listed = listing(&scene, &user()).await;
         let explorer =
             listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("the agent is listed");
         assert_eq!(explorer.plan.is_ok(), is_there, "{place:?}: {:?}", explorer.plan);
         let checks = checks(&scene, user()).await;
-        let is_told = checks.iter().any(|check| check.message.contains("no such model"));
-        assert_eq!(is_told, !is_there, "{place:?}: {checks:?}");
+        let is_reported = checks.iter().any(|check| check.message.contains("no such model"));
+        assert_eq!(is_reported, !is_there, "{place:?}: {checks:?}");
     }
 }
 
@@ -128,7 +128,7 @@ async fn the_model_of_a_remote_background_child_is_not_checked_locally() {
         let scope =
             ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
         let known = KnownDeliveries::default();
-        let view = open_conversation(&service, session, scope, known, Ear::default()).await;
+        let view = open_conversation(&service, session, scope, known, EventRecorder::default()).await;
         let request = SpawnRequest {
             model: Some("cluster/large".into()),
             ..SpawnRequest::new("look".into(), cwd, context)
@@ -178,8 +178,11 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
         file.display()
     );
     let checks = checks(&scene, User::default()).await;
-    let said: Vec<_> = checks.iter().filter(|check| check.area == "configuration").collect();
-    assert!(said.iter().any(|check| check.status == Status::Error && check.message == expected), "{said:?}");
+    let reported: Vec<_> = checks.iter().filter(|check| check.area == "configuration").collect();
+    assert!(
+        reported.iter().any(|check| check.status == Status::Error && check.message == expected),
+        "{reported:?}"
+    );
     let result = run(&scene, &User::default()).await;
     let error = result.details.results[0].error.as_deref().expect("the run fails instead of running locally");
     assert!(error.starts_with("launcher: the configuration requests `clusted`"), "{error}");
@@ -296,7 +299,7 @@ async fn parallel_tasks_and_chain_steps_run_remotely() {
 async fn a_launcher_never_exceeds_its_limit_of_children() {
     let script = r#"mkdir "$home/alone" 2>/dev/null || echo >"$home/together"
         hear; begin; sleep 0.3; said 'Done.'; rmdir "$home/alone" 2>/dev/null; settled; leave"#;
-    for (most, is_together) in [(1, false), (2, true)] {
+    for (max, is_together) in [(1, false), (2, true)] {
         let mut scene = at(Place::Words, script, &json!({ "maxConcurrent": 4, "parallelConcurrency": 4 }));
         if is_together {
             // They wait for each other, so their speed does not matter.
@@ -306,10 +309,10 @@ async fn a_launcher_never_exceeds_its_limit_of_children() {
                 .replace(script, &waits);
             fs::write(scene.path("pi.sh"), pi).expect("the file is written");
         }
-        far(&mut scene)["maxConcurrent"] = most.into();
+        far(&mut scene)["maxConcurrent"] = max.into();
         let (spec, call) = tasks(&scene, ["first", "second"]);
         all_completed(&Box::pin(parallel(spec, call)).await);
-        assert_eq!(scene.path("together").exists(), is_together, "at most {most} children run together");
+        assert_eq!(scene.path("together").exists(), is_together, "at most {max} children run together");
     }
 }
 

@@ -102,18 +102,18 @@ fn started(scene: &Scene) -> Pids {
     pids
 }
 
-async fn nothing_is_left(scene: &Scene, place: Place, what: &str) {
+async fn nothing_remains(scene: &Scene, place: Place, what: &str) {
     let since = Instant::now();
     started(scene).gone(what).await;
     eventually(what, || naming(&scene.path("pi.sh")) == 0).await;
-    no_file_is_left(place, scene.root.path(), what).await;
+    no_file_remains(place, scene.root.path(), what).await;
     let took = since.elapsed();
     assert!(took < BOUND, "{what} took {took:?}");
 }
 
 /// Each stand-in has its own directory for temporary files. The program that ends the launcher also ends the launcher's first
 /// shell with its script. No `sshd` does that.
-async fn no_file_is_left(place: Place, root: &Path, what: &str) {
+async fn no_file_remains(place: Place, root: &Path, what: &str) {
     if place == Place::Words {
         let place = root.join("far/tmp");
         eventually(what, || fs::read_dir(&place).expect("the directory is readable").next().is_none()).await;
@@ -144,11 +144,11 @@ async fn no_remote_process_survives_an_abort_a_limit_or_a_budget() {
                     let act = async {
                         match cause {
                             Cause::Abort => {
-                                eventually("the child", is_up).await;
+                                eventually("the start of the child", is_up).await;
                                 cancel.cancel(CancelReason::Caller(None));
                             }
                             Cause::Budget => {
-                                eventually("the child", is_up).await;
+                                eventually("the start of the child", is_up).await;
                                 fs::write(scene.path("spend"), "").expect("the file is written");
                             }
                             Cause::Limit | Cause::HostKilled => {}
@@ -158,7 +158,7 @@ async fn no_remote_process_survives_an_abort_a_limit_or_a_budget() {
                     assert_eq!(result.details.results[0].outcome, outcome, "{case}: {}", result.text);
                     let was_up = is_up();
                     if was_up {
-                        nothing_is_left(&scene, place, &case).await;
+                        nothing_remains(&scene, place, &case).await;
                     }
                     was_up
                 })
@@ -207,7 +207,7 @@ async fn no_remote_process_survives_a_killed_host() {
                 .spawn()
                 .expect("the test program starts");
             let mut root = PathBuf::new();
-            eventually("the child", || {
+            eventually("the start of the child", || {
                 root = fs::read_to_string(report.path()).unwrap_or_default().into();
                 root.join("working").exists() || host.try_wait().is_ok_and(|ended| ended.is_some())
             })
@@ -223,7 +223,7 @@ async fn no_remote_process_survives_a_killed_host() {
             let since = Instant::now();
             pids.gone(&case).await;
             eventually(&case, || naming(&root.join("pi.sh")) == 0).await;
-            no_file_is_left(place, &root, &case).await;
+            no_file_remains(place, &root, &case).await;
             let took = since.elapsed();
             assert!(took < BOUND, "{case}: {took:?}");
             // The host has ended, and `cancel` may still write its mark.

@@ -98,8 +98,8 @@ async fn remote_processes_end_with_their_child_if_the_package_is_installed() {
 #[tokio::test]
 async fn a_limit_ends_the_remote_processes_of_the_child() {
     for protocol in ["rpc", "json"] {
-        let hear = if protocol == "rpc" { "hear; " } else { "" };
-        let script = format!("{LEAVES}{hear}begin; said 'So far.' toolUse; gate never");
+        let read_task = if protocol == "rpc" { "hear; " } else { "" };
+        let script = format!("{LEAVES}{read_task}begin; said 'So far.' toolUse; gate never");
         with_longer_limits(protocol, async |limit| {
             let scene = far(&script, Package::Current, &json!({ "timeoutMs": limit, "protocol": protocol }));
             let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
@@ -122,7 +122,7 @@ async fn no_remote_process_outlives_the_killed_script() {
     let mut child = Pids::default();
     let kill = async {
         let pid = || fs::read_to_string(scene.path("pid")).unwrap_or_default();
-        eventually("the child", || pid().ends_with('\n')).await;
+        eventually("the start of the child", || pid().ends_with('\n')).await;
         child.push(pid().trim().parse().expect("the text is a number"));
         let mut shell = Pids::default();
         shell.push(script_of(&scene));

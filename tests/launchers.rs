@@ -3,10 +3,10 @@
 
 #[path = "support/call.rs"]
 mod call;
-#[path = "support/ear.rs"]
-mod ear;
 #[path = "support/engine.rs"]
 mod engine;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "no test counts processes")]
 mod pids;
@@ -21,14 +21,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use ear::Ear;
 use engine::naming;
+use event_recorder::EventRecorder;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
     mark_delivered, open_conversation, resume, send, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, HandOver, single};
+use pi_subagent_native::orchestrate::{BackgroundMove, Call, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, ChildQuestion, Control, Host, HostContext, HostTool, RunOutcome, RunOverrides, RunSpec,
@@ -95,9 +95,9 @@ async fn every_scene_has_the_same_result_as_a_local_run() {
                 assert_eq!(read(&scene, "task"), TASK, "{place:?}");
             }
             if script == answers {
-                let heard: Value =
+                let received: Value =
                     serde_json::from_str(read(&scene, "heard").trim()).expect("the text is valid JSON");
-                assert_eq!(heard["message"], TASK, "{place:?}");
+                assert_eq!(received["message"], TASK, "{place:?}");
             }
         }
     }
@@ -113,7 +113,7 @@ async fn an_abort_ends_the_remote_child_and_runs_cancel_with_the_id_of_the_run()
         let control = Control { cancel: cancel.clone(), ..Control::default() };
         let user = User::default();
         let abort = async {
-            eventually("the child", || read(&scene, "pid").ends_with('\n')).await;
+            eventually("the start of the child", || read(&scene, "pid").ends_with('\n')).await;
             assert!(naming(&scene.path("pi.sh")) > 0, "{place:?}");
             cancel.cancel(CancelReason::Caller(None));
         };
@@ -210,7 +210,7 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
             !argv.contains(&*scene.path("agent").to_string_lossy()),
             "the arguments contain a local path: {argv}"
         );
-        let left = fs::read_dir(std::env::temp_dir()).expect("the directory is readable").flatten();
+        let remaining = fs::read_dir(std::env::temp_dir()).expect("the directory is readable").flatten();
         let prompt = argv
             .lines()
             .skip_while(|word| *word != "-e")
@@ -220,7 +220,7 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
         assert!(
             !Path::new(&prompt).exists(),
             "{prompt} still exists; the temporary directory has {} entries",
-            left.count()
+            remaining.count()
         );
 
         let single = &result.details.results[0];
@@ -286,12 +286,12 @@ async fn the_session_is_copied_back_if_the_launcher_has_a_command_for_it() {
             Ok(session) => {
                 let path = single.session_file.as_deref().expect("the run has a session file");
                 assert_eq!(fs::read_to_string(path).expect("the file is readable"), session);
-                let told = single.diagnostics.iter().any(|notice| notice.contains("session"));
-                assert!(!told, "{:?}", single.diagnostics);
+                let is_noted = single.diagnostics.iter().any(|notice| notice.contains("session"));
+                assert!(!is_noted, "{:?}", single.diagnostics);
             }
             Err(why) => {
-                let told = single.diagnostics.iter().any(|notice| notice.contains(why));
-                assert!(told, "{:?}", single.diagnostics);
+                let is_noted = single.diagnostics.iter().any(|notice| notice.contains(why));
+                assert!(is_noted, "{:?}", single.diagnostics);
             }
         }
     }
@@ -367,23 +367,29 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
     for place in places() {
         let (scene, context) = conversation(place, "hear; begin; hear; said 'Heard you.'; settled; leave");
         let service = background(&scene.path("agent"));
-        let ear = Ear::default();
+        let listener = EventRecorder::default();
         let cwd = scene.spec.cwd.clone();
         let scope = || ConversationScope {
             cwd: cwd.clone(),
             context: Arc::clone(&context),
             ends_with: Cancel::new(),
         };
-        let view =
-            open_conversation(&service, SESSION.into(), scope(), KnownDeliveries::default(), ear.clone())
-                .await;
+        let view = open_conversation(
+            &service,
+            SESSION.into(),
+            scope(),
+            KnownDeliveries::default(),
+            listener.clone(),
+        )
+        .await;
         let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), Arc::clone(&context));
         let receipt = spawn(&service, request, Arc::new(User::default())).await;
         eventually("the task", || !read(&scene, "heard").is_empty()).await;
         let run = service.runs(Some(SESSION.into())).await.remove(0);
         let sent = send(&service, &run, "and mind the gap", &scope(), Arc::new(User::default())).await;
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
-        let messages = || ear.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
+        let messages =
+            || listener.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
         assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
         assert_eq!(messages().len(), 1, "{place:?} {receipt:?} {sent:?}");
@@ -400,7 +406,7 @@ async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let scope =
         || ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
     let known = KnownDeliveries::default();
-    let view = open_conversation(&service, SESSION.into(), scope(), known, Ear::default()).await;
+    let view = open_conversation(&service, SESSION.into(), scope(), known, EventRecorder::default()).await;
     let request = SpawnRequest::new("look around".into(), cwd.clone(), Arc::clone(&context));
     spawn(&service, request, Arc::new(User::default())).await;
     timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("the run has ended");
@@ -420,16 +426,17 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
         let (scene, context) =
             conversation(place, "hear; begin; gate go; said 'Late answer.'; settled; leave");
         let service = background(&scene.path("agent"));
-        let ear = Ear::default();
+        let listener = EventRecorder::default();
         let scope = ConversationScope { cwd: scene.spec.cwd.clone(), context, ends_with: Cancel::new() };
         let view =
-            open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), ear.clone()).await;
-        let hand_over = HandOver::default();
-        let call = Call { hand_over: hand_over.clone(), ..call::call(Arc::new(User::default())) };
+            open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), listener.clone())
+                .await;
+        let background_move = BackgroundMove::default();
+        let call = Call { background_move: background_move.clone(), ..call::call(Arc::new(User::default())) };
         let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
         let call = tokio::spawn(single(spec, call));
         eventually("the task", || !read(&scene, "heard").is_empty()).await;
-        let runs = timeout(PATIENCE, hand_over.request())
+        let runs = timeout(PATIENCE, background_move.request())
             .await
             .expect("the request is answered in time")
             .expect("the call is moved");
@@ -439,7 +446,8 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
         assert_eq!(receipt.details.results[0].outcome, RunOutcome::Background);
         fs::write(scene.path("go"), "").expect("the file is written");
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
-        let messages = || ear.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
+        let messages =
+            || listener.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();
         eventually("a message", || !messages().is_empty()).await;
         assert!(mark_delivered(&service, &view, messages()[0].delivery_ids.clone()).await);
         assert_eq!(messages().len(), 1, "{place:?}");

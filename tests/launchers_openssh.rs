@@ -103,7 +103,7 @@ fn error(result: &ToolResult) -> &str {
 }
 
 /// Checks that there was one child, and that no process of the launcher remains.
-async fn one_is_gone(scene: &Scene, what: &str) {
+async fn one_child_ends(scene: &Scene, what: &str) {
     let since = Instant::now();
     let pids = started(scene);
     assert_eq!(pids.len(), 1, "{what}");
@@ -125,7 +125,7 @@ async fn a_cut_connection_fails_the_run_and_leaves_no_remote_process() {
         error(&result)
     );
     assert!(result.text.contains("So far.") && result.text.contains(LOOK_FIRST), "{}", result.text);
-    one_is_gone(&scene, "the child of a cut connection").await;
+    one_child_ends(&scene, "the child of a cut connection").await;
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn a_silent_network_failure_ends_the_run_and_then_the_child() {
         } else {
             assert!(result.text.contains("the user can test the launcher"), "{label}: {}", result.text);
         }
-        one_is_gone(&scene, label).await;
+        one_child_ends(&scene, label).await;
     }
 }
 
@@ -171,7 +171,7 @@ async fn a_slow_network_and_a_short_stall_do_no_harm() {
         .await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
         assert_eq!(single(&result).output.as_deref(), Some("The end."), "{label}");
-        one_is_gone(&scene, label).await;
+        one_child_ends(&scene, label).await;
     }
 }
 

@@ -127,13 +127,13 @@ async fn a_job_that_waits_for_drained_nodes_says_so_and_leaves_the_queue_with_it
             }
         };
         let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), abort);
-        let left = jobs();
+        let remaining = jobs();
         set_nodes("RESUME", "idle").await;
         let single = &result.details.results[0];
         let why = "queued and waiting for resources";
         let notices = &single.diagnostics;
         assert!(notices.iter().any(|notice| notice.contains(why)), "{label}: {notices:?}");
-        assert_eq!(left, "", "{label}");
+        assert_eq!(remaining, "", "{label}");
         assert_eq!(started(&scene).len(), 0, "{label}");
     }
 }

@@ -47,7 +47,7 @@ fn delta(text: &str) -> Value {
     json!({ "type": "message_update", "usage": {}, "assistantMessageEvent": event })
 }
 
-fn said(text: &str, more: &Value) -> Value {
+fn assistant_message(text: &str, more: &Value) -> Value {
     let mut message = json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] });
     let more = more.as_object().expect("the value is an object").clone();
     message.as_object_mut().expect("the value is an object").extend(more);
@@ -83,7 +83,7 @@ async fn no_update_and_no_unfinished_answer_shows_the_beginning_of_a_secret_of_s
 async fn no_shortened_message_shows_the_beginning_of_a_secret_of_several_words() {
     for reason in ["error", "aborted", "length"] {
         let text = format!("The words are: {}", &KNOWN[..18]);
-        let stream = [said(&text, &json!({ "stopReason": reason })), settled()];
+        let stream = [assistant_message(&text, &json!({ "stopReason": reason })), settled()];
         let (result, updates) = run(&stream, "").await;
         for all in [format!("{updates:?}"), format!("{result:?}")] {
             assert!(all.contains("The words are:") && !all.contains("correct"), "{reason}: {all}");
@@ -94,7 +94,7 @@ async fn no_shortened_message_shows_the_beginning_of_a_secret_of_several_words()
 #[tokio::test]
 async fn a_complete_answer_that_ends_like_the_beginning_of_a_secret_is_kept_whole() {
     let text = format!("It begins with {}", &KNOWN[..13]);
-    let stream = [said(&text, &json!({ "stopReason": "stop" })), settled()];
+    let stream = [assistant_message(&text, &json!({ "stopReason": "stop" })), settled()];
     let (result, _) = run(&stream, "").await;
     assert_eq!(result.text, text);
 }
@@ -116,7 +116,7 @@ async fn no_update_shows_a_secret_or_an_escape_in_the_name_of_a_model() {
         ("\u{1b}[31mfake\u{1b}[0m", "\u{1b}]0;title\u{7}m\u{9b}1"),
     ] {
         let more = json!({ "provider": provider, "model": model, "stopReason": "stop" });
-        let stream = [said("Done.", &more), settled()];
+        let stream = [assistant_message("Done.", &more), settled()];
         let (result, updates) = run(&stream, "").await;
         assert_eq!(result.text, "Done.");
         let named = updates.last().and_then(|last| last.model.clone()).expect("the last update names it");
@@ -202,7 +202,7 @@ async fn an_impossible_question_of_the_child_is_declined_and_reported() {
     let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
     let rows = [
         ("none", json!("none"), false),
-        ("those of its tools, which are none", json!("auto"), false),
+        ("the extensions of its tools, of which there are none", json!("auto"), false),
         ("an empty list", json!([]), false),
         ("one", json!(["/ext/asks.ts"]), true),
         ("all", json!("all"), true),
@@ -225,8 +225,8 @@ async fn an_impossible_question_of_the_child_is_declined_and_reported() {
         let answer = fs::read_to_string(scene.path("answer")).expect("the child received an answer");
         assert_eq!(answer.contains("\"cancelled\":true"), !is_asked, "{label}: {answer}");
         let notices = &result.details.results[0].diagnostics;
-        let is_said = notices.iter().any(|notice| notice.starts_with("a question was declined"));
-        assert_eq!(is_said, !is_asked, "{label}: {notices:?}");
+        let is_reported = notices.iter().any(|notice| notice.starts_with("a question was declined"));
+        assert_eq!(is_reported, !is_asked, "{label}: {notices:?}");
     }
 }
 
@@ -257,9 +257,9 @@ async fn a_question_too_long_to_show_is_declined_and_the_result_says_so() {
         let answer = fs::read_to_string(scene.path("answer")).expect("the child received an answer");
         assert!(answer.contains("\"cancelled\":true"), "{method}: {answer}");
         let notices = &result.details.results[0].diagnostics;
-        let is_said =
+        let is_reported =
             notices.iter().any(|notice| notice.starts_with("a question was declined: it was too long"));
-        assert!(is_said, "{method}: {notices:?}");
+        assert!(is_reported, "{method}: {notices:?}");
     }
 }
 
@@ -301,13 +301,20 @@ async fn no_invisible_character_reaches_a_caller() {
         ("an answer", json!({ "stopReason": "stop" }), 0),
         ("an error of the provider", json!({ "stopReason": "error", "errorMessage": hidden }), 0),
         ("an unknown end", json!({ "stopReason": hidden }), 3),
-        ("words on standard error", json!({ "stopReason": "aborted" }), 3),
+        ("text on standard error", json!({ "stopReason": "aborted" }), 3),
     ] {
         let mut model = json!({ "provider": hidden, "model": hidden });
         let more = more.as_object().expect("the value is an object").clone();
         model.as_object_mut().expect("the value is an object").extend(more);
         let update = json!({ "type": "message_update", "usage": {}, "assistantMessageEvent": call });
-        let stream = [delta(&hidden), update, tool.clone(), ended.clone(), said(&hidden, &model), settled()];
+        let stream = [
+            delta(&hidden),
+            update,
+            tool.clone(),
+            ended.clone(),
+            assistant_message(&hidden, &model),
+            settled(),
+        ];
         let after = format!("printf '%s\\n' '{hidden}' >&2; exit {exit}");
         let (result, updates) = run(&stream, &after).await;
         let all = format!("{result:?}{updates:?}");

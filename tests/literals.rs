@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pi_subagent_native::agent::{Asks, Network, Source, Tool};
+use pi_subagent_native::agent::{AskTarget, Network, Source, Tool};
 use pi_subagent_native::config::{OnRestart, Origin};
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
 
 use pi_subagent_native::orchestrate::background::{
-    BackgroundStatus, Cleanup, Happened, ReceiptStatus, RunRecord,
+    BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::present::runs::PanelAction;
@@ -63,7 +63,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("Diagnostic.severity", texts(Severity::TEXTS)),
         ("DoctorCheck.status", texts(CheckStatus::TEXTS)),
         ("ArrivingCall.tool", delegating.iter().map(|tool| tool.as_str()).collect()),
-        ("DeliveryStep.step", ["look", "send", "arrived", "confirm"].into_iter().collect()),
+        ("DeliveryStep.step", ["check", "send", "arrived", "confirm"].into_iter().collect()),
         ("EarlyOptions.tool", delegating.into_iter().map(Tool::as_str).collect()),
         ("MarkStyle.color", Mark::ALL.into_iter().map(Mark::color).collect()),
         ("MarkStyle.name", texts(Mark::TEXTS)),
@@ -72,7 +72,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
-        ("RunEvent.happened", texts(Happened::TEXTS)),
+        ("RunEvent.event", texts(RunEventKind::TEXTS)),
         ("SandboxReport.network", texts(Network::TEXTS)),
         ("SanitizeOptions.homePaths", texts(HomePaths::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
@@ -84,7 +84,10 @@ fn every_union_in_the_types_matches_the_code() {
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("Restart.mode", [OnRestart::Ask, OnRestart::Resume].into_iter().map(OnRestart::as_str).collect()),
-        ("SpawnableAgent.asks", [Asks::User, Asks::Parent].into_iter().map(Asks::as_str).collect()),
+        (
+            "SpawnableAgent.asks",
+            [AskTarget::User, AskTarget::Parent].into_iter().map(AskTarget::as_str).collect(),
+        ),
         ("SpawnableAgent.source", texts(Source::TEXTS)),
         ("StateLabel.mark", texts(Mark::TEXTS)),
         ("Streaming.state", texts(RunState::TEXTS)),

@@ -96,7 +96,7 @@ impl Log {
     }
 
     /// Panics unless a line of this component has all these words.
-    fn says(&self, part: &str, words: &[&str]) {
+    fn assert_line(&self, part: &str, words: &[&str]) {
         let text = self.text();
         let part = format!(" {part}: ");
         let is_it = |line: &str| line.contains(&part) && words.iter().all(|word| line.contains(word));
@@ -104,9 +104,9 @@ impl Log {
     }
 }
 
-struct Ear;
+struct AcceptingListener;
 
-impl Listener for Ear {
+impl Listener for AcceptingListener {
     async fn notify(&mut self, _: BackgroundEvent) -> Ack {
         Ack::Accepted
     }
@@ -150,26 +150,26 @@ async fn each_decision_is_a_line_with_its_component_and_its_reason() {
 async fn succeeds(log: &Log, scene: &Scene) {
     scene.write("agent/subagents.json", r#"{ "subagents": { "graceMss": 7 } }"#);
     assert!(!scene.run("explorer").await.is_error);
-    log.says("config", &["has no effect", "graceMss", "did you mean"]);
-    log.says("agent", &["the agent is found", "from=builtin"]);
-    log.says("agent", &["a tool is dropped", "bash"]);
-    log.says("run", &["the model is chosen", "from="]);
-    log.says("sandbox", &["nothing restrains the child", "there is no warden"]);
-    log.says("queue", &["run{id=", "slot", "the run has its slot", "waited_ms="]);
-    log.says("child", &["the child has started", "pid="]);
-    log.says("child", &["attempt{number=1}", "child{pid=", "the child has ended", "Settled"]);
-    log.says("run", &["the run has ended", "outcome=completed"]);
+    log.assert_line("config", &["has no effect", "graceMss", "did you mean"]);
+    log.assert_line("agent", &["the agent is found", "from=builtin"]);
+    log.assert_line("agent", &["a tool is dropped", "bash"]);
+    log.assert_line("run", &["the model is chosen", "from="]);
+    log.assert_line("sandbox", &["nothing restrains the child", "there is no warden"]);
+    log.assert_line("queue", &["run{id=", "slot", "the run has its slot", "waited_ms="]);
+    log.assert_line("child", &["the child has started", "pid="]);
+    log.assert_line("child", &["attempt{number=1}", "child{pid=", "the child has ended", "Settled"]);
+    log.assert_line("run", &["the run has ended", "outcome=completed"]);
     let env = fs::read_to_string(scene.path("env")).expect("the child wrote the file");
     assert!(env.contains("PI_SUBAGENT_CHILD=1") && !env.contains(log::VARIABLE), "{env}");
     // Another child boots after the result.
     eventually("a spare child", || log.text().matches("purpose=Spare").count() == 1).await;
     timeout(PATIENCE, end_spares()).await.expect("the spare children end");
-    log.says("early", &["a spare child is discarded", "or pi ends"]);
+    log.assert_line("early", &["a spare child is discarded", "or pi ends"]);
 }
 
 async fn is_refused(log: &Log, scene: &Scene) {
     assert!(scene.run("nobody").await.is_error);
-    log.says("agent", &["the call is refused", "nobody"]);
+    log.assert_line("agent", &["the call is refused", "nobody"]);
 }
 
 async fn fails(log: &Log) {
@@ -177,24 +177,24 @@ async fn fails(log: &Log) {
     let stuck = "trap '' TERM; hear; begin; while test -d \"$home\"; do sleep 0.1; done";
     let scene = Scene::new(stuck, brief("idleTimeoutMs", json!(300)));
     assert!(scene.run("explorer").await.is_error);
-    log.says("child", &["a program ends", "Silent(300ms)"]);
-    log.says("child", &["not exited within its grace period and is killed"]);
-    log.says("run", &["the run has ended", "outcome=idle_timeout", "`idleTimeoutMs`"]);
+    log.assert_line("child", &["a program ends", "Silent(300ms)"]);
+    log.assert_line("child", &["not exited within its grace period and is killed"]);
+    log.assert_line("run", &["the run has ended", "outcome=idle_timeout", "`idleTimeoutMs`"]);
 
     let scene = Scene::new(GIVES_UP, json!({ "retry": { "maxAttempts": 2, "backoffMs": 10 } }));
     assert!(scene.run("explorer").await.is_error);
-    log.says("run", &["another attempt follows", "next=2", "pause=10ms"]);
-    log.says("run", &["the attempt has ended", "500 for [REDACTED]"]);
+    log.assert_line("run", &["another attempt follows", "next=2", "pause=10ms"]);
+    log.assert_line("run", &["the attempt has ended", "500 for [REDACTED]"]);
 
     let turns = "hear; begin; said '' toolUse; said '' toolUse; leave";
     let scene = Scene::new(turns, brief("budget", json!({ "maxTurns": 1 })));
     assert!(scene.run("explorer").await.is_error);
-    log.says("budget", &["the run is ended", "`budget.maxTurns` reached"]);
+    log.assert_line("budget", &["the run is ended", "`budget.maxTurns` reached"]);
 
     let asks = r#"hear; begin; printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'
         hear; said 'The whole answer.'; settled; leave"#;
     assert!(!Scene::new(asks, json!({ "inheritExtensions": "none" })).run("explorer").await.is_error);
-    log.says("question", &["is declined", "is_forged=true"]);
+    log.assert_line("question", &["is declined", "is_forged=true"]);
 }
 
 /// Two runs of a pi with one slot.
@@ -208,7 +208,7 @@ async fn waits(log: &Log) {
         scene.write("go", "");
     };
     tokio::join!(scene.run("explorer"), scene.run("explorer"), second);
-    log.says(
+    log.assert_line(
         "queue",
         &["the run waits", "position=1", "this process has as many children as `maxConcurrent` allows"],
     );
@@ -223,23 +223,25 @@ async fn is_delivered(log: &Log) {
         context: Arc::clone(&context),
         ends_with: Cancel::new(),
     };
-    let view = open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), Ear).await;
+    let view =
+        open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), AcceptingListener)
+            .await;
     let request = SpawnRequest::new(TASK.into(), scene.path("project"), context);
     let refused = SpawnRequest { agent: Some("nobody".into()), ..request.clone() };
     let refused = spawn(&service, refused, Arc::new(User::default())).await;
     assert!(!matches!(refused, Receipt::Accepted { .. }), "{refused:?}");
-    log.says("agent", &["the background run does not start here", "nobody"]);
+    log.assert_line("agent", &["the background run does not start here", "nobody"]);
     let request = SpawnRequest { agent: Some("explorer".into()), ..request };
     let receipt = spawn(&service, request, Arc::new(User::default())).await;
     let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
     timeout(PATIENCE, until_settled(&service, &view, Some(PATIENCE))).await.expect("the run settles");
-    log.says("delivery", &["the end of a run is stored", &run_id, "Completed", "is_silent=false"]);
-    log.says("delivery", &["results are handed to the conversation", SESSION]);
+    log.assert_line("delivery", &["the end of a run is stored", &run_id, "Completed", "is_silent=false"]);
+    log.assert_line("delivery", &["results are handed to the conversation", SESSION]);
     let ids = delivery_ids(&log.text());
     mark_delivered(&service, &view, ids.clone()).await;
-    log.says("delivery", &["the conversation contains the results", &ids[0]]);
+    log.assert_line("delivery", &["the conversation contains the results", &ids[0]]);
     close_conversation(&service, &view).await;
-    log.says("delivery", &["the conversation is closed", "undelivered=0"]);
+    log.assert_line("delivery", &["the conversation is closed", "undelivered=0"]);
 }
 
 /// The ids in the line about deliveries.
@@ -264,13 +266,13 @@ async fn is_isolated_and_checked(log: &Log) {
         "---\nname: writer\nreadonly: false\nisolation: private\ncheck: test -e nothing\n---\nWrite.\n";
     scene.write("agent/agents/writer.md", agent);
     assert!(scene.run("writer").await.is_error);
-    log.says("warden", &["the machine was probed"]);
-    log.says("warden", &["the warden has started a program"]);
-    log.says("warden", &["run{id=", "the warden reports", "Gone"]);
-    log.says("sandbox", &["nothing restrains the child", "switched off"]);
-    log.says("tree", &["the run has a private tree"]);
-    log.says("tree", &["run{id=", "the private tree is imported"]);
-    log.says("run", &["the check of the work has ended", "passed=false"]);
+    log.assert_line("warden", &["the machine was probed"]);
+    log.assert_line("warden", &["the warden has started a program"]);
+    log.assert_line("warden", &["run{id=", "the warden reports", "TreeEnded"]);
+    log.assert_line("sandbox", &["nothing restrains the child", "switched off"]);
+    log.assert_line("tree", &["the run has a private tree"]);
+    log.assert_line("tree", &["run{id=", "the private tree is imported"]);
+    log.assert_line("run", &["the check of the work has ended", "passed=false"]);
 }
 
 fn git(at: &Path, args: &[&str]) {

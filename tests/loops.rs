@@ -93,11 +93,11 @@ async fn only_repeated_calls_with_the_same_results_end_the_run() {
             "repeat 8 turn bash '{\"command\":\"rm\"}' 'Blocked by a gate' true; hang".into(),
             Some("`$ rm` 8 times"),
         ),
-        ("two in turn", format!("{TWO}\nrepeat 8 two; hang"), Some("in turn `$ ls -la`, `read a` 8 times")),
-        ("two in turn, not often enough", format!("{TWO}\nrepeat 7 two; ls; answer"), None),
+        ("two calls alternating", format!("{TWO}\nrepeat 8 two; hang"), Some("in turn `$ ls -la`, `read a` 8 times")),
+        ("two calls alternating, below the limit", format!("{TWO}\nrepeat 7 two; ls; answer"), None),
         ("side by side in any order", format!("{BESIDE}\nrepeat 8 beside; hang"), Some(" 8 times")),
         (
-            "many at once, in one turn",
+            "many calls in one turn",
             "ask bash '{}'; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do start $n bash '{}'; end $n x; done; done_; answer".into(),
             None,
         ),
@@ -115,7 +115,7 @@ async fn only_repeated_calls_with_the_same_results_end_the_run() {
             Some(" 8 times"),
         ),
         (
-            "an output file of another name each time",
+            "an output file with a new name each time",
             "full() { ls \"much [Showing lines 1-9 of 99. Full output: /tmp/pi-bash-$calls.log]\"; }; repeat 8 full; hang".into(),
             Some(" 8 times"),
         ),
@@ -164,17 +164,17 @@ async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
     let own = "agent/agents/explorer.md";
     let theirs = "project/.pi/agents/explorer.md";
     let table: Vec<(&str, Files, u32, Option<u32>)> = vec![
-        ("the user's", vec![user(json!({ "stopAfter": 3 }))], 3, Some(3)),
-        ("none", vec![user(json!({ "stopAfter": 0 }))], 40, None),
-        ("one is two", vec![user(json!({ "stopAfter": 1 }))], 1, None),
-        ("one is two, reached", vec![user(json!({ "stopAfter": 1 }))], 2, Some(2)),
-        ("a stricter project's", vec![project(json!({ "stopAfter": 2 }))], 2, Some(2)),
-        ("not a milder project's", vec![project(json!({ "stopAfter": 20 }))], 8, Some(8)),
-        ("not none for a project", vec![project(json!({ "stopAfter": 0 }))], 8, Some(8)),
-        ("that of the user's agent", vec![agent(own, 12)], 11, None),
-        ("that of the user's agent, reached", vec![agent(own, 12)], 12, Some(12)),
-        ("that of a project's agent", vec![agent(theirs, 3)], 3, Some(3)),
-        ("not a milder one of a project's agent", vec![agent(theirs, 12)], 8, Some(8)),
+        ("the user's limit", vec![user(json!({ "stopAfter": 3 }))], 3, Some(3)),
+        ("no limit", vec![user(json!({ "stopAfter": 0 }))], 40, None),
+        ("a limit of one counts as two", vec![user(json!({ "stopAfter": 1 }))], 1, None),
+        ("a limit of one counts as two, reached", vec![user(json!({ "stopAfter": 1 }))], 2, Some(2)),
+        ("a stricter limit of the project", vec![project(json!({ "stopAfter": 2 }))], 2, Some(2)),
+        ("not a higher limit of the project", vec![project(json!({ "stopAfter": 20 }))], 8, Some(8)),
+        ("a project cannot remove the limit", vec![project(json!({ "stopAfter": 0 }))], 8, Some(8)),
+        ("the limit of the user's agent", vec![agent(own, 12)], 11, None),
+        ("the limit of the user's agent, reached", vec![agent(own, 12)], 12, Some(12)),
+        ("the limit of a project's agent", vec![agent(theirs, 3)], 3, Some(3)),
+        ("not a higher limit of a project's agent", vec![agent(theirs, 12)], 8, Some(8)),
     ];
     for (label, files, calls, expected) in table {
         let config = json!({ "graceMs": 200, "projectAgentPolicy": "allow" });
@@ -203,9 +203,9 @@ async fn a_child_is_warned_once_before_it_is_ended() {
     let scene = rpc_scene("repeat 4 ls; hear; repeat 4 ls; hang", config.clone());
     let result = run(&scene).await;
     assert!(result.text.contains("`loop.stopAfter` reached"), "{}", result.text);
-    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
-    let warnings: Vec<&str> = heard.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
-    assert_eq!(warnings.len(), 1, "{heard}");
+    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    let warnings: Vec<&str> = received.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
+    assert_eq!(warnings.len(), 1, "{received}");
     let words = "You have repeated `$ ls -la` 4 times, with the same result each time.";
     assert!(
         warnings[0].contains(words) && warnings[0].contains("when it has happened 8 times"),
@@ -219,12 +219,12 @@ async fn a_child_is_warned_once_before_it_is_ended() {
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     let notice = "the child repeated `$ ls -la` 4 times, with the same result each time, and got a warning";
     assert!(
-        single(&result).diagnostics.iter().any(|said| said == notice),
+        single(&result).diagnostics.iter().any(|diagnostic| diagnostic == notice),
         "{:?}",
         single(&result).diagnostics
     );
-    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
-    assert_eq!(heard.matches(r#""type":"steer""#).count(), 2, "{heard}");
+    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    assert_eq!(received.matches(r#""type":"steer""#).count(), 2, "{received}");
 }
 
 #[tokio::test]
@@ -234,8 +234,11 @@ async fn a_child_ahead_of_its_host_is_warned_before_it_is_ended() {
     let scene = rpc_scene(&format!("{at_once} repeat 3 ls; answer; leave"), config.clone());
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
-    assert!(heard.contains("repeated `$ ls -la` 9 times") && heard.contains("happened 13 times"), "{heard}");
+    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    assert!(
+        received.contains("repeated `$ ls -la` 9 times") && received.contains("happened 13 times"),
+        "{received}"
+    );
 
     let result = run(&rpc_scene(&format!("{at_once} repeat 4 ls; hang"), config)).await;
     assert!(result.text.contains("the child repeated `$ ls -la` 13 times"), "{}", result.text);
@@ -247,8 +250,8 @@ async fn a_child_gets_no_warning_if_warnings_are_off() {
     let scene = rpc_scene("repeat 30 ls; answer; while hear; do :; done", config);
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let heard = fs::read_to_string(scene.path("heard")).expect("the child received a message");
-    assert!(!heard.contains("steer"), "{heard}");
+    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    assert!(!received.contains("steer"), "{received}");
 }
 
 #[tokio::test]

@@ -117,7 +117,7 @@ async fn a_hook_is_found_in_every_place_where_pi_finds_extensions() {
             &["agent/extensions/a.ts"],
         ),
         (
-            "not what only a dependency says",
+            "not a hook that only a dependency declares",
             &[("agent/extensions/g/index.ts", PLAIN), ("agent/extensions/g/node_modules/x/index.js", HOOK)],
             none(),
             &[],
@@ -441,7 +441,7 @@ async fn this_package_is_not_a_hook_and_another_package_with_its_name_is() {
     let table = [
         ("ours", manifest.clone(), module.clone(), true),
         ("only the name", manifest.clone(), HOOK.to_owned(), false),
-        ("only the words", manifest.replace("pi-subagent-native\",", "other\","), module, false),
+        ("only the module", manifest.replace("pi-subagent-native\",", "other\","), module, false),
     ];
     for (label, manifest, module, is_ours) in table {
         let scene = scene(&json!({}));
@@ -468,7 +468,7 @@ async fn a_hook_that_does_not_load_refuses_the_run() {
     let result = run(&scene).await;
     let error = result.details.results[0].error.as_deref().expect("the run has an error");
     let expected = format!(
-        "refused: the permission hook `{}` did not load, and no writing child runs without it: `No such thing`",
+        "refused: the permission hook `{}` did not load, and this child does not run without it: `No such thing`",
         hook.display()
     );
     assert_eq!(error, expected);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use pi_subagent_native::agent::{
-    AgentDefinition, AgentDirs, Asks, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source, Surface,
-    SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    AgentDefinition, AgentDirs, AskTarget, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source,
+    Surface, SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -78,7 +78,7 @@ fn tools_are_granted_by_agent_configuration_and_sandbox() {
         ("not readonly", false, Some(all), "lsp", format!("read lsp grep | bash:{NoSandbox:?} edit:{WriteNotAllowed:?} write:{WriteNotAllowed:?} custom:{WriteNotAllowed:?}")),
         ("not readonly, writing allowed", false, Some(all), "lsp write", format!("{all} | ")),
         ("writing allowed, in the sandbox", false, Some("read bash edit"), "write sandbox", "read bash edit | ".into()),
-        ("the same, with a shell that it would not hold", false, Some("read bash edit"), "write sandbox foreign", "read edit | bash:ShellFromProject".into()),
+        ("the same, with a shell that the sandbox cannot restrict", false, Some("read bash edit"), "write sandbox foreign", "read edit | bash:ShellFromProject".into()),
         ("the same, none declared", false, None, "write sandbox foreign", "read edit write | ".into()),
         ("no language server", false, Some("lsp read"), "write", "read | lsp:LspNotAllowed".into()),
         ("none declared, readonly", true, None, "", format!("{R} | ")),
@@ -86,7 +86,7 @@ fn tools_are_granted_by_agent_configuration_and_sandbox() {
         ("none declared, not readonly", false, None, "", format!("{R} | ")),
         ("none declared, writing allowed", false, None, "write lsp", "read bash edit write | ".into()),
         ("none on purpose", true, Some(""), "", " | ".into()),
-        ("nothing left by the table", true, Some("bash write"), "", format!(" | bash:{NoSandbox:?} write:{Readonly:?}")),
+        ("no tool allowed by the table", true, Some("bash write"), "", format!(" | bash:{NoSandbox:?} write:{Readonly:?}")),
         ("delegation", false, Some("subagent subagent_parallel sessions_spawn agents_list read"), "write",
             "read | subagent:NeverInChild subagent_parallel:NeverInChild sessions_spawn:NeverInChild agents_list:NeverInChild".into()),
         ("delegation allowed by name", false, Some("subagent read"), "write +subagent +read", "read | subagent:NeverInChild".into()),
@@ -113,7 +113,7 @@ fn tools_that_this_pi_lacks_are_dropped() {
         ("policy does not apply to unknown tools", false, Some("read custom"), "", "read | custom:Unknown"),
         ("unknown tools, writing allowed", false, Some("read custom"), "write", "read | custom:NotAvailable"),
         (
-            "known to others only",
+            "known to other agents only",
             false,
             Some("read TodoWrite Task"),
             "write",
@@ -134,16 +134,16 @@ fn tools_that_this_pi_lacks_are_dropped() {
 fn an_agent_whose_tools_are_all_missing_does_not_run() {
     let has = available("read bash");
     let researcher = builtins().find("researcher").expect("the built-in agent exists");
-    let told = |agent: &AgentDefinition, words: &str| {
+    let described = |agent: &AgentDefinition, words: &str| {
         plan_tools(agent, &policy(words), Some(&has)).expect_err("no tool remains").to_string()
     };
     insta::assert_snapshot!(
         "no_tools_left",
         [
-            told(&researcher, ""),
-            told(&agent(true, Some("fetch_content")), ""),
-            told(&agent(true, Some("bash fetch_content edit")), ""),
-            told(&agent(true, Some("web_search fetch_content")), "-web_search"),
+            described(&researcher, ""),
+            described(&agent(true, Some("fetch_content")), ""),
+            described(&agent(true, Some("bash fetch_content edit")), ""),
+            described(&agent(true, Some("web_search fetch_content")), "-web_search"),
         ]
         .join("\n")
     );
@@ -198,13 +198,14 @@ fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool)
 fn the_descriptions_of_the_tools_take_at_most_1300_tokens() {
     let surface = surface_of(&builtins(), |_| true);
     insta::assert_json_snapshot!("surface_builtins", surface);
-    let told = surface.tools.iter().map(|tool| {
-        let mut told = serde_json::to_value(tool).expect("the value is serialized");
+    let described = surface.tools.iter().map(|tool| {
+        let mut described = serde_json::to_value(tool).expect("the value is serialized");
         // Shown only to people.
-        told.as_object_mut().expect("the value is an object").remove("label");
-        told.to_string()
+        described.as_object_mut().expect("the value is an object").remove("label");
+        described.to_string()
     });
-    let chars: usize = told.chain([surface.delegation_policy.clone()]).map(|text| text.chars().count()).sum();
+    let chars: usize =
+        described.chain([surface.delegation_policy.clone()]).map(|text| text.chars().count()).sum();
     let tokens = chars.div_ceil(4);
     assert!(tokens <= 1300, "{tokens} tokens");
     assert!(surface.delegation_policy.starts_with(DELEGATION_HEADING));
@@ -291,7 +292,7 @@ fn an_agent_that_may_ask_gets_the_tool_unless_settings_exclude_it_or_nothing_can
         ("not among the allowed", Some("read"), "+read", "read | ask:NotAllowed"),
         ("a child that reads no answers", Some("read"), "json", "read | ask:NoAnswers"),
     ] {
-        let agent = AgentDefinition { ask: Asks::User, ..agent(true, declared) };
+        let agent = AgentDefinition { ask: AskTarget::User, ..agent(true, declared) };
         let plan = plan_tools(&agent, &policy(words), Some(&available("read"))).expect("the agent has tools");
         assert_eq!(shown(&plan), expected, "{label}");
     }
@@ -309,7 +310,7 @@ fn an_agent_never_gets_a_tool_that_its_file_forbids() {
         ("the question", Some("read"), "ask", "read | ask:Forbidden"),
     ] {
         let denied_tools = denied.split(' ').map(str::to_owned).collect();
-        let ask = if denied == "ask" { Asks::User } else { Asks::Nobody };
+        let ask = if denied == "ask" { AskTarget::User } else { AskTarget::NoOne };
         let agent = AgentDefinition { denied_tools, ask, ..agent(false, declared) };
         let plan = plan_tools(&agent, &policy("write +read +bash +mcp__git__* +ask"), None)
             .expect("the agent has tools");

@@ -73,7 +73,7 @@ async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
             .expect("the private tree is created");
         fs::write(tree.root.join("kept.txt"), "the run's").expect("the file is written");
         let has_ended = AtomicBool::new(false);
-        let (saved, Imported { branch, kept, notices, .. }) = std::thread::scope(|scope| {
+        let (saved, Imported { branch, kept_tree: kept, notices, .. }) = std::thread::scope(|scope| {
             let (sender, first) = mpsc::channel();
             let saving = scope.spawn({
                 let root = &tree.root;
@@ -92,8 +92,8 @@ async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
         let lost: Vec<_> =
             saved.iter().filter(|name| !branch.contains(name) && !is_kept(kept.as_ref(), name)).collect();
         assert_eq!(lost, Vec::<&String>::new(), "round {round}: {notices:?}");
-        let said = notices.iter().any(|notice| notice.contains("was saved in the private tree"));
-        assert_eq!(kept.is_some(), said, "{notices:?}");
+        let is_noticed = notices.iter().any(|notice| notice.contains("was saved in the private tree"));
+        assert_eq!(kept.is_some(), is_noticed, "{notices:?}");
     }
 }
 
@@ -117,6 +117,6 @@ async fn a_tree_without_later_saves_is_removed_with_its_links_and_closed_directo
     fs::set_permissions(tree.root.join("built/deep"), fs::Permissions::from_mode(0o500))
         .expect("the permissions are set");
     let imported = store.import(&tree).await;
-    assert_eq!((imported.notices, imported.kept), (Vec::<String>::new(), None));
+    assert_eq!((imported.notices, imported.kept_tree), (Vec::<String>::new(), None));
     assert_eq!(fs::read_dir(scene.at("agent/trees")).expect("the directory is readable").count(), 0);
 }

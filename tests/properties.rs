@@ -160,9 +160,9 @@ const TEXTS: [&str; 46] = [
     "S24wd24tVmFsdWUtNzc=",
 ];
 
-fn joined(pieces: &[&'static str], most: usize) -> impl Strategy<Value = String> + use<> {
+fn joined(pieces: &[&'static str], max: usize) -> impl Strategy<Value = String> + use<> {
     let piece = prop_oneof![12 => select(pieces.to_vec()).prop_map(str::to_owned), 1 => "\\PC{0,6}"];
-    vec(piece, 0..most).prop_map(|pieces| pieces.concat())
+    vec(piece, 0..max).prop_map(|pieces| pieces.concat())
 }
 
 fn mechanism() -> impl Strategy<Value = Mechanism> {
@@ -189,11 +189,11 @@ fn report() -> impl Strategy<Value = Report> {
             }
         ),
         (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
-            |(peak_rss_bytes, cpu_ms, processes, left)| Report::Gone(Tally {
+            |(peak_rss_bytes, cpu_ms, processes, remaining)| Report::TreeEnded(Tally {
                 peak_rss_bytes,
                 cpu_ms,
                 processes,
-                left
+                remaining
             })
         ),
     ]

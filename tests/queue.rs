@@ -152,8 +152,8 @@ async fn a_provider_gets_no_child_until_its_pause_has_ended() {
     let queue = Queue::default();
     let short = later(Duration::from_secs(10));
     let long = later(Duration::from_secs(30));
-    queue.hold("busy", long);
-    queue.hold("busy", short);
+    queue.pause("busy", long);
+    queue.pause("busy", short);
     let mut held = queue.enter(of("busy"));
     assert_eq!(held.status().borrow().rate_limited_until, Some(long), "the longer pause applies");
     // Runs of other providers are not delayed.
@@ -173,7 +173,7 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
     let mut seen = waiting.status();
     assert_eq!(seen.borrow_and_update().rate_limited_until, None);
     let first = later(Duration::from_secs(5));
-    queue.hold("p", first);
+    queue.pause("p", first);
     seen.changed().await.expect("the queue exists");
     assert_eq!(seen.borrow_and_update().rate_limited_until, Some(first));
     drop(running);
@@ -181,7 +181,7 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
     let second = later(Duration::from_secs(60));
     let (_permit, ()) = tokio::join!(waiting.admitted(), async {
         yield_now().await;
-        queue.hold("p", second);
+        queue.pause("p", second);
     });
     assert!(tokio::time::Instant::now().into_std() >= second);
 }
@@ -205,7 +205,7 @@ async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
 #[tokio::test]
 async fn early_permits_respect_pauses_and_limits_of_calls() {
     let queue = Queue::default();
-    queue.hold("p", later(Duration::from_secs(60)));
+    queue.pause("p", later(Duration::from_secs(60)));
     assert!(queue.early(&of("p")).is_none());
     let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(4) };
@@ -323,12 +323,12 @@ async fn a_run_takes_over_its_early_permit_even_in_a_full_process() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn hundreds_of_runs_never_exceed_the_limit() {
     const RUNS: usize = 256;
-    const MOST: usize = 7;
+    const MAX: usize = 7;
     let queue = Queue::default();
     let running = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..RUNS {
-        let mut waiting = queue.enter(request(MOST));
+        let mut waiting = queue.enter(request(MAX));
         let running = running.clone();
         tasks.spawn(async move {
             if number % 5 == 4 {
@@ -342,7 +342,7 @@ async fn hundreds_of_runs_never_exceed_the_limit() {
             }
             let permit = waiting.admitted().await;
             let now = running.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
-            assert!(now <= MOST);
+            assert!(now <= MAX);
             yield_now().await;
             running.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
             drop(permit);
@@ -351,7 +351,7 @@ async fn hundreds_of_runs_never_exceed_the_limit() {
     }
     let done: HashSet<_> = tasks.join_all().await.into_iter().flatten().collect();
     assert_eq!(done.len(), RUNS - RUNS / 5);
-    assert_eq!(positions(&(0..=MOST).map(|_| queue.enter(request(MOST))).collect::<Vec<_>>())[MOST], Some(1));
+    assert_eq!(positions(&(0..=MAX).map(|_| queue.enter(request(MAX))).collect::<Vec<_>>())[MAX], Some(1));
 }
 
 #[tokio::test]
@@ -399,7 +399,7 @@ async fn spare_permits_are_evicted_before_early_ones_and_are_not_adopted_then() 
 async fn a_spare_permit_is_not_adopted_while_its_provider_pauses() {
     let queue = Queue::default();
     let spare = queue.spare(&of("p")).expect("the queue grants a spare permit");
-    queue.hold("p", later(Duration::from_secs(10)));
+    queue.pause("p", later(Duration::from_secs(10)));
     assert!(!queue.may_adopt(&of("p")) && !spare.adopt(&of("p")));
     assert!(queue.may_adopt(&of("q")));
     tokio::time::advance(Duration::from_secs(11)).await;
@@ -472,16 +472,16 @@ async fn an_early_child_writes_only_if_its_tree_is_free() {
     assert!(!early.write(&writing("b", "early")));
 }
 
-fn elsewhere(launcher: &str, max_concurrent: usize) -> Request {
+fn on_launcher(launcher: &str, max_concurrent: usize) -> Request {
     Request { lane: Some(launcher.into()), ..request(max_concurrent) }
 }
 
 #[tokio::test]
 async fn runs_of_a_launcher_take_no_local_slots_and_no_slots_of_other_launchers() {
     let queue = Queue::default();
-    let mut far: Vec<_> = (0..3).map(|_| queue.enter(elsewhere("far", 2))).collect();
+    let mut far: Vec<_> = (0..3).map(|_| queue.enter(on_launcher("far", 2))).collect();
     let mut here: Vec<_> = (0..2).map(|_| queue.enter(request(1))).collect();
-    let other = queue.enter(elsewhere("other", 1));
+    let other = queue.enter(on_launcher("other", 1));
     assert_eq!(positions(&far), [None, None, Some(1)], "the launcher has its own slots");
     assert_eq!(positions(&here), [None, Some(2)], "runs that wait for a launcher do not block others");
     assert_eq!(position(&other), None);
@@ -501,7 +501,7 @@ async fn after_a_used_up_quota_one_run_tries_and_the_others_follow_its_answer() 
     let mut working = queue.enter(of_provider());
     let working = working.admitted().await;
     let reset = later(Duration::from_secs(7_200));
-    queue.hold_for_quota("p", reset);
+    queue.pause_for_quota("p", reset);
     let [mut first, mut second, mut third] = [(); 3].map(|()| queue.enter(of_provider()));
     let quota = first.status().borrow().quota.clone().expect("the run waits for the quota");
     assert_eq!((&*quota.provider, quota.until), ("p", Some(reset)));
@@ -519,7 +519,7 @@ async fn after_a_used_up_quota_one_run_tries_and_the_others_follow_its_answer() 
     let trial = second.admitted().await;
     assert_eq!(position(&third), Some(1));
     // Another refusal begins the wait again, and a person ends it.
-    queue.hold_for_quota("p", later(Duration::from_secs(900)));
+    queue.pause_for_quota("p", later(Duration::from_secs(900)));
     drop(trial);
     assert_eq!(position(&third), Some(1));
     assert_eq!(queue.try_quotas(), ["p"]);

@@ -196,7 +196,7 @@ async fn a_run_paused_for_its_provider_does_not_block_other_processes() {
     let mut held = scene.queue.enter(Request { provider: Some("p".into()), ..request(&scene.store, 1) });
     scene.queue("+.").await;
     let until = Instant::now() + Duration::from_secs(3600);
-    scene.queue.hold("p", until);
+    scene.queue.pause("p", until);
     scene.queue("+").await;
     assert_eq!(held.status().borrow().rate_limited_until, Some(until));
     drop(running);
@@ -392,7 +392,7 @@ async fn running_children_are_counted_again_after_the_database_was_removed() {
     let waiting = scene.enter(1);
     // Opened without creating it: the next turn must create it.
     let path = scene.dir.path().join("subagents/runs.db");
-    eventually("both in the next one", || {
+    eventually("both requests in the new database", || {
         let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE);
         found.is_ok_and(|database| try_queue(&database).is_ok_and(|queue| queue == "+."))
     })

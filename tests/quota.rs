@@ -161,8 +161,8 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
     }
     // The five whose first child was refused continued their sessions.
     assert_eq!(scene.starts().len(), 55);
-    let heard = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
-    assert_eq!(heard.matches("usage limit interrupted you").count(), 5);
+    let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    assert_eq!(received.matches("usage limit interrupted you").count(), 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -168,8 +168,8 @@ async fn no_hook_or_program_of_a_repository_runs() {
         let snapshot = run.store.open(ID).await.expect("the snapshot is readable");
         let undone = run.store.undo(&snapshot, SystemTime::now()).await.expect("the undo succeeds");
         assert_eq!(undone.restored, [PathBuf::from("dir/inner.txt")]);
-        let said = fs::read_to_string(&mark).unwrap_or_default();
-        assert_eq!(said, "", "sandboxed: {sandboxed}, in files: {in_files}");
+        let output = fs::read_to_string(&mark).unwrap_or_default();
+        assert_eq!(output, "", "sandboxed: {sandboxed}, in files: {in_files}");
     }
 }
 
@@ -212,7 +212,7 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
             Some("subagent/0badcafe-2"),
         ),
         ("a tag", &|scene| drop(scene.git(&["tag", "subagent/0badcafe"])), Some("subagent/0badcafe-2")),
-        ("a lock that was left", &|scene| lock(scene, "subagent/0badcafe"), Some("subagent-0badcafe")),
+        ("a remaining lock", &|scene| lock(scene, "subagent/0badcafe"), Some("subagent-0badcafe")),
         (
             "everything",
             &|scene| {
@@ -230,7 +230,7 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
         run.write("kept.txt", "the run's");
         let imported = run.import().await;
         assert_eq!(imported.branch.as_deref(), expected, "{what}: {:?}", imported.notices);
-        assert_eq!(imported.kept.is_some(), expected.is_none(), "{what}");
+        assert_eq!(imported.kept_tree.is_some(), expected.is_none(), "{what}");
         assert!(imported.patch.is_some() && imported.changes.len() == 1, "{what}");
         if let Some(branch) = expected {
             assert_eq!(scene.git(&["show", &format!("refs/heads/{branch}:kept.txt")]), "the run's", "{what}");
@@ -240,8 +240,8 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
                 "{what}: the branch with the run's name has the changes"
             );
         } else {
-            let said = imported.notices.join("\n");
-            assert!(said.contains("`/subagents apply 0badcafe` applies them"), "{said}");
+            let notices = imported.notices.join("\n");
+            assert!(notices.contains("`/subagents apply 0badcafe` applies them"), "{notices}");
         }
         let shown = run.store.difference(ID).await.expect(what);
         assert_eq!(shown.branch.as_deref(), expected, "{what}");

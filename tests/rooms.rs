@@ -10,7 +10,7 @@ use sources::{MAPS, Uses, pattern, sources};
 /// The folders with sources.
 const SOURCES: [&str; 2] = ["src", "warden/src"];
 /// The largest number of files in one room.
-const MOST_FILES: usize = 16;
+const MAX_FILES: usize = 16;
 /// A room with more files than this has a map.
 const WITHOUT_MAP: usize = 7;
 /// The endings of files that replace another file on other systems.
@@ -45,15 +45,15 @@ fn no_two_files_import_each_other() {
     for folder in SOURCES {
         let uses = Uses::of(folder);
         let graph: BTreeMap<_, _> = uses.sources.keys().map(|file| (file, uses.used_by(file))).collect();
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for start in graph.keys() {
             // The shortest path from a file to itself.
             let mut ways = VecDeque::from([vec![*start]]);
             let mut seen = BTreeSet::new();
             while let Some(way) = ways.pop_front() {
                 for next in &graph[way[way.len() - 1]] {
-                    if next == start && !way.iter().any(|file| told.contains(file)) {
-                        told.extend(way.iter().copied());
+                    if next == start && !way.iter().any(|file| reported.contains(file)) {
+                        reported.extend(way.iter().copied());
                         let circle: Vec<&str> = way.iter().chain([next]).map(|file| file.as_str()).collect();
                         circles.push(circle.join(" imports "));
                     } else if seen.insert(*next) {
@@ -103,9 +103,11 @@ fn a_room_has_a_limited_number_of_files_and_its_map_names_each() {
             rooms.entry(room).or_default().push(name.trim_end_matches(".rs"));
         }
         for (room, names) in rooms {
-            if names.len() > MOST_FILES {
-                wrong
-                    .push(format!("{room} has {} files beside each other; {MOST_FILES} may be", names.len()));
+            if names.len() > MAX_FILES {
+                wrong.push(format!(
+                    "{room} has {} files next to each other; at most {MAX_FILES} are allowed",
+                    names.len()
+                ));
             }
             if names.len() <= WITHOUT_MAP {
                 continue;

@@ -236,12 +236,12 @@ async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
     let arguments = fs::read_to_string(scene.path("args")).expect("the child wrote its arguments");
     assert!(arguments.contains(&format!("--session {} ", session.display())), "{arguments}");
     assert_eq!(fs::read(&session).expect("the file is readable"), before, "the session is not restarted");
-    let left: Vec<_> = fs::read_dir(&directory)
+    let remaining: Vec<_> = fs::read_dir(&directory)
         .expect("the directory is readable")
         .flatten()
         .map(|entry| entry.file_name())
         .collect();
-    assert_eq!(left, ["session.jsonl"]);
+    assert_eq!(remaining, ["session.jsonl"]);
 
     let other = scene.path("elsewhere");
     fs::create_dir(&other).expect("the directory is created");
@@ -289,17 +289,17 @@ printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-batte
     assert!(!result.text.contains("correct-horse"), "{}", result.text);
     let session =
         PathBuf::from(result.details.results[0].session_file.clone().expect("the run has a session file"));
-    let left = fs::read_dir(session.parent().expect("the path has a parent"))
+    let remaining = fs::read_dir(session.parent().expect("the path has a parent"))
         .expect("the directory is readable")
         .count();
-    assert_eq!(left, 1, "the copy is removed");
+    assert_eq!(remaining, 1, "the copy is removed");
 
     let bad = scene(0o644);
     let result = bad.run().await;
     assert_eq!(got(&bad), key("main-key").to_string());
     let notes = &result.details.results[0].diagnostics;
-    let said = |words: &str| notes.iter().any(|note| note.contains(words));
-    assert!(said("explorer.json`: its mode is 644; expected 600"), "{notes:?}");
+    let has_note = |words: &str| notes.iter().any(|note| note.contains(words));
+    assert!(has_note("explorer.json`: its mode is 644; expected 600"), "{notes:?}");
 
     let project = scene(0o600)
         .config(json!({ "projectAgentPolicy": "allow" }))
@@ -684,7 +684,7 @@ async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
     let sandbox = single.sandbox.as_ref().expect("the result has a sandbox report");
     assert!(!sandbox.enforced && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("warden")));
     assert!(single.diagnostics.iter().any(|text| text.contains("bash")), "{:?}", single.diagnostics);
-    let left: Vec<_> = fs::read_dir(
+    let remaining: Vec<_> = fs::read_dir(
         Path::new(single.session_file.as_deref().expect("the run has a session file"))
             .parent()
             .expect("the path has a parent"),
@@ -692,7 +692,7 @@ async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
     .expect("the directory is readable")
     .map(|entry| entry.expect("the entry is readable").file_name())
     .collect();
-    assert_eq!(left, ["session.jsonl"], "the prompt and the guard are removed");
+    assert_eq!(remaining, ["session.jsonl"], "the prompt and the guard are removed");
 }
 
 #[tokio::test]
@@ -721,7 +721,7 @@ async fn a_result_counts_the_redacted_values_by_rule() {
     let counts: Vec<_> = single.redacted.iter().map(|redacted| (redacted.rule, redacted.count)).collect();
     assert_eq!(counts, [("assignment", 1), ("github_token", 1)]);
     let note = "2 values redacted: 1 by `assignment`, 1 by `github_token`";
-    assert!(single.diagnostics.iter().any(|said| said == note), "{:?}", single.diagnostics);
+    assert!(single.diagnostics.iter().any(|has_note| has_note == note), "{:?}", single.diagnostics);
     assert!(!format!("{result:?}").contains("AbCdEf"), "{result:?}");
 
     let allow = json!({ "sanitize": { "allow": [token, "rule:assignment"] } });
@@ -1049,10 +1049,15 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
     let (scene, result) = run(script, true).await;
     let project = scene.path("project");
     let single = &result.details.results[0];
-    let left = single.isolation.as_ref().expect("the run was isolated");
-    let branch = left.branch.clone().expect("the result names a branch");
+    let isolation = single.isolation.as_ref().expect("the run was isolated");
+    let branch = isolation.branch.clone().expect("the result names a branch");
     assert_eq!(branch, format!("subagent/{}", result.details.run_id.as_deref().expect("the run has an ID")));
-    assert_eq!((left.commits, left.files, left.insertions, left.deletions), (1, 3, 2, 1), "{}", result.text);
+    assert_eq!(
+        (isolation.commits, isolation.files, isolation.insertions, isolation.deletions),
+        (1, 3, 2, 1),
+        "{}",
+        result.text
+    );
     assert_eq!(
         single.changes.as_deref(),
         Some(&["dirty.txt", "kept.txt", "seen.txt"].map(str::to_owned)[..])
@@ -1112,7 +1117,7 @@ async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_witho
             "{}",
             result.text
         );
-        assert_eq!(single.isolation.as_ref().is_some_and(|left| left.branch.is_some()), has_git);
+        assert_eq!(single.isolation.as_ref().is_some_and(|isolation| isolation.branch.is_some()), has_git);
         assert_eq!(scene.path("project/made.txt").exists(), !has_git);
     }
     let scene = scene("begin; said 'Done.'; settled").with(|spec| spec.agent = "worker".into());
@@ -1136,14 +1141,14 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
             .status();
         assert!(made.expect("git runs").success());
         let result = scene.run().await;
-        let left = fs::read_dir(scene.path("agent/subagents/snapshots")).map_or(0, Iterator::count);
-        (result.details.results[0].diagnostics.clone(), left)
+        let remaining = fs::read_dir(scene.path("agent/subagents/snapshots")).map_or(0, Iterator::count);
+        (result.details.results[0].diagnostics.clone(), remaining)
     };
-    let (notices, left) = run(json!({ "allowWrite": true })).await;
-    assert_eq!(left, 0, "{notices:?}");
+    let (notices, remaining) = run(json!({ "allowWrite": true })).await;
+    assert_eq!(remaining, 0, "{notices:?}");
     assert!(!notices.iter().any(|notice| notice.contains("brought back")), "{notices:?}");
-    let (notices, left) = run(json!({ "allowWrite": true, "snapshot": { "maxBytes": 5 } })).await;
-    assert_eq!(left, 0);
+    let (notices, remaining) = run(json!({ "allowWrite": true, "snapshot": { "maxBytes": 5 } })).await;
+    assert_eq!(remaining, 0);
     assert!(
         notices
             .iter()
@@ -1156,8 +1161,8 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
     fs::write(&program, "\u{7f}ELF and nothing else").expect("the file is written");
     fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("the permissions are set");
-    let (_, left) = run(json!({ "allowWrite": true, "piCommand": [program] })).await;
-    assert_eq!(left, 0, "the snapshot of a run without a child is removed");
+    let (_, remaining) = run(json!({ "allowWrite": true, "piCommand": [program] })).await;
+    assert_eq!(remaining, 0, "the snapshot of a run without a child is removed");
 }
 
 #[tokio::test]
@@ -1286,14 +1291,14 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!((result.text.as_str(), single.attempts), ("Done.", 2));
-    let (said, notices) = single.diagnostics.split_first().expect("the run has notices");
-    assert_eq!(said, NO_SHELL);
+    let (first, notices) = single.diagnostics.split_first().expect("the run has notices");
+    assert_eq!(first, NO_SHELL);
     assert!(notices.iter().all(|notice| notice.contains("the expiring login for `fake`")), "{notices:?}");
     assert_eq!((single.usage.input, single.usage.turns), (20, 2), "the usage covers both attempts");
     let seen = fs::read_to_string(scene.path("seen")).expect("the file is readable");
     assert!(seen.contains("first") && seen.contains("second"), "{seen}");
-    let left = fs::read_to_string(scene.path("agent/auth.json")).expect("the file is readable");
-    assert!(left.contains(r#""refresh":"third""#), "{left}");
+    let remaining = fs::read_to_string(scene.path("agent/auth.json")).expect("the file is readable");
+    assert!(remaining.contains(r#""refresh":"third""#), "{remaining}");
 }
 
 #[tokio::test]

@@ -574,15 +574,15 @@ fn the_list_of_allowed_values_is_checked() {
         ("jwt", "write `rule:jwt`"),
         ("ab", "at least 3 bytes"),
     ] {
-        let said = check_allowed(entry).expect_err(entry);
-        assert!(said.contains(wrong), "{said}");
+        let error = check_allowed(entry).expect_err(entry);
+        assert!(error.contains(wrong), "{error}");
     }
     assert_eq!(Allowed::new(&["rule:github_tokn".to_owned()]), Allowed::default());
 }
 
 #[test]
 fn redacted_values_are_counted_once_each_and_by_rule() {
-    let sanitizer = knowing().counting();
+    let sanitizer = knowing().with_new_counts();
     let text = format!("{MINE} {MINE} api_key=k9x2m4p7q1 /home/ann/x \x1b[1m {OTHER}");
     let clean = sanitizer.sanitize(&text);
     let _ = sanitizer.sanitize(&clean);
@@ -592,7 +592,7 @@ fn redacted_values_are_counted_once_each_and_by_rule() {
         sanitizer.redacted().iter().map(|redacted| (redacted.rule, redacted.count)).collect();
     assert_eq!(counts, [("assignment", 2), ("github_token", 2)]);
     assert_eq!(knowing().redacted(), []);
-    assert_eq!(sanitizer.counting().redacted(), []);
+    assert_eq!(sanitizer.with_new_counts().redacted(), []);
 }
 
 #[test]

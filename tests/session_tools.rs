@@ -3,8 +3,8 @@
 
 #[path = "support/call.rs"]
 mod call;
-#[path = "support/ear.rs"]
-mod ear;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/hidden.rs"]
 mod hidden;
 #[path = "support/pids.rs"]
@@ -16,7 +16,7 @@ mod stage;
 use std::fs;
 use std::sync::Arc;
 
-use ear::Ear;
+use event_recorder::EventRecorder;
 use hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
@@ -43,22 +43,22 @@ struct Scene {
     root: TempDir,
     service: Arc<BackgroundService>,
     view: Arc<ConversationView>,
-    ear: Ear,
+    listener: EventRecorder,
 }
 
 impl Scene {
     async fn new(script: &str) -> Self {
         let root = stage(script);
         let service = background(&root.path().join("agent"));
-        let ear = Ear::default();
+        let listener = EventRecorder::default();
         let scope = ConversationScope {
             cwd: root.path().join("project"),
             context: context(&root),
             ends_with: Cancel::new(),
         };
         let known = KnownDeliveries::default();
-        let view = open_conversation(&service, SESSION.into(), scope, known, ear.clone()).await;
-        Self { root, service, view, ear }
+        let view = open_conversation(&service, SESSION.into(), scope, known, listener.clone()).await;
+        Self { root, service, view, listener }
     }
 
     /// Writes messages into the transcript of the only run, one line each.
@@ -133,21 +133,21 @@ impl Scene {
         timeout(PATIENCE, settled).await.expect("the conversation settles");
     }
 
-    async fn until_heard(&self, count: usize) {
-        let heard = self.root.path().join("heard");
+    async fn until_received(&self, count: usize) {
+        let received = self.root.path().join("heard");
         eventually(&format!("command {count}"), || {
-            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() >= count)
+            fs::read_to_string(&received).is_ok_and(|text| text.lines().count() >= count)
         })
         .await;
     }
 
     /// The texts of the messages that the conversation received.
     fn messages(&self) -> Vec<String> {
-        let events = self.ear.0.lock();
+        let events = self.listener.0.lock();
         events.iter().filter_map(|event| event.message.as_ref()).map(|message| message.text.clone()).collect()
     }
 
-    async fn until_told(&self, count: usize) {
+    async fn until_message(&self, count: usize) {
         eventually(&format!("message {count}"), || self.messages().len() >= count).await;
     }
 }
@@ -197,34 +197,34 @@ async fn foreground_and_background_runs_are_listed_alike() {
 #[tokio::test]
 async fn last_names_the_newest_run_in_foreground_or_background() {
     let scene = Scene::new(ANSWERS).await;
-    let says = async |line: &str| {
+    let output_of = async |line: &str| {
         let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
         timeout(PATIENCE, answer).await.expect("the process answers").plain()
     };
-    assert!(says("info last").await.contains("there is no run `last`"));
+    assert!(output_of("info last").await.contains("there is no run `last`"));
     scene.call().await;
     let run_id = scene.call().await.details.run_id.expect("the run has an ID");
-    let said = says("info last").await;
-    assert!(said.contains(&run_id), "{said}");
+    let output = output_of("info last").await;
+    assert!(output.contains(&run_id), "{output}");
     let key = scene.spawn("map").await;
     scene.settled().await;
-    let said = says("info last").await;
-    assert!(said.contains(&key), "{said}");
+    let output = output_of("info last").await;
+    assert!(output.contains(&key), "{output}");
     let newest = scene.call().await.details.run_id.expect("the run has an ID");
-    let list = says("list").await;
+    let list = output_of("list").await;
     let lines: Vec<_> = list.lines().filter(|line| line.contains('#')).collect();
     assert!(lines.len() == 4 && lines[0].contains(&newest), "{list}");
     assert!(list.contains("its call has its result"), "{list}");
     for command in ["info", "log", "diff", "apply", "discard", "undo", "resume"] {
         for name in ["last", "1"] {
-            let said = says(format!("{command} {name}").as_str()).await;
-            assert!(said.contains(&newest), "{command} {name}: {said}");
+            let output = output_of(format!("{command} {name}").as_str()).await;
+            assert!(output.contains(&newest), "{command} {name}: {output}");
             scene.settled().await;
         }
     }
     // The list of an open conversation is updated with its next event.
     for command in ["info", "log", "undo", "diff", "apply", "apply --abort", "discard", "resume", "send"] {
-        eventually("the call can be completed", || {
+        eventually("the completion of the run's name", || {
             let offered = commands::complete(&format!("{command} "), &scene.view.runs(), &[]);
             offered.first().is_some_and(|first| first.label == newest)
         })
@@ -237,7 +237,7 @@ async fn last_names_the_newest_run_in_foreground_or_background() {
 async fn stop_last_stops_the_newest_active_run() {
     let scene = Scene::new(LISTENS).await;
     let key = scene.spawn("map").await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     let older = scene.service.runs(Some(SESSION.into())).await.remove(0);
     let ended = RunRecord {
         key: "0badcafe-0000-4000-8000-000000000000".to_owned(),
@@ -279,7 +279,7 @@ async fn a_run_is_found_by_key_id_prefix_label_or_session_within_its_session_onl
 async fn an_empty_name_matches_no_run() {
     let scene = Scene::new("hear; begin; leave").await;
     let key = scene.spawn("map").await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     for name in ["", "  ", "\n", "\u{200b}"] {
         for (tool, params) in [
             ("sessions_stop", json!({ "sessionKey": name })),
@@ -308,7 +308,7 @@ async fn an_empty_name_matches_no_run() {
 async fn a_reply_with_a_waiting_caller_is_not_announced() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     let params = json!({ "sessionKey": key, "message": "And the tests?", "timeoutSeconds": 60 });
     let answer = scene.tool("sessions_send", params).await;
     assert_eq!(
@@ -326,9 +326,9 @@ async fn a_reply_with_a_waiting_caller_is_not_announced() {
 async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn("map").await;
-    scene.until_told(1).await;
-    let told = {
-        let events = scene.ear.0.lock();
+    scene.until_message(1).await;
+    let delivered = {
+        let events = scene.listener.0.lock();
         let message = events.iter().find_map(|event| event.message.as_ref()).expect("an event has a message");
         message.delivery_ids.clone()
     };
@@ -340,10 +340,10 @@ async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
         context: context(&scene.root),
         ends_with: Cancel::new(),
     };
-    let known = KnownDeliveries { delivered: told, ..KnownDeliveries::default() };
-    let again = Ear::default();
+    let known = KnownDeliveries { delivered, ..KnownDeliveries::default() };
+    let again = EventRecorder::default();
     open_conversation(&scene.service, SESSION.into(), scope, known, again.clone()).await;
-    eventually("the reply is told", || {
+    eventually("the message with the reply", || {
         let events = again.0.lock();
         let mut messages = events.iter().filter_map(|event| event.message.as_ref());
         messages.any(|message| message.delivery_ids == answer.delivery_ids)
@@ -355,13 +355,13 @@ async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
 async fn a_caller_that_stopped_waiting_gets_a_message() {
     let scene = Scene::new(LISTENS).await;
     let key = scene.spawn("map").await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     let cancel = Cancel::new();
     cancel.cancel(CancelReason::Caller(None));
     let params = json!({ "sessionKey": key, "message": "Hurry.", "timeoutSeconds": 60 });
     let answer = scene.tool_until("sessions_send", params, &cancel).await;
     assert_eq!(answer.value["status"], "accepted");
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     assert!(scene.messages()[0].contains("In short."), "{}", scene.messages()[0]);
 }
 
@@ -372,7 +372,7 @@ async fn a_wait_ends_and_the_run_continues() {
     )
     .await;
     let key = scene.spawn("map").await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     let params = json!({ "sessionKey": key, "message": "Hurry.", "timeoutSeconds": 1 });
     let answer = scene.tool("sessions_send", params).await;
     assert_eq!(
@@ -382,7 +382,7 @@ async fn a_wait_ends_and_the_run_continues() {
         answer.value
     );
     fs::write(scene.root.path().join("go"), "").expect("the file is written");
-    scene.until_told(1).await;
+    scene.until_message(1).await;
 }
 
 #[tokio::test]
@@ -392,7 +392,7 @@ async fn an_ended_call_continues_in_the_background() {
     let sent =
         scene.tool("sessions_send", json!({ "sessionKey": run_id, "message": "And the tests?" })).await;
     assert_eq!((sent.value["status"].as_str(), sent.is_error), (Some("accepted"), false), "{}", sent.value);
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     assert!(scene.messages()[0].contains(&run_id), "{}", scene.messages()[0]);
     let list = scene.tool("sessions_list", json!({})).await.value;
     assert_eq!(texts(&list, "sessions", "runId"), [run_id], "the list has one run");
@@ -456,8 +456,8 @@ async fn invented_tool_names_are_limited_too() {
 #[tokio::test]
 async fn texts_for_the_model_have_no_hidden_characters() {
     let hidden = with_hidden("word");
-    let says = format!("hear; begin; said '{hidden}'; settled; asked; said '{hidden}'; settled; leave");
-    let scene = Scene::new(&says).await;
+    let script = format!("hear; begin; said '{hidden}'; settled; asked; said '{hidden}'; settled; leave");
+    let scene = Scene::new(&script).await;
     let key = scene.spawn(&hidden).await;
     scene.settled().await;
     let text = json!([{ "type": "text", "text": hidden }]);
@@ -485,7 +485,7 @@ async fn texts_for_the_model_have_no_hidden_characters() {
     for (label, answer) in [("history", history), ("list", list), ("an unknown run", unknown)] {
         assert_all_seen(label, &answer.value.to_string());
     }
-    for event in scene.ear.0.lock().iter() {
+    for event in scene.listener.0.lock().iter() {
         assert_all_seen("an announcement", &format!("{event:?}"));
     }
 }
@@ -494,7 +494,7 @@ async fn texts_for_the_model_have_no_hidden_characters() {
 async fn a_run_is_stopped_once() {
     let scene = Scene::new("hear; begin; leave").await;
     let key = scene.spawn("map").await;
-    scene.until_heard(1).await;
+    scene.until_received(1).await;
     let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
     assert_eq!(stopped.value["status"], "stopped");
     let again = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
@@ -515,7 +515,7 @@ async fn an_ended_call_is_found_by_its_id() {
     assert!(command("list".to_owned()).await.plain().contains(&run_id));
     let resumed = command(format!("resume {run_id}")).await;
     assert!(!resumed.is_error, "{}", resumed.plain());
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     assert!(command("list".to_owned()).await.plain().contains(&run_id));
 }
 
@@ -538,7 +538,7 @@ async fn an_isolated_run_continues_with_its_branch() {
     let request = SpawnRequest { agent: Some("writer".into()), label: Some("map".into()), ..request };
     let receipt = spawn(&scene.service, request, Arc::new(User::default())).await;
     let Receipt::Accepted { session_key, run_id, .. } = receipt else { panic!("{receipt:?}") };
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     let branch = format!("subagent/{run_id}");
     let first = git(&["rev-parse", &branch]);
     assert_eq!(git(&["show", &format!("{branch}:made.txt")]), "more\n");
@@ -556,20 +556,20 @@ async fn an_isolated_run_continues_with_its_branch() {
 async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     let scene = Scene::new(ANSWERS).await;
     let key = scene.spawn_with("map", Some("delete")).await;
-    scene.until_told(1).await;
+    scene.until_message(1).await;
     scene.settled().await;
     let message = |number: usize| {
         let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
         json!({ "role": role, "content": [{ "type": "text", "text": format!("message {number}") }] })
     };
     scene.write_transcript((0..45).map(message)).await;
-    let (ids, told) = {
-        let events = scene.ear.0.lock();
+    let (ids, delivered) = {
+        let events = scene.listener.0.lock();
         let message = events.iter().find_map(|event| event.message.clone()).expect("an event has a message");
         (message.delivery_ids, message.text)
     };
-    assert!(!told.contains("session.jsonl"), "the message does not name the archived file: {told}");
-    assert!(told.contains("`sessions_history` reads its transcript"), "{told}");
+    assert!(!delivered.contains("session.jsonl"), "the message does not name the archived file: {delivered}");
+    assert!(delivered.contains("`sessions_history` reads its transcript"), "{delivered}");
     assert!(mark_delivered(&scene.service, &scene.view, ids).await);
     let archived = async {
         loop {
@@ -602,18 +602,18 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     let beyond = json!({ "sessionKey": key, "offset": offset });
     let beyond = scene.tool("sessions_history", beyond).await.value;
     assert_eq!(beyond["note"], "there are no older messages", "{beyond}");
-    let says = async |line: &str| {
+    let output_of = async |line: &str| {
         let line = format!("{line} {}", run.run_id);
         let user = Arc::new(User::default());
         commands::answer(&scene.service, &scene.view, &line, None, user).await.plain()
     };
-    assert!(says("info").await.contains(&path));
-    assert!(says("log").await.contains("message 44"));
-    assert!(says("resume").await.contains(&format!("/subagents log {}", run.run_id)));
+    assert!(output_of("info").await.contains(&path));
+    assert!(output_of("log").await.contains("message 44"));
+    assert!(output_of("resume").await.contains(&format!("/subagents log {}", run.run_id)));
     fs::remove_file(&path).expect("the file is removed");
     for line in ["info", "log"] {
-        let said = says(line).await;
-        assert!(said.contains("deleted") && !said.contains(&path), "{line}: {said}");
+        let output = output_of(line).await;
+        assert!(output.contains("deleted") && !output.contains(&path), "{line}: {output}");
     }
     let history = scene.tool("sessions_history", json!({ "sessionKey": key })).await.value;
     assert!(history["error"].as_str().is_some_and(|why| why.contains("was deleted")), "{history}");

@@ -338,10 +338,10 @@ async fn a_repository_in_any_state_has_a_snapshot() {
         let scene = Scene::committed();
         prepare(&scene);
         let (store, snapshot) = scene.take().await;
-        let elsewhere = scene.at("elsewhere").display().to_string();
+        let other_path = scene.at("elsewhere").display().to_string();
         let expected: Vec<_> = expected
             .iter()
-            .map(|(path, text)| (*path, if *text == "LINK" { &*elsewhere } else { text }))
+            .map(|(path, text)| (*path, if *text == "LINK" { &*other_path } else { text }))
             .collect();
         assert_eq!(scene.texts(&store, &snapshot).await, texts(&expected), "{label}");
         assert_eq!(
@@ -366,8 +366,8 @@ async fn a_file_that_would_block_git_forever_is_named_at_once() {
         scene.write("dir/inner.txt", "changed");
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
         let refused = store.take(ID, &scene.root()).await.expect_err("git would wait");
-        let said = format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
-        assert_eq!(refused.to_string(), said);
+        let expected = format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
+        assert_eq!(refused.to_string(), expected);
         assert!(!store.directory(ID).exists());
     };
     let since = Instant::now();
@@ -445,9 +445,9 @@ async fn a_tree_that_is_too_large_is_refused_with_its_size_and_leaves_nothing() 
     scene.write("large", &"x".repeat(2 << 20));
     let store = scene.store().await;
     let refused = store.take(ID, &scene.root()).await.expect_err("the tree is too large");
-    let said = refused.to_string();
+    let message = refused.to_string();
     let expected = "take up 2.0 MiB, more than `snapshot.maxBytes` allows, 1.0 MiB";
-    assert!(said.ends_with(expected), "{said}");
+    assert!(message.ends_with(expected), "{message}");
     assert!(!store.directory(ID).exists());
     // Committed files do not count.
     scene.commit();
@@ -471,7 +471,7 @@ async fn later_changes_are_listed_and_readable() {
     let snapshot = store.open(&snapshot.id).await.expect("the snapshot is readable");
     let now = store.tree_of_now(&snapshot).await.expect("the tree is recorded");
     let changes = store.changes(&snapshot, &snapshot.tree, &now).await.expect("the changes are listed");
-    let told: Vec<_> = changes
+    let listed: Vec<_> = changes
         .iter()
         .map(|change| (change.path.to_str().expect("the path is UTF-8"), change.kind))
         .collect();
@@ -480,7 +480,7 @@ async fn later_changes_are_listed_and_readable() {
         ("dirty.txt", ChangeKind::Modified),
         ("kept.txt", ChangeKind::Deleted),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     let old = changes[1].old.as_ref().expect("the change has an old version");
     assert_eq!(store.read(&snapshot, &old.object).await.expect("the object is readable"), b"before");
     store.release(ID).await.expect("the deliveries are released");
@@ -524,8 +524,8 @@ async fn a_snapshot_is_private() {
 /// A newer git may have more of them.
 #[test]
 fn the_removed_variables_are_the_local_variables_of_git() {
-    let said = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().expect("git runs");
-    let said = String::from_utf8(said.stdout).expect("the output is UTF-8");
-    let missing: Vec<_> = said.lines().filter(|name| !GIT_VARIABLES.contains(name)).collect();
-    assert!(!said.is_empty() && missing.is_empty(), "add {missing:?} to GIT_VARIABLES");
+    let output = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().expect("git runs");
+    let output = String::from_utf8(output.stdout).expect("the output is UTF-8");
+    let missing: Vec<_> = output.lines().filter(|name| !GIT_VARIABLES.contains(name)).collect();
+    assert!(!output.is_empty() && missing.is_empty(), "add {missing:?} to GIT_VARIABLES");
 }

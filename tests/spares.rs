@@ -111,11 +111,11 @@ impl Scene {
     async fn gone(&self, pid: i32) {
         let mut pids = Pids::default();
         pids.push(pid);
-        pids.gone("a child that nobody needs").await;
+        pids.gone("an unused spare child").await;
     }
 
     /// The tasks of the children, one per line.
-    fn heard(&self) -> String {
+    fn received(&self) -> String {
         fs::read_to_string(self.path("heard")).unwrap_or_default()
     }
 
@@ -128,13 +128,13 @@ impl Scene {
     }
 
     /// Ends the spare children. Afterwards each of `runs` runs has left its session, and nothing else remains.
-    async fn leaves(self, sessions: usize) {
+    async fn ends_with(self, sessions: usize) {
         timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         assert_eq!(self.runs(), vec![vec![OsString::from("session.jsonl")]; sessions]);
         assert_eq!(fs::read_dir(self.path("agent/subagents/scratch")).map_or(0, Iterator::count), 0);
         let mut pids = Pids::default();
         self.up().into_iter().for_each(|pid| pids.push(pid));
-        pids.gone("nothing is left").await;
+        pids.gone("a child of the test").await;
     }
 }
 
@@ -158,16 +158,21 @@ fn by_each(result: &ToolResult) -> Vec<i32> {
 async fn a_spare_child_waits_after_a_run_and_serves_the_next_call_once() {
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
-    assert!(!scene.heard().contains("not known"), "{}", scene.heard());
-    assert_eq!(scene.heard().lines().count(), 1, "the spare child received only its task: {}", scene.heard());
+    assert!(!scene.received().contains("not known"), "{}", scene.received());
+    assert_eq!(
+        scene.received().lines().count(),
+        1,
+        "the spare child received only its task: {}",
+        scene.received()
+    );
     assert_eq!(scene.served_by("second").await, spare);
     let next = scene.nth(3).await;
     assert_eq!(scene.served_by("third").await, next);
     scene.nth(4).await;
     for task in ["first", "second", "third"] {
-        assert_eq!(scene.heard().matches(task).count(), 1, "{}", scene.heard());
+        assert_eq!(scene.received().matches(task).count(), 1, "{}", scene.received());
     }
-    scene.leaves(3).await;
+    scene.ends_with(3).await;
 }
 
 #[tokio::test]
@@ -176,7 +181,7 @@ async fn no_spare_child_waits_by_default() {
     scene.served_by("first").await;
     scene.served_by("second").await;
     assert_eq!(scene.up().len(), 2);
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -187,7 +192,7 @@ async fn the_spare_after_a_run_with_other_limits_is_the_same() {
         RunOverrides { timeout: Timeout::After(Duration::from_secs(50)), ..RunOverrides::default() };
     assert_eq!(by(&scene.run(RunSpec { overrides, ..scene.spec("second") }).await), spare);
     scene.nth(3).await;
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -197,10 +202,10 @@ async fn a_spare_child_that_dies_does_no_harm() {
     let mut pids = Pids::default();
     pids.push(spare);
     assert_eq!(pids.kill(), 1);
-    eventually("its directory goes", || scene.runs().len() == 1).await;
+    eventually("the removal of the spare child's directory", || scene.runs().len() == 1).await;
     assert_eq!(scene.served_by("second").await, scene.up()[2]);
     scene.nth(4).await;
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -214,12 +219,12 @@ async fn a_call_gets_a_spare_child_that_is_still_booting() {
         tokio::spawn(single(spec, call(Control::default())))
     };
     let taken = || scene.runs().len() == 2 && scene.runs().iter().all(|files| files.len() > 1);
-    eventually("its directory is there", || taken() || scene.runs().len() == 2).await;
+    eventually("the directory of the spare child", || taken() || scene.runs().len() == 2).await;
     scene.write("booted", "");
     let result = timeout(PATIENCE, run).await.expect("the run ends").expect("the task does not panic");
     assert_eq!(by(&result), spare);
     scene.nth(3).await;
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -229,7 +234,7 @@ async fn only_one_of_two_simultaneous_calls_gets_the_spare_child() {
     let (one, other) = tokio::join!(scene.served_by("second"), scene.served_by("third"));
     assert_ne!(one, other);
     assert!([one, other].contains(&spare), "the spare child {spare} got neither task");
-    scene.leaves(3).await;
+    scene.ends_with(3).await;
 }
 
 #[tokio::test]
@@ -254,7 +259,7 @@ async fn several_spare_children_serve_as_many_tasks_of_a_call_as_run_at_once() {
     let served = by_each(&result);
     assert!(waiting.iter().all(|pid| served.contains(pid)), "{served:?} without {waiting:?}");
     assert_eq!(result.details.results.iter().filter(|one| one.outcome == RunOutcome::Completed).count(), 4);
-    scene.leaves(6).await;
+    scene.ends_with(6).await;
 }
 
 /// A difference in the call, or a change on the disk.
@@ -306,7 +311,7 @@ async fn a_spare_child_is_ended_once_one_of_its_inputs_has_changed() {
         // The next spare is up to date.
         let next = scene.nth(4).await;
         assert_eq!(by(&scene.run(spec).await), next, "{what}");
-        scene.leaves(3).await;
+        scene.ends_with(3).await;
     }
 }
 
@@ -323,7 +328,7 @@ async fn a_spare_child_serves_only_its_own_conversation() {
     assert_eq!(by(&scene.run(spec).await), next);
     timeout(PATIENCE, end_spares()).await.expect("the spare children end");
     assert_eq!(fs::read_dir(scene.path("sessions/other")).expect("the directory is readable").count(), 2);
-    scene.leaves(1).await;
+    scene.ends_with(1).await;
 }
 
 #[tokio::test]
@@ -334,7 +339,7 @@ async fn ending_all_spares_ends_the_spare_of_a_run_that_has_just_ended() {
         timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         assert_eq!(scene.runs(), [["session.jsonl"]]);
         scene.served_by("second").await;
-        scene.leaves(2).await;
+        scene.ends_with(2).await;
     }
 }
 
@@ -351,7 +356,7 @@ async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
     scene.write("agent/sessions/other/session.jsonl", "");
     scene.write("agent/models-store.json", "{}");
     assert_eq!(scene.served_by("second").await, spare);
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -363,7 +368,7 @@ async fn creating_or_removing_a_private_tree_outdates_no_spare() {
     fs::create_dir(trees.join("other")).expect("the directory is created");
     fs::remove_dir(trees.join("earlier")).expect("the directory is removed");
     assert_eq!(scene.served_by("second").await, spare);
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -388,7 +393,7 @@ async fn a_different_call_keeps_the_spare_until_it_has_its_own() {
         scene.gone(other).await;
         scene.nth(7).await;
         assert_eq!(scene.served_by("fifth").await, third, "{what}");
-        scene.leaves(5).await;
+        scene.ends_with(5).await;
     }
 }
 
@@ -401,7 +406,7 @@ async fn a_queued_run_gets_the_slot_of_the_spare_child() {
     scene.gone(spare).await;
     let next = scene.nth(4).await;
     assert_eq!(by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("third") }).await), next);
-    scene.leaves(3).await;
+    scene.ends_with(3).await;
 }
 
 #[tokio::test]
@@ -409,9 +414,9 @@ async fn an_unused_spare_child_is_ended_in_time() {
     let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": 1000 } }));
     let spare = scene.waiting().await;
     scene.gone(spare).await;
-    eventually("its directory goes", || scene.runs().len() == 1).await;
+    eventually("the removal of the spare child's directory", || scene.runs().len() == 1).await;
     assert_eq!(scene.served_by("second").await, scene.up()[2]);
-    scene.leaves(2).await;
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -442,7 +447,7 @@ async fn a_call_dropped_or_aborted_while_it_takes_the_spare_leaves_nothing() {
         timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         let mut pids = Pids::default();
         scene.up().into_iter().for_each(|pid| pids.push(pid));
-        pids.gone("nothing is left").await;
+        pids.gone("a child of the test").await;
     }
 }
 
@@ -454,9 +459,9 @@ async fn limits_of_a_spare_child_count_from_its_task() {
     tokio::time::sleep(Duration::from_millis(4100)).await;
     let result = scene.run(scene.spec("second")).await;
     assert_eq!(by(&result), spare);
-    let told = &result.details.results[0];
-    assert!(told.duration_ms < 4000, "{} ms", told.duration_ms);
-    scene.leaves(2).await;
+    let first = &result.details.results[0];
+    assert!(first.duration_ms < 4000, "{} ms", first.duration_ms);
+    scene.ends_with(2).await;
 }
 
 #[tokio::test]
@@ -468,13 +473,13 @@ case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
         json!({ "spare": { "count": 2, "idleMs": LONG }, "retry": { "enabled": false } }),
     );
     assert!(scene.run(scene.spec("first")).await.is_error);
-    let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("second") };
-    let served = by(&scene.run(elsewhere).await);
+    let other = RunSpec { cwd: scene.path("sessions"), ..scene.spec("second") };
+    let served = by(&scene.run(other).await);
     assert_eq!(scene.up()[1], served, "the failed run left no spare child");
     let next = scene.nth(3).await;
-    let elsewhere = RunSpec { cwd: scene.path("sessions"), ..scene.spec("third") };
-    assert_eq!(by(&scene.run(elsewhere).await), next);
-    scene.leaves(3).await;
+    let other = RunSpec { cwd: scene.path("sessions"), ..scene.spec("third") };
+    assert_eq!(by(&scene.run(other).await), next);
+    scene.ends_with(3).await;
 }
 
 #[tokio::test]
@@ -490,5 +495,5 @@ async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child()
     timeout(PATIENCE, early.end()).await.expect("the run ends");
     let next = scene.nth(3).await;
     assert_eq!(scene.served_by("third").await, next);
-    scene.leaves(3).await;
+    scene.ends_with(3).await;
 }

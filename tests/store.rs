@@ -55,12 +55,12 @@ fn a_second_process_ends_with_its_test() {
                 ["request", cap] => {
                     requests
                         .push(TicketRequest::new(cap.parse().expect("the cap is a number"), WhenFull::Wait));
-                    turn(store.as_ref().expect("the store is open"), &[], &mut requests)
+                    update(store.as_ref().expect("the store is open"), &[], &mut requests)
                 }
-                ["turn"] => turn(store.as_ref().expect("the store is open"), &[], &mut requests),
+                ["turn"] => update(store.as_ref().expect("the store is open"), &[], &mut requests),
                 ["leave"] => {
-                    let place = requests.remove(0).ticket.expect("the request has a ticket");
-                    turn(store.as_ref().expect("the store is open"), &[place], &mut requests)
+                    let ticket = requests.remove(0).ticket.expect("the request has a ticket");
+                    update(store.as_ref().expect("the store is open"), &[ticket], &mut requests)
                 }
                 ["spend", session, cost] => {
                     let cost = cost.parse().expect("the text is a number");
@@ -78,8 +78,8 @@ fn answer<T>(result: Result<T, StoreError>, say: impl FnOnce(T) -> String) -> St
     result.map_or_else(|error| format!("error {}", error.in_full()), say)
 }
 
-fn turn(store: &Store, leaving: &[StoredTicket], requests: &mut [TicketRequest]) -> String {
-    answer(store.take_turn(leaving, requests, 0), |_| states(requests))
+fn update(store: &Store, leaving: &[StoredTicket], requests: &mut [TicketRequest]) -> String {
+    answer(store.update_tickets(leaving, requests, 0), |_| states(requests))
 }
 
 /// `+` has started, `.` waits, `-` was refused.
@@ -148,20 +148,20 @@ fn tickets_are_granted_in_order_within_one_process() {
     let store = Store::open(dir.path()).expect("the store is opened");
     let mut all: [TicketRequest; 4] = requests(2, WhenFull::Wait);
     assert_eq!(
-        store.take_turn(&[], &mut all, 1).expect("the store grants tickets"),
+        store.update_tickets(&[], &mut all, 1).expect("the store grants tickets"),
         1,
         "one released slot admits one run"
     );
     assert_eq!(states(&all), "++..");
     let second = all[1].ticket.expect("the request has a ticket");
-    assert_eq!(store.take_turn(&[second], &mut all[2..], 0).expect("the store grants tickets"), 0);
+    assert_eq!(store.update_tickets(&[second], &mut all[2..], 0).expect("the store grants tickets"), 0);
     assert_eq!(states(&all[2..]), "+.");
     // The waiting call leaves without having started.
-    let places =
-        [all[0].ticket, all[2].ticket, all[3].ticket].map(|place| place.expect("the request has a ticket"));
-    assert_eq!(store.take_turn(&places, &mut [], 0).expect("the store grants tickets"), 0);
+    let tickets =
+        [all[0].ticket, all[2].ticket, all[3].ticket].map(|ticket| ticket.expect("the request has a ticket"));
+    assert_eq!(store.update_tickets(&tickets, &mut [], 0).expect("the store grants tickets"), 0);
     let mut next: [TicketRequest; 3] = requests(2, WhenFull::Wait);
-    store.take_turn(&[], &mut next, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut next, 0).expect("the store grants tickets");
     assert_eq!(states(&next), "++.");
 }
 
@@ -170,19 +170,19 @@ fn early_requests_are_refused_while_a_run_waits_and_existing_children_always_cou
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("the store is opened");
     let mut early: [TicketRequest; 3] = requests(2, WhenFull::Refuse);
-    store.take_turn(&[], &mut early, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut early, 0).expect("the store grants tickets");
     assert_eq!(states(&early), "++-");
     assert_eq!(early[2].ticket, None);
     early[2].when_full = WhenFull::Exceed;
-    store.take_turn(&[], &mut early[2..], 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut early[2..], 0).expect("the store grants tickets");
     assert_eq!(states(&early), "+++");
     let mut queued: [TicketRequest; 1] = requests(3, WhenFull::Wait);
-    store.take_turn(&[], &mut queued, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut queued, 0).expect("the store grants tickets");
     assert_eq!(states(&queued), ".", "the child beyond the cap is counted");
     // Two leave. There is room now, but the queued call needs it.
-    let leaving = [early[0].ticket, early[1].ticket].map(|place| place.expect("the request has a ticket"));
+    let leaving = [early[0].ticket, early[1].ticket].map(|ticket| ticket.expect("the request has a ticket"));
     let mut late: [TicketRequest; 1] = requests(2, WhenFull::Refuse);
-    store.take_turn(&leaving, &mut late, 0).expect("the store grants tickets");
+    store.update_tickets(&leaving, &mut late, 0).expect("the store grants tickets");
     assert_eq!(states(&late), "-");
 }
 
@@ -239,8 +239,8 @@ fn the_tickets_of_a_killed_process_are_released_running_or_waiting() {
     // Two files of the remaining process: its presence, and its lock on the only copy.
     assert_eq!(names(&processes(dir.path())).len(), 2 + 2, "the unexamined files of dead processes remain");
     assert_eq!(Actor::start(dir.path()).ask("open"), "open");
-    let left = names(&processes(dir.path()));
-    assert_eq!(left.iter().filter(|name| name.starts_with("process-")).count(), 2, "{left:?}");
+    let remaining = names(&processes(dir.path()));
+    assert_eq!(remaining.iter().filter(|name| name.starts_with("process-")).count(), 2, "{remaining:?}");
 }
 
 /// The process kept its entries until another process resumed it.
@@ -251,10 +251,10 @@ fn a_stopped_process_does_not_keep_the_slots_of_ended_children() {
     assert_eq!((other.ask("open"), other.ask("request 1")), ("open".into(), "+".into()));
     let store = Store::open(dir.path()).expect("the store is opened");
     let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
-    store.take_turn(&[], &mut mine, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut mine, 0).expect("the store grants tickets");
     assert_eq!(states(&mine), ".", "a request waits while the other process runs");
     other.stop();
-    store.take_turn(&[], &mut mine, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut mine, 0).expect("the store grants tickets");
     assert_eq!(states(&mine), "+", "a stopped process without a child keeps no slot");
 }
 
@@ -262,12 +262,12 @@ fn a_stopped_process_does_not_keep_the_slots_of_ended_children() {
 fn only_a_lock_shows_that_a_process_is_alive() {
     for (label, process, waits) in [
         ("no file", "0123", false),
-        ("a file that nobody holds", "free", false),
-        ("a file that somebody holds", "held", true),
-        ("a file that somebody who may only read has locked", "read", false),
-        ("what cannot be asked", "odd", true),
+        ("a file without a lock", "free", false),
+        ("a file with a lock", "held", true),
+        ("a file locked by a process with read access", "read", false),
+        ("an entry that cannot be opened", "odd", true),
         ("no name", "", false),
-        ("a way to somewhere else", "../processes/held", false),
+        ("a path to another directory", "../processes/held", false),
     ] {
         let dir = agent_dir();
         let store = Store::open(dir.path()).expect("the store is opened");
@@ -286,7 +286,7 @@ fn only_a_lock_shows_that_a_process_is_alive() {
             .execute("INSERT INTO place (process, started, cap, beat) VALUES (?1, 1, 1, 0)", [process])
             .expect("the statement succeeds");
         let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
-        store.take_turn(&[], &mut mine, 0).expect("the store grants tickets");
+        store.update_tickets(&[], &mut mine, 0).expect("the store grants tickets");
         assert_eq!(states(&mine), if waits { "." } else { "+" }, "{label}");
         assert_eq!(free.exists(), process != "free", "{label}: only the requested process is checked");
     }
@@ -404,14 +404,14 @@ fn a_waiting_process_writes_seldom_and_an_idle_process_never() {
         version.expect("the version is readable")
     };
     let mut queue: [TicketRequest; 2] = requests(1, WhenFull::Wait);
-    assert_eq!(turn(&store, &[], &mut queue), "+.");
+    assert_eq!(update(&store, &[], &mut queue), "+.");
     let since = Instant::now();
     let before = written();
-    assert_eq!(turn(&store, &[], &mut queue[..1]), "+");
+    assert_eq!(update(&store, &[], &mut queue[..1]), "+");
     assert_eq!(written(), before, "a started run writes no new heartbeat");
     while written() == before {
         assert!(since.elapsed() < Duration::from_secs(20), "the waiting run wrote no heartbeat");
-        assert_eq!(turn(&store, &[], &mut queue), "+.");
+        assert_eq!(update(&store, &[], &mut queue), "+.");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(
@@ -461,14 +461,14 @@ fn spending_of_a_session_adds_up_over_processes() {
 #[test]
 fn a_damaged_file_is_kept_under_another_name_and_replaced() {
     let dir = agent_dir();
-    let beside = dir.path().join("subagents");
-    fs::create_dir(&beside).expect("the directory is created");
+    let directory = dir.path().join("subagents");
+    fs::create_dir(&directory).expect("the directory is created");
     for (number, damage) in [(1, "this is no database".repeat(100)), (2, "x".repeat(5000))] {
         fs::write(database(dir.path()), &damage).expect("the file is written");
-        fs::write(beside.join("runs.db-wal"), "the log of the damaged one").expect("the file is written");
+        fs::write(directory.join("runs.db-wal"), "the log of the damaged one").expect("the file is written");
         let attached = attach(dir.path());
         let store = attached.store.expect("the store is available");
-        let kept = beside.join(format!("runs.db.damaged-{number}"));
+        let kept = directory.join(format!("runs.db.damaged-{number}"));
         assert_eq!(fs::read_to_string(&kept).expect("the file is readable"), damage);
         assert_eq!(store.set_aside(), Some(fs::canonicalize(&kept).expect("the path exists").as_path()));
         let notice = attached.notice.expect("the user gets a notice");
@@ -540,12 +540,12 @@ fn a_locked_database_is_busy_and_usable_again_afterwards() {
     let holder = Connection::open(database(dir.path())).expect("the database is opened");
     holder.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
     let mut waiting: [TicketRequest; 1] = requests(1, WhenFull::Wait);
-    let error = store.take_turn(&[], &mut waiting, 0).expect_err("the database is locked");
+    let error = store.update_tickets(&[], &mut waiting, 0).expect_err("the database is locked");
     assert!(error.is_busy(), "{error}");
     assert_eq!(waiting[0].ticket, None, "the request got no ticket");
     assert!(store.spent("s").is_ok(), "a reader does not wait for a writer");
     holder.execute_batch("ROLLBACK").expect("the statement succeeds");
-    store.take_turn(&[], &mut waiting, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut waiting, 0).expect("the store grants tickets");
     assert_eq!(states(&waiting), "+");
 }
 
@@ -706,7 +706,7 @@ fn unused_stores_keep_no_files_open() {
     assert!(open() <= 4 * 5, "{}", open());
     // They still work, and the database with a ticket stays open: it shows that its process is alive.
     let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
-    stores[0].take_turn(&[], &mut mine, 0).expect("the store grants tickets");
+    stores[0].update_tickets(&[], &mut mine, 0).expect("the store grants tickets");
     for (number, store) in stores.iter().enumerate() {
         store.add_spending("s", 1.0).expect("the spending is stored");
         assert!(attach(&place(number)).store.is_some_and(|known| known.is(store)));
@@ -726,7 +726,7 @@ fn unused_stores_keep_no_files_open() {
 fn only_the_database_remains() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("the store is opened");
-    store.take_turn(&[], &mut requests::<3>(1, WhenFull::Wait), 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut requests::<3>(1, WhenFull::Wait), 0).expect("the store grants tickets");
     drop(store);
     assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
     assert_eq!(names(&processes(dir.path())), [""; 0]);
@@ -737,16 +737,16 @@ fn tickets_of_a_removed_database_match_no_ticket_of_the_next_one() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("the store is opened");
     let mut old: [TicketRequest; 3] = requests(2, WhenFull::Wait);
-    store.take_turn(&[], &mut old, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut old, 0).expect("the store grants tickets");
     assert_eq!(states(&old), "++.");
     fs::remove_dir_all(dir.path().join("subagents")).expect("the directory is removed");
     // The call that ran first has left, so the others begin a new database with its number.
     let first = old[0].ticket.expect("the request has a ticket");
-    store.take_turn(&[first], &mut old[1..], 0).expect("the store grants tickets");
+    store.update_tickets(&[first], &mut old[1..], 0).expect("the store grants tickets");
     assert_eq!(states(&old[1..]), "++");
-    store.take_turn(&[first], &mut [], 0).expect("the store grants tickets");
+    store.update_tickets(&[first], &mut [], 0).expect("the store grants tickets");
     let mut next: [TicketRequest; 1] = requests(2, WhenFull::Wait);
-    store.take_turn(&[], &mut next, 0).expect("the store grants tickets");
+    store.update_tickets(&[], &mut next, 0).expect("the store grants tickets");
     fs::remove_dir_all(dir.path().join("subagents")).expect("the directory is removed");
     store.add_spending("s", 1.0).expect("the spending is stored");
     assert!(database(dir.path()).exists());

@@ -90,12 +90,14 @@ fn act(store: &Store, words: &[&str]) -> String {
             })
         }
         ["due", now] => answer(store.due_for_archive(number(now)), |runs| keys(&runs)),
-        ["offer", session] => answer(store.offer(session), |offered| {
+        ["offer", session] => answer(store.claim_deliveries(session), |offered| {
             offered.iter().map(|delivery| delivery.id.as_str()).collect::<Vec<_>>().join(" ")
         }),
         ["release", ref ids @ ..] => answer(store.release(&owned(ids)), |()| "released".into()),
-        ["delivered", ref ids @ ..] => answer(store.delivered(&owned(ids)), |_| "delivered".into()),
-        ["ask", key, action, text] => answer(store.ask(key, action, text), |is_heard| is_heard.to_string()),
+        ["delivered", ref ids @ ..] => answer(store.mark_delivered(&owned(ids)), |_| "delivered".into()),
+        ["ask", key, action, text] => {
+            answer(store.send_request(key, action, text), |is_heard| is_heard.to_string())
+        }
         ["requests"] => answer(store.take_requests(), |requests| {
             let one = |Request { key, action, text }| format!("{key}:{action}:{text}");
             requests.into_iter().map(one).collect::<Vec<_>>().join(" ")
@@ -305,10 +307,10 @@ fn pending_deliveries_of_a_killed_process_are_offered_again_and_delivered_ones_a
     three.kill();
     let store = open(&dir);
     assert_eq!(act(&store, &["offer", "s"]), "d2");
-    assert_eq!(store.offer("s").expect("the deliveries are readable"), []);
+    assert_eq!(store.claim_deliveries("s").expect("the deliveries are readable"), []);
     store.release(&owned(&["d2"])).expect("the deliveries are released");
     assert_eq!(
-        store.offer("s").expect("the deliveries are readable"),
+        store.claim_deliveries("s").expect("the deliveries are readable"),
         [delivery("d2", "s", "kd2")],
         "the delivery is unchanged"
     );
@@ -326,7 +328,7 @@ fn requests_reach_only_the_process_of_the_run_and_in_order() {
     for (key, action, text) in
         [("b", "steer", "first"), ("a", "stop", ""), ("b", "steer", "second"), ("c", "stop", "")]
     {
-        assert!(store.ask(key, action, text).expect("the store is readable"));
+        assert!(store.send_request(key, action, text).expect("the store is readable"));
     }
     assert_eq!(
         store.data_version().expect("the version is readable"),
@@ -334,7 +336,7 @@ fn requests_reach_only_the_process_of_the_run_and_in_order() {
         "own requests do not change the version"
     );
     assert!(
-        !store.ask("unknown", "stop", "").expect("the store is readable"),
+        !store.send_request("unknown", "stop", "").expect("the store is readable"),
         "an unknown run accepts no request"
     );
     assert_eq!(act(&store, &["requests"]), "");
@@ -346,7 +348,10 @@ fn requests_reach_only_the_process_of_the_run_and_in_order() {
         "changes of other processes change the version"
     );
     assert_eq!(two.ask("settle c s"), "settled", "the run ends before its process reads the request");
-    assert!(!store.ask("c", "stop", "").expect("the store is readable"), "an ended run accepts no request");
+    assert!(
+        !store.send_request("c", "stop", "").expect("the store is readable"),
+        "an ended run accepts no request"
+    );
     // Requests from before the end do not reach the process that resumes the run.
     assert_eq!(two.ask("start c s 1"), "started");
     assert_eq!(two.ask("requests"), "");
@@ -480,11 +485,15 @@ fn the_time_of_an_end_is_stored_with_the_directory_of_the_run() {
             store.settle_run(&run, Some(&two), false).expect("the end is stored");
         }
     }
-    store.delivered(&owned(&["told", "resumed"])).expect("the deliveries are confirmed");
-    let told: Vec<_> =
-        store.directories(9).expect("the directories are readable").iter().map(|run| run.told_ms).collect();
-    assert_eq!((told[0], told[1], told[3]), (Some(7), None, None));
-    assert!(told[2].is_some_and(|told| told > 7));
+    store.mark_delivered(&owned(&["told", "resumed"])).expect("the deliveries are confirmed");
+    let delivered_ms: Vec<_> = store
+        .directories(9)
+        .expect("the directories are readable")
+        .iter()
+        .map(|run| run.delivered_ms)
+        .collect();
+    assert_eq!((delivered_ms[0], delivered_ms[1], delivered_ms[3]), (Some(7), None, None));
+    assert!(delivered_ms[2].is_some_and(|ms| ms > 7));
 }
 
 #[test]
@@ -514,8 +523,8 @@ fn a_change_to_an_ended_run_is_stored_unless_the_run_was_resumed() {
     for key in ["a", "b"] {
         assert_eq!(act(&store, &["settle", key, "s"]), "settled");
     }
-    let going_on = StoredRun { directory: Some("/runs/b".into()), ..live("b", "s") };
-    store.put_run(&going_on).expect("the run is stored");
+    let continued = StoredRun { directory: Some("/runs/b".into()), ..live("b", "s") };
+    store.put_run(&continued).expect("the run is stored");
     assert_eq!(other.ask("amend a s"), "true");
     assert_eq!(other.ask("amend b s"), "false");
     assert_eq!(other.ask("amend c s"), "false");
@@ -538,7 +547,7 @@ fn on_a_full_disk_a_run_and_its_delivery_are_stored_together_or_not_at_all() {
     let store = open(&dir);
     assert_eq!(store.set_aside(), None, "a full disk does not count as damage");
     assert_eq!(store.runs(None, usize::MAX).expect("the runs are readable").len(), kept);
-    assert_eq!(store.offer("s").expect("the deliveries are readable").len(), kept);
+    assert_eq!(store.claim_deliveries("s").expect("the deliveries are readable").len(), kept);
 }
 
 #[test]

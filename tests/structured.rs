@@ -62,18 +62,23 @@ async fn the_submitted_value_is_the_result_and_part_of_the_text() {
             json!({ "files": ["c"] }),
         ),
         (
-            "after one that pi refused",
+            "after a call that pi refused",
             r#"submit '' '{"files":1}' true; submit '' '{"files":["c"]}'"#,
             object(),
             json!({ "files": ["c"] }),
         ),
         (
-            "one before one that pi refused",
+            "before a call that pi refused",
             r#"submit '' '{"files":["c"]}'; submit '' '{"files":1}' true"#,
             object(),
             json!({ "files": ["c"] }),
         ),
-        ("what is no object", r#"submit '' '{"value":[1,2]}'"#, json!({ "type": "array" }), json!([1, 2])),
+        (
+            "a value that is not an object",
+            r#"submit '' '{"value":[1,2]}'"#,
+            json!({ "type": "array" }),
+            json!([1, 2]),
+        ),
         ("nothing", r#"submit '' '{"value":null}'"#, json!({ "type": "null" }), json!(null)),
         (
             "braces in texts, and keys of other objects",
@@ -116,12 +121,12 @@ async fn a_child_that_submits_nothing_fails_and_its_text_is_kept() {
     let refused = format!("{never}; pi refused 1, the last for this reason: `Submitted.`");
     for (label, script) in [
         ("an answer alone", "said 'I found a and b.'"),
-        ("a refused one", r#"submit 'I found a and b.' '{"files":1}' true"#),
+        ("a refused call", r#"submit 'I found a and b.' '{"files":1}' true"#),
         (
             "another tool with such details",
             r#"call 'I found a and b.' read; end read '{"submitted":{"files":[]}}'"#,
         ),
-        ("text that looks like it", r#"said 'I found a and b. {\"submitted\":{\"files\":[]}}'"#),
+        ("text that looks like a call", r#"said 'I found a and b. {\"submitted\":{\"files\":[]}}'"#),
     ] {
         let result = run(&scene(&format!("{script}; settled"), &object())).await;
         let expected = if label == "a refused one" { &*refused } else { never };

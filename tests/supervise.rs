@@ -338,7 +338,7 @@ async fn a_dropped_run_leaves_nothing() {
     for (label, case, when, pids) in [
         ("at work", Case::new("forks", &[]), "", 5),
         ("in a flood", Case::new("floods", &[]), "noise", 1),
-        ("in its grace", Case::new("stubborn", &[]).silence(200), "asked", 1),
+        ("during its grace period", Case::new("stubborn", &[]).silence(200), "asked", 1),
         ("lingering", Case::new("lingers", &[]), "settled", 1),
     ] {
         let (run, mut seen) = case.start();
@@ -380,7 +380,7 @@ async fn a_run_dropped_while_it_starts_leaves_nothing() {
     }
     // A child may still be starting, so its absence must last.
     let mut quiet = 0;
-    eventually("the end of all that was started", || {
+    eventually("the end of all processes", || {
         quiet = if is_marked_process_there(&mark) { 0 } else { quiet + 1 };
         quiet == 50
     })

@@ -46,7 +46,7 @@ impl Session {
 }
 
 /// Returns each entry in one line.
-fn told(transcript: &Transcript) -> Vec<String> {
+fn rendered(transcript: &Transcript) -> Vec<String> {
     transcript.entries.iter().map(line).collect()
 }
 
@@ -82,7 +82,7 @@ fn user(id: u32, text: &str) -> String {
     message(id, &json!({ "role": "user", "content": text }))
 }
 
-fn says(id: u32, text: &str) -> String {
+fn assistant(id: u32, text: &str) -> String {
     let content = json!([{ "type": "text", "text": text }]);
     message(
         id,
@@ -101,7 +101,7 @@ fn session_files_of_pi_read_as_conversations() {
     assert!(versions.len() >= 2);
     for path in versions {
         let transcript = read_transcript(&path, ALL, &sanitizer()).expect("the transcript is readable");
-        insta::assert_snapshot!("recorded_session", told(&transcript).join("\n"));
+        insta::assert_snapshot!("recorded_session", rendered(&transcript).join("\n"));
         assert!(!transcript.has_more);
         assert_eq!(transcript.bytes, fs::metadata(&path).expect("the file exists").len());
         let last = last_text(&path, &sanitizer()).expect("the file is readable");
@@ -115,11 +115,11 @@ fn the_newest_entries_are_read_and_older_ones_announced() {
     let mut text = header();
     for id in (1..=2_000).step_by(2) {
         text += &user(id, &format!("question {id}"));
-        text += &says(id + 1, &format!("answer {}", id + 1));
+        text += &assistant(id + 1, &format!("answer {}", id + 1));
     }
     let session = Session::new(&text);
     let three = session.read(Wanted { entries: 3, tools: true, skip: 0 });
-    assert_eq!(told(&three), ["p/m: answer 1998", "user: question 1999", "p/m: answer 2000"]);
+    assert_eq!(rendered(&three), ["p/m: answer 1998", "user: question 1999", "p/m: answer 2000"]);
     assert!(three.has_more);
     let all = session.read(Wanted { entries: 2_000, tools: true, skip: 0 });
     assert_eq!((all.entries.len(), all.has_more), (2_000, false));
@@ -153,7 +153,7 @@ fn tool_calls_keep_their_order_and_can_be_omitted() {
             ),
     );
     assert_eq!(
-        told(&session.read(ALL)),
+        rendered(&session.read(ALL)),
         [
             "user: Go.",
             "m: Now\nlook.",
@@ -165,7 +165,7 @@ fn tool_calls_keep_their_order_and_can_be_omitted() {
         ]
     );
     let spoken = session.read(Wanted { tools: false, ..ALL });
-    assert_eq!(told(&spoken), ["user: Go.", "m: Now\nlook.", "m: Done.", "m:  !aborted"]);
+    assert_eq!(rendered(&spoken), ["user: Go.", "m: Now\nlook.", "m: Done.", "m:  !aborted"]);
     assert_eq!(
         last_text(&session.path(), &sanitizer()).expect("the file is readable").as_deref(),
         Some("Done.")
@@ -191,15 +191,15 @@ fn only_the_branch_that_the_session_is_on_is_shown() {
     );
     let read = session.read(ALL);
     assert_eq!(
-        (told(&read), read.has_more),
+        (rendered(&read), read.has_more),
         (vec!["user: root".to_owned(), "user: taken".to_owned()], false)
     );
 }
 
 #[test]
 fn an_unreadable_entry_does_not_affect_the_others() {
-    let whole = user(1, "first") + &says(2, "second");
-    let torn = says(3, "third");
+    let whole = user(1, "first") + &assistant(2, "second");
+    let torn = assistant(3, "third");
     let torn = &torn[..torn.len() / 2];
     let cases: [(&str, Vec<u8>, &[&str]); 9] = [
         ("an empty file", Vec::new(), &[]),
@@ -207,13 +207,13 @@ fn an_unreadable_entry_does_not_affect_the_others() {
         ("a torn last line", (header() + &whole + torn).into_bytes(), &["user: first", "p/m: second"]),
         ("no last line end", whole.trim_end().into(), &["user: first", "p/m: second"]),
         (
-            "a torn line in the middle, and the child went on",
+            "a torn line in the middle, and the child continued",
             (header() + &whole + torn + "\n" + &user(3, "again")).into_bytes(),
             &["user: first", "p/m: second", "user: again"],
         ),
         (
             "nonsense and nothing",
-            [user(1, "first").as_bytes(), b"\n\r\n\0\0\0\0\nnonsense {\n[1,2]\n\"x\"\n", says(2, "second").as_bytes()]
+            [user(1, "first").as_bytes(), b"\n\r\n\0\0\0\0\nnonsense {\n[1,2]\n\"x\"\n", assistant(2, "second").as_bytes()]
                 .concat(),
             &["user: first", "p/m: second"],
         ),
@@ -238,23 +238,23 @@ fn an_unreadable_entry_does_not_affect_the_others() {
         ),
     ];
     for (label, bytes, expected) in cases {
-        assert_eq!(told(&Session::new(bytes).read(ALL)), expected, "{label}");
+        assert_eq!(rendered(&Session::new(bytes).read(ALL)), expected, "{label}");
     }
 }
 
 #[test]
 fn a_growing_file_shows_its_complete_lines() {
     let session = Session::new(header() + &user(1, "first"));
-    let next = says(2, "second");
+    let next = assistant(2, "second");
     for end in 1..next.len() - 1 {
         let mut bytes = (header() + &user(1, "first")).into_bytes();
         bytes.extend_from_slice(&next.as_bytes()[..end]);
         fs::write(session.path(), &bytes).expect("the file is written");
         // Without the last bracket no reader can parse it.
-        assert_eq!(told(&session.read(ALL)), ["user: first"], "{end} bytes of the next line");
+        assert_eq!(rendered(&session.read(ALL)), ["user: first"], "{end} bytes of the next line");
     }
     session.append(&next[next.len() - 2..]);
-    assert_eq!(told(&session.read(ALL)), ["user: first", "p/m: second"]);
+    assert_eq!(rendered(&session.read(ALL)), ["user: first", "p/m: second"]);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn texts_are_clean_and_bounded() {
     let session = Session::new(
         header()
             + &user(1, &format!("{escape} /home/user/x {secret}"))
-            + &says(2, &format!("start {filler} end"))
+            + &assistant(2, &format!("start {filler} end"))
             + &message(
                 3,
                 &json!({
@@ -354,7 +354,7 @@ fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
         "{long}"
     );
     let last = session.read(Wanted { entries: 1, tools: false, skip: 0 });
-    assert_eq!((told(&last), last.has_more), (vec!["user: last".to_owned()], true));
+    assert_eq!((rendered(&last), last.has_more), (vec!["user: last".to_owned()], true));
     File::options()
         .write(true)
         .open(session.path())
@@ -362,7 +362,7 @@ fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
         .expect("the file is extended");
     session.append("\n".to_owned() + &user(3, "far away"));
     let read = session.read(ALL);
-    assert_eq!((told(&read), read.has_more), (vec!["user: far away".to_owned()], true));
+    assert_eq!((rendered(&read), read.has_more), (vec!["user: far away".to_owned()], true));
     let grown = peak_kib().saturating_sub(before);
     assert!(grown < 24 * 1024, "{grown} KiB more");
 }
@@ -372,8 +372,8 @@ fn the_first_line_holds_the_id_of_a_session() {
     let long = format!("{{\"type\":\"session\",\"id\":\"{}\"}}\n", "x".repeat(1000));
     for (label, text, expected) in [
         ("pi's", header(), Some("abc")),
-        ("ours, whose keys are sorted", "{\"id\":\"z-1\",\"type\":\"session\"}".to_owned(), Some("z-1")),
-        ("behind a blank line", format!("\n{}", header()), Some("abc")),
+        ("our header with sorted keys", "{\"id\":\"z-1\",\"type\":\"session\"}".to_owned(), Some("z-1")),
+        ("after a blank line", format!("\n{}", header()), Some("abc")),
         ("another type", user(1, "x"), None),
         ("no text", "{\"type\":\"session\",\"id\":5}".to_owned(), None),
         ("a control character", "{\"type\":\"session\",\"id\":\"a\\u001b[1m\"}".to_owned(), None),

@@ -24,15 +24,15 @@ fn the_default_limits_equal_the_limits_of_pi() {
 
 #[test]
 fn the_remaining_limits_are_never_zero() {
-    for (label, left, expected) in [
-        ("a part was used", limits(100, 10).less(30, 4), limits(70, 6)),
-        ("all was used", limits(100, 10).less(100, 10), limits(1, 1)),
-        ("more was used than there was", limits(100, 10).less(101, 11), limits(1, 1)),
-        ("half", limits(100, 10).half(), limits(50, 5)),
-        ("half of an odd number", limits(101, 11).half(), limits(50, 5)),
-        ("half of one", limits(1, 1).half(), limits(1, 1)),
+    for (label, actual, expected) in [
+        ("a part was used", limits(100, 10).remaining_after(30, 4), limits(70, 6)),
+        ("all was used", limits(100, 10).remaining_after(100, 10), limits(1, 1)),
+        ("more was used than allowed", limits(100, 10).remaining_after(101, 11), limits(1, 1)),
+        ("half", limits(100, 10).halved(), limits(50, 5)),
+        ("half of an odd number", limits(101, 11).halved(), limits(50, 5)),
+        ("half of one", limits(1, 1).halved(), limits(1, 1)),
     ] {
-        assert_eq!(left, expected, "{label}");
+        assert_eq!(actual, expected, "{label}");
     }
 }
 

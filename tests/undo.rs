@@ -79,12 +79,12 @@ async fn an_undo_restores_every_change_of_a_run() {
     assert_eq!(mode & 0o100, 0o100, "{mode:o}");
     assert!(!root.join("new").exists(), "a directory with only new files is removed");
     assert_eq!(scene.text("x.log"), "the run's", "ignored files are kept");
-    let left: Vec<_> = fs::read_dir(&root)
+    let remaining: Vec<_> = fs::read_dir(&root)
         .expect("the directory is readable")
         .flatten()
         .map(|entry| entry.file_name())
         .collect();
-    assert!(!left.iter().any(|name| name.to_string_lossy().contains("undo")), "{left:?}");
+    assert!(!remaining.iter().any(|name| name.to_string_lossy().contains("undo")), "{remaining:?}");
 
     assert_eq!(undo(&store).await, Undone::default(), "a second undo restores nothing");
 }
@@ -266,8 +266,8 @@ async fn a_killed_undo_is_completed_by_the_next_undo() {
     scene.write(&format!("dir/.pi-subagent-undo-{ID}-9"), "somebody's");
     let undone = undo(&store).await;
     assert_eq!(undone.restored, paths(&["dir/inner.txt", "kept.txt"]));
-    let left: Vec<_> = undone.failed.iter().map(|(path, _)| path.display().to_string()).collect();
-    assert_eq!(left, [8, 9].map(|number| format!("dir/.pi-subagent-undo-{ID}-{number}")), "{undone:?}");
+    let remaining: Vec<_> = undone.failed.iter().map(|(path, _)| path.display().to_string()).collect();
+    assert_eq!(remaining, [8, 9].map(|number| format!("dir/.pi-subagent-undo-{ID}-{number}")), "{undone:?}");
     assert!(undone.failed[0].1.contains("no snapshot has its content"), "{undone:?}");
     let has = |name: &str, number| root.join(name).join(format!(".pi-subagent-undo-{ID}-{number}")).exists();
     assert!(!has("", 7) && has("dir", 8) && has("dir", 9));
@@ -321,7 +321,7 @@ async fn no_save_is_lost_during_an_undo() {
         });
         let editor = Saver::start(plans.collect());
         let undone = undo(&store).await;
-        let kept_as: Vec<_> = undone.kept.iter().map(|(_, aside)| root.join(aside)).collect();
+        let kept_as: Vec<_> = undone.kept_versions.iter().map(|(_, aside)| root.join(aside)).collect();
         saves += editor.check(&kept_as);
         for (path, why) in &undone.failed {
             assert!(why.contains("a program has it open for writing"), "{}: {why}", path.display());

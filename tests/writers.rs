@@ -408,8 +408,8 @@ async fn a_run_without_a_write_lock_continues_and_says_so() {
     scene.write("agent/subagents/writers", "no directory");
     let result = ended(one(scene.0.path(), "alpha", None, &Cancel::new()).0).await;
     assert!(!result.is_error, "{}", result.text);
-    let said = &result.details.results[0].diagnostics;
-    assert!(said.iter().any(|note| note.starts_with("runs of other pi processes may write")), "{said:?}");
+    let notes = &result.details.results[0].diagnostics;
+    assert!(notes.iter().any(|note| note.starts_with("runs of other pi processes may write")), "{notes:?}");
 }
 
 #[tokio::test]
@@ -455,7 +455,7 @@ async fn a_chain_names_the_artifacts_of_each_step() {
             let branch = single
                 .isolation
                 .as_ref()
-                .and_then(|left| left.branch.clone())
+                .and_then(|isolation| isolation.branch.clone())
                 .expect("the result names a branch");
             assert_eq!(
                 result.text.matches(&format!("are on the branch `{branch}`")).count(),
@@ -483,8 +483,8 @@ async fn a_run_whose_tree_cannot_be_recorded_promises_no_undo() {
         streaming.and_then(|progress| progress.undo_note)
     };
     let expected = "its tree could not be recorded, so its changes cannot be undone";
-    let told = updates.wait_for(|update| note(update) == Some(expected));
-    drop(timeout(PATIENCE, told).await.expect("the update arrives in time").expect("the run continues"));
+    let noted = updates.wait_for(|update| note(update) == Some(expected));
+    drop(timeout(PATIENCE, noted).await.expect("the update arrives in time").expect("the run continues"));
     scene.write("alpha", "");
     let result = ended(call).await;
     let notices = result.details.results[0].diagnostics.join("\n");

@@ -2,10 +2,10 @@
 //! launcher is a stand-in, the children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/ear.rs"]
-mod ear;
 #[path = "support/engine.rs"]
 mod engine;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/limits.rs"]
 mod limits;
 #[path = "support/pids.rs"]
@@ -21,8 +21,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use ear::Ear;
 use engine::{engine, naming, through};
+use event_recorder::EventRecorder;
 use limits::with_longer_limits;
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, open_conversation,
@@ -124,6 +124,10 @@ impl Far {
         self.git(&["show", &format!("{}:{name}", self.branch().expect("the branch exists"))])
     }
 
+    fn committed_files(&self) -> String {
+        self.git(&["ls-tree", "-r", "--name-only", &self.branch().expect("the branch exists")])
+    }
+
     fn branch(&self) -> Option<String> {
         let branches = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/subagent"]);
         Some(branches).filter(|branches| !branches.is_empty())
@@ -148,7 +152,7 @@ impl Far {
         let there = self.read("pwd");
         assert!(!there.starts_with(&*self.0.path("project").to_string_lossy()), "{there}");
         let place = there.split("/tree/").next().unwrap_or_default();
-        eventually("the end of the tree there", || !Path::new(place).exists()).await;
+        eventually("the removal of the remote tree", || !Path::new(place).exists()).await;
         result
     }
 }
@@ -166,8 +170,8 @@ printf '#!/bin/sh\n' >run.sh; chmod +x run.sh; ln -s kept.txt link; echo x >igno
 #[tokio::test]
 async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
     for how in launchers() {
-        for (protocol, hear) in [("rpc", "hear; "), ("json", "cat >/dev/null; ")] {
-            let script = format!("{hear}begin; {WORKS} said 'Done.'; settled; leave");
+        for (protocol, read_task) in [("rpc", "hear; "), ("json", "cat >/dev/null; ")] {
+            let script = format!("{read_task}begin; {WORKS} said 'Done.'; settled; leave");
             let far = Far::new(how, &script, &json!({ "protocol": protocol }));
             let result = far.run().await;
             let single = &result.details.results[0];
@@ -180,13 +184,17 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
                 "the remote tree has no history"
             );
             assert_eq!(far.read("status"), "", "uncommitted changes are part of the base");
-            let left = single.isolation.as_ref().expect("the run was isolated");
+            let artifacts = single.isolation.as_ref().expect("the run was isolated");
             let branch = far.branch();
-            assert_eq!(left.branch, branch);
+            assert_eq!(artifacts.branch, branch);
             let id = result.details.run_id.as_deref().expect("the run has an ID");
             assert_eq!(branch.as_deref(), Some(&*format!("subagent/{id}")));
-            assert_eq!((left.commits, left.files, left.insertions, left.deletions), (1, 5, 4, 1), "{left:?}");
-            assert_eq!(left.kept, None);
+            assert_eq!(
+                (artifacts.commits, artifacts.files, artifacts.insertions, artifacts.deletions),
+                (1, 5, 4, 1),
+                "{artifacts:?}"
+            );
+            assert_eq!(artifacts.kept, None);
             let log = far.git(&["log", "--format=%s", &format!("main..subagent/{id}")]);
             let expected = [
                 "Changes of the sub-agent's run ",
@@ -201,7 +209,7 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
             assert_eq!(listed, expected);
             let changes = single.changes.clone().expect("the changes are listed");
             assert_eq!(changes, ["gone.txt", "kept.txt", "link", "new/a 'b.txt", "run.sh"]);
-            far.git(&["apply", "--check", left.patch.as_deref().expect("the result names a patch")]);
+            far.git(&["apply", "--check", artifacts.patch.as_deref().expect("the result names a patch")]);
             assert!(result.text.contains(&format!("subagent/{id}")), "{}", result.text);
         }
     }
@@ -216,8 +224,8 @@ async fn a_remote_writer_without_changes_leaves_nothing() {
         assert_eq!(notices(&result), "");
         assert!(far.read("pwd").trim_end().ends_with("/project/it's"), "{}", far.read("pwd"));
         assert_eq!(far.branch(), None);
-        let left = result.details.results[0].isolation.as_ref().expect("the run was isolated");
-        assert_eq!((&left.branch, &left.patch, &left.kept), (&None, &None, &None));
+        let artifacts = result.details.results[0].isolation.as_ref().expect("the run was isolated");
+        assert_eq!((&artifacts.branch, &artifacts.patch, &artifacts.kept), (&None, &None, &None));
         let kept =
             fs::read_dir(far.0.path("agent/subagents/snapshots")).expect("the directory is readable").count();
         assert_eq!(kept, 0);
@@ -258,10 +266,11 @@ async fn the_changes_of_an_ended_run_come_back() {
     for how in launchers() {
         for (label, protocol) in [("abort", "rpc"), ("abort", "json"), ("limit", "rpc"), ("silence", "json")]
         {
-            let hear = if protocol == "rpc" { "hear; " } else { "" };
+            let read_task = if protocol == "rpc" { "hear; " } else { "" };
             // A child that ignores the end of its input.
-            let script =
-                format!("{hear}begin; echo half >half.txt; said 'So far.'; : >\"$home/started\"; gate never");
+            let script = format!(
+                "{read_task}begin; echo half >half.txt; said 'So far.'; : >\"$home/started\"; gate never"
+            );
             let case = format!("{how} {label} {protocol}");
             with_longer_limits(&case, async |limit| {
                 let config = match label {
@@ -275,7 +284,7 @@ async fn the_changes_of_an_ended_run_come_back() {
                 let control = Control { cancel: cancel.clone(), ..Control::default() };
                 let abort = async {
                     if label == "abort" {
-                        eventually("the child", has_started).await;
+                        eventually("the start of the child", has_started).await;
                         cancel.cancel(CancelReason::Caller(None));
                     }
                 };
@@ -286,7 +295,10 @@ async fn the_changes_of_an_ended_run_come_back() {
                 if !has_started() {
                     return false;
                 }
-                assert_eq!(far.branch(), single.isolation.as_ref().and_then(|left| left.branch.clone()));
+                assert_eq!(
+                    far.branch(),
+                    single.isolation.as_ref().and_then(|artifacts| artifacts.branch.clone())
+                );
                 assert_eq!(far.fetch("half.txt"), "half", "{case}: {}", notices(&result));
                 true
             })
@@ -375,21 +387,24 @@ async fn doubtful_changes_are_named_and_not_imported() {
         let result = far.run().await;
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Completed, "{label}: {:?}", single.error);
-        let said = notices(&result);
-        assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{label}: {said}");
-        let left = single.isolation.as_ref().expect("the run was isolated");
-        assert_eq!(far.branch(), left.branch, "{label}");
-        assert_eq!((far.branch().is_some(), left.kept.is_some()), (has_branch, is_kept), "{label}: {said}");
+        let reported = notices(&result);
+        assert!(
+            reported.contains(expected) && reported.is_empty() == expected.is_empty(),
+            "{label}: {reported}"
+        );
+        let artifacts = single.isolation.as_ref().expect("the run was isolated");
+        assert_eq!(far.branch(), artifacts.branch, "{label}");
+        assert_eq!(
+            (far.branch().is_some(), artifacts.kept.is_some()),
+            (has_branch, is_kept),
+            "{label}: {reported}"
+        );
         if has_branch {
             let text = if label == "another history" { "c" } else { "a" };
             assert_eq!(far.fetch("a"), text, "{label}");
-            assert!(
-                !far.git(&["ls-tree", "-r", "--name-only", &far.branch().expect("the branch exists")])
-                    .contains("git~1"),
-                "{label}"
-            );
+            assert!(!far.committed_files().contains("git~1"), "{label}");
         }
-        if let Some(kept) = &left.kept {
+        if let Some(kept) = &artifacts.kept {
             assert!(kept.contains("/subagent-trees/") && kept.ends_with(".bundle"), "{kept}");
             far.git(&["bundle", "list-heads", kept]);
         }
@@ -481,7 +496,7 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
     let scope =
         || ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
     let known = KnownDeliveries::default();
-    let view = open_conversation(&service, SESSION.into(), scope(), known, Ear::default()).await;
+    let view = open_conversation(&service, SESSION.into(), scope(), known, EventRecorder::default()).await;
     let request = SpawnRequest::new("work".into(), cwd.clone(), Arc::clone(&context));
     spawn(&service, request, Arc::new(User::default())).await;
     timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("the run ends");
@@ -523,9 +538,9 @@ const RELAY: &str = r#"echo $$ >"$0"; cat | setsid "$@" | cat"#;
 #[tokio::test]
 async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
     for protocol in ["rpc", "json"] {
-        let hear = if protocol == "rpc" { "hear; " } else { "" };
+        let read_task = if protocol == "rpc" { "hear; " } else { "" };
         let script = format!(
-            "echo $$ >\"$home/pid\"; {hear}begin; echo half >half.txt; said 'So far.' toolUse; : >\"$home/started\"; gate never"
+            "echo $$ >\"$home/pid\"; {read_task}begin; echo half >half.txt; said 'So far.' toolUse; : >\"$home/started\"; gate never"
         );
         let mut far = Far::new("words", &script, &json!({ "protocol": protocol }));
         let relay = far.0.path("relay");
@@ -537,7 +552,7 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         let mut child = Pids::default();
         let (progress, mut seen) = watch::channel(Progress::default());
         let cut = async {
-            eventually("the child", || far.0.path("started").exists()).await;
+            eventually("the start of the child", || far.0.path("started").exists()).await;
             let arrived = |progress: &Progress| format!("{progress:?}").contains("So far.");
             seen.wait_for(arrived).await.expect("the run continues");
             connection.push(far.read("relay").trim().parse().expect("the text is a number"));
@@ -548,9 +563,12 @@ async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
         let (result, ()) = tokio::join!(far.run_watched(&control, &progress), cut);
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Failed, "{protocol}: {:?}", single.error);
-        let said = notices(&result);
-        assert!(said.contains("the child's changes were not received: the connection ended first"), "{said}");
-        assert!(said.contains("it is unknown if"), "{said}");
+        let reported = notices(&result);
+        assert!(
+            reported.contains("the child's changes were not received: the connection ended first"),
+            "{reported}"
+        );
+        assert!(reported.contains("it is unknown if"), "{reported}");
         assert_eq!(far.branch(), None);
         child.gone("the child").await;
     }

@@ -53,7 +53,7 @@ describe("an abort", () => {
 			/^explorer failed with exit code 130\n\nerror: cancelled by user.*\n\npartial output:\n```text\nso far\n```\n\nsession: /,
 		);
 		assert.ok(existsSync(single(result).sessionFile ?? ""));
-		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
+		assert.deepEqual(scene.remainingFiles(), ["session.jsonl"]);
 	});
 
 	it("works from within an update", async (t) => {
@@ -85,7 +85,7 @@ describe("an abort", () => {
 		await inTime(shown, "an update");
 		const started = performance.now();
 		handle.abort();
-		await inTime(handle.close(), "the end, which the grace would put off for ten minutes");
+		await inTime(handle.close(), "the end of the call");
 		const took = performance.now() - started;
 		assert.deepEqual(shape(await handle.result()), aborted);
 		assert.ok(took >= 1_900, `the host left the child at least two seconds: ${took} ms`);

@@ -65,7 +65,7 @@ describe("startRun", () => {
 
 	it("treats undefined as absent, and ignores unknown fields", async (t) => {
 		const scene = new Scene(t, answers);
-		const left = {
+		const ignored = {
 			parentSessionFile: undefined,
 			model: undefined,
 			tools: undefined,
@@ -73,7 +73,7 @@ describe("startRun", () => {
 			colour: "red",
 		};
 		const handle = start(
-			{ ...scene.options, ...left, config: { ...scene.options.config, model: undefined } },
+			{ ...scene.options, ...ignored, config: { ...scene.options.config, model: undefined } },
 			null,
 			undefined,
 		) as addon.RunHandle;

@@ -40,7 +40,7 @@ describe("a run that asks the conversation", () => {
 		const { here, started } = open(t);
 		const { runId, childSessionKey } = await started({ task: "paint\nit", label: "colours", config: announcesNothing });
 		assert.equal(await inTime(here.session.settledOrAsked(), "the question"), true);
-		const { endsMs, ...question } = questionOf(await here.heard());
+		const { endsMs, ...question } = questionOf(await here.receive());
 		assert.deepEqual(question, {
 			...{ runId, sessionKey: childSessionKey, agent: "asks", label: "colours", task: "paint" },
 			...{ question: "Which colour?", options: ["red", "green"] },
@@ -48,8 +48,8 @@ describe("a run that asks the conversation", () => {
 		assert.ok(endsMs > Date.now() && endsMs <= Date.now() + 600_000);
 		const { status, error } = await here.session.continueRun(runId, "green");
 		assert.equal(status, "accepted", error);
-		assert.equal(await inTime(here.session.settledOrAsked(), "the end"), false);
-		assert.match((await here.heard()).text, /I heard green\./);
+		assert.equal(await inTime(here.session.settledOrAsked(), "the end of the run"), false);
+		assert.match((await here.receive()).text, /I heard green\./);
 		assert.equal(here.messages.length, 2);
 	});
 
@@ -66,30 +66,36 @@ describe("a run that asks the conversation", () => {
 			{ config: announcesNothing },
 			ask(() => Promise.reject(new Error("nobody"))),
 		);
-		const asked = await here.heard();
+		const asked = await here.receive();
 		assert.equal(questionOf(asked).runId, away.runId);
 		assert.deepEqual([questions[0]?.forConversation, questions[0]?.heading], [true, "asks asks the conversation"]);
 		await here.session.continueRun(away.runId, "green");
-		assert.match((await here.heard()).text, /I heard green\./);
+		assert.match((await here.receive()).text, /I heard green\./);
 
 		await started(
 			{ config: announcesNothing },
 			ask(() => Promise.resolve({ value: "red" })),
 		);
-		await until(() => here.messages.some(({ text }) => text.includes("I heard red.")), "the end");
+		await until(
+			() => here.messages.some(({ text }) => text.includes("I heard red.")),
+			"the result of the answered run",
+		);
 		await started(
 			{ config: announcesNothing },
 			ask(() => Promise.resolve({})),
 		);
-		await until(() => here.messages.some(({ text }) => text.includes("I heard cancelled.")), "the other end");
+		await until(
+			() => here.messages.some(({ text }) => text.includes("I heard cancelled.")),
+			"the result of the run with the rejected question",
+		);
 	});
 
 	it("is delivered and answered if a host process hosts it", async (t) => {
 		const { here, started } = open(t);
 		const { runId } = await started(kept);
-		assert.equal(questionOf(await here.heard()).runId, runId);
-		await here.does(`send ${runId} green`);
-		assert.match((await here.heard()).text, /I heard green\./);
+		assert.equal(questionOf(await here.receive()).runId, runId);
+		await here.execute(`send ${runId} green`);
+		assert.match((await here.receive()).text, /I heard green\./);
 		assert.equal(here.messages.length, 2);
 	});
 });
@@ -98,6 +104,6 @@ describe("a run in a host process that asks the user", () => {
 	it("is declined at once, because there is no user", async (t) => {
 		const { here, started } = open(t, "true");
 		await started(kept, { ask: () => assert.fail("the question reached this pi") });
-		assert.match((await here.heard()).text, /I heard cancelled\./);
+		assert.match((await here.receive()).text, /I heard cancelled\./);
 	});
 });

@@ -15,16 +15,16 @@ import {
 	announces,
 	archivedOf,
 	backgroundScene,
-	Elsewhere,
 	Here,
 	linesOf,
+	OtherProcess,
 	plays,
 	repeats,
 	type Spawn,
 	stalls,
 } from "./conversation.ts";
-import { inTime, isAlive, patienceMs, type Scene, until, untilGone } from "./scene.ts";
-import { gate, told, toldOf, untilTold } from "./stand-in.ts";
+import { inTime, isAlive, patienceMs, type Scene, until, untilEnded } from "./scene.ts";
+import { gate, records, recordsOf, untilRecorded } from "./stand-in.ts";
 
 /** The value behind a word of a child's command line. */
 function given(child: unknown, word: string): string | undefined {
@@ -69,14 +69,14 @@ describe("a request for a background run", () => {
 		assert.deepEqual([run.isInProcess, run.text, run.cleanup, run.isDetached], [true, "so far", "keep", false]);
 		assert.ok(run.task.length <= 4_096 && run.task.startsWith("look\nxx"), run.task.slice(0, 20));
 		assert.ok(run.label && run.label.length <= 80 && /^red line l/.test(run.label), JSON.stringify(run.label));
-		await untilTold(scene, "forked");
-		const stopped = await here.does(`stop ${receipt.runId}`);
+		await untilRecorded(scene, "forked");
+		const stopped = await here.execute(`stop ${receipt.runId}`);
 		assert.match(stopped.text, /stopped/i);
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.equal(message.triggerTurn, false, "a stopped run triggers no turn");
 		assert.match(message.text, /^Status: error$/m);
 		assert.match(message.text, /stopped on request[\s\S]*```text\nso far\n```/);
-		for (const { pid } of told(scene).filter(({ forked }) => forked)) await untilGone(Number(pid));
+		for (const { pid } of records(scene).filter(({ forked }) => forked)) await untilEnded(Number(pid));
 		assert.equal(isAlive(run.pid ?? 0), false);
 	});
 
@@ -122,7 +122,7 @@ describe("a request for a background run", () => {
 		scene.write("agent/subagents.json", '{ "subagents": { "maxDepth": } }');
 		const broken = await here.spawn();
 		assert.deepEqual([broken.status, /subagents\.json.*1/.test(broken.error ?? "")], ["forbidden", true], broken.error);
-		assert.deepEqual([await homeless.runs(true), toldOf(scene, "argv"), homeless.messages], [[], [], []]);
+		assert.deepEqual([await homeless.runs(true), recordsOf(scene, "argv"), homeless.messages], [[], [], []]);
 	});
 
 	it("uses the default agent unless it names another listed agent", async (t) => {
@@ -173,9 +173,9 @@ describe("a request for a background run", () => {
 			[{ agent: "bare", childModel: "  ", childThinking: "" }, ["fake/session", "minimal"], 0],
 		];
 		for (const [change, expected, warned] of rows) {
-			const before = toldOf(scene, "argv").length;
+			const before = recordsOf(scene, "argv").length;
 			const { warnings = [], runId } = await here.started(change);
-			const child = (await untilTold(scene, "argv", before + 1))[before];
+			const child = (await untilRecorded(scene, "argv", before + 1))[before];
 			const about = JSON.stringify(change);
 			assert.deepEqual([given(child, "--model"), given(child, "--thinking")], expected, about);
 			assert.equal(warnings.length, warned, warnings.join());
@@ -194,11 +194,11 @@ describe("a request for a background run", () => {
 		assert.equal(accepted.length, 32);
 		assert.equal(refused?.status, "forbidden");
 		assert.match(refused?.error ?? "", /32.*`subagents\.maxConcurrent`/s);
-		await untilTold(scene, "argv");
-		const stopped = await here.does("stop all");
+		await untilRecorded(scene, "argv");
+		const stopped = await here.execute("stop all");
 		assert.match(stopped.text, /32/);
-		await until(() => here.messages.flatMap(({ deliveryIds }) => deliveryIds).length === 32, "all ends");
-		assert.equal(toldOf(scene, "argv").length, 1, "only one run got a slot");
+		await until(() => here.messages.flatMap(({ deliveryIds }) => deliveryIds).length === 32, "the results of all runs");
+		assert.equal(recordsOf(scene, "argv").length, 1, "only one run got a slot");
 	});
 
 	it("is answered before the user decides about the agent, also after another question", async (t) => {
@@ -214,32 +214,32 @@ describe("a request for a background run", () => {
 			await here.started({ agent: "other", label: "second" }, { confirm }),
 		];
 		for (const { note } of [first, second]) assert.match(note ?? "", /user is being asked/);
-		await until(() => questions.length === 1, "the question");
-		assert.deepEqual(toldOf(scene, "argv"), []);
+		await until(() => questions.length === 1, "the first question");
+		assert.deepEqual(recordsOf(scene, "argv"), []);
 		questions[0]?.answer(false);
-		const refused = await here.heard();
+		const refused = await here.receive();
 		assert.match(refused.text, /^Status: error\nResult: \(not available\)\nNote: .*local/m);
 		assert.deepEqual(refused.runIds, [first.runId]);
-		await until(() => questions.length === 2, "the other question");
+		await until(() => questions.length === 2, "the second question");
 		questions[1]?.answer(true);
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual([message.runIds, linesOf(message).includes("It was: done.")], [[second.runId], true]);
 		// The answer is remembered, and a stop is an answer.
 		assert.doesNotMatch((await here.started({ agent: "other" }, { confirm })).note ?? "", /asked/);
-		await here.heard();
+		await here.receive();
 		const third = await here.started({ agent: "local" }, { confirm });
-		await until(() => questions.length === 3, "the question again");
-		await here.does(`stop ${third.runId}`);
-		assert.match((await here.heard()).text, /Status: error[\s\S]*stopped on request/);
+		await until(() => questions.length === 3, "the third question");
+		await here.execute(`stop ${third.runId}`);
+		assert.match((await here.receive()).text, /Status: error[\s\S]*stopped on request/);
 		// The user who types the command sees the question that it waits for.
 		const typed = await here.session.command("run local look around", { confirm });
 		assert.match(typed.text, /\? \w{8} \(local\) waits for your decision about its agent/);
 		assert.doesNotMatch(typed.text, /started/);
-		await until(() => questions.length === 4, "the question once more");
+		await until(() => questions.length === 4, "the fourth question");
 		questions[3]?.answer(true);
-		await here.heard();
-		assert.match((await here.does("run other look around")).text, /✓ started \w{8} \(other\)/);
-		await here.heard();
+		await here.receive();
+		assert.match((await here.execute("run other look around")).text, /✓ started \w{8} \(other\)/);
+		await here.receive();
 	});
 
 	it("is refused with the figures once the session's budget is used up", async (t) => {
@@ -250,7 +250,7 @@ describe("a request for a background run", () => {
 		const here = Here.open(scene);
 		const config = { sessionBudget: { maxCost: 1 } };
 		await here.started({ config });
-		const { text } = await here.heard();
+		const { text } = await here.receive();
 		assert.match(text, /est\. \$1\.00/, "the budget includes the announcement");
 		const receipt = await here.spawn({ config });
 		assert.equal(receipt.status, "forbidden");
@@ -295,7 +295,7 @@ describe("the announcement of a background run", () => {
 		for (const [label, scenario] of rows) await here.started({ label, env: plays(scenario) });
 		await until(
 			() => here.messages.flatMap(({ runs }) => runs).length === rows.length - 1,
-			"all but the one that skips",
+			"the results of all runs except the skipped one",
 		);
 		const ended = await here.runs();
 		assert.deepEqual(
@@ -359,7 +359,7 @@ describe("the announcement of a background run", () => {
 			],
 		];
 		for (const [label, scenario, change] of rows) await here.started({ label, ...change, env: plays(scenario) });
-		await until(() => here.messages.flatMap(({ runs }) => runs).length === rows.length, "all ends");
+		await until(() => here.messages.flatMap(({ runs }) => runs).length === rows.length, "the results of all runs");
 		const whole = here.messages.map(({ text }) => text).join("\n\n");
 		assert.ok(!hasControls(whole), JSON.stringify(whole));
 		assert.ok(!whole.includes(secret), whole);
@@ -386,12 +386,12 @@ describe("the announcement of a background run", () => {
 		const scene = backgroundScene(t, announces([{ say: "The answer." }], [gate(), { say: "The news." }]));
 		const here = Here.open(scene);
 		const { runId } = await here.started();
-		await untilTold(scene, "task", 2);
+		await untilRecorded(scene, "task", 2);
 		const refused = await here.command(`send ${runId} also look at the tests`);
 		assert.deepEqual([refused.isError, /takes no messages/.test(refused.text)], [true, true], refused.text);
 		scene.open();
-		assert.equal((await here.heard()).runs[0]?.result, "The news.");
-		assert.deepEqual(toldOf(scene, "steering"), []);
+		assert.equal((await here.receive()).runs[0]?.result, "The news.");
+		assert.deepEqual(recordsOf(scene, "steering"), []);
 	});
 
 	it("combines runs that end within two seconds, with each id once", async (t) => {
@@ -403,20 +403,20 @@ describe("the announcement of a background run", () => {
 		const started = [];
 		for (const name of ["a", "b", "c"]) started.push((await here.started(works(name))).runId);
 		const late = await here.started({ env: plays(stalls) });
-		await untilTold(scene, "task", 7);
+		await untilRecorded(scene, "task", 7);
 		scene.open();
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual([...message.runIds].sort(), [...started].sort(), message.text);
 		assert.deepEqual(message.runs.map(({ result }) => result).sort(), ["News of a.", "News of b.", "News of c."]);
 		assert.equal(message.triggerTurn, true);
-		await here.does(`stop ${late.runId}`);
-		const last = await here.heard();
+		await here.execute(`stop ${late.runId}`);
+		const last = await here.receive();
 		assert.deepEqual(last.runIds, [late.runId]);
 		const ids = here.messages.flatMap(({ deliveryIds }) => deliveryIds);
 		assert.equal(new Set(ids).size, 4);
 		const again = Here.open(scene, { delivered: ids });
 		const quiet = await again.started({ config: { announce: { mode: "ask", triggerTurn: false } } });
-		const next = await again.heard();
+		const next = await again.receive();
 		assert.deepEqual([next.runIds, next.triggerTurn], [[quiet.runId], false], "no earlier result is delivered again");
 	});
 });
@@ -440,22 +440,22 @@ describe("a closed conversation", () => {
 		// The session was replaced, for example by a reload, during a delivery: only new messages are delivered.
 		const fourth = Here.open(scene, { sent: message.deliveryIds });
 		const next = await fourth.started();
-		assert.deepEqual((await fourth.heard()).runIds, [next.runId]);
+		assert.deepEqual((await fourth.receive()).runIds, [next.runId]);
 		// Replaced with the message lost.
 		const fifth = Here.open(scene);
 		assert.deepEqual((await fifth.message()).deliveryIds, message.deliveryIds);
 		await fifth.delivered(message.deliveryIds);
-		const sixth = Elsewhere.open(scene);
+		const sixth = OtherProcess.open(scene);
 		const last = await sixth.started();
-		assert.deepEqual((await sixth.heard()).runIds, [last.runId]);
+		assert.deepEqual((await sixth.receive()).runIds, [last.runId]);
 		assert.deepEqual([third.messages.length, fourth.messages.length, fifth.messages.length], [1, 1, 1]);
 	});
 
 	it("receives a dead process's deliveries again, unless its session contains them", async (t) => {
 		const scene = backgroundScene(t);
-		const first = Elsewhere.open(scene);
+		const first = OtherProcess.open(scene);
 		const [kept, deleted] = [await first.started(), await first.started({ cleanup: "delete" })];
-		await until(() => first.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
+		await until(() => first.messages.flatMap(({ runIds }) => runIds).length === 2, "the results of both runs");
 		await first.kill();
 		const ids = first.messages.flatMap(({ deliveryIds }) => deliveryIds);
 		const second = Here.open(scene);
@@ -468,10 +468,10 @@ describe("a closed conversation", () => {
 		// The message is in the session, and no process survived to report it.
 		const third = Here.open(scene, { delivered: ids });
 		const archived = await third.run(deleted.runId, ({ archivedMs }) => !!archivedMs);
-		await until(() => archivedOf(archived).length === 1, "the transcript put aside, once it was told");
+		await until(() => archivedOf(archived).length === 1, "the archived transcript");
 		assert.equal((await third.run(kept.runId)).archivedMs, undefined);
 		const next = await third.started();
-		assert.deepEqual((await third.heard()).runIds, [next.runId]);
+		assert.deepEqual((await third.receive()).runIds, [next.runId]);
 	});
 });
 
@@ -492,7 +492,7 @@ describe("a listener", () => {
 			const scene = backgroundScene(t);
 			const here = Here.open(scene);
 			let refused = 0;
-			here.takes = ({ deliveries }) => (deliveries && refused++ < 2 ? refuse() : undefined);
+			here.onEvent = ({ deliveries }) => (deliveries && refused++ < 2 ? refuse() : undefined);
 			const { runId } = await here.started();
 			const offers = [await here.message(), await here.message(), await here.message()];
 			assert.deepEqual(
@@ -507,16 +507,16 @@ describe("a listener", () => {
 	it("gets one event at a time, and can be replaced while it handles one", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
-		here.takes = () => new Promise(() => {});
+		here.onEvent = () => new Promise(() => {});
 		// It works until the first event is being taken, which then cannot hold its result.
 		const { runId } = await here.started({ env: plays(stalls) });
 		await until(() => here.events.length > 0, "the first event");
 		const other = Here.open(scene, { sessionId: "two" });
-		await here.does(`stop ${runId}`);
+		await here.execute(`stop ${runId}`);
 		await other.run(runId, ({ state }) => state === "ended");
 		assert.equal(here.events.length, 1, "the listener gets one event at a time");
 		const again = Here.open(scene);
-		assert.deepEqual((await again.heard()).runIds, [runId]);
+		assert.deepEqual((await again.receive()).runIds, [runId]);
 		assert.deepEqual([here.events.length, here.messages], [1, []]);
 	});
 });
@@ -525,27 +525,27 @@ describe("a pi that is about to exit", () => {
 	it("receives every result before it exits, also of ended and of detached runs", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
-		await inTime(here.settled(), "nothing to wait for");
+		await inTime(here.settled(), "the end of a wait without runs");
 		const quick = await here.started({ env: plays(announces([{ sleep: 300 }, { say: "x" }], [{ say: "The news." }])) });
 		await inTime(here.settled(), "the end of all runs");
-		assert.deepEqual((await here.heard()).runIds, [quick.runId]);
+		assert.deepEqual((await here.receive()).runIds, [quick.runId]);
 		const slow = await here.started({ env: plays(stalls) });
 		await here.speaking(slow.runId);
 		await inTime(here.settled(200), "the end of the wait");
 		assert.match(here.messages[1]?.text ?? "", /^Status: timeout$[\s\S]*`background\.headlessWaitMs`[\s\S]*so far/m);
-		await here.heard();
+		await here.receive();
 		const kept = await here.started({ runTimeoutSeconds: 20, config: { background: { onExit: "keep" } } });
-		await inTime(here.settled(), "the end of what goes on elsewhere");
+		await inTime(here.settled(), "the end of the runs in other processes");
 		assert.deepEqual(here.messages[2]?.runIds, [kept.runId]);
-		await here.heard();
+		await here.receive();
 	});
 });
 
 /** Places where a store cannot be. Each function gets the scene with an empty agent directory. */
 const unusable: Record<string, (scene: Scene) => void> = {
-	"its directory is a file": (scene) => void scene.write("agent/subagents", "taken"),
-	"its file is a directory": (scene) => void mkdirSync(scene.path("agent/subagents/runs.db"), { recursive: true }),
-	"nobody can be present": (scene) => void scene.write("agent/subagents/processes", "taken"),
+	"the store's directory is a file": (scene) => void scene.write("agent/subagents", "taken"),
+	"the database is a directory": (scene) => void mkdirSync(scene.path("agent/subagents/runs.db"), { recursive: true }),
+	"the directory of the processes is a file": (scene) => void scene.write("agent/subagents/processes", "taken"),
 };
 
 describe("an unusable store", () => {
@@ -556,15 +556,15 @@ describe("an unusable store", () => {
 			const parentSessionFile = scene.write("project/session.jsonl", "");
 			const here = Here.open(scene, { parentSessionFile });
 			const [first, second] = [await here.started(), await here.started()];
-			await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
+			await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 2, "the results of both runs");
 			for (const { text } of here.messages) assert.match(text, /Status: success[\s\S]*It was: done\./);
 			assert.deepEqual(new Set((await here.runs()).map(({ runId }) => runId)), new Set([first.runId, second.runId]));
 			await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
 			const again = Here.open(scene, { parentSessionFile });
 			const third = await again.started();
-			assert.deepEqual((await again.heard()).runIds, [third.runId]);
-			await again.does(`resume ${third.runId}`);
-			assert.deepEqual((await again.heard()).runIds, [third.runId]);
+			assert.deepEqual((await again.receive()).runIds, [third.runId]);
+			await again.execute(`resume ${third.runId}`);
+			assert.deepEqual((await again.receive()).runIds, [third.runId]);
 			const notices = [...here.notices, ...again.notices];
 			assert.equal(notices.length, 1, notices.join("\n"));
 			assert.match(notices[0] ?? "", /background runs are kept in memory only.*subagents/s);
@@ -575,26 +575,26 @@ describe("an unusable store", () => {
 		skip: noSqlite,
 	}, async (t) => {
 		const scene = backgroundScene(t, announces([gate(), { say: "x" }], [{ say: "The news." }]));
-		const there = Elsewhere.open(scene);
+		const there = OtherProcess.open(scene);
 		const { runId } = await there.started({ cleanup: "delete" });
 		assert.ok(sqlite);
 		// Longer than the host holds it for a turn, on a machine that is busy.
 		const store = new sqlite.DatabaseSync(scene.path("agent/subagents/runs.db"), { timeout: patienceMs });
 		store.exec("BEGIN EXCLUSIVE");
 		scene.open();
-		await there.heard();
+		await there.receive();
 		assert.equal(there.notices.length, 1, there.notices.join("\n"));
 		store.exec("ROLLBACK");
 		store.close();
 		const gone = await there.run(runId, ({ archivedMs }) => !!archivedMs);
-		await until(() => archivedOf(gone).length === 1, "the transcript put aside");
-		await inTime(there.end(), "the end");
+		await until(() => archivedOf(gone).length === 1, "the archived transcript");
+		await inTime(there.end(), "the end of the host");
 		await there.kill();
 		const here = Here.open(scene);
 		const run = await here.run(runId);
 		assert.deepEqual([run.status, run.result, !!run.archivedMs], ["success", "The news.", true]);
 		const next = await here.started();
-		assert.deepEqual((await here.heard()).runIds, [next.runId], "no other result is delivered");
+		assert.deepEqual((await here.receive()).runIds, [next.runId], "no other result is delivered");
 	});
 
 	it("causes one notice and loses no result on a full disk", {
@@ -609,12 +609,12 @@ describe("an unusable store", () => {
 			const script = `mount -t tmpfs -o ${size} none "$0" && { ${filler ? fill(filler) : ":"}; exec "$@"; }`;
 			const before = ["unshare", "-rm", "sh", "-c", script, scene.agentDir];
 			const parentSessionFile = scene.write("project/session.jsonl", "");
-			const there = Elsewhere.open(scene, { parentSessionFile }, before);
+			const there = OtherProcess.open(scene, { parentSessionFile }, before);
 			const { runId } = await there.started();
 			// From inside, where it is mounted.
 			if (!filler) await there.fill(join(scene.agentDir, "filler"));
 			scene.open();
-			const message = await there.heard();
+			const message = await there.receive();
 			assert.deepEqual(message.runIds, [runId]);
 			assert.match(message.text, /Status: success[\s\S]*It was: done\./, size);
 			assert.equal(there.notices.length, 1, `${size}: ${there.notices.join("\n")}`);
@@ -634,36 +634,36 @@ describe("several processes", () => {
 				[{ say: "News: {task}".slice(0, 5) }],
 			),
 		);
-		const there = Elsewhere.open(scene, { sessionId: "two" });
+		const there = OtherProcess.open(scene, { sessionId: "two" });
 		const here = Here.open(scene);
 		const [talk, end] = [await there.started({ label: "talk" }), await there.started({ label: "end" })];
-		await untilTold(scene, "task", 2);
+		await untilRecorded(scene, "task", 2);
 		assert.deepEqual(await here.runs(), []);
-		assert.match((await here.does("list all")).text, /end[\s\S]*talk/);
+		assert.match((await here.execute("list all")).text, /end[\s\S]*talk/);
 		// Only a number of that list reaches a run of another session.
 		assert.match((await here.command("info last")).text, /there is no run `last`/);
 		const seen = await here.run(end.runId, ({ state, transcript }) => state === "running" && !!transcript);
 		assert.deepEqual([seen.isInProcess, seen.session], [false, "two"]);
-		await until(() => existsSync(seen.transcript ?? ""), "the session of its child");
-		assert.match((await here.does(`info ${end.runId}`)).text, /session id +(?!not known)\S+/);
-		await here.does(`send ${talk.runId} now come home`);
-		const stopped = await here.does(`stop ${end.runId}`);
+		await until(() => existsSync(seen.transcript ?? ""), "the session of the child");
+		assert.match((await here.execute(`info ${end.runId}`)).text, /session id +(?!not known)\S+/);
+		await here.execute(`send ${talk.runId} now come home`);
+		const stopped = await here.execute(`stop ${end.runId}`);
 		assert.match(stopped.text, /stopped/i);
-		await until(() => there.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
+		await until(() => there.messages.flatMap(({ runIds }) => runIds).length === 2, "the results of both runs");
 		assert.deepEqual(here.messages, [], "results are delivered only to the process that started the runs");
-		assert.deepEqual(toldOf(scene, "steering"), ["now come home"]);
+		assert.deepEqual(recordsOf(scene, "steering"), ["now come home"]);
 		const [talked, ended] = [await here.run(talk.runId), await here.run(end.runId)];
 		assert.deepEqual([talked.status, ended.status, ended.error], ["success", "error", "stopped on request"]);
-		assert.equal(toldOf(scene, "task").length, 3, "the children got two tasks and one announcement request");
-		const over = await here.command(`stop ${end.runId}`);
-		assert.deepEqual([over.isError, /already|over/.test(over.text)], [true, true], over.text);
+		assert.equal(recordsOf(scene, "task").length, 3, "the children got two tasks and one announcement request");
+		const again = await here.command(`stop ${end.runId}`);
+		assert.deepEqual([again.isError, /already|over/.test(again.text)], [true, true], again.text);
 	});
 
 	it("continue a run at most once in simultaneous attempts", async (t) => {
 		const scene = backgroundScene(t);
-		const [here, there] = [Here.open(scene), Elsewhere.open(scene, { sessionId: "two" })];
+		const [here, there] = [Here.open(scene), OtherProcess.open(scene, { sessionId: "two" })];
 		const { runId } = await here.started();
-		await here.heard();
+		await here.receive();
 		const before = await here.run(runId, ({ state }) => state === "ended");
 		// The resumed child waits, in either process: a run that has ended again may be resumed again.
 		scene.write("scenario.json", JSON.stringify([gate(), { say: "Again." }]));
@@ -674,13 +674,13 @@ describe("several processes", () => {
 			reports.map(({ text }) => text).join("\n"),
 		);
 		scene.open();
-		assert.match((await here.heard()).text, /Status: success/);
+		assert.match((await here.receive()).text, /Status: success/);
 		const run = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual([run.status, run.timesResumed, here.messages.length], ["success", 1, 2]);
 		// The time before the move still counts.
 		const lasted = ({ startedMs = 0, endedMs = 0 }: RunRecord) => endedMs - startedMs;
 		assert.deepEqual([before.previousRunMs, run.previousRunMs], [0, lasted(before)]);
-		assert.match((await here.does(`info ${runId}`)).text, /runtime +\S+, \S+ of it since it was resumed/);
+		assert.match((await here.execute(`info ${runId}`)).text, /runtime +\S+, \S+ of it since it was resumed/);
 	});
 });
 
@@ -691,17 +691,17 @@ describe("the end of a host", () => {
 			{ say: "Half of it." },
 			{ call: "read", takesMs: 60_000 },
 		]);
-		const there = Elsewhere.open(scene);
+		const there = OtherProcess.open(scene);
 		const { runId } = await there.started({ label: "half", config: { tools: { deny: ["bash"] } } });
 		const before = await there.run(
 			runId,
 			({ lastTool, transcript }) => !!lastTool && !!transcript && halves(transcript),
 		);
 		await there.kill();
-		await untilGone(before.pid ?? 0);
+		await untilEnded(before.pid ?? 0);
 		scene.write("scenario.json", JSON.stringify([{ say: "All of it: {task}" }]));
 		const here = Here.open(scene);
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual(
 			[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
 			[[runId], "unknown", "interrupted"],
@@ -712,10 +712,10 @@ describe("the end of a host", () => {
 		const lost = await here.run(runId, ({ archiveAtMs }) => archiveAtMs !== undefined);
 		assert.equal(lost.transcript, before.transcript);
 		// It is not restarted automatically.
-		assert.equal(toldOf(scene, "argv").length, 1);
+		assert.equal(recordsOf(scene, "argv").length, 1);
 		const size = readFileSync(before.transcript ?? "").length;
-		await here.does(`resume half and be quick`);
-		const news = await here.heard();
+		await here.execute(`resume half and be quick`);
+		const news = await here.receive();
 		assert.match(news.text, /Status: success[\s\S]*All of it: and be quick/);
 		const resumed = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual(
@@ -724,7 +724,7 @@ describe("the end of a host", () => {
 		);
 		const session = readFileSync(before.transcript ?? "", "utf8");
 		assert.ok(session.length > size && session.includes("Half of it.") && session.includes("and be quick"));
-		const [, second] = toldOf(scene, "argv");
+		const [, second] = recordsOf(scene, "argv");
 		assert.equal(given(second, "--session"), before.transcript);
 		assert.ok(!given(second, "--tools")?.includes("bash"), "the continued run still lacks the forbidden tool");
 	});
@@ -735,7 +735,7 @@ describe("the end of a host", () => {
 			const scene = backgroundScene(t, stalls);
 			const at = (name: string) => ({ sessionId: name, parentSessionFile: scene.path(`sessions/${name}.jsonl`) });
 			if (isSaved) scene.write("sessions/one.jsonl", "");
-			const one = Elsewhere.open(scene, at("one"));
+			const one = OtherProcess.open(scene, at("one"));
 			const { runId } = await one.started();
 			await one.speaking(runId);
 			const words = (await one.end()) ?? "";
@@ -746,14 +746,14 @@ describe("the end of a host", () => {
 			await one.kill();
 			scene.write("scenario.json", JSON.stringify([{ say: "All of it." }]));
 			const two = Here.open(scene, at("two"));
-			const { text } = await two.does(`resume ${runId}`);
+			const { text } = await two.execute(`resume ${runId}`);
 			assert.equal(/its result arrives here/.test(text), !isSaved, text);
 			await two.run(runId, ({ status }) => status === "success");
-			const hears = isSaved ? Here.open(scene, at("one")) : two;
-			const heard = await hears.heard();
-			assert.match(heard.text, /All of it\./);
+			const receiver = isSaved ? Here.open(scene, at("one")) : two;
+			const received = await receiver.receive();
+			assert.match(received.text, /All of it\./);
 			// The conversation that asked gets both ends.
-			assert.deepEqual([heard.runIds, two.messages.length], isSaved ? [[runId, runId], 0] : [[runId], 1]);
+			assert.deepEqual([received.runIds, two.messages.length], isSaved ? [[runId, runId], 0] : [[runId], 1]);
 		});
 	}
 
@@ -764,19 +764,19 @@ describe("the end of a host", () => {
 			// The addon has three seconds to save the state. The rest is found later.
 			["exit", /^Note: (?:pi|its process) ended (?:during the run|before the run started)\b/gm],
 		] as const) {
-			const there = Elsewhere.open(scene);
+			const there = OtherProcess.open(scene);
 			const { runId } = await there.started();
 			const queued = await there.started({ config: { maxConcurrent: 1 } });
 			const { pid } = await there.speaking(runId);
 			await inTime<unknown>(there[how](), how);
 			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "the child has ended before its end is reported");
-			await untilGone(pid ?? 0);
+			await untilEnded(pid ?? 0);
 			// Its conversation has received every message by then.
-			if (how === "end") await inTime(there.settled(), "the conversation");
+			if (how === "end") await inTime(there.settled(), "the end of the conversation");
 			assert.deepEqual(there.messages, []);
 			await there.kill();
 			const here = Here.open(scene);
-			const message = await here.heard();
+			const message = await here.receive();
 			assert.deepEqual(new Set(message.runIds), new Set([runId, queued.runId]));
 			for (const run of message.runs) assert.deepEqual([run.status, run.outcome], ["unknown", "interrupted"]);
 			assert.equal(message.text.match(error)?.length, 2, message.text);
@@ -792,14 +792,14 @@ describe("the stored parts of a background run", () => {
 		skip: noSqlite,
 	}, async (t) => {
 		const scene = backgroundScene(t);
-		const first = Elsewhere.open(scene);
+		const first = OtherProcess.open(scene);
 		const [kept, deleted, never, silent] = [
 			await first.started(),
 			await first.started({ cleanup: "delete" }),
 			await first.started({ config: { archiveAfterMinutes: 0 } }),
 			await first.started({ cleanup: "delete", env: plays(announces([{ say: "x" }], [{ say: "ANNOUNCE_SKIP" }])) }),
 		];
-		await until(() => first.messages.flatMap(({ runIds }) => runIds).length === 3, "three ends");
+		await until(() => first.messages.flatMap(({ runIds }) => runIds).length === 3, "the results of three runs");
 		const before = await first.run(deleted.runId);
 		assert.deepEqual(
 			[before.archivedMs, archivedOf(before)],
@@ -809,7 +809,7 @@ describe("the stored parts of a background run", () => {
 		await first.delivered(first.messages.flatMap(({ deliveryIds }) => deliveryIds));
 		for (const { runId } of [deleted, silent]) {
 			const gone = await first.run(runId, ({ archivedMs }) => !!archivedMs);
-			await until(() => archivedOf(gone).length === 1, "the transcript put aside");
+			await until(() => archivedOf(gone).length === 1, "the archived transcript");
 			const { transcript = "" } = await first.run(runId, ({ transcript }) => !!transcript?.includes(".deleted."));
 			assert.ok(existsSync(transcript), "the record names an existing file");
 			const refused = await first.command(`resume ${runId}`);
@@ -827,7 +827,7 @@ describe("the stored parts of a background run", () => {
 		store.close();
 		const second = Here.open(scene);
 		const archived = await second.run(kept.runId, ({ archivedMs }) => !!archivedMs);
-		await until(() => archivedOf(archived).length > 0, "the transcript put aside");
+		await until(() => archivedOf(archived).length > 0, "the archived transcript");
 		const [name = ""] = archivedOf(archived);
 		assert.match(name, /^session\.jsonl\.deleted\.\d/);
 		assert.ok(
@@ -846,21 +846,21 @@ describe("the stored parts of a background run", () => {
 		const first = Here.open(scene);
 		const config = { ...scene.options.config, tools: { deny: ["grep"] } };
 		const { runId } = await first.started({ agent: "own", config });
-		await first.heard();
+		await first.receive();
 		assert.deepEqual((await first.run(runId)).tools.sort(), ["find", "ls", "read"]);
-		const [child] = await untilTold(scene, "argv");
+		const [child] = await untilRecorded(scene, "argv");
 		const tools = (argv: unknown) => given(argv, "--tools")?.split(",").sort();
 		assert.deepEqual(tools(child), ["find", "ls", "read"]);
 		assert.match(given(child, "-e") ?? "", /guard\.cjs$/, "the child loads the guard");
 		// Nothing is denied any more.
-		await first.does(`resume ${runId}`);
-		await first.heard();
-		assert.deepEqual(tools(toldOf(scene, "argv")[1]), ["find", "ls", "read"]);
+		await first.execute(`resume ${runId}`);
+		await first.receive();
+		assert.deepEqual(tools(recordsOf(scene, "argv")[1]), ["find", "ls", "read"]);
 		const second = Here.open(scene, {
 			config: { ...scene.options.config, tools: { deny: ["ls"], allow: ["read", "ls", "grep"] } },
 		});
-		await second.does(`resume ${runId}`);
-		await second.heard();
-		assert.deepEqual(tools(toldOf(scene, "argv")[2]), ["read"]);
+		await second.execute(`resume ${runId}`);
+		await second.receive();
+		assert.deepEqual(tools(recordsOf(scene, "argv")[2]), ["read"]);
 	});
 });

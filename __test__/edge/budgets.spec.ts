@@ -10,7 +10,7 @@ import { describe, it, type TestContext } from "node:test";
 import { startParallel, type ToolResult } from "../../index.js";
 import { host } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
-import { gate, playing, protocols, toldOf, untilTold, updateWith } from "./stand-in.ts";
+import { gate, playing, protocols, recordsOf, untilRecorded, updateWith } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const overBudget = ["SUBAGENT_FAILED", 1, "budget", true];
@@ -26,7 +26,7 @@ const untilWarned = { until: "{env.HERE}/warned" };
 
 /** Lets the child of a scene end the tool that runs `untilWarned`, as soon as it was. */
 const openOnceWarned = async (scene: Scene) => {
-	await untilTold(scene, "steering");
+	await untilRecorded(scene, "steering");
 	scene.open("warned");
 };
 
@@ -39,9 +39,9 @@ interface Row {
 	budget: Record<string, number>;
 	usage: object;
 	/** The turn after which the child is told to finish, and the figures in that message. */
-	told: [turn: number, says: string];
+	warned: [turn: number, says: string];
 	/** The turn after which the run is ended, and with which error. */
-	over: [turn: number, error: string];
+	ended: [turn: number, error: string];
 	/** It is ended when it asks for another turn, and not while its last tool runs. */
 	asks?: boolean;
 }
@@ -50,39 +50,39 @@ const rows: Record<string, Row> = {
 	turns: {
 		budget: { maxTurns: 5 },
 		usage: {},
-		told: [4, "the turns of this run (4 of 5)"],
-		over: [5, "`budget.maxTurns` reached: 5 of 5"],
+		warned: [4, "the turns of this run (4 of 5)"],
+		ended: [5, "`budget.maxTurns` reached: 5 of 5"],
 	},
 	tokens: {
 		budget: { maxTokens: 100 },
 		usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 },
-		told: [4, "the tokens of this run (80 of 100)"],
-		over: [5, "`budget.maxTokens` reached: 100 of 100"],
+		warned: [4, "the tokens of this run (80 of 100)"],
+		ended: [5, "`budget.maxTokens` reached: 100 of 100"],
 	},
-	"tokens, of which the rest does not cover another turn": {
+	"tokens that do not cover another turn": {
 		budget: { maxTokens: 80 },
 		usage: { output: 21 },
-		told: [2, "the tokens of this run (42 of 80)"],
-		over: [3, "`budget.maxTokens` reached: 63 of 80, and the next turn takes about 21"],
+		warned: [2, "the tokens of this run (42 of 80)"],
+		ended: [3, "`budget.maxTokens` reached: 63 of 80, and the next turn takes about 21"],
 		asks: true,
 	},
 	cost: {
 		budget: { maxCost: 1 },
 		usage: { cost: 0.1 },
-		told: [8, "the money for this run ($0.8000 of $1.0000)"],
-		over: [10, "`budget.maxCost` reached: $1.0000 of $1.0000"],
+		warned: [8, "the money for this run ($0.8000 of $1.0000)"],
+		ended: [10, "`budget.maxCost` reached: $1.0000 of $1.0000"],
 	},
 	"cost of a fraction of a cent": {
 		budget: { maxCost: 0.000_005 },
 		usage: { cost: 0.000_001 },
-		told: [4, "the money for this run ($0.000004 of $0.000005)"],
-		over: [5, "`budget.maxCost` reached: $0.000005 of $0.000005"],
+		warned: [4, "the money for this run ($0.000004 of $0.000005)"],
+		ended: [5, "`budget.maxCost` reached: $0.000005 of $0.000005"],
 	},
 	"the nearest of several": {
 		budget: { maxCost: 100, maxTurns: 5, maxTokens: 1_000_000 },
 		usage: { cost: 0.1 },
-		told: [4, "the turns of this run (4 of 5)"],
-		over: [5, "`budget.maxTurns` reached: 5 of 5"],
+		warned: [4, "the turns of this run (4 of 5)"],
+		ended: [5, "`budget.maxTurns` reached: 5 of 5"],
 	},
 };
 
@@ -94,7 +94,7 @@ const spends = (usage: object, turns: number) => [
 ];
 
 /** The same of a row. It is warned while a tool runs. */
-const spendsAsIn = ({ usage, told: [told], over: [over], asks = false }: Row) => [
+const spendsAsIn = ({ usage, warned: [told], ended: [over], asks = false }: Row) => [
 	{ stream: "so far" },
 	{ repeat: [turn(usage)], times: told - 1 },
 	turn(usage, untilWarned),
@@ -104,20 +104,20 @@ const spendsAsIn = ({ usage, told: [told], over: [over], asks = false }: Row) =>
 
 describe("the budget of a run", () => {
 	for (const [label, row] of Object.entries(rows)) {
-		const { budget, told, over } = row;
+		const { budget, warned, ended } = row;
 
 		it(`warns the child at 80 % and ends it at 100 %: ${label}`, async (t) => {
 			const scene = playing(t, spendsAsIn(row), { config: { budget } });
 			const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
 			const run = single(result);
 			assert.deepEqual(shape(result), overBudget, textOf(result));
-			assert.deepEqual([run.error, run.output, result.details.error?.message], [over[1], "so far", over[1]]);
+			assert.deepEqual([run.error, run.output, result.details.error?.message], [ended[1], "so far", ended[1]]);
 			assert.match(textOf(result), /\n\npartial output:\n```text\nso far\n```\n\n/);
-			const words = toldOf(scene, "steering") as string[];
+			const words = recordsOf(scene, "steering") as string[];
 			assert.equal(words.length, 1, "the child is warned once");
-			assert.ok(words[0]?.includes(told[1]), words[0]);
+			assert.ok(words[0]?.includes(warned[1]), words[0]);
 			// An abort ends the tool, and the request after it ends before it has begun.
-			assert.equal(run.usage.turns, over[0] + 1);
+			assert.equal(run.usage.turns, ended[0] + 1);
 			assert.equal(run.stopReason, "aborted");
 		});
 
@@ -126,7 +126,7 @@ describe("the budget of a run", () => {
 			scene.open("warned");
 			const result = await scene.run();
 			assert.deepEqual(shape(result), overBudget);
-			assert.deepEqual([single(result).error, single(result).usage.turns], [over[1], over[0]]);
+			assert.deepEqual([single(result).error, single(result).usage.turns], [ended[1], ended[0]]);
 		});
 
 		it(`is not exceeded by a child that finishes after the warning: ${label}`, async (t) => {
@@ -135,8 +135,8 @@ describe("the budget of a run", () => {
 			const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
 			assert.deepEqual(shape(result), completed);
 			assert.match(textOf(result), /^Wrapped up: Nearly used up: /);
-			assert.ok(textOf(result).includes(told[1]), textOf(result));
-			assert.equal(single(result).usage.turns, told[0] + 1);
+			assert.ok(textOf(result).includes(warned[1]), textOf(result));
+			assert.equal(single(result).usage.turns, warned[0] + 1);
 		});
 	}
 
@@ -152,7 +152,7 @@ describe("the budget of a run", () => {
 				const result = await scene.run();
 				assert.deepEqual([shape(result), textOf(result)], [completed, "Done."]);
 				assertDollars(single(result).usage.cost, 0.3 + last.cost);
-				assert.deepEqual(toldOf(scene, "steering"), [], "the child gets no warning");
+				assert.deepEqual(recordsOf(scene, "steering"), [], "the child gets no warning");
 			});
 		}
 	}
@@ -181,7 +181,7 @@ describe("the budget of a run", () => {
 		assert.deepEqual(shape(result), overBudget);
 		assert.deepEqual([run.error, run.attempts], ["`budget.maxCost` reached: $1.0000 of $1.0000", 2]);
 		assertDollars(run.usage.cost, 1);
-		assert.equal(toldOf(scene, "steering").length, 1);
+		assert.equal(recordsOf(scene, "steering").length, 1);
 	});
 
 	it("ends attempts that only fail", async (t) => {
@@ -199,35 +199,35 @@ describe("the effective budget", () => {
 	const file = (budget: object) => JSON.stringify({ subagents: { budget, projectAgentPolicy: "allow" } });
 
 	const files: Record<string, [files: Record<string, string>, error: string, turns?: number]> = {
-		"the user's": [{ "agent/subagents.json": file({ maxTurns: 3 }) }, "`budget.maxTurns` reached: 3 of 3"],
-		"the project's, where it is smaller": [
+		"the budget of the user": [{ "agent/subagents.json": file({ maxTurns: 3 }) }, "`budget.maxTurns` reached: 3 of 3"],
+		"the budget of the project if it is smaller": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 2 }) },
 			"`budget.maxTurns` reached: 2 of 2",
 			2,
 		],
-		"not the project's, where it is larger": [
+		"not the budget of the project if it is larger": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 9 }) },
 			"`budget.maxTurns` reached: 3 of 3",
 		],
-		"not the project's, where it is none": [
+		"not the budget of the project if it sets no limit": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 0 }) },
 			"`budget.maxTurns` reached: 3 of 3",
 		],
-		"that of the user's agent": [
+		"the budget of the user's agent": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "agent/agents/spender.md": agent("maxTurns: 4") },
 			"`budget.maxTurns` reached: 4 of 4",
 			4,
 		],
-		"the cost of the user's agent": [
+		"the cost limit of the user's agent": [
 			{ "agent/agents/spender.md": agent("maxCost: 0.3") },
 			"`budget.maxCost` reached: $0.3000 of $0.3000",
 		],
-		"that of the project's agent, where it is smaller": [
+		"the budget of the project's agent if it is smaller": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/agents/spender.md": agent("maxTurns: 2") },
 			"`budget.maxTurns` reached: 2 of 2",
 			2,
 		],
-		"not that of the project's agent, where it is larger": [
+		"not the budget of the project's agent if it is larger": [
 			{
 				"agent/subagents.json": file({ maxTurns: 3 }),
 				"project/.pi/agents/spender.md": agent("maxTurns: 9\nmaxCost: 9"),
@@ -272,7 +272,7 @@ describe("the budget of a session", () => {
 
 		readonly host = {
 			ask: async () => {
-				await inTime(this.#all.promise, "all the others");
+				await inTime(this.#all.promise, "the other children");
 				return { confirmed: true };
 			},
 		};
@@ -363,7 +363,7 @@ describe("the budget of a session", () => {
 		const why =
 			"not started: `sessionBudget.maxCost` reached: $0.6000 of $1.0000, and the next turn takes about $0.6000";
 		assert.deepEqual([refused.error, refused.attempts], [why, 0]);
-		assert.equal(toldOf(scene, "pid").length, 1);
+		assert.equal(recordsOf(scene, "pid").length, 1);
 	});
 
 	it("is not exceeded by runs between two turns", async (t) => {
@@ -395,17 +395,17 @@ describe("the budget of a session", () => {
 		];
 		const scene = playing(t, [{ when: "spend", do: spends, else: waits }], { sessionId: "told", config });
 		const meeting = new Meeting(1);
-		const [spent, told] = await Promise.all([
+		const [spent, warned] = await Promise.all([
 			scene.run({ task: "spend it" }, undefined, meeting.host),
 			scene.run({}, (update) => update.details.streaming?.turnCount === 1 && meeting.arrive(1)),
 			openOnceWarned(scene),
 		]);
 		assert.deepEqual(
-			[spent, told].map(({ details }) => details.results[0]?.output),
+			[spent, warned].map(({ details }) => details.results[0]?.output),
 			["Spent.", "Wrapped up."],
 		);
 		assert.match(
-			String(toldOf(scene, "steering")),
+			String(recordsOf(scene, "steering")),
 			/the money for all runs of this session \(\$0\.8000 of \$1\.0000\)/,
 		);
 	});
@@ -419,7 +419,7 @@ describe("the budget of a session", () => {
 		assert.deepEqual([run.error, run.attempts, run.sessionFile], [`not started: ${error("1.5000")}`, 0, undefined]);
 		const next = "next: do the rest yourself or in smaller parts; only the user can raise the budget";
 		assert.equal(textOf(refused), `explorer failed with exit code 1\n\nerror: ${run.error}\n\n${next}`);
-		assert.equal(toldOf(scene, "pid").length, 1);
+		assert.equal(recordsOf(scene, "pid").length, 1);
 		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own budget");
 	});
 
@@ -450,7 +450,7 @@ describe("the cost of a session", () => {
 	const config = { sessionBudget: { maxCost: 1 }, protocol: "rpc" };
 
 	/** One run in a host of its own. */
-	async function elsewhere(scene: Scene): Promise<ToolResult> {
+	async function inOtherHost(scene: Scene): Promise<ToolResult> {
 		const { code, stdout, stderr } = await host(scene, "several.mjs", ["x", "1"]);
 		assert.deepEqual([code, stderr], [0, ""]);
 		return JSON.parse(stdout)[0];
@@ -463,11 +463,11 @@ describe("the cost of a session", () => {
 	it("is remembered by other processes", async (t) => {
 		const scene = sceneOf(t, "remembered");
 		const outcomes = [];
-		for (let round = 0; round < 3; round++) outcomes.push(shape(await elsewhere(scene)));
+		for (let round = 0; round < 3; round++) outcomes.push(shape(await inOtherHost(scene)));
 		assert.deepEqual(outcomes, [completed, completed, overBudget]);
 		assert.equal(single(await scene.run()).error, "not started: `sessionBudget.maxCost` reached: $1.0000 of $1.0000");
 		Object.assign(scene.options, { sessionId: "not this one" });
-		assert.deepEqual(shape(await elsewhere(scene)), completed);
+		assert.deepEqual(shape(await inOtherHost(scene)), completed);
 	});
 
 	it("is remembered after attempts that failed, and runs that were aborted or ended", async (t) => {
@@ -479,15 +479,15 @@ describe("the cost of a session", () => {
 		];
 		scene.write("scenario.json", JSON.stringify(failing));
 		Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: scene.path("scenario.json") });
-		const failed = single(await elsewhere(scene));
+		const failed = single(await inOtherHost(scene));
 		assert.deepEqual([failed.outcome, failed.attempts, failed.usage.cost], ["failed", 2, 0.5]);
 		scene.write("scenario.json", JSON.stringify([turn({ cost: 0.25 }, forEver)]));
 		const [shown, onUpdate] = updateWith(({ details }) => details.streaming?.turnCount === 1);
 		const handle = scene.start({}, onUpdate);
-		await inTime(shown, "the turn");
+		await inTime(shown, "an update with the first turn");
 		handle.abort();
 		assert.equal(single(await inTime(handle.result(), "the result")).outcome, "aborted");
-		const stored = await elsewhere(scene);
+		const stored = await inOtherHost(scene);
 		assert.deepEqual(shape(stored), overBudget);
 	});
 });

@@ -22,12 +22,12 @@ function block(ms: number): void {
 describe("updates", () => {
 	it("show the newest state, at most twenty a second, the last before the result and none after it", async (t) => {
 		const seen: { at: number; update: ToolResult }[] = [];
-		let over = false;
+		let hasEnded = false;
 		const result = await new Scene(t, talks).run({}, (update) => {
-			assert.ok(!over, "no update follows the result");
+			assert.ok(!hasEnded, "no update follows the result");
 			seen.push({ at: performance.now(), update });
 		});
-		over = true;
+		hasEnded = true;
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		assert.ok(seen.length >= 5, `${seen.length} updates`);
 		for (const [index, { at }] of seen.entries()) {
@@ -103,7 +103,7 @@ describe("updates", () => {
 
 	for (const [label, ms, fits] of [
 		["at once", 0, (updates: number) => updates === 1],
-		["while the run goes on", 200 * slower, (updates: number) => updates > 1],
+		["while the run continues", 200 * slower, (updates: number) => updates > 1],
 		["after its end", 3_000 * slower, (updates: number) => updates > 1],
 	] as const) {
 		it(`that reject ${label} end no run and no host`, async (t) => {
@@ -174,8 +174,8 @@ describe("updates", () => {
 		const seen = runs.map(() => new Set<string>());
 		await Promise.all(runs.map((scene, index) => scene.run({}, (update) => seen[index]?.add(textOf(update)))));
 		// In brackets it says that it waits or begins.
-		const said = seen.map((texts) => [...texts].filter((text) => !text.startsWith("(")));
-		assert.deepEqual(said, [["a"], ["b"], ["c"]]);
+		const shown = seen.map((texts) => [...texts].filter((text) => !text.startsWith("(")));
+		assert.deepEqual(shown, [["a"], ["b"], ["c"]]);
 	});
 });
 
@@ -228,8 +228,8 @@ describe("a question", () => {
 			throw new Error("the dialog broke");
 		},
 		nothing: () => undefined,
-		"a word": () => "yes",
-		"a promise of a word": async () => "yes",
+		"a text": () => "yes",
+		"a promise of a text": async () => "yes",
 		"a number": () => 1,
 	};
 	for (const [label, answer] of Object.entries({ ...no, ...nothing })) {

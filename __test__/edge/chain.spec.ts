@@ -6,7 +6,16 @@ import { describe, it } from "node:test";
 
 import type { TaskProgress, ToolResult } from "../../index.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
-import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
+import {
+	type Around,
+	outcomesOf,
+	playing,
+	records,
+	recordsOf,
+	type Several,
+	startSeveral,
+	untilRecorded,
+} from "./stand-in.ts";
 
 /** A child whose behavior is given in its task. */
 const obedient = [
@@ -32,7 +41,7 @@ describe("the steps of a chain", () => {
 		const result = await run(scene, ["find", "a {previous} b {previous}", "c {previous} d {task}"]);
 		const found = `a \n${fenced("<find>")}\n b \n${fenced("<find>")}`;
 		const last = `c \n${fenced(`<${found}>`, "````")}\n d find`;
-		assert.deepEqual(toldOf(scene, "task"), ["find", found, last]);
+		assert.deepEqual(recordsOf(scene, "task"), ["find", found, last]);
 		assert.deepEqual([result.details.mode, result.isError ?? false, result.details.error], ["chain", false, undefined]);
 		// Sessions keep the details next to those of other tools and releases.
 		assert.deepEqual([result.details.kind, result.details.version], ["subagent-run", 1]);
@@ -40,7 +49,7 @@ describe("the steps of a chain", () => {
 		assert.equal(textOf(result), `<${last}>`);
 		assert.deepEqual(
 			result.details.results.map(({ task }) => task),
-			toldOf(scene, "task"),
+			recordsOf(scene, "task"),
 		);
 		assert.deepEqual([result.usage?.input, result.usage?.cost.total], [30, 0.75]);
 		assert.ok(result.details.results.every(({ sessionFile }) => existsSync(sessionFile ?? "")));
@@ -49,7 +58,7 @@ describe("the steps of a chain", () => {
 	it("begin only after the end of the previous step", async (t) => {
 		const scene = playing(t, obedient);
 		await run(scene, ["one", "two", "three"]);
-		const order = told(scene).flatMap((entry) => ("argv" in entry ? ["start"] : "ended" in entry ? ["end"] : []));
+		const order = records(scene).flatMap((entry) => ("argv" in entry ? ["start"] : "ended" in entry ? ["end"] : []));
 		assert.deepEqual(order, ["start", "end", "start", "end", "start", "end"]);
 	});
 
@@ -60,7 +69,7 @@ describe("the steps of a chain", () => {
 			"{{previous}} {{task}} {other} {} { previous } {previous}",
 		]);
 		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
-		assert.deepEqual(toldOf(scene, "task"), [
+		assert.deepEqual(recordsOf(scene, "task"), [
 			"say {previous} and {task}",
 			`{previous} {task} {other} {} { previous } \n${fenced("<say {previous} and {task}>")}`,
 		]);
@@ -69,27 +78,27 @@ describe("the steps of a chain", () => {
 	it("get the first task unchanged", async (t) => {
 		const scene = playing(t, obedient);
 		await run(scene, ["say {{previous}}", "again: {task}"]);
-		assert.deepEqual(toldOf(scene, "task"), ["say {previous}", "again: say {previous}"]);
+		assert.deepEqual(recordsOf(scene, "task"), ["say {previous}", "again: say {previous}"]);
 	});
 
 	it("do not replace placeholders in an answer", async (t) => {
 		const scene = playing(t, obedient);
 		Object.assign(scene.options.env ?? {}, { BRACES: "{previous} {{task}} {task}" });
 		await run(scene, ["braces", "it says {previous}"]);
-		assert.deepEqual(toldOf(scene, "task")[1], `it says \n${fenced("braces and {previous} {{task}} {task}")}`);
+		assert.deepEqual(recordsOf(scene, "task")[1], `it says \n${fenced("braces and {previous} {{task}} {task}")}`);
 	});
 
 	it("may begin with a text that looks like a command", async (t) => {
 		const scene = playing(t, [{ when: "/quit", do: [{ say: "Done." }], else: [{ say: "/quit" }] }]);
 		const result = await run(scene, ["one", "{previous}"]);
-		assert.deepEqual([textOf(result), toldOf(scene, "task")], ["Done.", ["one", fenced("/quit")]]);
+		assert.deepEqual([textOf(result), recordsOf(scene, "task")], ["Done.", ["one", fenced("/quit")]]);
 	});
 
 	it("get the beginning and the end of a long answer", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["long", "It says:\n{previous}"]);
 		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
-		const [, task = ""] = toldOf(scene, "task") as string[];
+		const [, task = ""] = recordsOf(scene, "task") as string[];
 		assert.ok(task.startsWith("It says:\n```text\nfirst 0") && task.endsWith("789 last\n```"));
 		assert.match(/\[[^\]]+\]/.exec(task)?.[0] ?? "", /of 990010 bytes/, "the marker states the size of the answer");
 		assert.ok(task.length > 40_000 && task.length < 70_000, `${task.length} characters`);
@@ -100,14 +109,14 @@ describe("the steps of a chain", () => {
 		const scene = playing(t, obedient);
 		mkdirSync(scene.path("other"));
 		await run(scene, ["here", { cwd: "../other", task: "there" }]);
-		assert.deepEqual(toldOf(scene, "cwd"), [scene.project, scene.path("other")]);
+		assert.deepEqual(recordsOf(scene, "cwd"), [scene.project, scene.path("other")]);
 	});
 
 	it("continue after an answer that was cut", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["cut", "next: {previous}"]);
 		assert.deepEqual(
-			[outcomesOf(result), toldOf(scene, "task")[1]],
+			[outcomesOf(result), recordsOf(scene, "task")[1]],
 			[["completed", "completed"], `next: \n${fenced("Half of it")}`],
 		);
 	});
@@ -142,7 +151,7 @@ describe("a chain stops", () => {
 			textOf(result),
 			/^Stopped at step 2 of 4\n\n\[2\/4\] explorer ✗ SUBAGENT_FAILED · `crash`\n\n````text\nexplorer failed with exit code 7\n\n.*so far\n```\n\n.*````\n\nThe step before it:\n\n\[1\/4\] explorer ✓ · `one`\n\n```text\n<one>\n```$/s,
 		);
-		assert.deepEqual(toldOf(scene, "task"), ["one", "crash"]);
+		assert.deepEqual(recordsOf(scene, "task"), ["one", "crash"]);
 		assert.equal(result.usage?.cost.total, 0.25);
 	});
 
@@ -162,7 +171,7 @@ describe("a chain stops", () => {
 	it("with an abort, and aborts the rest", async (t) => {
 		const scene = playing(t, obedient, { config: { graceMs: 300 } });
 		const handle = startSeveral("chain", scene, ["one", "hang", "three"]);
-		await untilTold(scene, "task", 2);
+		await untilRecorded(scene, "task", 2);
 		handle.abort("enough");
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual(outcomesOf(result), ["completed", "aborted", "aborted"]);
@@ -174,7 +183,7 @@ describe("a chain stops", () => {
 			textOf(result),
 			/^Stopped at step 2 of 3\n\n.*The step before it:\n\n\[1\/3\] explorer ✓ · `one`\n\n```text\n<one>\n```$/s,
 		);
-		assert.equal(toldOf(scene, "task").length, 2);
+		assert.equal(recordsOf(scene, "task").length, 2);
 	});
 
 	it("with the session's budget", async (t) => {
@@ -190,7 +199,7 @@ describe("a chain stops", () => {
 	it("before the first step if the caller has aborted", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "two"], { aborted: true });
-		assert.deepEqual([result.isError, outcomesOf(result), told(scene)], [true, ["aborted", "aborted"], []]);
+		assert.deepEqual([result.isError, outcomesOf(result), records(scene)], [true, ["aborted", "aborted"], []]);
 	});
 });
 
@@ -222,7 +231,7 @@ describe("a chain that is refused", () => {
 			assert.deepEqual([result.isError, result.details.mode, result.details.results], [true, "chain", []]);
 			assert.equal(result.details.error?.code, code);
 			assert.match(textOf(result), message);
-			assert.deepEqual([told(scene), existsSync(scene.path("agent/subagents/runs"))], [[], false]);
+			assert.deepEqual([records(scene), existsSync(scene.path("agent/subagents/runs"))], [[], false]);
 		});
 	}
 });

@@ -8,13 +8,13 @@ import { type RunOptions, startRun } from "../../index.js";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 /** Writes down its arguments, one a line, and its environment. */
-const tells = `printf '%s\\n' "$@" > $here/argv; env > $here/env; ${answers}`;
+const logsArguments = `printf '%s\\n' "$@" > $here/argv; env > $here/env; ${answers}`;
 
 /** A package of pi whose script is ours. */
 function hostingPi(scene: Scene, version: string): Partial<RunOptions> {
 	const name = "@earendil-works/pi-coding-agent";
 	scene.write("host/package.json", JSON.stringify({ name, version }));
-	scene.pi("host/dist/cli.js", `: > $here/hosted; cat > $here/task; ${tells}`);
+	scene.pi("host/dist/cli.js", `: > $here/hosted; cat > $here/task; ${logsArguments}`);
 	return { hostExecutable: "/bin/sh", hostScript: scene.path("host/dist/cli.js") };
 }
 
@@ -35,7 +35,7 @@ describe("the child", () => {
 
 	it("is pi from PATH without a hosting pi", async (t) => {
 		const scene = new Scene(t, "");
-		scene.pi("bin/pi", `cat > $here/task; ${tells}`);
+		scene.pi("bin/pi", `cat > $here/task; ${logsArguments}`);
 		chmodSync(scene.path("bin/pi"), 0o755);
 		const { piCommand: _, ...options } = scene.options;
 		const script = scene.write("some-other-program.js", "");
@@ -57,7 +57,7 @@ describe("the child", () => {
 	});
 
 	it("gets an explicit list of tools, its model, and nothing else", async (t) => {
-		const scene = new Scene(t, tells);
+		const scene = new Scene(t, logsArguments);
 		const tools = [{ name: "read" }, { name: "grep" }, { name: "bash" }, { name: "lsp", extension: "/ext/lsp.ts" }];
 		const paint = { name: "paint", extension: "/ext/paint.ts" };
 		await scene.run({ tools: [...tools, paint], model: "fake/m1", thinking: "low" });
@@ -75,7 +75,7 @@ describe("the child", () => {
 	});
 
 	it("gets no tools instead of all of them", async (t) => {
-		const scene = new Scene(t, tells);
+		const scene = new Scene(t, logsArguments);
 		scene.write("agent/agents/thinker.md", "---\nname: thinker\ntools: []\n---\nThink.");
 		scene.write("agent/agents/shell.md", "---\nname: shell\nreadonly: true\ntools: bash\n---\nRun.");
 		for (const agent of ["thinker", "shell"]) {
@@ -88,7 +88,7 @@ describe("the child", () => {
 	});
 
 	it("is marked as a child in its environment", async (t) => {
-		const scene = new Scene(t, tells);
+		const scene = new Scene(t, logsArguments);
 		const handle = scene.start({ config: { env: { COLOUR: "red" } } });
 		await handle.result();
 		const env = scene.read("env").split("\n");
@@ -108,7 +108,7 @@ describe("the child", () => {
 	});
 
 	it("sees the environment as it was at the start", async (t) => {
-		const scene = new Scene(t, tells);
+		const scene = new Scene(t, logsArguments);
 		process.env.PSN_EDGE_COLOUR = "blue";
 		const handle = scene.start();
 		process.env.PSN_EDGE_COLOUR = "green";

@@ -99,7 +99,7 @@ export abstract class Conversation {
 	}
 
 	/** Returns the next unread message and marks it as delivered. */
-	async heard(): Promise<DeliveryMessage> {
+	async receive(): Promise<DeliveryMessage> {
 		const message = await this.message();
 		await this.delivered(message.deliveryIds);
 		return message;
@@ -114,17 +114,17 @@ export abstract class Conversation {
 	/** Waits until a run is as it should be, and returns it. */
 	async run(runId: string, fits: (run: RunRecord) => boolean = () => true): Promise<RunRecord> {
 		let run: RunRecord | undefined;
-		let isLooking = false;
-		const look = async () => {
-			isLooking = true;
+		let isPolling = false;
+		const poll = async () => {
+			isPolling = true;
 			const found = (await this.runs(true)).find((each) => each.runId === runId);
 			if (found && fits(found)) run = found;
-			isLooking = false;
+			isPolling = false;
 		};
 		await until(() => {
-			if (!isLooking && !run) void look();
+			if (!isPolling && !run) void poll();
 			return run !== undefined;
-		}, `run ${runId} as it should be`);
+		}, `the expected state of run ${runId}`);
 		return run ?? assert.fail(runId);
 	}
 
@@ -134,7 +134,7 @@ export abstract class Conversation {
 	}
 
 	/** Carries out a command that must succeed. */
-	async does(line: string): Promise<CommandReport> {
+	async execute(line: string): Promise<CommandReport> {
 		const report = await inTime(this.command(line), line);
 		assert.equal(report.isError, false, report.text);
 		return report;
@@ -146,14 +146,14 @@ export class Here extends Conversation {
 	readonly session: BackgroundSession;
 	readonly options: RunOptions;
 	/** The listener's handler for an event, after it was recorded. */
-	takes: (event: BackgroundEvent) => void | Promise<void> = () => {};
+	onEvent: (event: BackgroundEvent) => void | Promise<void> = () => {};
 
 	private constructor(options: RunOptions, open: Open) {
 		super();
 		this.options = options;
 		this.session = openBackground({ ...options, delivered: [], ...open }, (event) => {
 			this.events.push(event);
-			return this.takes(event);
+			return this.onEvent(event);
 		});
 	}
 
@@ -201,7 +201,7 @@ export class Here extends Conversation {
 }
 
 /** A conversation in a process of its own. */
-export class Elsewhere extends Conversation {
+export class OtherProcess extends Conversation {
 	readonly gone: Promise<NodeJS.Signals | number | null>;
 	private readonly child: ChildProcess;
 	private readonly answers = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -222,18 +222,18 @@ export class Elsewhere extends Conversation {
 		void this.gone.then((how) => {
 			for (const { reject } of this.answers.values()) reject(new Error(`the host has ended (${how}): ${this.stderr}`));
 		});
-		if (this.child.stdout) createInterface({ input: this.child.stdout }).on("line", (line) => this.hear(line));
+		if (this.child.stdout) createInterface({ input: this.child.stdout }).on("line", (line) => this.handleLine(line));
 	}
 
 	/** Opens it until the test is over. */
-	static open(scene: Scene, open: Open = {}, before: string[] = []): Elsewhere {
-		const elsewhere = new Elsewhere({ ...scene.options, ...open }, before);
-		endings.get(scene)?.push(() => elsewhere.kill());
-		void elsewhere.call("open", open).catch(() => undefined);
-		return elsewhere;
+	static open(scene: Scene, open: Open = {}, before: string[] = []): OtherProcess {
+		const conversation = new OtherProcess({ ...scene.options, ...open }, before);
+		endings.get(scene)?.push(() => conversation.kill());
+		void conversation.call("open", open).catch(() => undefined);
+		return conversation;
 	}
 
-	private hear(line: string): void {
+	private handleLine(line: string): void {
 		const { id, event, value, error } = JSON.parse(line);
 		if (event) this.events.push(event);
 		const answer = this.answers.get(id);

@@ -15,7 +15,7 @@ import { survivors } from "../support/survivors.ts";
 import type { Scenario } from "./fault.ts";
 import { startHost } from "./host.ts";
 import { inTime, isAlive, type Scene, shape, single, textOf, until } from "./scene.ts";
-import { outcomesOf, playing, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
+import { outcomesOf, playing, records, recordsOf, startSeveral, untilRecorded } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -41,7 +41,7 @@ function arriving(test: TestContext, scene: Scene, change: Partial<EarlyOptions>
 }
 
 /** Waits until so many children have been booted in all, and are up. */
-const booted = async (scene: Scene, count = 1) => await untilTold(scene, "argv", count);
+const booted = async (scene: Scene, count = 1) => await untilRecorded(scene, "argv", count);
 
 /** Returns all traces of early children: processes, run directories, temporary files, and received messages. */
 function traces(scene: Scene): unknown[] {
@@ -50,7 +50,7 @@ function traces(scene: Scene): unknown[] {
 		survivors(scene.mark).length,
 		existsSync(runs) ? readdirSync(runs) : [],
 		readdirSync(scene.path("tmp")),
-		toldOf(scene, "task"),
+		recordsOf(scene, "task"),
 	];
 }
 
@@ -66,7 +66,7 @@ async function boots(test: TestContext, scene: Scene, change: Partial<EarlyOptio
 	const later = arriving(test, other, { callId: "of another" });
 	later.push('{"agent":"explorer","task"');
 	await booted(other);
-	const isThere = told(scene).length > 0;
+	const isThere = records(scene).length > 0;
 	await Promise.all([early.end(), later.end()]);
 	return isThere;
 }
@@ -82,7 +82,7 @@ describe("an early child", () => {
 		const result = await inTime(handle.result(), "the result");
 		const run = single(result);
 		assert.deepEqual([shape(result), textOf(result), run.attempts], [completed, "You said: look around", 1]);
-		assert.equal(toldOf(scene, "pid").length, 1, "only one child starts");
+		assert.equal(recordsOf(scene, "pid").length, 1, "only one child starts");
 		assert.equal(run.sessionFile, join(scene.agentDir, "subagents/runs", handle.runId, "session.jsonl"));
 		assert.ok(readFileSync(run.sessionFile ?? "", "utf8").includes("You said: look around"));
 		assert.deepEqual(readdirSync(join(scene.agentDir, "subagents/runs", handle.runId)), ["session.jsonl"]);
@@ -96,7 +96,7 @@ describe("an early child", () => {
 		for (const character of '{ "agent" : "expl\\u006frer" , "task"') early.push(character);
 		await booted(scene);
 		const result = await scene.run({ callId });
-		assert.deepEqual([shape(result), toldOf(scene, "pid").length], [completed, 1]);
+		assert.deepEqual([shape(result), recordsOf(scene, "pid").length], [completed, 1]);
 	});
 
 	it("is booted for each of several tasks, up to the limit", async (t) => {
@@ -106,14 +106,14 @@ describe("an early child", () => {
 		early.push('{"tasks":[{"agent":"explorer","cwd":"inner","task":"one"},{"agent":"explorer","task":"two"}');
 		early.push(',{"agent":"explorer","task":"three"},{"agent":"explorer","task":"four"}]}');
 		await booted(scene, 2);
-		const before = toldOf(scene, "pid");
-		assert.deepEqual(toldOf(scene, "cwd").toSorted(), [scene.project, scene.path("project/inner")]);
+		const before = recordsOf(scene, "pid");
+		assert.deepEqual(recordsOf(scene, "cwd").toSorted(), [scene.project, scene.path("project/inner")]);
 		const handle = startSeveral("parallel", scene, [{ cwd: "inner", task: "one" }, "two", "three", "four"], { callId });
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual(outcomesOf(result), Array(4).fill("completed"));
-		const pids = toldOf(scene, "pid");
+		const pids = recordsOf(scene, "pid");
 		assert.deepEqual([pids.length, pids.slice(0, 2)], [4, before], "two of the four children were booted early");
-		assert.deepEqual(toldOf(scene, "task").toSorted(), ["four", "one", "three", "two"]);
+		assert.deepEqual(recordsOf(scene, "task").toSorted(), ["four", "one", "three", "two"]);
 	});
 
 	it("is booted only for the first step of a chain", async (t) => {
@@ -124,7 +124,7 @@ describe("an early child", () => {
 		const steps = ["one", { agent: "tester", task: "two {previous}" }];
 		const handle = startSeveral("chain", scene, steps, { callId });
 		const result = await inTime(handle.result(), "the result");
-		assert.deepEqual([outcomesOf(result), toldOf(scene, "pid").length], [["completed", "completed"], 2]);
+		assert.deepEqual([outcomesOf(result), recordsOf(scene, "pid").length], [["completed", "completed"], 2]);
 	});
 
 	it("does nothing before its prompt, and its files are private", async (t) => {
@@ -144,7 +144,7 @@ describe("an early child", () => {
 			2,
 			"the session file has only its header",
 		);
-		assert.deepEqual(told(scene).flatMap(Object.keys), ["pid", "cwd", "argv"]);
+		assert.deepEqual(records(scene).flatMap(Object.keys), ["pid", "cwd", "argv"]);
 		await early.end();
 		assert.deepEqual(traces(scene), nothing);
 	});
@@ -154,7 +154,7 @@ describe("an early child", () => {
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task":"look around"}');
 		const result = await scene.run({ callId });
-		assert.deepEqual([shape(result), toldOf(scene, "pid").length], [completed, 1]);
+		assert.deepEqual([shape(result), recordsOf(scene, "pid").length], [completed, 1]);
 	});
 });
 
@@ -169,7 +169,7 @@ describe("an unused early child leaves nothing", () => {
 		assert.deepEqual(traces(scene), nothing);
 		await early.end();
 		early.push(',"task":"x"}');
-		assert.deepEqual([traces(scene), told(scene).length], [nothing, 1], "no child starts after the end of the call");
+		assert.deepEqual([traces(scene), records(scene).length], [nothing, 1], "no child starts after the end of the call");
 	});
 
 	it("when its call ends at once", async (t) => {
@@ -203,8 +203,8 @@ describe("an unused early child leaves nothing", () => {
 		await until(() => {
 			collectGarbage();
 			return traces(scene)[0] === 0;
-		}, "its end");
-		await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of its files");
+		}, "the end of the child");
+		await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the removal of the child's files");
 	});
 
 	it("when another run needs its slot, which it gets", async (t) => {
@@ -212,13 +212,13 @@ describe("an unused early child leaves nothing", () => {
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
 		await booted(scene);
-		const [pid] = toldOf(scene, "pid");
+		const [pid] = recordsOf(scene, "pid");
 		assert.deepEqual(shape(await scene.run({ task: "another" })), completed);
 		assert.ok(!isAlive(Number(pid)));
 		assert.equal(readdirSync(scene.path("agent/subagents/runs")).length, 1);
 		assert.deepEqual(shape(await scene.run({ callId })), completed);
-		assert.deepEqual(toldOf(scene, "task"), ["another", "look around"]);
-		assert.equal(toldOf(scene, "pid").length, 3);
+		assert.deepEqual(recordsOf(scene, "task"), ["another", "look around"]);
+		assert.equal(recordsOf(scene, "pid").length, 3);
 	});
 
 	const changes: Record<string, (scene: Scene) => Partial<RunOptions>> = {
@@ -241,13 +241,13 @@ describe("an unused early child leaves nothing", () => {
 			const early = arriving(t, scene);
 			early.push('{"agent":"explorer","task"');
 			await booted(scene);
-			const [pid] = toldOf(scene, "pid");
+			const [pid] = recordsOf(scene, "pid");
 			const result = await scene.run({ callId, ...change(scene) });
 			assert.deepEqual([shape(result), textOf(result)], [completed, "You said: look around"]);
-			assert.deepEqual([toldOf(scene, "pid").length, isAlive(Number(pid))], [2, false]);
+			assert.deepEqual([recordsOf(scene, "pid").length, isAlive(Number(pid))], [2, false]);
 			await early.end();
 			assert.equal(readdirSync(scene.path("agent/subagents/runs")).length, 1);
-			assert.deepEqual(toldOf(scene, "task"), ["look around"]);
+			assert.deepEqual(recordsOf(scene, "task"), ["look around"]);
 		});
 	}
 
@@ -274,7 +274,7 @@ describe("an unused early child leaves nothing", () => {
 		const result = await scene.run({ callId: "next" });
 		assert.equal(single(result).outcome, "budget");
 		await next.end();
-		assert.deepEqual([readdirSync(scene.path("agent/subagents/runs")).length, toldOf(scene, "task").length], [1, 1]);
+		assert.deepEqual([readdirSync(scene.path("agent/subagents/runs")).length, recordsOf(scene, "task").length], [1, 1]);
 		assert.equal(survivors(scene.mark).length, 0);
 	});
 
@@ -300,8 +300,8 @@ describe("an unused early child leaves nothing", () => {
 			assert.deepEqual(shape(result), aborted);
 			await early.end();
 			// A run that has begun keeps its session, and says so.
-			const [left, runs, files] = traces(scene);
-			assert.deepEqual([left, files], [0, []]);
+			const [processes, runs, files] = traces(scene);
+			assert.deepEqual([processes, files], [0, []]);
 			assert.equal((runs as string[]).length, single(result).sessionFile ? 1 : 0);
 			rmSync(scene.path("agent/subagents/runs"), { recursive: true });
 		}
@@ -312,9 +312,9 @@ describe("an unused early child leaves nothing", () => {
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
 		await booted(scene);
-		await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "its end");
+		await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of the child");
 		assert.deepEqual(shape(await scene.run({ callId })), completed);
-		assert.equal(toldOf(scene, "pid").length, 2);
+		assert.equal(recordsOf(scene, "pid").length, 2);
 	});
 
 	it("when its host is killed", async (t) => {
@@ -325,21 +325,21 @@ describe("an unused early child leaves nothing", () => {
 		assert.equal(readdirSync(runs).length, 1);
 		await host.end();
 		await until(() => survivors(scene.mark).length === 0, "the end of the child");
-		await until(() => readdirSync(runs).length === 0, "the end of its files", 5_000);
-		assert.deepEqual([readdirSync(scene.path("tmp")), toldOf(scene, "task")], [[], []]);
+		await until(() => readdirSync(runs).length === 0, "the removal of the child's files", 5_000);
+		assert.deepEqual([readdirSync(scene.path("tmp")), recordsOf(scene, "task")], [[], []]);
 	});
 });
 
 describe("no early child is booted", () => {
 	const pieces: Record<string, string> = {
-		"for what is no JSON": 'agent: explorer, task: "x"',
+		"for text that is not JSON": 'agent: explorer, task: "x"',
 		"for nothing": "",
 		"before its agent is complete": '{"agent":"explor',
 		"for an agent that does not exist": '{"agent":"nobody","task":"x"}',
 		"for an agent that is none": '{"agent":["explorer"],"task":"x"}',
 		"for an agent that is blank": '{"agent":"","task":"x"}',
 		"for a list without tasks": '{"tasks":[{"agent":"explorer","cwd":"."',
-		"for what nests too deep": `${"[".repeat(1_000)}{"agent":"explorer","task"`,
+		"for JSON that is nested too deep": `${"[".repeat(1_000)}{"agent":"explorer","task"`,
 	};
 	for (const [label, piece] of Object.entries(pieces)) {
 		it(label, async (t) => {
@@ -348,7 +348,7 @@ describe("no early child is booted", () => {
 			const early = arriving(t, scene, { tool });
 			early.push(piece);
 			await early.end();
-			assert.deepEqual([traces(scene), told(scene)], [nothing, []]);
+			assert.deepEqual([traces(scene), records(scene)], [nothing, []]);
 		});
 	}
 
@@ -368,11 +368,11 @@ describe("no early child is booted", () => {
 	it("while other children have all slots", async (t) => {
 		const scene = sceneOf(t, [{ stream: "so far" }, "hang"], { config: { maxConcurrent: 1, graceMs: 200 } });
 		const handle = scene.start();
-		await untilTold(scene, "task");
+		await untilRecorded(scene, "task");
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
 		await early.end();
-		assert.equal(toldOf(scene, "argv").length, 1);
+		assert.equal(recordsOf(scene, "argv").length, 1);
 		handle.abort();
 		await handle.result();
 	});

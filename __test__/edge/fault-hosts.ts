@@ -25,7 +25,7 @@ import { type HostOptions, host, startHost } from "./host.ts";
 import { type Scene, until } from "./scene.ts";
 
 /** The result of a row that was played in another process. */
-export interface Elsewhere {
+export interface Played {
 	/** Absent if no process survived to report it. */
 	result?: ToolResult;
 	/** Everything in the agent directory of that place. */
@@ -60,30 +60,30 @@ export const lacksUser =
 	spawnSync(process.execPath, ["-e", `require(${JSON.stringify(addon)})`], { uid: nobody, cwd: "/" }).status !== 0 &&
 	"the repository is closed to other users";
 
-async function elsewhere(scene: Scene, options: HostOptions = {}): Promise<Elsewhere> {
+async function inOtherHost(scene: Scene, options: HostOptions = {}): Promise<Played> {
 	const ended = await host(scene, "disk.mjs", [], options);
 	assert.deepEqual([ended.code, ended.stderr], [0, ""]);
 	return JSON.parse(ended.stdout);
 }
 
 /** The agent directory is a disk with these options, of which `mount` knows more. */
-export function onDisk(options: string): (scene: Scene) => Promise<Elsewhere> {
+export function onDisk(options: string): (scene: Scene) => Promise<Played> {
 	const mount = 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"';
 	return async (scene) =>
-		await elsewhere(scene, { before: ["unshare", "-rm", "sh", "-c", mount, "sh", options, scene.agentDir] });
+		await inOtherHost(scene, { before: ["unshare", "-rm", "sh", "-c", mount, "sh", options, scene.agentDir] });
 }
 
 /** Root may write everywhere, so another user has to try. */
-export async function asStranger(scene: Scene): Promise<Elsewhere> {
+export async function asStranger(scene: Scene): Promise<Played> {
 	chmodSync(scene.root, 0o755);
 	chmodSync(scene.path("tmp"), 0o777);
 	chmodSync(scene.agentDir, isRoot ? 0o755 : 0o555);
-	return await elsewhere(scene, asNobody);
+	return await inOtherHost(scene, asNobody);
 }
 
 /** The monotonic clock began at another time. */
-export async function inOtherTime(scene: Scene): Promise<Elsewhere> {
-	return await elsewhere(scene, { before: otherTime });
+export async function inOtherTime(scene: Scene): Promise<Played> {
+	return await inOtherHost(scene, { before: otherTime });
 }
 
 /** libc's answer to time queries: alternately hours ahead and hours behind. */
@@ -108,23 +108,27 @@ time_t time(time_t *out) { time_t now = syscall(SYS_time, 0) + jump(); if (out) 
 `;
 
 /** The time of day jumps by hours, in the host and in its child, at every few queries. */
-export async function withJumpingClock(scene: Scene): Promise<Elsewhere> {
+export async function withJumpingClock(scene: Scene): Promise<Played> {
 	const library = scene.path("clock.so");
 	const built = spawnSync("cc", ["-shared", "-fPIC", "-o", library, scene.write("clock.c", jumpingClock)]);
 	assert.equal(built.status, 0, String(built.stderr));
 	const env = { ...process.env, LD_PRELOAD: library };
-	const look = "console.log(new Set(Array.from({ length: 20 }, () => Math.round(Date.now() / 36e5))).size > 1)";
-	assert.equal(String(spawnSync(process.execPath, ["-e", look], { env }).stdout), "true\n", "the clock jumps by hours");
-	return await elsewhere(scene, { before: ["env", `LD_PRELOAD=${library}`] });
+	const script = "console.log(new Set(Array.from({ length: 20 }, () => Math.round(Date.now() / 36e5))).size > 1)";
+	assert.equal(
+		String(spawnSync(process.execPath, ["-e", script], { env }).stdout),
+		"true\n",
+		"the clock jumps by hours",
+	);
+	return await inOtherHost(scene, { before: ["env", `LD_PRELOAD=${library}`] });
 }
 
 /** The host is killed while descendants of all kinds run. They get no signal, and no result is reported. */
-export async function killed(scene: Scene): Promise<Elsewhere> {
+export async function killed(scene: Scene): Promise<Played> {
 	const started = startHost(scene, "lifetime.mjs", ["awaited"]);
 	const strays = () => survivors(scene.mark).filter(({ command }) => command.startsWith("sleep ")).length;
-	await until(() => strays() === 4, "the descendants");
+	await until(() => strays() === 4, "the start of the descendants");
 	await started.end();
-	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
+	await until(() => survivors(scene.mark).length === 0, "the end of all processes", 5_000);
 	return {};
 }
 
@@ -141,23 +145,23 @@ function filesOf(scene: Scene): string[] {
 }
 
 /** The host exits in the middle of a run; no result is reported. */
-export function exits(deed: string): (scene: Scene) => Promise<Elsewhere> {
+export function exits(deed: string): (scene: Scene) => Promise<Played> {
 	return async (scene) => {
 		logIn(scene);
 		const ended = await host(scene, "leaves.mjs", [deed]);
 		assert.deepEqual([ended.code, ended.stderr], [3, ""]);
-		await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
+		await until(() => survivors(scene.mark).length === 0, "the end of all processes", 5_000);
 		return { files: filesOf(scene) };
 	};
 }
 
 /** The host has these variables (`NAME=value`), or lacks them (`-u NAME`). */
-export function inEnvironment(...words: string[]): (scene: Scene) => Promise<Elsewhere> {
-	return async (scene) => await elsewhere(scene, { before: ["env", ...words] });
+export function inEnvironment(...words: string[]): (scene: Scene) => Promise<Played> {
+	return async (scene) => await inOtherHost(scene, { before: ["env", ...words] });
 }
 
 /** The agent directory lies in a home whose path is no valid UTF-8; a background run is tried as well. */
-export async function inForeignHome(scene: Scene): Promise<Elsewhere> {
+export async function inForeignHome(scene: Scene): Promise<Played> {
 	const { agentDir, ...options } = scene.options;
 	const before = ["sh", "-c", `HOME=$(printf '${scene.root}/h\\351') && export HOME && exec "$@"`, "sh"];
 	const ended = await host({ options }, "leaves.mjs", ["say how it ends, here and in the background"], { before });
@@ -182,13 +186,13 @@ async function limited<T>(scene: Scene, deed: string): Promise<T> {
 }
 
 /** The host can open no more files from the child's first words on. */
-export async function withoutDescriptors(scene: Scene): Promise<Elsewhere> {
+export async function withoutDescriptors(scene: Scene): Promise<Played> {
 	const result = await limited<ToolResult>(scene, "no descriptors at its end");
 	return { result, files: filesOf(scene) };
 }
 
 /** The host can open a few more files, and each time others: a run has its sandbox, or none starts. */
-export async function withFewDescriptors(scene: Scene): Promise<Elsewhere> {
+export async function withFewDescriptors(scene: Scene): Promise<Played> {
 	const results = await limited<ToolResult[]>(scene, "few descriptors at its start");
 	for (const { details } of results) {
 		const [run] = details.results;
@@ -207,18 +211,18 @@ export async function withFewDescriptors(scene: Scene): Promise<Elsewhere> {
 }
 
 /** Host, warden and child are killed together, so that no process cleans up. Then another run starts. */
-export async function allKilled(scene: Scene): Promise<Elsewhere> {
+export async function allKilled(scene: Scene): Promise<Played> {
 	logIn(scene);
 	const started = startHost(scene, "leaves.mjs", ["wait"]);
-	const left = () => readdirSync(scene.path("tmp"));
+	const remaining = () => readdirSync(scene.path("tmp"));
 	const isChild = (command: string) => command.includes("--append-system-prompt") && !command.includes("warden");
-	await until(() => survivors(scene.mark).some(({ command }) => isChild(command)), "the child");
+	await until(() => survivors(scene.mark).some(({ command }) => isChild(command)), "the start of the child");
 	const others = survivors(scene.mark).map(({ pid }) => pid);
 	for (const pid of others) signal(pid, "SIGSTOP");
 	await started.end();
 	for (const pid of others) signal(pid, "SIGKILL");
-	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
-	assert.equal(left().length, 1, "one temporary directory remains");
+	await until(() => survivors(scene.mark).length === 0, "the end of all processes", 5_000);
+	assert.equal(remaining().length, 1, "one temporary directory remains");
 	assert.match(filesOf(scene).join(" "), /auth\.json/, "a copy of the credentials remains");
 	const env = { ...scene.options.env, FAKE_PI_SCENARIO: "answers" };
 	const next = await host({ options: { ...scene.options, env } }, "disk.mjs");
@@ -241,7 +245,7 @@ export const lacksOthers = !isRoot && "only root can give files away";
 export const allowsSandbox = allows("landlock");
 
 /** An entry of another user at the database's path. It stays unchanged, and the result reports it. */
-export function besides(kind: string): (scene: Scene) => Promise<Elsewhere> {
+export function withForeignEntry(kind: string): (scene: Scene) => Promise<Played> {
 	return async (scene) => {
 		const place = scene.path("agent/subagents/runs.db");
 		const target = scene.write("precious", "precious");
@@ -255,45 +259,45 @@ export function besides(kind: string): (scene: Scene) => Promise<Elsewhere> {
 			"another user's": () => chownSync(scene.write("agent/subagents/runs.db", ""), nobody, nobody),
 		};
 		put[kind]?.();
-		const look = (path: string) => [lstatSync(path).mode, lstatSync(path).uid, lstatSync(path).ino];
-		const before = [look(place), look(target)];
-		const ended = await elsewhere(scene);
-		assert.deepEqual([look(place), look(target)], before, "neither the path nor its target has changed");
+		const stateOf = (path: string) => [lstatSync(path).mode, lstatSync(path).uid, lstatSync(path).ino];
+		const before = [stateOf(place), stateOf(target)];
+		const ended = await inOtherHost(scene);
+		assert.deepEqual([stateOf(place), stateOf(target)], before, "neither the path nor its target has changed");
 		assert.equal(readFileSync(target, "utf8"), "precious");
-		const said = ended.result?.details.results[0]?.diagnostics?.join("\n") ?? "";
-		assert.match(said, /cannot use `.*runs\.db`: it (is|has|belongs)/);
+		const notes = ended.result?.details.results[0]?.diagnostics?.join("\n") ?? "";
+		assert.match(notes, /cannot use `.*runs\.db`: it (is|has|belongs)/);
 		rmSync(place, { recursive: true });
 		return { ...ended, files: (ended.files ?? []).filter((name) => name !== "subagents/runs.db") };
 	};
 }
 
 /** The database goes while a child works. */
-export async function whoseDatabaseGoes(scene: Scene): Promise<Elsewhere> {
+export async function losingDatabase(scene: Scene): Promise<Played> {
 	const files = () => readdirSync(scene.path("agent/subagents")).filter((name) => name.startsWith("runs.db"));
-	let isGone = false;
+	let isRemoved = false;
 	const handle = scene.start({}, (update) => {
-		if (isGone || !update.content.some(({ text }) => text.includes("so far"))) return;
-		isGone = true;
+		if (isRemoved || !update.content.some(({ text }) => text.includes("so far"))) return;
+		isRemoved = true;
 		for (const name of files()) rmSync(scene.path(`agent/subagents/${name}`));
 	});
 	const result = await handle.result();
-	assert.ok(isGone, "the database was removed during the run");
+	assert.ok(isRemoved, "the database was removed during the run");
 	return { result, files: filesOf(scene) };
 }
 
 /** A child in the sandbox says that its session is of two tebibytes. */
-export async function claimingRoom(scene: Scene): Promise<Elsewhere> {
+export async function claimingRoom(scene: Scene): Promise<Played> {
 	const session = 'while [ $# -gt 0 ]; do [ "$1" = --session ] && session=$2; shift; done';
 	const claim = 'why=$(truncate -s 2T "$session" 2>&1 | sed "s/.*: //"); begin; said "$why"; settled';
 	scene.options.piCommand = scene.pi("claims.sh", `cat > /dev/null; ${session}; ${claim}`);
-	const ended = await elsewhere(scene);
+	const ended = await inOtherHost(scene);
 	const { sessionFile = "" } = ended.result?.details.results[0] ?? {};
 	assert.ok(statSync(sessionFile).size < 1 << 20);
 	return ended;
 }
 
 /** Two hosts with several runs each; the columns show the last one. */
-export async function twoHosts(scene: Scene): Promise<Elsewhere> {
+export async function twoHosts(scene: Scene): Promise<Played> {
 	const parents = [scene.path("tmp"), scene.path("sessions")];
 	for (const place of parents) mkdirSync(place, { recursive: true });
 	const ended = await Promise.all(["one", "two"].map((name) => host(scene, "several.mjs", [name, "8"])));

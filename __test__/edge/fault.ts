@@ -10,7 +10,7 @@ import { runInNewContext } from "node:vm";
 import { type RunHandle, type RunOptions, sanitizeOutput, type ToolResult } from "../../index.js";
 import { pathsBelow } from "../support/files.ts";
 import { survivors } from "../support/survivors.ts";
-import type { Elsewhere } from "./fault-hosts.ts";
+import type { Played } from "./fault-hosts.ts";
 import { inTime, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 
 /** Steps of the stand-in, or the name of one of its scenarios. */
@@ -26,7 +26,7 @@ export interface Row {
 	/** An action during the run, from the first update with text on. */
 	meanwhile?: (handle: RunHandle) => void;
 	/** Runs elsewhere than in this process. */
-	elsewhere?: (scene: Scene) => Promise<Elsewhere>;
+	playedBy?: (scene: Scene) => Promise<Played>;
 	/** Code, exit code and outcome; absent if no process survives to report them. */
 	is?: [code: string | undefined, exitCode: number, outcome: string];
 	/** The error, of a failure. */
@@ -51,7 +51,7 @@ export const fakePi = [process.execPath, fileURLToPath(new URL("fake-pi/fake-pi.
 const growthLimitBytes = 16 << 20;
 
 /** The interval at which the memory of this process is measured. */
-const lookEveryMs = 10;
+const pollEveryMs = 10;
 
 /** The maximum size of any string of a result, including the marker of omitted text. */
 const stringLimit = 65 * 1024;
@@ -86,18 +86,18 @@ export async function check(test: TestContext, row: Row): Promise<void> {
 	const scene = sceneOf(test, row);
 	const growth = row.isFlood ? watchGrowth() : () => 0;
 	const started = performance.now();
-	const { result, files = listed(scene.agentDir) } = await (row.elsewhere ?? ((here) => playHere(here, row)))(scene);
+	const { result, files = listed(scene.agentDir) } = await (row.playedBy ?? ((here) => playHere(here, row)))(scene);
 	const took = performance.now() - started;
 	const grown = growth();
-	const left = survivors(scene.mark);
+	const remaining = survivors(scene.mark);
 
-	assert.deepEqual(left, [], "no process remains after the result");
+	assert.deepEqual(remaining, [], "no process remains after the result");
 	assert.deepEqual(readdirSync(scene.path("tmp")), [], "no temporary file remains");
 	assert.ok(grown < growthLimitBytes, `the host grew by ${(grown / (1 << 20)).toFixed(1)} MiB`);
 	assert.equal(result === undefined, row.is === undefined);
 	if (result) await checkResult(result, row, took);
-	const kept = result && single(result).fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"];
-	assert.deepEqual(inRun(files), row.files ?? kept, "only the expected files remain in the run's directory");
+	const runFiles = result && single(result).fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"];
+	assert.deepEqual(inRun(files), row.files ?? runFiles, "only the expected files remain in the run's directory");
 }
 
 /** Everything below a directory. */
@@ -119,7 +119,7 @@ async function checkResult(result: ToolResult, row: Row, took: number): Promise<
 	assert.deepEqual(shape(result), [...is, is[2] !== succeeded], textOf(result));
 	await checkText(result, row);
 	checkBounds(result);
-	if (run.sessionFile && !row.elsewhere) assert.ok(existsSync(run.sessionFile), "the session file exists");
+	if (run.sessionFile && !row.playedBy) assert.ok(existsSync(run.sessionFile), "the session file exists");
 	if (run.attempts > 0 && process.platform === "linux") assert.match(run.supervision ?? "", /^warden/);
 	assert.ok(
 		run.durationMs >= 0 && run.durationMs <= took,
@@ -127,7 +127,7 @@ async function checkResult(result: ToolResult, row: Row, took: number): Promise<
 	);
 }
 
-async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Elsewhere> {
+async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Played> {
 	const { env, ...change } = call?.(scene) ?? {};
 	let isBegun = false;
 	const handle = scene.start({ ...change, env: { ...scene.options.env, ...env } }, (update) => {
@@ -162,10 +162,10 @@ async function checkText(
 		...(partial === undefined ? [] : [`partial output:\n\`\`\`text\n${partial}\n\`\`\``]),
 		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),
 	];
-	const said = parts.join("\n\n");
-	assert.equal(shown.slice(0, said.length), said);
+	const expected = parts.join("\n\n");
+	assert.equal(shown.slice(0, expected.length), expected);
 	// The last line tells a model what to do about it.
-	assert.match(shown.slice(said.length), /^\n\nnext: [^\n]+$/);
+	assert.match(shown.slice(expected.length), /^\n\nnext: [^\n]+$/);
 }
 
 /** A result can be sent anywhere, and nothing in it is long. */
@@ -189,16 +189,16 @@ function watchGrowth(): () => number {
 	}
 	collectGarbage?.();
 	const before = process.memoryUsage.rss();
-	let most = before;
-	const look = () => {
-		most = Math.max(most, process.memoryUsage.rss());
+	let peak = before;
+	const measure = () => {
+		peak = Math.max(peak, process.memoryUsage.rss());
 	};
 	// A run that fails its test never asks.
-	const timer = setInterval(look, lookEveryMs).unref();
+	const timer = setInterval(measure, pollEveryMs).unref();
 	return () => {
 		clearInterval(timer);
-		look();
-		return most - before;
+		measure();
+		return peak - before;
 	};
 }
 

@@ -45,8 +45,8 @@ class Talk {
 
 	get texts(): unknown[] {
 		const ends = this.events.filter(({ type }) => type === "message_end") as { message: Json }[];
-		const said = ends.filter(({ message }) => message.role === "assistant");
-		return said.flatMap(({ message }) => (message.content as Json[]).map(({ text, name }) => text ?? name));
+		const answers = ends.filter(({ message }) => message.role === "assistant");
+		return answers.flatMap(({ message }) => (message.content as Json[]).map(({ text, name }) => text ?? name));
 	}
 
 	write(text: string): void {
@@ -69,7 +69,7 @@ class Talk {
 	async find(wanted: Json, nth = 1): Promise<Json> {
 		const fits = (event: Json) => Object.entries(wanted).every(([key, value]) => event[key] === value);
 		const found = () => this.events.filter(fits)[nth - 1];
-		await until(() => found() !== undefined, `${nth}. ${JSON.stringify(wanted)}`);
+		await until(() => found() !== undefined, `event ${nth} with ${JSON.stringify(wanted)}`);
 		return found() ?? {};
 	}
 
@@ -84,7 +84,7 @@ class Talk {
 
 	/** It is writing a text. */
 	async saying(): Promise<void> {
-		await until(() => this.#stdout.includes('"text_delta"'), "a text");
+		await until(() => this.#stdout.includes('"text_delta"'), "a text update");
 	}
 
 	kill(signal: NodeJS.Signals): void {
@@ -94,12 +94,12 @@ class Talk {
 	/** Ends its input, and waits for its end. */
 	async close(): Promise<number | null> {
 		this.#child.stdin.end();
-		return await inTime(this.ended, "its end");
+		return await inTime(this.ended, "the end of pi");
 	}
 }
 
 /** Returns the parts of an event that a client uses, without ids and error texts. */
-function told(event: Json): string {
+function summaryOf(event: Json): string {
 	const { type, assistantMessageEvent, message, command, success, data, aborted, willRetry, steering, followUp } =
 		event;
 	const inner = (assistantMessageEvent as Json | undefined)?.type;
@@ -113,10 +113,10 @@ function told(event: Json): string {
 
 /** Deltas and live tool output arrive in any number, and context edits are not played. */
 const story = (events: Json[]) =>
-	events.map(told).filter((name) => !/_delta|entry_appended|tool_execution_update|toolcall_/.test(name));
+	events.map(summaryOf).filter((name) => !/_delta|entry_appended|tool_execution_update|toolcall_/.test(name));
 
 /** The stories of the recordings, replayed: the scenario, and the prompts for the child. */
-const stories: Record<string, [scenario: unknown[], tell: (pi: Talk) => Promise<unknown>]> = {
+const stories: Record<string, [scenario: unknown[], drive: (pi: Talk) => Promise<unknown>]> = {
 	prompt: [
 		[{ say: "Hello there", chunk: 4 }],
 		async (pi) => {
@@ -208,10 +208,10 @@ const stories: Record<string, [scenario: unknown[], tell: (pi: Talk) => Promise<
 
 describe("a story in RPC mode", () => {
 	for (const version of ["1.6.0", "0.87.1"]) {
-		for (const [name, [scenario, tell]] of Object.entries(stories)) {
+		for (const [name, [scenario, drive]] of Object.entries(stories)) {
 			it(`goes as with pi ${version}: ${name}`, async (t) => {
 				const pi = new Talk(t, scenario, { FAKE_PI_VERSION: version });
-				await tell(pi);
+				await drive(pi);
 				assert.equal(await pi.close(), 0);
 				const recorded = eventsOf(readFileSync(join(recordings, version, `rpc-${name}.jsonl`), "utf8"));
 				assert.deepEqual(story(pi.events), story(recorded));
@@ -302,14 +302,14 @@ describe("the stand-in in RPC mode", () => {
 		);
 	});
 
-	for (const [method, question, answer, heard] of [
+	for (const [method, question, answer, expected] of [
 		["confirm", { title: "Go on?", message: "Really?" }, { confirmed: true }, "true"],
 		["select", { title: "Which?", options: ["a", "b"] }, { value: "b" }, "b"],
 		["input", { title: "Name?", placeholder: "you" }, { value: "" }, ""],
 		["editor", { title: "Edit", prefill: "old" }, { value: "new\ntext" }, "new\ntext"],
 		["input", { title: "Name?" }, { cancelled: true }, "cancelled"],
 	] as [string, Json, Json, string][]) {
-		it(`asks with ${method} before the work begins, and prints the answer: ${JSON.stringify(heard)}`, async (t) => {
+		it(`asks with ${method} before the work begins, and prints the answer: ${JSON.stringify(expected)}`, async (t) => {
 			const pi = new Talk(t, [{ ask: method, ...question }, { say: "Heard: {answer}" }]);
 			const prompt = pi.send({ type: "prompt", message: "Work." });
 			const asked = await pi.find({ type: "extension_ui_request" });
@@ -319,7 +319,7 @@ describe("the stand-in in RPC mode", () => {
 			pi.write(`${JSON.stringify({ type: "extension_ui_response", id, ...answer })}\n`);
 			await pi.find({ type: "response", id: prompt });
 			await pi.settled();
-			assert.deepEqual(pi.texts, [`Heard: ${heard}`]);
+			assert.deepEqual(pi.texts, [`Heard: ${expected}`]);
 		});
 	}
 
@@ -370,7 +370,7 @@ describe("a stand-in that misbehaves in RPC mode", () => {
 
 	it("dies before its prompt", async (t) => {
 		const pi = new Talk(t, [{ boot: [{ exit: 3 }] }]);
-		assert.equal(await inTime(pi.ended, "its end"), 3);
+		assert.equal(await inTime(pi.ended, "the end of pi"), 3);
 		assert.deepEqual(pi.events, []);
 	});
 
@@ -381,7 +381,7 @@ describe("a stand-in that misbehaves in RPC mode", () => {
 		] as const) {
 			const pi = new Talk(t, [...scenario]);
 			pi.send({ type: "prompt", message: "Work." });
-			assert.equal(await inTime(pi.ended, "its end"), 3);
+			assert.equal(await inTime(pi.ended, "the end of pi"), 3);
 			assert.equal(pi.events.filter(({ type }) => type === "response").length, answers);
 		}
 	});
@@ -391,7 +391,7 @@ describe("a stand-in that misbehaves in RPC mode", () => {
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.find({ type: "up" });
 		pi.kill("SIGTERM");
-		assert.equal(await inTime(pi.ended, "its end"), 143);
+		assert.equal(await inTime(pi.ended, "the end of pi"), 143);
 		assert.equal(pi.events.length, 1);
 	});
 

@@ -80,15 +80,15 @@ const stories: Record<string, unknown[]> = {
 };
 
 /** The oldest version did not report some retried errors, so its recording differs. */
-function tells(version: string, story: string): boolean {
+function isComparable(version: string, story: string): boolean {
 	const recorded = readFileSync(join(recordings, version, `${story}.jsonl`), "utf8");
 	return recorded.includes("auto_retry_start") === /retries|recovers/.test(story);
 }
 
 describe("the events of the stand-in", () => {
 	for (const version of ["0.73.1", "0.87.1", "1.6.0"]) {
-		const told = Object.entries(stories).filter(([story]) => tells(version, story));
-		for (const [story, scenario] of told) {
+		const comparable = Object.entries(stories).filter(([story]) => isComparable(version, story));
+		for (const [story, scenario] of comparable) {
 			it(`match pi ${version}, in its order: ${story}`, () => {
 				const played = eventsOf(play(scenario, { env: { FAKE_PI_VERSION: version } }).stdout);
 				const recorded = eventsOf(readFileSync(join(recordings, version, `${story}.jsonl`), "utf8"));
@@ -98,8 +98,8 @@ describe("the events of the stand-in", () => {
 
 		it(`have the keys that pi ${version} gives them`, () => {
 			const recorded = recordedShapes(version);
-			assert.ok(told.length >= 5);
-			for (const [, scenario] of told) {
+			assert.ok(comparable.length >= 5);
+			for (const [, scenario] of comparable) {
 				const played = eventsOf(play(scenario, { env: { FAKE_PI_VERSION: version } }).stdout);
 				// pi's read tool shows nothing before its end.
 				for (const event of played.filter(({ type }) => type !== "tool_execution_update")) {
@@ -149,8 +149,8 @@ describe("a built-in scenario", () => {
 	}
 
 	it("is played by the table of faults, here or in RPC mode", () => {
-		const elsewhere = "silent stalls stubborn polite lingers forks asks grows spins".split(" ");
-		assert.deepEqual(Object.keys(builtIn).sort(), [...Object.keys(rows), ...elsewhere].sort());
+		const playedInRpc = "silent stalls stubborn polite lingers forks asks grows spins".split(" ");
+		assert.deepEqual(Object.keys(builtIn).sort(), [...Object.keys(rows), ...playedInRpc].sort());
 	});
 });
 
@@ -175,7 +175,8 @@ describe("the README of the stand-in", () => {
 
 describe("the command line of the stand-in", () => {
 	const answered = (args: string[], input = "") => play("repeats", { args, input });
-	const said = async (...given: Parameters<typeof answered>) => (await collectOutput(answered(...given).stdout)).output;
+	const answerTo = async (...given: Parameters<typeof answered>) =>
+		(await collectOutput(answered(...given).stdout)).output;
 
 	it("names a version", () => {
 		assert.match(play("answers", { args: ["--version"] }).stdout, /^\d+\.\d+\.\d+\n$/);
@@ -184,10 +185,10 @@ describe("the command line of the stand-in", () => {
 
 	it("takes the task from standard input, from its arguments, or from both", async () => {
 		const mode = ["--mode", "json", "-p"];
-		assert.equal(await said(mode, "from the pipe"), "You said: from the pipe");
-		assert.equal(await said([...mode, "a word"]), "You said: a word");
-		assert.equal(await said([...mode, "--", "--a word"]), "You said: --a word");
-		assert.equal(await said([...mode, "a word"], "from the pipe"), "You said: from the pipe\na word");
+		assert.equal(await answerTo(mode, "from the pipe"), "You said: from the pipe");
+		assert.equal(await answerTo([...mode, "a word"]), "You said: a word");
+		assert.equal(await answerTo([...mode, "--", "--a word"]), "You said: --a word");
+		assert.equal(await answerTo([...mode, "a word"], "from the pipe"), "You said: from the pipe\na word");
 	});
 
 	it("takes neither the value of an option nor an unknown option as the task", async () => {
@@ -203,7 +204,7 @@ describe("the command line of the stand-in", () => {
 			"--no-mcp",
 			"--new",
 		];
-		assert.equal(await said(["--mode", "json", ...options, "-p", "the task"]), "You said: the task");
+		assert.equal(await answerTo(["--mode", "json", ...options, "-p", "the task"]), "You said: the task");
 	});
 
 	it("writes the requested session file", () => {
@@ -223,16 +224,16 @@ describe("the command line of the stand-in", () => {
 		writeFileSync(scenario, '[{ "when": "task", "do": [{ "say": "Yes." }], "else": [{ "say": "No." }] }]');
 		assert.match(play(scenario, { env: { FAKE_PI_LOG: log } }).stdout, /Yes\./);
 		assert.match(play(scenario, { input: "other" }).stdout, /No\./);
-		const told = Object.assign({}, ...eventsOf(readFileSync(log, "utf8")));
-		assert.deepEqual([told.argv, told.task], [["--mode", "json", "-p"], "the task"]);
+		const logged = Object.assign({}, ...eventsOf(readFileSync(log, "utf8")));
+		assert.deepEqual([logged.argv, logged.task], [["--mode", "json", "-p"], "the task"]);
 	});
 
 	for (const [label, scenario, says] of [
-		["a scenario that is not there", "no-such", /`no-such` is neither a file nor a scenario\. Scenarios: answers, /],
-		["a step that is not there", [{ shout: 1 }], /unknown step `shout`\. Steps: begin, /],
-		["an option that is not there", [{ say: "x", loud: true }], /step `say` has no option `loud`\. Options: chunk, /],
+		["an unknown scenario", "no-such", /`no-such` is neither a file nor a scenario\. Scenarios: answers, /],
+		["an unknown step", [{ shout: 1 }], /unknown step `shout`\. Steps: begin, /],
+		["an unknown option", [{ say: "x", loud: true }], /step `say` has no option `loud`\. Options: chunk, /],
 		["a mistake further in", [{ repeat: [{ say: "x" }, { shout: 1 }] }], /unknown step `shout`/],
-		["a way to fork that is not there", [{ fork: "spoon" }], /`spoon`\. Kinds: plain, group, session, daemon/],
+		["an unknown kind of fork", [{ fork: "spoon" }], /`spoon`\. Kinds: plain, group, session, daemon/],
 	] as [string, Scenario, RegExp][]) {
 		it(`is refused before it is played: ${label}`, () => {
 			const { status, stdout, stderr } = play(scenario);
@@ -252,7 +253,7 @@ describe("a process of the stand-in", () => {
 			const ended = new Promise((resolve) => child.once("exit", resolve));
 			child.stdin.end();
 			child.stdout.once("data", () => child.kill(signal));
-			assert.equal(await inTime(ended, "its end"), code);
+			assert.equal(await inTime(ended, "the end of pi"), code);
 		}
 	});
 
@@ -265,7 +266,7 @@ describe("a process of the stand-in", () => {
 			stdout += chunk;
 			if (stdout.includes('"so far"') && !child.killed) child.kill("SIGTERM");
 		});
-		assert.equal(await inTime(ended, "its end"), 143);
+		assert.equal(await inTime(ended, "the end of pi"), 143);
 		assert.equal((await collectOutput(stdout)).partialOutput, "so far and goodbye");
 	});
 
@@ -290,7 +291,10 @@ describe("a process of the stand-in", () => {
 			stdio: ["ignore", "ignore", "ignore"],
 			env: { ...env, [markVariable]: mark },
 		});
-		await until(() => survivors(mark).filter(({ command }) => command === "sleep 300").length === 4, "the descendants");
+		await until(
+			() => survivors(mark).filter(({ command }) => command === "sleep 300").length === 4,
+			"the start of the descendants",
+		);
 		const forked = eventsOf(readFileSync(log, "utf8")).filter(({ forked }) => forked);
 		/** Parent, group, session. */
 		const placeOf = (pid: unknown) =>

@@ -135,7 +135,7 @@ const faults = {
 			error: /^no activity for 3000 ms \(`idleTimeoutMs`\)$/,
 			partial: "so far",
 		},
-		"but for noise": {
+		"except for noise": {
 			scenario: [{ stream: "so far" }, { repeat: [{ raw: "noise\n" }, { sleep: 20 }], times: 500 }],
 			config: quick,
 			is: silent,
@@ -206,13 +206,13 @@ const faults = {
 		},
 	},
 	"answers then lingers": {
-		"and leaves when asked": { scenario: "lingers", is: completed },
+		"and exits on request": { scenario: "lingers", is: completed },
 		"and ignores SIGTERM": {
 			scenario: [{ ignore: "SIGTERM" }, { say: done }, "settle", "hang"],
 			config: { graceMs: 200 },
 			is: completed,
 		},
-		"and goes on talking": {
+		"and continues to write": {
 			scenario: [{ say: done }, "settle", { repeat: [{ stream: "more" }, { sleep: 10 }], times: 30_000 }],
 			is: completed,
 		},
@@ -224,7 +224,7 @@ const faults = {
 		},
 	},
 	"settles without exit": {
-		"its output closed": {
+		"with a closed output": {
 			scenario: [{ say: done }, "settle", { close: ["stdout", "stderr"] }, "hang"],
 			is: completed,
 		},
@@ -235,8 +235,8 @@ const faults = {
 		},
 	},
 	"exits before settling": {
-		"the answer complete": { scenario: "leaves", is: completed },
-		"half an answer": {
+		"after a complete answer": { scenario: "leaves", is: completed },
+		"after half an answer": {
 			scenario: "breaks-off",
 			is: failed(1),
 			error:
@@ -248,13 +248,13 @@ const faults = {
 			is: failed(1),
 			error: /last event: `turn_end`; stop reason: `toolUse`; tool executions completed: 1/,
 		},
-		"its output closed first": {
+		"after closing its output": {
 			scenario: [{ stream: "so far" }, { close: "stdout" }, { sleep: 200 }, { exit: 4 }],
 			is: failed(4),
 			error: /gave no reason/,
 			partial: "so far",
 		},
-		"its output closed and silent": {
+		"after closing its output and a silence": {
 			scenario: [{ stream: "so far" }, { close: ["stdout", "stderr"] }, "hang"],
 			config: quick,
 			is: silent,
@@ -273,7 +273,7 @@ const faults = {
 			is: completed,
 		},
 		"as a daemon": { scenario: [{ fork: "daemon" }, { say: done }], is: completed },
-		"of polite ones, without a pipe": {
+		"of processes that exit on SIGTERM, without a pipe": {
 			scenario: [{ ...everyKind, polite: true, holds: "nothing" }, { say: done }],
 			is: completed,
 		},
@@ -347,8 +347,8 @@ const faults = {
 		},
 	},
 	"one giant line": {
-		"in an event that nobody needs": { scenario: "one-line", is: completed, isFlood: true },
-		"that is no JSON": {
+		"in an unneeded event": { scenario: "one-line", is: completed, isFlood: true },
+		"that is not JSON": {
 			scenario: ["begin", { fill: 64 << 20 }, { raw: "\n" }, { say: done }],
 			is: completed,
 			isFlood: true,
@@ -405,13 +405,13 @@ const faults = {
 		},
 	},
 	"malformed bytes": {
-		"bytes that are no UTF-8": {
+		"bytes that are not UTF-8": {
 			scenario: answerOf({ raw: "61ffc362", as: "hex" }),
 			is: completed,
 			text: "a\ufffd\ufffdb",
 		},
 		NUL: { scenario: answerOf({ raw: "a\\u0000b" }), is: completed, text: "ab" },
-		"characters that nobody sees": {
+		"invisible characters": {
 			scenario: answerOf({ raw: "a\u200bb\u{e0041}c\u202ed\ufe0fe\u2062f" }),
 			is: completed,
 			text: "abcdef",
@@ -419,7 +419,7 @@ const faults = {
 		"NUL as a byte": { scenario: [{ raw: "00000a", as: "hex" }, { say: done }], is: completed },
 		"CR LF": { scenario: [{ lineEnd: "\r\n" }, { say: done }], is: completed },
 		"lone surrogates": { scenario: answerOf({ raw: "a\\ud800b\\udc00c" }), is: completed, text: "a\ufffdb\ufffdc" },
-		"deep nesting in what nobody needs": {
+		"deep nesting in an unneeded event": {
 			scenario: [
 				{ raw: '{"type":"surprise","x":' },
 				{ fill: 1 << 20, with: "[" },
@@ -471,7 +471,7 @@ const faults = {
 			error: /401: no key/,
 			partial: "First.",
 		},
-		"of many words": {
+		"with a long message": {
 			scenario: [{ fail: "e".repeat(1e6) }],
 			is: failed(1),
 			error: /^the model's provider reported an error: `\[\d+ bytes omitted\] e+…?`$/,
@@ -486,7 +486,7 @@ const faults = {
 	"retry then success": {
 		"of the newest pi": { scenario: "recovers", is: completed },
 		"of the oldest": { scenario: [{ version: "0.73.1" }, { retry: "500: try again" }, { say: done }], is: completed },
-		"with a long pause, which is no silence": {
+		"with a long pause that does not count as silence": {
 			scenario: [{ retry: "500: try again", delayMs: 3500 }, { say: done }],
 			config: { ...quick, idleTimeoutMs: 5000 },
 			is: completed,
@@ -511,7 +511,7 @@ const faults = {
 			scenario: [{ ask: "confirm", title: "Go on?", timeoutMs: 100 }, { say: done }],
 			is: completed,
 		},
-		"and waits for ever": {
+		"and waits forever": {
 			scenario: [{ stream: "so far" }, { ask: "select", title: "Which?", options: ["a", "b"] }, { say: done }],
 			config: quick,
 			is: silent,
@@ -527,7 +527,7 @@ const faults = {
 			error: /^`limits\.memoryBytes` reached: \d+ of 268435456 \(largest: .+, process \d+\)$/,
 			partial: "so far",
 		},
-		"below it, in another session": {
+		"in a descendant in another session": {
 			scenario: [{ stream: "so far" }, { child: [{ grow: 1 << 30, pauseMs: 50 }, "hang"], detached: true }, "hang"],
 			config: { limits: { memoryBytes: 256 << 20 }, graceMs: 200 },
 			is: killed,
@@ -535,7 +535,7 @@ const faults = {
 			partial: "so far",
 		},
 	},
-	"uses up something else": {
+	"uses up another resource": {
 		"processor time": {
 			scenario: [{ stream: "so far" }, { spin: 600_000 }],
 			config: { limits: { cpuSeconds: slower }, graceMs: 200 },
@@ -552,77 +552,77 @@ const faults = {
 		},
 	},
 	"host killed": {
-		"with a tree that got away": {
+		"with a tree that escaped": {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
 			config: { graceMs: 200 },
-			elsewhere: hosts.killed,
+			playedBy: hosts.killed,
 		},
 	},
 	"host exits": {
-		"while a child works": { scenario: "stalls", elsewhere: hosts.exits("exit") },
+		"while a child works": { scenario: "stalls", playedBy: hosts.exits("exit") },
 		"while a child works that ignores SIGTERM": {
 			scenario: "stubborn",
 			config: { graceMs: 200 },
-			elsewhere: hosts.exits("exit"),
+			playedBy: hosts.exits("exit"),
 		},
-		"while it removes what a child has left": {
+		"while it removes the files of a child": {
 			skip: noSandbox,
-			elsewhere: async (scene) => await hosts.exits("exit while its files are removed")(littering(scene)),
+			playedBy: async (scene) => await hosts.exits("exit while its files are removed")(littering(scene)),
 		},
-		"when its child has ended": {
+		"after its child has ended": {
 			scenario: [{ retry: "500: try again", times: 2, of: 2 }, { fail: "500: try again" }],
 			config: { retry: { maxAttempts: 2, backoffMs: 60_000 } },
-			elsewhere: hosts.exits("exit in the pause before another attempt"),
+			playedBy: hosts.exits("exit in the pause before another attempt"),
 		},
 	},
-	"nobody is left to clean up": {
+	"no process remains to clean up": {
 		"until another host starts": {
 			scenario: "stalls",
-			elsewhere: hosts.allKilled,
+			playedBy: hosts.allKilled,
 			// The files of the first run, and of the run that sweeps.
 			files: ["session.jsonl", "session.jsonl"],
 			skip: noSandbox,
 		},
 	},
-	"no more descriptors": {
-		"but a few when a run starts": { scenario: "answers", elsewhere: hosts.withFewDescriptors, files: [] },
+	"out of descriptors": {
+		"except for a few when a run starts": { scenario: "answers", playedBy: hosts.withFewDescriptors, files: [] },
 		"when a run ends": {
 			scenario: "stalls",
 			config: { graceMs: 200 },
-			elsewhere: hosts.withoutDescriptors,
+			playedBy: hosts.withoutDescriptors,
 			is: aborted,
 			error: /^cancelled by user: enough$/,
 			partial: "so far",
 		},
 	},
 	"odd environment": {
-		"an empty TMPDIR": { elsewhere: hosts.inEnvironment("TMPDIR="), is: completed },
-		"a relative TMPDIR": { elsewhere: hosts.inEnvironment("TMPDIR=tmp"), is: completed },
-		"a TMPDIR that does not exist": { elsewhere: hosts.inEnvironment("TMPDIR=/no/such/place"), is: completed },
-		"no TMPDIR and no HOME": { elsewhere: hosts.inEnvironment("-u", "TMPDIR", "-u", "HOME"), is: completed },
-		"an empty HOME": { elsewhere: hosts.inEnvironment("HOME="), is: completed },
-		"an empty PATH": { elsewhere: hosts.inEnvironment("PATH="), is: completed },
-		"a home that is no valid UTF-8": { elsewhere: hosts.inForeignHome, files: [] },
+		"an empty TMPDIR": { playedBy: hosts.inEnvironment("TMPDIR="), is: completed },
+		"a relative TMPDIR": { playedBy: hosts.inEnvironment("TMPDIR=tmp"), is: completed },
+		"a TMPDIR that does not exist": { playedBy: hosts.inEnvironment("TMPDIR=/no/such/place"), is: completed },
+		"no TMPDIR and no HOME": { playedBy: hosts.inEnvironment("-u", "TMPDIR", "-u", "HOME"), is: completed },
+		"an empty HOME": { playedBy: hosts.inEnvironment("HOME="), is: completed },
+		"an empty PATH": { playedBy: hosts.inEnvironment("PATH="), is: completed },
+		"a home that is not valid UTF-8": { playedBy: hosts.inForeignHome, files: [] },
 	},
-	"somebody else's file in the place of ours": {
-		"a link in that of the database": { elsewhere: hosts.besides("link"), is: completed },
-		"a hard link in that of the database": { elsewhere: hosts.besides("hard link"), is: completed },
-		"a FIFO in that of the database": { elsewhere: hosts.besides("fifo"), is: completed },
-		"a directory in that of the database": { elsewhere: hosts.besides("directory"), is: completed },
-		"another user's in that of the database": {
-			elsewhere: hosts.besides("another user's"),
+	"a foreign file in place of the database": {
+		"a link": { playedBy: hosts.withForeignEntry("link"), is: completed },
+		"a hard link": { playedBy: hosts.withForeignEntry("hard link"), is: completed },
+		"a FIFO": { playedBy: hosts.withForeignEntry("fifo"), is: completed },
+		"a directory": { playedBy: hosts.withForeignEntry("directory"), is: completed },
+		"another user's file": {
+			playedBy: hosts.withForeignEntry("another user's"),
 			is: completed,
 			skip: hosts.lacksOthers,
 		},
-		"none any more in that of the database": {
+		"no file, once the database was removed": {
 			scenario: ["begin", { stream: "so far" }, { sleep: 500 }, { say: done }],
-			elsewhere: hosts.whoseDatabaseGoes,
+			playedBy: hosts.losingDatabase,
 			is: completed,
 			text: "so farDone.",
 		},
 	},
-	"a stranger's project": {
-		"with agents that are links to what never ends": {
+	"a hostile project": {
+		"with agents that are links to endless files": {
 			call: (scene) => {
 				scene.write("project/.pi/agents/none", "");
 				for (const target of ["/proc/kmsg", "/dev/zero", "/proc/self/mem"])
@@ -632,9 +632,9 @@ const faults = {
 			is: completed,
 		},
 	},
-	"claims room that it does not take": {
+	"extends a file beyond the size limit": {
 		"in its session": {
-			elsewhere: hosts.claimingRoom,
+			playedBy: hosts.claimingRoom,
 			is: completed,
 			text: "File too large",
 			skip: noSandbox,
@@ -646,7 +646,7 @@ const faults = {
 			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { say: done }],
 			is: completed,
 		},
-		"there, and dies": {
+		"in its temporary directory, and dies": {
 			skip: noSandbox,
 			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { stream: "so far" }, { die: "SIGKILL" }],
 			is: failed(137),
@@ -656,7 +656,7 @@ const faults = {
 	},
 	"disk full": {
 		"from the start": {
-			elsewhere: hosts.onDisk("size=4k"),
+			playedBy: hosts.onDisk("size=4k"),
 			is: failed(1),
 			error: /^session directory: .*the disk is full/,
 			files: [],
@@ -664,15 +664,15 @@ const faults = {
 		},
 		"when the child writes its session": {
 			scenario: [{ repeat: [{ say: sentence }], times: 500 }],
-			elsewhere: hosts.onDisk("size=256k"),
+			playedBy: hosts.onDisk("size=256k"),
 			is: failed(64),
 			error: /ENOSPC/,
 			partial: sentence,
 			skip: hosts.lacksMounts,
 		},
-		"when a long answer is kept": {
+		"when a long answer is stored": {
 			scenario: answerOf({ raw: longAnswer }),
-			elsewhere: hosts.onDisk("size=256k"),
+			playedBy: hosts.onDisk("size=256k"),
 			is: ["SUBAGENT_OUTPUT_TRUNCATED", 0, "completed"],
 			text: /^first x+.*x+ last$/s,
 			skip: hosts.lacksMounts,
@@ -680,14 +680,14 @@ const faults = {
 	},
 	"session directory not writable": {
 		"for this user": {
-			elsewhere: hosts.asStranger,
+			playedBy: hosts.asStranger,
 			is: failed(1),
 			error: /^session directory: .*\/agent\/subagents.*os error 13/,
 			files: [],
 			skip: hosts.lacksUser,
 		},
 		"on a read-only disk": {
-			elsewhere: hosts.onDisk("ro"),
+			playedBy: hosts.onDisk("ro"),
 			is: failed(1),
 			error: /^session directory: .*os error 30/,
 			files: [],
@@ -709,24 +709,24 @@ const faults = {
 			is: completed,
 		},
 		"of the time of day, with an answer": {
-			elsewhere: hosts.withJumpingClock,
+			playedBy: hosts.withJumpingClock,
 			is: completed,
 			skip: hosts.lacksCompiler,
 		},
 		"of the time of day, in silence": {
 			scenario: "stalls",
 			config: quick,
-			elsewhere: hosts.withJumpingClock,
+			playedBy: hosts.withJumpingClock,
 			is: silent,
 			error: /3000 ms/,
 			partial: "so far",
 			skip: hosts.lacksCompiler,
 		},
-		"to another beginning, with an answer": { elsewhere: hosts.inOtherTime, is: completed, skip: hosts.lacksTime },
-		"to another beginning, overrunning": {
+		"to another epoch, with an answer": { playedBy: hosts.inOtherTime, is: completed, skip: hosts.lacksTime },
+		"to another epoch, beyond the time limit": {
 			scenario: "stubborn",
 			config: quickHard,
-			elsewhere: hosts.inOtherTime,
+			playedBy: hosts.inOtherTime,
 			is: late,
 			error: /3000 ms/,
 			partial: "so far",
@@ -736,7 +736,7 @@ const faults = {
 	"two hosts at once": {
 		"in one agent directory": {
 			scenario: "repeats",
-			elsewhere: hosts.twoHosts,
+			playedBy: hosts.twoHosts,
 			is: completed,
 			text: "You said: two 7",
 			files: [],

@@ -60,7 +60,7 @@ describe("the files of a run", () => {
 		const argv = scene.read("argv");
 		assert.ok(!argv.includes("look around"), "the task is never an argument");
 		for (const path of argv.match(/\/\S+/g) ?? []) assert.equal(existsSync(path), path === sessionFile, path);
-		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
+		assert.deepEqual(scene.remainingFiles(), ["session.jsonl"]);
 	});
 
 	it("are next to the session of the delegating conversation", async (t) => {
@@ -86,7 +86,7 @@ describe("the files of a run", () => {
 		const result = await scene.run({ config: { persistSession: false } });
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		assert.equal(single(result).sessionFile, undefined);
-		assert.deepEqual(scene.filesLeft(), []);
+		assert.deepEqual(scene.remainingFiles(), []);
 	});
 
 	for (const [label, relativeTo] of Object.entries({

@@ -65,8 +65,8 @@ describe("a warden that is unavailable", LINUX, () => {
 		assert.match(single(refused).error ?? "", /^sandbox: required, but unavailable: .*warden/);
 		assert.equal(scene.wasStarted, false);
 		const limited = await scene.run({ config: { limits: { processes: 3 }, pidNamespace: true } });
-		const said = single(limited).diagnostics?.join("\n") ?? "";
-		assert.match(said, /`limits` are not enforced: .*\n?.*`pidNamespace` is not active/s);
+		const notes = single(limited).diagnostics?.join("\n") ?? "";
+		assert.match(notes, /`limits` are not enforced: .*\n?.*`pidNamespace` is not active/s);
 	});
 });
 
@@ -147,7 +147,7 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 			const level = allows("pid-ns") ? "warden+pid-ns" : allows("cgroup") ? "warden+cgroup" : "warden";
 			assert.equal(single(result).supervision, level);
 		}
-		assert.deepEqual([...new Set(scene.filesLeft())], ["session.jsonl"]);
+		assert.deepEqual([...new Set(scene.remainingFiles())], ["session.jsonl"]);
 	});
 
 	it("is sandboxed even if other agents may write", async (t) => {
@@ -208,15 +208,15 @@ exec '${warden}' "\${options[@]}" "$@"
 	}
 
 	/** Shows what a child's shell can read of a hidden file and of a server's socket. */
-	const looks = (scene: Scene) => `
+	const probeScript = (scene: Scene) => `
 head -n1 > /dev/null
 shell=$(sed -n 's/.*"shellPath": *"\\([^"]*\\)".*/\\1/p' "$PI_CODING_AGENT_DIR/settings.json")
 seen=$("$shell" -c '"${process.execPath}" "${scene.path("look.cjs")}"' 2>&1 | tr '\\n' ' ')
 begin; said "Seen: $seen" stop; settled`;
 
 	for (const [label, gets] of [
-		["is closed by the shell's own sandbox where it can be, and named", false],
-		["is not missed where the child gets it", true],
+		["is closed by the shell's own sandbox if possible, and reported", false],
+		["is not reported if the child gets it", true],
 	] as const) {
 		it(label, async (t) => {
 			const scene = new Scene(t, "");
@@ -226,7 +226,7 @@ begin; said "Seen: $seen" stop; settled`;
 			scene.write("look.cjs", `${read};\n${connect};\n`);
 			const env = { ...scene.options.env, ...(gets ? {} : { PI_SUBAGENT_WARDEN: withoutView(scene) }) };
 			const sandbox = { mode: "auto", hidden: [scene.path("secrets")] };
-			const change = { piCommand: scene.pi("looks.sh", looks(scene)), config: { protocol: "rpc", sandbox }, env };
+			const change = { piCommand: scene.pi("looks.sh", probeScript(scene)), config: { protocol: "rpc", sandbox }, env };
 			const result = await scene.run(change);
 			const report = single(result).sandbox;
 			assert.equal(shape(result)[2], "completed", textOf(result));
@@ -279,7 +279,7 @@ begin; said "Seen: $seen" stop; settled`;
 describe("git in the work tree of a writing agent", {
 	skip: !allows("landlock") && "no Landlock here",
 }, () => {
-	for (const [where, isHeld] of [
+	for (const [where, isSandboxed] of [
 		["is sandboxed like a readonly child", true],
 		["is not sandboxed without a warden", false],
 	] as const) {
@@ -294,12 +294,20 @@ describe("git in the work tree of a writing agent", {
 				scene.write("bin/git", `#!/bin/sh\n{ ${traps}; } 2>/dev/null\nexec '${git}' "$@"\n`),
 			]);
 			const env = { ...scene.options.env, PATH: `${scene.path("bin")}:${process.env.PATH}` };
-			if (!isHeld) Object.assign(env, { PI_SUBAGENT_WARDEN: "" });
+			if (!isSandboxed) Object.assign(env, { PI_SUBAGENT_WARDEN: "" });
 			const result = await scene.run({ agent: "writer", env, config: { allowWrite: true } });
 			assert.equal(shape(result)[2], "completed", textOf(result));
 			assert.match(textOf(result), /Files changed: `added\.txt`/);
-			assert.equal(existsSync(scene.path("written")), !isHeld, "a sandboxed git writes no file outside the project");
-			assert.equal(existsSync(`${scene.project}/written`), !isHeld, "a sandboxed git writes no file in the project");
+			assert.equal(
+				existsSync(scene.path("written")),
+				!isSandboxed,
+				"a sandboxed git writes no file outside the project",
+			);
+			assert.equal(
+				existsSync(`${scene.project}/written`),
+				!isSandboxed,
+				"a sandboxed git writes no file in the project",
+			);
 		});
 	}
 });

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { startChain, startParallel, startRun } from "../../index.js";
-import { backgroundScene, Elsewhere, Here } from "./conversation.ts";
-import { inTime, untilGone } from "./scene.ts";
+import { backgroundScene, Here, OtherProcess } from "./conversation.ts";
+import { inTime, untilEnded } from "./scene.ts";
 import { gate } from "./stand-in.ts";
 
 /** A child that has begun, and ends when the gate is open. */
@@ -29,7 +29,7 @@ describe("moving a call to the background", () => {
 		call.abort("too late");
 		await inTime(call.close(), "the end of the call");
 		scene.open();
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual(message.runIds, [receipt?.runId]);
 		assert.match(message.text, /^Status: success$[\s\S]*You said: look/m);
 		await here.settled();
@@ -38,21 +38,21 @@ describe("moving a call to the background", () => {
 
 	it("survives SIGKILL to its host like any background run: delivered once, and continued in its session", async (t) => {
 		const scene = backgroundScene(t, [{ say: "Half of it." }, { call: "read", takesMs: 60_000 }]);
-		const there = Elsewhere.open(scene);
+		const there = OtherProcess.open(scene);
 		const [receipt] = await there.handOver("look");
 		const runId = receipt?.runId ?? "";
 		const before = await there.run(runId, ({ lastTool, transcript }) => !!lastTool && !!transcript);
 		await there.kill();
-		await untilGone(before.pid ?? 0);
+		await untilEnded(before.pid ?? 0);
 		scene.write("scenario.json", JSON.stringify([{ say: "All of it: {task}" }]));
 		const here = Here.open(scene);
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual(
 			message.runs.map((run) => [run.runId, run.outcome]),
 			[[runId, "interrupted"]],
 		);
-		await here.does(`resume ${runId} and be quick`);
-		assert.match((await here.heard()).text, /Status: success[\s\S]*All of it: and be quick/);
+		await here.execute(`resume ${runId} and be quick`);
+		assert.match((await here.receive()).text, /Status: success[\s\S]*All of it: and be quick/);
 		await here.settled();
 		assert.equal(here.messages.length, 2);
 	});
@@ -90,8 +90,8 @@ describe("moving a call to the background", () => {
 		assert.deepEqual(outcomes, ["background", "background"]);
 		scene.open();
 		await here.settled(60_000);
-		const told = here.messages.flatMap(({ runIds }) => runIds).sort();
-		assert.deepEqual(told, [...receipts, whole].map((receipt) => receipt?.runId).sort());
+		const delivered = here.messages.flatMap(({ runIds }) => runIds).sort();
+		assert.deepEqual(delivered, [...receipts, whole].map((receipt) => receipt?.runId).sort());
 	});
 });
 
@@ -103,7 +103,7 @@ describe("continuing a run", () => {
 		const [single] = (await inTime(call.result(), "the result")).details.results;
 		const receipt = await inTime(here.session.continueRun(single?.runId ?? "", "And now?"), "the receipt");
 		assert.deepEqual([receipt.status, receipt.runId], ["accepted", single?.runId], receipt.error);
-		assert.match((await here.heard()).text, /You said: And now\?/);
+		assert.match((await here.receive()).text, /You said: And now\?/);
 		const unknown = await here.session.continueRun("nobody");
 		assert.equal(unknown.status, "error");
 		assert.match(unknown.error ?? "", /there is no run `nobody`/);

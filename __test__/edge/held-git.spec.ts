@@ -202,7 +202,7 @@ describe("a special file with a protected name", { skip: unix || needsView }, ()
  * Puts a script before git in the search path. The script waits for the scene's gate if the file `hold` names its command. git
  * has no sandbox here, which could hide that file.
  */
-function holdGit(scene: Scene, command?: string): void {
+function blockGit(scene: Scene, command?: string): void {
 	const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
 	const find = `for word; do case "$word" in -c|-*=*|*.*=*|--literal-pathspecs) ;; *) break;; esac; done`;
 	const wait = `test "$(cat "$here/hold" 2>/dev/null)" = "$word" && { : > "$here/held"; until test -e "$here/go"; do sleep 0.05; done; }`;
@@ -213,10 +213,10 @@ function holdGit(scene: Scene, command?: string): void {
 	if (command) scene.write("hold", command);
 }
 
-const isHeld = (scene: Scene) => until(() => existsSync(scene.path("held")), "the command of git");
+const untilBlocked = (scene: Scene) => until(() => existsSync(scene.path("held")), "the start of the git command");
 
 /** The processes that hold a command of git. */
-function holding(scene: Scene): string[] {
+function blockedGit(scene: Scene): string[] {
 	if (process.platform !== "linux") return [];
 	return readdirSync("/proc").filter((pid) => {
 		try {
@@ -242,27 +242,27 @@ describe("git before a child", { skip: unix }, () => {
 	for (const [agent, command] of before) {
 		it(`ends with an abort: git ${command}, ${agent}`, async (t) => {
 			const scene = sceneOf(t);
-			holdGit(scene, command);
+			blockGit(scene, command);
 			const running = scene.start({ agent, config: config() });
-			await isHeld(scene);
+			await untilBlocked(scene);
 			running.abort("enough");
 			const result = await inTime(running.result(), "the result", limitMs);
 			assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 130, "aborted", true]);
 			assert.equal(scene.wasStarted, false);
-			await until(() => holding(scene).length === 0, "the end of git", limitMs);
+			await until(() => blockedGit(scene).length === 0, "the end of git", limitMs);
 			await isClean(scene, agent);
 		});
 
 		it(`ends with the run's time limit: git ${command}, ${agent}`, async (t) => {
 			const scene = sceneOf(t);
-			holdGit(scene, command);
+			blockGit(scene, command);
 			// On most machines git reaches that command in this time. On a slow one an earlier command ends.
 			const running = scene.start({ agent, config: config({ timeoutMs: 1_000 }) });
 			const result = await inTime(running.result(), "the result", limitMs);
 			assert.deepEqual(shape(result), ["SUBAGENT_TIMEOUT", 124, "hard_timeout", true], textOf(result));
 			assert.equal(single(result).error, "hard limit reached: 1000 ms (`timeoutMs`)");
 			assert.equal(scene.wasStarted, false);
-			await until(() => holding(scene).length === 0, "the end of git", limitMs);
+			await until(() => blockedGit(scene).length === 0, "the end of git", limitMs);
 			await isClean(scene, agent);
 		});
 	}
@@ -287,28 +287,28 @@ describe("git after a child", { skip: unix }, () => {
 	for (const command of ["config", "status", "update-index"])
 		it(`does not delay the answer of an aborted run: git ${command}`, async (t) => {
 			const scene = sceneOf(t, `echo more >> kept.txt; echo ${command} > $here/hold; ${answers}`);
-			holdGit(scene);
+			blockGit(scene);
 			const running = scene.start({ agent: "in-place", config: config() });
-			await isHeld(scene);
+			await untilBlocked(scene);
 			running.abort("enough");
 			const result = await inTime(running.result(), "the result", limitMs);
 			assert.deepEqual([single(result).outcome, single(result).output], ["completed", "Done."]);
 			scene.open();
-			await until(() => holding(scene).length === 0, "the end of git");
+			await until(() => blockedGit(scene).length === 0, "the end of git");
 		});
 
 	it("brings the branch of an aborted isolated run later", async (t) => {
 		const scene = sceneOf(t, `echo more >> kept.txt; echo pack-objects > $here/hold; ${answers}`);
-		holdGit(scene);
+		blockGit(scene);
 		const running = scene.start({ agent: "isolated", config: config() });
-		await isHeld(scene);
+		await untilBlocked(scene);
 		running.abort("enough");
 		const result = await inTime(running.result(), "the result", patienceMs / 2);
 		assert.equal(single(result).output, "Done.");
 		const [, branch = ""] = /once its branch `(subagent\/[0-9a-f]{8})` exists/.exec(notes(result)) ?? [];
 		scene.open();
-		await until(() => git(scene, "branch", "--list", branch).includes(branch), "the branch");
+		await until(() => git(scene, "branch", "--list", branch).includes(branch), "the new branch");
 		assert.equal(git(scene, "show", `${branch}:kept.txt`), "keptmore\n");
-		await until(() => listed(scene, trees).length === 0, "the end of the private tree");
+		await until(() => listed(scene, trees).length === 0, "the removal of the private tree");
 	});
 });

@@ -10,7 +10,7 @@ import { it, type TestContext } from "node:test";
 
 import { packageDir } from "../support/pi.ts";
 import { survivors } from "../support/survivors.ts";
-import { announces, backgroundScene, Elsewhere, Here, type Spawn } from "./conversation.ts";
+import { announces, backgroundScene, Here, OtherProcess, type Spawn } from "./conversation.ts";
 import { type Scene, until } from "./scene.ts";
 import { gate } from "./stand-in.ts";
 
@@ -37,7 +37,7 @@ function far(test: TestContext): { scene: Scene; kept: Spawn } {
 }
 
 /** A run whose child has said something. It has no transcript here. */
-const speaking = (host: Elsewhere, runId: string) =>
+const speaking = (host: OtherProcess, runId: string) =>
 	host.run(runId, ({ state, text }) => state === "running" && !!text);
 
 const launches = (scene: Scene) => scene.read("far/launches").trim().split("\n").length;
@@ -50,14 +50,14 @@ async function nothingIsLeft(scene: Scene): Promise<void> {
 
 it("a detached remote run is found by the next host and delivered once", LINUX, async (t) => {
 	const { scene, kept } = far(t);
-	const killed = Elsewhere.open(scene);
+	const killed = OtherProcess.open(scene);
 	const { runId } = await killed.started(kept);
 	await speaking(killed, runId);
 	await killed.kill();
 	const here = Here.open(scene);
 	assert.equal((await here.run(runId)).state, "running");
 	scene.open();
-	const message = await here.heard();
+	const message = await here.receive();
 	assert.deepEqual(
 		[message.runIds, message.runs[0]?.status, message.runs[0]?.result],
 		[[runId], "success", "The news."],
@@ -71,13 +71,13 @@ it(
 	LINUX,
 	async (t) => {
 		const { scene, kept } = far(t);
-		const killed = Elsewhere.open(scene);
+		const killed = OtherProcess.open(scene);
 		const { runId } = await killed.started(kept);
 		await speaking(killed, runId);
 		await killed.kill();
 		process.kill(Number(readFileSync(scene.path("connection"), "utf8")), "SIGKILL");
 		const here = Here.open(scene);
-		const message = await here.heard();
+		const message = await here.receive();
 		const [run] = message.runs;
 		assert.deepEqual([message.runIds, run?.status], [[runId], "error"]);
 		assert.match(message.text, /`far` ended before its child: the connection was lost/);

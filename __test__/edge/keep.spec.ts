@@ -10,9 +10,9 @@ import { describe, it, type TestContext } from "node:test";
 
 import type { RunRecord } from "../../index.js";
 import { survivors } from "../support/survivors.ts";
-import { announces, backgroundScene, Elsewhere, filesOf, Here, type Spawn } from "./conversation.ts";
-import { inTime, isAlive, type Scene, until, untilGone } from "./scene.ts";
-import { gate, toldOf, untilTold } from "./stand-in.ts";
+import { announces, backgroundScene, filesOf, Here, OtherProcess, type Spawn } from "./conversation.ts";
+import { inTime, isAlive, type Scene, until, untilEnded } from "./scene.ts";
+import { gate, recordsOf, untilRecorded } from "./stand-in.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "looks at processes in /proc" };
 
@@ -49,29 +49,30 @@ async function assertClean(scene: Scene, ...runs: RunRecord[]): Promise<void> {
 describe("a detached run", LINUX, () => {
 	it("continues after any end of its host, and the next host delivers it once", async (t) => {
 		const scene = keepScene(t, works);
-		const hosts = [Elsewhere.open(scene), Elsewhere.open(scene), Elsewhere.open(scene)];
-		const [killed, left, gone] = hosts as [Elsewhere, Elsewhere, Elsewhere];
+		const hosts = [OtherProcess.open(scene), OtherProcess.open(scene), OtherProcess.open(scene)];
+		const [killed, ended, exited] = hosts as [OtherProcess, OtherProcess, OtherProcess];
 		const started = await Promise.all(hosts.map((host, at) => host.started({ ...kept, label: `number ${at}` })));
 		for (const { runId } of started) {
 			const run = await killed.run(runId, ({ pid, state }) => state !== "queued" && !!pid);
 			assert.deepEqual([run.isDetached, run.isInProcess], [true, false]);
 		}
 		await killed.kill();
-		const said = (await inTime(left.end(), "the end of what is not kept")) ?? "";
-		assert.match(said, /^3 background runs continue without pi: .*`\/subagents list all`.*`\/subagents stop \w{8}`/);
-		for (const { runId } of started) assert.ok(said.includes(`${runId} (explorer "number `), said);
-		await left.kill();
-		await gone.exit();
+		const output = (await inTime(ended.end(), "the end of the host")) ?? "";
+		assert.match(output, /^3 background runs continue without pi: .*`\/subagents list all`.*`\/subagents stop \w{8}`/);
+		for (const { runId } of started) assert.ok(output.includes(`${runId} (explorer "number `), output);
+		await ended.kill();
+		await exited.exit();
 		scene.open();
 		const here = Here.open(scene);
-		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 3, "three ends");
-		const told = here.messages.flatMap(({ runs }) => runs);
-		assert.deepEqual(told.map(({ runId }) => runId).sort(), started.map(({ runId }) => runId).sort());
-		for (const run of told) assert.deepEqual([run.status, run.result, run.isDetached], ["success", "The news.", true]);
+		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 3, "the results of three runs");
+		const delivered = here.messages.flatMap(({ runs }) => runs);
+		assert.deepEqual(delivered.map(({ runId }) => runId).sort(), started.map(({ runId }) => runId).sort());
+		for (const run of delivered)
+			assert.deepEqual([run.status, run.result, run.isDetached], ["success", "The news.", true]);
 		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
-		assert.equal(toldOf(scene, "argv").length, 3, "no run was started again");
-		assert.deepEqual([...killed.messages, ...left.messages, ...gone.messages], []);
-		await assertClean(scene, ...told);
+		assert.equal(recordsOf(scene, "argv").length, 3, "no run was started again");
+		assert.deepEqual([...killed.messages, ...ended.messages, ...exited.messages], []);
+		await assertClean(scene, ...delivered);
 	});
 
 	it("is refused without a time limit, or without a store", async (t) => {
@@ -93,14 +94,14 @@ describe("a detached run", LINUX, () => {
 			assert.deepEqual([receipt.status, receipt.runId], [status, undefined], receipt.error);
 			assert.match(receipt.error ?? "", error);
 		}
-		assert.deepEqual([await here.runs(true), toldOf(scene, "argv"), hostProcesses(scene)], [[], [], []]);
+		assert.deepEqual([await here.runs(true), recordsOf(scene, "argv"), hostProcesses(scene)], [[], [], []]);
 		const nowhere = keepScene(t);
 		nowhere.write("agent/subagents", "taken");
 		const lost = await Here.open(nowhere, { parentSessionFile: nowhere.write("project/s.jsonl", "") }).spawn(kept);
 		assert.equal(lost.status, "error");
 		assert.match(lost.error ?? "", /`background\.onExit` is `keep`.*store/s);
 		await until(() => hostProcesses(nowhere).length === 0, "the end of the host process");
-		assert.deepEqual(toldOf(nowhere, "argv"), []);
+		assert.deepEqual(recordsOf(nowhere, "argv"), []);
 	});
 
 	it("asks about its agent in this pi, which has a user, and is answered at once", async (t) => {
@@ -112,20 +113,20 @@ describe("a detached run", LINUX, () => {
 		const confirm = () => new Promise<boolean>((answer) => answers.push(answer));
 		const { runId, note } = await here.started({ ...kept, agent: "local" }, { confirm });
 		assert.match(note ?? "", /being asked/);
-		await until(() => answers.length === 1, "the question");
+		await until(() => answers.length === 1, "the first question");
 		assert.deepEqual(hostProcesses(scene), []);
 		answers[0]?.(true);
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual(
 			[message.runIds, message.runs[0]?.status, message.runs[0]?.isDetached],
 			[[runId], "success", true],
 		);
 		scene.write("project/.pi/agents/local.md", `${agent}\nElsewhere.`);
 		await here.started({ ...kept, agent: "local" }, { confirm });
-		await until(() => answers.length === 2, "the next question");
+		await until(() => answers.length === 2, "the second question");
 		answers[1]?.(false);
-		assert.match((await here.heard()).text, /Status: error\nResult: \(not available\)/);
-		assert.equal(toldOf(scene, "argv").length, 1);
+		assert.match((await here.receive()).text, /Status: error\nResult: \(not available\)/);
+		assert.equal(recordsOf(scene, "argv").length, 1);
 		await assertClean(scene);
 	});
 
@@ -137,7 +138,7 @@ describe("a detached run", LINUX, () => {
 			{ repeat: [{ call: "read", args: { path: "a.md" }, takesMs: 100 }], times: 300 },
 		];
 		const scene = keepScene(t, announces(work, [{ say: "The news." }]));
-		const there = Elsewhere.open(scene);
+		const there = OtherProcess.open(scene);
 		const [talk, end] = [
 			await there.started({ ...kept, label: "talk" }),
 			await there.started({ ...kept, label: "end" }),
@@ -149,7 +150,10 @@ describe("a detached run", LINUX, () => {
 			assert.ok(isAlive(seen.pid ?? 0) && /read/.test(seen.lastTool ?? ""), JSON.stringify(seen));
 			assert.equal(seen.isInProcess, false);
 		}
-		await until(() => here.events.some(({ runs }) => runs?.some(({ lastTool }) => lastTool)), "an event that shows it");
+		await until(
+			() => here.events.some(({ runs }) => runs?.some(({ lastTool }) => lastTool)),
+			"an event with the last tool",
+		);
 		const live = scene.path("agent/subagents/live");
 		const modes = ["", ...shown(scene).filter((name) => name.endsWith(".json"))].map((name) =>
 			modeOf(join(live, name)),
@@ -157,11 +161,11 @@ describe("a detached run", LINUX, () => {
 		assert.deepEqual(modes, [0o700, 0o600, 0o600], "the output of a child is private to its user");
 		assert.equal(hostProcesses(scene).length, 2);
 		assert.equal(shown(scene).length, 2);
-		assert.match((await here.does("list")).text, /end[\s\S]*talk/);
-		await here.does("send talk now come home");
-		assert.deepEqual(await untilTold(scene, "steering"), ["now come home"]);
-		await here.does("stop end");
-		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
+		assert.match((await here.execute("list")).text, /end[\s\S]*talk/);
+		await here.execute("send talk now come home");
+		assert.deepEqual(await untilRecorded(scene, "steering"), ["now come home"]);
+		await here.execute("stop end");
+		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 2, "the results of both runs");
 		const [talked, ended] = [await here.run(talk.runId), await here.run(end.runId)];
 		assert.deepEqual([talked.status, talked.result], ["success", "The news."]);
 		assert.deepEqual([ended.status, ended.error], ["error", "stopped on request"]);
@@ -172,16 +176,19 @@ describe("a detached run", LINUX, () => {
 		const scene = keepScene(t, [{ fork: ["session"] }, { say: "Half of it." }, ...stalls]);
 		const here = Here.open(scene);
 		for (const signal of ["SIGKILL", "SIGTERM"] as const) {
-			const before = toldOf(scene, "forked").length;
+			const before = recordsOf(scene, "forked").length;
 			const { runId } = await here.started(kept);
-			await untilTold(scene, "forked", before + 1);
+			await untilRecorded(scene, "forked", before + 1);
 			const run = await here.run(runId, ({ pid, transcript }) => !!pid && !!transcript && existsSync(transcript));
-			await until(() => readFileSync(run.transcript ?? "", "utf8").includes("Half of it."), "its first words");
+			await until(
+				() => readFileSync(run.transcript ?? "", "utf8").includes("Half of it."),
+				"the first text in the transcript",
+			);
 			const [hostProcess = assert.fail("the run has no host process")] = hostProcesses(scene);
 			assert.ok(hostProcess.pid > 1);
 			process.kill(hostProcess.pid, signal);
-			await untilGone(run.pid ?? 0);
-			const message = await here.heard();
+			await untilEnded(run.pid ?? 0);
+			const message = await here.receive();
 			assert.deepEqual(
 				[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
 				[[runId], "unknown", "interrupted"],
@@ -193,14 +200,14 @@ describe("a detached run", LINUX, () => {
 
 	it("ends at its time limit without a pi", async (t) => {
 		const scene = keepScene(t);
-		const there = Elsewhere.open(scene);
+		const there = OtherProcess.open(scene);
 		const { runId } = await there.started({ ...kept, runTimeoutSeconds: 4 });
 		const run = await there.run(runId, ({ pid }) => !!pid);
 		await there.kill();
-		await untilGone(run.pid ?? 0);
+		await untilEnded(run.pid ?? 0);
 		await until(() => hostProcesses(scene).length === 0, "the end of the host process");
 		const here = Here.open(scene);
-		const message = await here.heard();
+		const message = await here.receive();
 		assert.deepEqual(
 			[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
 			[[runId], "timeout", "hard_timeout"],

@@ -26,4 +26,4 @@ try {
 	await assertNothingLeft(mark);
 }
 rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-console.log("every run that was accepted was told exactly once, and as it had ended; no process is left");
+console.log("each accepted run was delivered exactly once with its own status; no process remains");

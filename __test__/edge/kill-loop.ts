@@ -37,7 +37,7 @@ export interface Figures {
 	/** Runs whose acceptance was seen. */
 	accepted: number;
 	/** The delivered runs, by status. */
-	told: Record<string, number>;
+	byStatus: Record<string, number>;
 	/** The runs that were accepted while no process survived to see it, and were delivered anyway. */
 	unseen: number;
 	/** Deliveries that were offered before a kill, did not reach the session, and were offered again. */
@@ -124,7 +124,7 @@ class Host {
 	}
 
 	/** Resolves when the host has said something of this kind, has ended, or after so many milliseconds. */
-	async said(kind: string, limitMs: number): Promise<void> {
+	async untilReported(kind: string, limitMs: number): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		this.#waiting.set(kind, resolve);
 		const timer = setTimeout(resolve, limitMs);
@@ -155,15 +155,15 @@ export async function killLoop({ times, seed, root, mark, onKill }: KillLoop): P
 	// Another pi of the user with its own conversation, which takes over the runs of the killed ones.
 	const bystander = place.start("bystander", []);
 	try {
-		await bystander.said("up", patienceMs);
+		await bystander.untilReported("up", patienceMs);
 		for (let kills = 1; kills <= times; kills++) {
 			const count = Math.floor(chance() * 5);
 			const wanted = Array.from({ length: count }, () => tasks[Math.floor(chance() * tasks.length)] ?? "");
 			const host = place.start("conversation", wanted, { pauseMs: chance() * latestPauseMs });
-			await host.said("up", patienceMs);
+			await host.untilReported("up", patienceMs);
 			// Half of them at any time, the others right after something has happened.
 			const moment = moments[Math.floor(chance() * moments.length * 2)];
-			if (moment) await host.said(moment, latestMs);
+			if (moment) await host.untilReported(moment, latestMs);
 			await delay(chance() * (moment ? latestPauseMs : latestMs));
 			await host.kill();
 			onKill?.(kills);
@@ -181,42 +181,42 @@ function check(place: Place): Omit<Figures, "kills" | "seconds"> {
 	const of = (kind: string) => log.flatMap((line) => (kind in line ? [line[kind]].flat() : []));
 	assert.deepEqual(of("notice"), [], "no notice is shown");
 	const messages = linesOf(place.sessionFile);
-	const told = new Map<string, string>();
+	const statusByRun = new Map<string, string>();
 	for (const { content } of messages) {
 		for (const [, run = "", status = ""] of `${content}`.matchAll(/^Background run (\w+) .*\nStatus: (\w+)$/gm)) {
-			assert.ok(!told.has(run), `run ${run} was delivered twice: ${told.get(run)}, ${status}`);
-			told.set(run, status);
+			assert.ok(!statusByRun.has(run), `run ${run} was delivered twice: ${statusByRun.get(run)}, ${status}`);
+			statusByRun.set(run, status);
 		}
 	}
 	const ids = messages.flatMap(({ details }) => (details as { deliveryIds: string[] }).deliveryIds);
 	assert.equal(new Set(ids).size, ids.length, "a delivery reached the session twice");
-	assert.equal(ids.length, told.size, "each run has one delivery");
+	assert.equal(ids.length, statusByRun.size, "each run has one delivery");
 	const accepted = of("accepted");
 	assert.deepEqual(
-		accepted.filter((run) => !told.has(`${run}`)),
+		accepted.filter((run) => !statusByRun.has(`${run}`)),
 		[],
 		"every accepted run is delivered",
 	);
 	for (const { ended, status } of log) {
-		if (ended !== undefined) assert.equal(told.get(`${ended}`), status, `run ${ended} had ended before`);
+		if (ended !== undefined) assert.equal(statusByRun.get(`${ended}`), status, `run ${ended} had ended before`);
 	}
-	checkStore(place, told);
+	checkStore(place, statusByRun);
 	assert.deepEqual(linesOf(join(place.root, "sessions/bystander.jsonl")), [], "no other conversation got a message");
 	const offered = of("offered");
-	const words = [...told.values()];
+	const words = [...statusByRun.values()];
 	const delivered = new Set(of("delivered"));
 	return {
 		accepted: accepted.length,
-		told: Object.fromEntries(
+		byStatus: Object.fromEntries(
 			[...new Set(words)].sort().map((word) => [word, words.filter((other) => other === word).length]),
 		),
-		unseen: [...told.keys()].filter((run) => !accepted.includes(run)).length,
+		unseen: [...statusByRun.keys()].filter((run) => !accepted.includes(run)).length,
 		offeredAgain: offered.length - new Set(offered).size,
 		recognised: ids.filter((id) => !delivered.has(id)).length,
 	};
 }
 
-function checkStore(place: Place, told: Map<string, string>): void {
+function checkStore(place: Place, statusByRun: Map<string, string>): void {
 	const folder = join(place.agentDir, "subagents");
 	assert.deepEqual(
 		readdirSync(folder).filter((name) => name.includes("damaged")),
@@ -229,8 +229,8 @@ function checkStore(place: Place, told: Map<string, string>): void {
 		assert.deepEqual(ask("SELECT run_id FROM run WHERE is_live"), []);
 		assert.deepEqual(ask("SELECT id FROM delivery WHERE delivered_ms IS NULL"), []);
 		const rows = database.prepare("SELECT run_id, json_extract(body, '$.outcome') AS outcome FROM run").all();
-		const kept = rows.map(({ run_id, outcome }) => `${run_id} ${statuses[`${outcome}`]}`);
-		assert.deepEqual(kept.sort(), [...told].map(([run, status]) => `${run} ${status}`).sort());
+		const stored = rows.map(({ run_id, outcome }) => `${run_id} ${statuses[`${outcome}`]}`);
+		assert.deepEqual(stored.sort(), [...statusByRun].map(([run, status]) => `${run} ${status}`).sort());
 	} finally {
 		database.close();
 	}

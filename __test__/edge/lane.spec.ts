@@ -19,7 +19,7 @@ import { slower } from "../support/machine.ts";
 import { survivors } from "../support/survivors.ts";
 import { host, startHost } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
-import { gate as gateStep, playing, told, toldOf, untilTold } from "./stand-in.ts";
+import { gate as gateStep, playing, records, recordsOf, untilRecorded } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -69,7 +69,10 @@ class Watched {
 
 	/** Waits until it says that it is queued, at this place. */
 	async queued(position: number): Promise<void> {
-		await until(() => this.last?.state === "queued" && this.last.position === position, `place ${position}`);
+		await until(
+			() => this.last?.state === "queued" && this.last.position === position,
+			`position ${position} in the queue`,
+		);
 	}
 
 	async result(): Promise<ToolResult> {
@@ -78,13 +81,13 @@ class Watched {
 }
 
 /** The most children that there were at once. */
-function most(scene: Scene): number {
-	let [now, most] = [0, 0];
-	for (const entry of told(scene)) {
-		if ("argv" in entry) most = Math.max(most, ++now);
+function peakOf(scene: Scene): number {
+	let [now, peak] = [0, 0];
+	for (const entry of records(scene)) {
+		if ("argv" in entry) peak = Math.max(peak, ++now);
 		if ("ended" in entry) now--;
 	}
-	return most;
+	return peak;
 }
 
 describe("the queue of a process", () => {
@@ -106,8 +109,8 @@ describe("the queue of a process", () => {
 			results.map(textOf),
 			tasks.map((task) => `You said: ${task}`),
 		);
-		assert.deepEqual(toldOf(scene, "task"), tasks);
-		assert.equal(most(scene), 1);
+		assert.deepEqual(recordsOf(scene, "task"), tasks);
+		assert.equal(peakOf(scene), 1);
 	});
 
 	it("starts several runs, up to the limit", async (t) => {
@@ -119,7 +122,7 @@ describe("the queue of a process", () => {
 			gate.open();
 		}
 		for (const run of runs) assert.deepEqual(shape(await run.result()), completed);
-		assert.equal(most(scene), 3);
+		assert.equal(peakOf(scene), 3);
 	});
 
 	it("shows the positions of waiting runs", async (t) => {
@@ -186,7 +189,7 @@ describe("the queue of a process", () => {
 		assert.equal(readdirSync(scene.path("agent/subagents/runs")).length, 1);
 		gate.open();
 		assert.deepEqual(shape(await first.result()), completed);
-		assert.equal(toldOf(scene, "argv").length, 1);
+		assert.equal(recordsOf(scene, "argv").length, 1);
 	});
 
 	it("loses a closed run", async (t) => {
@@ -218,22 +221,22 @@ describe("the queue of a process", () => {
 			gate.host,
 		);
 		await gate.until(2);
-		await until(() => states[4] === "queued 3", "the places of the rest");
+		await until(() => states[4] === "queued 3", "the queue positions of the other children");
 		assert.deepEqual(states.slice(2), ["queued 1", "queued 2", "queued 3"]);
 		const other = new Watched(scene, gate, { task: "another" });
 		await gate.until(3);
-		assert.ok(toldOf(scene, "task").includes("another"));
+		assert.ok(recordsOf(scene, "task").includes("another"));
 		const result = handle.result();
 		await until(() => {
 			gate.open(true);
 			return states.every((state) => state === "completed");
-		}, "the end of all of them");
+		}, "the end of all children");
 		assert.deepEqual(shape(await other.result()), completed);
 		assert.deepEqual(
 			(await inTime(result, "the result")).details.results.map(({ outcome }) => outcome),
 			Array(5).fill("completed"),
 		);
-		assert.equal(most(scene), 3);
+		assert.equal(peakOf(scene), 3);
 	});
 });
 
@@ -244,36 +247,36 @@ describe("a provider that asks for a pause", () => {
 	];
 
 	it("gets no new child until then, and another provider does", async (t) => {
-		const holdMs = 1_500 * slower;
-		const scene = playing(t, [{ when: "limited", do: limited(`${holdMs / 1_000}s`), else: waits }]);
+		const pauseMs = 1_500 * slower;
+		const scene = playing(t, [{ when: "limited", do: limited(`${pauseMs / 1_000}s`), else: waits }]);
 		const gate = new Gate();
 		const first = new Watched(scene, gate, { task: "limited", model: "crowded/one" });
 		await gate.until(1);
 		const since = performance.now();
-		const held = new Watched(scene, gate, { task: "held", model: "crowded/two" });
+		const delayed = new Watched(scene, gate, { task: "held", model: "crowded/two" });
 		const [other, unknown] = [
 			new Watched(scene, gate, { task: "other", model: "empty/one" }),
 			new Watched(scene, gate, { task: "unknown" }),
 		];
 		await gate.until(3);
-		assert.ok(!toldOf(scene, "task").includes("held"));
-		await until(() => held.last?.rateLimitedForMs !== undefined, "the hold in an update");
-		const { state, position, rateLimitedForMs = 0 } = held.last ?? {};
+		assert.ok(!recordsOf(scene, "task").includes("held"));
+		await until(() => delayed.last?.rateLimitedForMs !== undefined, "an update with the pause of the provider");
+		const { state, position, rateLimitedForMs = 0 } = delayed.last ?? {};
 		assert.ok(
-			state === "queued" && position === 1 && rateLimitedForMs > 0 && rateLimitedForMs <= holdMs,
-			JSON.stringify(held.last),
+			state === "queued" && position === 1 && rateLimitedForMs > 0 && rateLimitedForMs <= pauseMs,
+			JSON.stringify(delayed.last),
 		);
 		await gate.until(4);
-		assert.ok(performance.now() - since > holdMs - 500, "the call waited for the pause");
+		assert.ok(performance.now() - since > pauseMs - 500, "the call waited for the pause");
 		gate.open(true);
-		for (const run of [first, held, other, unknown]) assert.deepEqual(shape(await run.result()), completed);
+		for (const run of [first, delayed, other, unknown]) assert.deepEqual(shape(await run.result()), completed);
 	});
 
 	it("gets no child from runs that were already waiting", async (t) => {
 		const scene = playing(t, [{ when: "limited", do: limited("1s"), else: waits }], { config: { maxConcurrent: 1 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate, { task: "limited", model: "shy/one" });
-		const [held, other] = [
+		const [delayed, other] = [
 			new Watched(scene, gate, { task: "held", model: "shy/one" }),
 			new Watched(scene, gate, { task: "other", model: "open/one" }),
 		];
@@ -282,12 +285,12 @@ describe("a provider that asks for a pause", () => {
 		gate.open();
 		await first.result();
 		await gate.until(1);
-		assert.deepEqual(toldOf(scene, "task"), ["limited", "other"]);
+		assert.deepEqual(recordsOf(scene, "task"), ["limited", "other"]);
 		gate.open();
 		await other.result();
 		await gate.until(1);
 		gate.open();
-		assert.deepEqual(shape(await held.result()), completed);
+		assert.deepEqual(shape(await delayed.result()), completed);
 	});
 
 	it("delays a run that can be aborted", async (t) => {
@@ -295,10 +298,10 @@ describe("a provider that asks for a pause", () => {
 		const gate = new Gate();
 		const first = new Watched(scene, gate, { task: "limited", model: "slow/one" });
 		await gate.until(1);
-		const held = new Watched(scene, gate, { model: "slow/one" });
-		await until(() => (held.last?.rateLimitedForMs ?? 0) > 50_000, "the hold");
-		held.handle.abort();
-		assert.deepEqual(shape(await held.result()), aborted);
+		const delayed = new Watched(scene, gate, { model: "slow/one" });
+		await until(() => (delayed.last?.rateLimitedForMs ?? 0) > 50_000, "the pause of the provider");
+		delayed.handle.abort();
+		assert.deepEqual(shape(await delayed.result()), aborted);
 		gate.open();
 		await first.result();
 	});
@@ -310,7 +313,7 @@ describe("the processes of one user", () => {
 	it("share a cap, and start in order", async (t) => {
 		const scene = playing(t, [gateStep(), { say: "You said: {task}" }], { config });
 		const hosts = [host(scene, "queue.mjs", ["4"]), host(scene, "queue.mjs", ["4"])];
-		await untilTold(scene, "task", 2);
+		await untilRecorded(scene, "task", 2);
 		scene.open();
 		const ended = await Promise.all(hosts);
 		const results = ended.flatMap(({ code, stdout, stderr }) => {
@@ -320,13 +323,13 @@ describe("the processes of one user", () => {
 		});
 		assert.equal(results.length, 8);
 		for (const result of results) assert.deepEqual([shape(result), single(result).diagnostics?.length], [completed, 1]);
-		assert.equal(most(scene), 2);
+		assert.equal(peakOf(scene), 2);
 	});
 
 	it("free the slots of one that is killed", async (t) => {
 		const scene = playing(t, [{ when: "task", do: [{ stream: "so far" }, "hang"], else: waits }], { config });
 		const other = startHost(scene, "queue.mjs", ["2"]);
-		await untilTold(scene, "task", 2);
+		await untilRecorded(scene, "task", 2);
 		const gate = new Gate();
 		const waiting = new Watched(scene, gate, { task: "here" });
 		await waiting.queued(1);
@@ -335,7 +338,7 @@ describe("the processes of one user", () => {
 		await gate.until(1);
 		gate.open();
 		assert.deepEqual(shape(await waiting.result()), completed);
-		await until(() => survivors(scene.mark).length === 0, "the end of the other's children");
+		await until(() => survivors(scene.mark).length === 0, "the end of the other host's children");
 	});
 
 	it("are the processes of one agent directory", async (t) => {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 
 import { inTime, type Scene, shape, single } from "./scene.ts";
-import { gate, playing, untilTold } from "./stand-in.ts";
+import { gate, playing, untilRecorded } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 
@@ -39,7 +39,10 @@ describe("a message of the host after the answer", () => {
 		it(label, async (t) => {
 			const scene = late(t, costs);
 			const runs = [scene.run({ task: "cross it" }), scene.run()];
-			assert.match(String(await untilTold(scene, "steering")), /all runs of this session \(\$0\.8500 of \$1\.0000\)/);
+			assert.match(
+				String(await untilRecorded(scene, "steering")),
+				/all runs of this session \(\$0\.8500 of \$1\.0000\)/,
+			);
 			scene.open("sent");
 			const results = await Promise.all(runs);
 			assert.deepEqual(
@@ -56,9 +59,9 @@ describe("a message of the host after the answer", () => {
 		const scene = late(t, { answer: 0.01, reply: 0.01 });
 		const handle = scene.start();
 		await scene.run({ task: "cross it" });
-		await untilTold(scene, "steering");
+		await untilRecorded(scene, "steering");
 		assert.equal(handle.steer("And the rest?"), true);
-		await untilTold(scene, "steering", 2);
+		await untilRecorded(scene, "steering", 2);
 		scene.open("sent");
 		assert.equal(single(await inTime(handle.result(), "the result")).output, "Hello.");
 	});

@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { type Ended, host, startHost } from "./host.ts";
-import { answers, hangs, isAlive, Scene, untilGone } from "./scene.ts";
+import { answers, hangs, isAlive, Scene, untilEnded } from "./scene.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const gc = { node: ["--expose-gc"] };
@@ -20,7 +20,7 @@ describe("a dropped handle", () => {
 			// The host itself would go on for much longer.
 			const dropping = startHost(scene, "lifetime.mjs", [deed], gc);
 			try {
-				await untilGone(await scene.childPid());
+				await untilEnded(await scene.childPid());
 			} finally {
 				await dropping.end();
 			}
@@ -45,14 +45,14 @@ describe("a process", () => {
 			const scene = new Scene(t, hangs);
 			const ended = await host(scene, "lifetime.mjs", [deed]);
 			assert.deepEqual([ended.code, ended.signal, ended.stderr], [0, null, ""]);
-			if (deed === "unawaited and up") await untilGone(await scene.childPid());
+			if (deed === "unawaited and up") await untilEnded(await scene.childPid());
 		});
 	}
 
 	it("ends a child that ignores SIGTERM", async (t) => {
 		const scene = new Scene(t, "trap '' TERM; echo $$ > $here/pid; begin; while :; do sleep 1; done");
 		await host(scene, "lifetime.mjs", ["unawaited and up"]);
-		await untilGone(await scene.childPid());
+		await untilEnded(await scene.childPid());
 	});
 
 	for (const [deed, code] of [
@@ -66,7 +66,7 @@ describe("a process", () => {
 			assert.equal(ended.code, code);
 			const pid = await scene.childPid();
 			try {
-				await untilGone(pid);
+				await untilEnded(pid);
 			} finally {
 				if (isAlive(pid)) process.kill(pid, "SIGKILL");
 			}
@@ -99,7 +99,7 @@ describe("a command in the tree of a child", { skip: process.platform !== "linux
 			const pid = await scene.childPid();
 			const { signal, stdout } = (await killed.end()) as Ended;
 			assert.deepEqual([signal, stdout], ["SIGKILL", ""]);
-			await untilGone(pid);
+			await untilEnded(pid);
 		});
 	}
 });
@@ -112,7 +112,7 @@ describe("worker threads", () => {
 			scene.pi("answers.sh", "cat > /dev/null; begin; sleep 0.7; said 'Done.'; settled");
 			const ended = await host(scene, "workers.mjs", [scene.root, word]);
 			assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done.\nDone.\n", 0, ""]);
-			await untilGone(await scene.childPid());
+			await untilEnded(await scene.childPid());
 		});
 	}
 });

@@ -82,14 +82,14 @@ describe("the JavaScript thread", () => {
 	it("starts a run at once, and gets mistakes from its result", async (t) => {
 		const scene = new Scene(t, answers);
 		const started: number[] = [];
-		const over = Array.from({ length: 20 }, async () => {
+		const results = Array.from({ length: 20 }, async () => {
 			const began = performance.now();
 			const handle = scene.start();
 			started.push(performance.now() - began);
 			await handle.result();
 			return performance.now() - began;
 		});
-		const ended = await inTime(Promise.all(over), "all results");
+		const ended = await inTime(Promise.all(results), "all results");
 		const [start, run] = [median(started), median(ended)];
 		assert.ok(start < run / 5, `${start} of ${run} ms`);
 	});

@@ -12,11 +12,11 @@ import {
 	gate,
 	outcomesOf,
 	playing,
+	records,
+	recordsOf,
 	type Several,
 	startSeveral,
-	told,
-	toldOf,
-	untilTold,
+	untilRecorded,
 } from "./stand-in.ts";
 
 /** An answer of 20 KB. */
@@ -120,9 +120,9 @@ describe("parallel tasks", () => {
 	it("all receive a message to the call", async (t) => {
 		const scene = playing(t, [{ stream: "so far" }, gate(), { say: "." }]);
 		const handle = startSeveral("parallel", scene, ["one", "two", "three"]);
-		await untilTold(scene, "task", 3);
+		await untilRecorded(scene, "task", 3);
 		assert.equal(handle.steer("hurry"), true);
-		assert.deepEqual(await untilTold(scene, "steering", 3), ["hurry", "hurry", "hurry"]);
+		assert.deepEqual(await untilRecorded(scene, "steering", 3), ["hurry", "hurry", "hurry"]);
 		scene.open();
 		await inTime(handle.result(), "the result");
 	});
@@ -130,7 +130,7 @@ describe("parallel tasks", () => {
 	it("end with an abort, running or waiting", async (t) => {
 		const scene = playing(t, obedient, { config: { parallelConcurrency: 2, maxConcurrent: 8, graceMs: 300 } });
 		const handle = startSeveral("parallel", scene, ["quick", "hang", "hang", "hang", "hang"]);
-		await untilTold(scene, "task", 3);
+		await untilRecorded(scene, "task", 3);
 		handle.abort("enough");
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual(outcomesOf(result), ["completed", "aborted", "aborted", "aborted", "aborted"]);
@@ -142,14 +142,14 @@ describe("parallel tasks", () => {
 			result.details.results.slice(3).map(({ error }) => error),
 			Array(2).fill("not started: cancelled by user: enough"),
 		);
-		assert.equal(toldOf(scene, "task").length, 3);
+		assert.equal(recordsOf(scene, "task").length, 3);
 		assert.equal(result.details.error?.message, "cancelled by user: enough");
 	});
 
 	it("do not start if the caller has aborted before", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "two"], { aborted: true });
-		assert.deepEqual([result.isError, outcomesOf(result), told(scene)], [true, ["aborted", "aborted"], []]);
+		assert.deepEqual([result.isError, outcomesOf(result), records(scene)], [true, ["aborted", "aborted"], []]);
 	});
 });
 
@@ -183,7 +183,7 @@ describe("a call that is refused", () => {
 			assert.equal(result.details.error?.code, code);
 			assert.match(textOf(result), message);
 			assert.equal(result.details.error?.message, textOf(result));
-			assert.deepEqual([told(scene), existsSync(scene.path("agent/subagents/runs"))], [[], false]);
+			assert.deepEqual([records(scene), existsSync(scene.path("agent/subagents/runs"))], [[], false]);
 		});
 	}
 });
@@ -202,7 +202,7 @@ describe("a task's own directory", () => {
 			{ cwd: scene.path("other"), task: "there" },
 		]);
 		assert.deepEqual(
-			toldOf(scene, "cwd").toSorted(),
+			recordsOf(scene, "cwd").toSorted(),
 			[scene.project, scene.path("project/inner"), scene.path("other"), scene.path("other")].toSorted(),
 		);
 	});
@@ -219,7 +219,7 @@ describe("a task's own directory", () => {
 			},
 		});
 		const refused = await run(scene, several, {}, undefined, ask(false));
-		assert.deepEqual([refused.details.error?.code, told(scene)], ["SUBAGENT_DISABLED", []]);
+		assert.deepEqual([refused.details.error?.code, records(scene)], ["SUBAGENT_DISABLED", []]);
 		assert.match(textOf(refused), /^task 2: agent `local` .*the user did not allow it; use another one, .*$/);
 		const unattended = await run(scene, several);
 		assert.match(
@@ -232,8 +232,8 @@ describe("a task's own directory", () => {
 			asked.map((request) => request.path),
 			[path, path],
 		);
-		const elsewhere = await run(scene, [{ agent: "local", task: "here" }]);
-		assert.equal(elsewhere.details.error?.code, "UNKNOWN_AGENT");
+		const inProject = await run(scene, [{ agent: "local", task: "here" }]);
+		assert.equal(inProject.details.error?.code, "UNKNOWN_AGENT");
 	});
 
 	it("is confirmed once for several tasks", async (t) => {
@@ -242,7 +242,7 @@ describe("a task's own directory", () => {
 		let count = 0;
 		const confirm = () => ++count > 0;
 		await run(scene, ["one", "two", "three"], {}, undefined, { confirm });
-		assert.deepEqual([count, toldOf(scene, "task").length], [1, 3]);
+		assert.deepEqual([count, recordsOf(scene, "task").length], [1, 3]);
 	});
 
 	it("applies its project's stricter settings, and keeps the conversation's", async (t) => {
@@ -265,7 +265,7 @@ describe("a task's own directory", () => {
 		scene.write("other/.pi/subagents.json", settings({ enabled: false }));
 		const result = await run(scene, ["here", { cwd: "../other" }]);
 		assert.match(textOf(result), /^task 2: delegation is switched off/);
-		assert.deepEqual(told(scene), []);
+		assert.deepEqual(records(scene), []);
 	});
 });
 

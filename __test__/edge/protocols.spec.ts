@@ -11,7 +11,7 @@ import type { RunHandle, RunOptions, SingleResult, ToolResult } from "../../inde
 import { slower } from "../support/machine.ts";
 import { answerOf, type Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
-import { type Protocol, playing, protocols, shows, showsCall, untilTold, updateWith } from "./stand-in.ts";
+import { type Protocol, playing, protocols, shows, showsCall, untilRecorded, updateWith } from "./stand-in.ts";
 
 /** The result as a program would read it. */
 type Is = ReturnType<typeof shape>;
@@ -151,7 +151,7 @@ const rows: Record<string, Row> = {
 	"an abort while the child boots": {
 		scenario: [{ boot: ["hang"] }],
 		meanwhile: async (scene, handle) => {
-			await untilTold(scene, "argv");
+			await untilRecorded(scene, "argv");
 			handle.abort();
 		},
 		// A child can be quicker to say that it is there than the host to hear of it.
@@ -265,9 +265,9 @@ async function play(test: TestContext, row: Row, protocol: Protocol): Promise<{ 
 function check(result: ToolResult, { is, says, output }: Row): void {
 	const run = single(result);
 	assert.deepEqual(shape(result), is, textOf(result));
-	const said = run.exitCode === 0 ? textOf(result) : (run.error ?? "");
-	if (typeof says === "string") assert.equal(said, says);
-	else if (says) assert.match(said, says);
+	const text = run.exitCode === 0 ? textOf(result) : (run.error ?? "");
+	if (typeof says === "string") assert.equal(text, says);
+	else if (says) assert.match(text, says);
 	if (run.exitCode !== 0) assert.equal(run.output, output);
 	if (run.sessionFile) assert.ok(existsSync(run.sessionFile));
 	assert.equal(existsSync(run.fullOutputFile ?? ""), is === cut);

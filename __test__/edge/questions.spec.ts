@@ -8,7 +8,7 @@ import type { Answer, Question } from "../../index.js";
 import { slower } from "../support/machine.ts";
 import { check } from "./fault.ts";
 import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";
-import { gate, playing, toldOf, untilTold } from "./stand-in.ts";
+import { gate, playing, recordsOf, untilRecorded } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -57,13 +57,18 @@ describe("a question", () => {
 			{ value: "" },
 			"",
 		],
-		"one with a time limit": [
+		"a question with a time limit": [
 			{ ask: "confirm", title: "Go on?", timeoutMs: 20_000 },
 			{ method: "confirm", title: "Go on?", timeoutMs: 20_000 },
 			{ confirmed: true },
 			"true",
 		],
-		"one that is cancelled": [{ ask: "input", title: "Name?" }, { method: "input", title: "Name?" }, {}, "cancelled"],
+		"a question that is cancelled": [
+			{ ask: "input", title: "Name?" },
+			{ method: "input", title: "Name?" },
+			{},
+			"cancelled",
+		],
 	};
 	for (const [label, [step, asked, answer, says]] of Object.entries(rows)) {
 		it(`reaches a person, and the child gets the answer: ${label}`, async (t) => {
@@ -79,16 +84,16 @@ describe("a question", () => {
 			assert.deepEqual([shape(result), textOf(result)], [completed, `Answer: ${says}`]);
 			const [first = assert.fail("the user was not asked"), ...more] = questions;
 			const { id, heading, sentence, choices, timeoutMs, ...question } = first;
-			const { timeoutMs: most = 600_000, ...words } = asked;
+			const { timeoutMs: maxMs = 600_000, ...words } = asked;
 			assert.deepEqual([question, more], [{ runId: handle.runId, agent: "explorer", ...words }, []]);
 			assert.equal(typeof id, "number");
 			assert.deepEqual([heading, sentence], ["explorer asks", `explorer asks: ${asked.title}`]);
-			assert.ok(timeoutMs > 0 && timeoutMs <= most, `${timeoutMs}`);
+			assert.ok(timeoutMs > 0 && timeoutMs <= maxMs, `${timeoutMs}`);
 			assert.ok(choices.length > 1);
 		});
 	}
 
-	const nobody: Record<string, { ask?: () => Promise<Answer> | Answer } | undefined> = {
+	const withoutAnswer: Record<string, { ask?: () => Promise<Answer> | Answer } | undefined> = {
 		"without a host": undefined,
 		"without a callback": {},
 		"when asking fails": { ask: () => Promise.reject(new Error("no")) },
@@ -99,7 +104,7 @@ describe("a question", () => {
 		},
 		"when the answer is invalid": { ask: () => 5 as unknown as Answer },
 	};
-	for (const [label, host] of Object.entries(nobody)) {
+	for (const [label, host] of Object.entries(withoutAnswer)) {
 		it(`is cancelled at once ${label}`, async (t) => {
 			const scene = playing(t, asking("select", { title: "Which?", options: ["a"] }));
 			const result = await scene.run({}, undefined, host);
@@ -208,7 +213,7 @@ describe("a question", () => {
 		assert.deepEqual(withdrawn, []);
 		handle.abort();
 		const result = await inTime(handle.result(), "the result");
-		await until(() => withdrawn.length > 0, "the end of the question");
+		await until(() => withdrawn.length > 0, "the withdrawal of the question");
 		answer?.({ confirmed: true });
 		assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
 		assert.deepEqual([withdrawn, withdrawn.length], [asked, 1], "the question is withdrawn once");
@@ -264,10 +269,10 @@ describe("a question on a person's screen", () => {
 			},
 		});
 		assert.deepEqual(shape(result), completed);
-		const [asked] = await untilTold(scene, "asked");
+		const [asked] = await untilRecorded(scene, "asked");
 		assert.equal(asked, "select");
 		assert.deepEqual(
-			toldOf(scene, "answer").map((answer) => (answer as { value: string }).value),
+			recordsOf(scene, "answer").map((answer) => (answer as { value: string }).value),
 			[options[1]],
 		);
 		const shown = [`use ${secret("a")}`, "<U+001B>[31mred<U+001B>[0m<U+2800>", "two<U+000A>lines"];
@@ -300,7 +305,7 @@ describe("a question on a person's screen", () => {
 				seen.map((question) => [question.title, question[field]]),
 				[[`Is it ${words}?`, `<U+001B>[1m${words}<U+0007> or ${secret("d")}`]],
 			);
-			const [answer] = await untilTold(scene, "answer");
+			const [answer] = await untilRecorded(scene, "answer");
 			if (field === "prefill")
 				assert.equal((answer as Answer).value, ask.prefill, "the answer equals the prefilled text");
 		});
@@ -340,8 +345,8 @@ describe("a question on a person's screen", () => {
 describe("endless questions", () => {
 	const line = `${JSON.stringify({ type: "extension_ui_request", id: "q", method: "confirm", title: "Go on?" })}\n`;
 	for (const [label, first] of Object.entries({
-		"from a child that hears": "begin",
-		"from one that does not": "deaf",
+		"from a child that reads answers": "begin",
+		"from a child that reads no answers": "deaf",
 	})) {
 		it(`do not burden the host: ${label}`, async (t) => {
 			const scenario = [first, { fill: 32 << 20, with: line }, { say: "Done." }];

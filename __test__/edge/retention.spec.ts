@@ -47,7 +47,7 @@ class Conversation {
 	}
 }
 
-const isOver = ({ state }: RunRecord) => state === "ended";
+const hasEnded = ({ state }: RunRecord) => state === "ended";
 const namesIn = (folder = "") => readdirSync(folder).sort();
 
 describe("the files of background runs", () => {
@@ -58,7 +58,7 @@ describe("the files of background runs", () => {
 		await conversation.spawn({ cleanup: "delete" });
 		const [kept, archived] = await conversation.until(
 			session,
-			(runs) => runs.every(isOver) && runs.some(({ transcript }) => transcript?.includes(".deleted.")),
+			(runs) => runs.every(hasEnded) && runs.some(({ transcript }) => transcript?.includes(".deleted.")),
 		);
 		assert.equal(kept?.archivedMs, undefined);
 		assert.deepEqual(namesIn(kept?.directory), ["session.jsonl"]);
@@ -75,7 +75,7 @@ describe("the files of background runs", () => {
 		const session = conversation.open();
 		for (let count = 1; count <= 3; count++) {
 			await conversation.spawn();
-			await conversation.until(session, (runs) => runs.length === count && runs.every(isOver));
+			await conversation.until(session, (runs) => runs.length === count && runs.every(hasEnded));
 		}
 		const runs = await conversation.until(session, () => true);
 		const folders = runs.map(({ directory = "" }) => directory);
@@ -90,13 +90,13 @@ describe("the files of background runs", () => {
 		// In the next pi: room is looked for when it starts, and then rarely.
 		const options = { ...conversation.options, config: { ...conversation.options.config, quotaBytes } };
 		const { stdout } = await host({ options }, "quota.mjs");
-		const left = (JSON.parse(stdout) as RunRecord[]).reverse();
+		const remaining = (JSON.parse(stdout) as RunRecord[]).reverse();
 		assert.deepEqual(
 			folders.map((folder) => existsSync(folder)),
 			[true, false, true],
 		);
 		assert.deepEqual(namesIn(foreign), [".git", "session.jsonl"]);
-		const [, removed, newest] = left;
+		const [, removed, newest] = remaining;
 		assert.ok(removed?.archivedMs, "the record of a removed run remains");
 		assert.equal(removed.transcript, undefined);
 		assert.equal(newest?.directory, folders[2]);

@@ -9,7 +9,7 @@ import type { RunOptions, Streaming, ToolResult } from "../../index.js";
 import { allows } from "../support/warden.ts";
 import type { Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
-import { playing, protocols, toldOf, untilTold } from "./stand-in.ts";
+import { playing, protocols, recordsOf, untilRecorded } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const failed = ["SUBAGENT_FAILED", 1, "failed", true];
@@ -54,7 +54,7 @@ const rows: Record<string, Row> = {
 	"not when that is once": { scenario: givesUp, config: { retry: { maxAttempts: 1 } }, attempts: 1 },
 	"not when it is switched off": { scenario: givesUp, config: { retry: { enabled: false } }, attempts: 1 },
 	"not for an error that pi has not tried again": { scenario: [{ fail: "401: no key" }], attempts: 1 },
-	"not for one after a retry that helped": {
+	"not for an error after a successful retry": {
 		scenario: [{ retry: "500: try again" }, call("read"), { fail: "401: no key" }],
 		attempts: 1,
 	},
@@ -98,7 +98,7 @@ describe("another attempt is made", () => {
 			if (config?.sandbox) assert.deepEqual([run.sandbox?.enforced, run.usage.turns], [true, attempts * 4]);
 			assert.equal(run.attempts, attempts, textOf(result));
 			assert.equal(/^attempts: \d+$/m.test(textOf(result)), attempts > 1);
-			if (!config?.sandbox) assert.equal(toldOf(scene, "task").length, attempts);
+			if (!config?.sandbox) assert.equal(recordsOf(scene, "task").length, attempts);
 			for (let attempt = 1; attempt <= attempts; attempt++) {
 				const name = attempt === 1 ? "session.jsonl" : `session-${attempt}.jsonl`;
 				assert.ok(existsSync(`${dirname(run.sessionFile ?? "")}/${name}`), name);
@@ -182,7 +182,7 @@ describe("a run of several attempts", () => {
 		assert.deepEqual([run.attempts, run.usage.turns, run.usage.cost, result.usage?.cost.total], [1, 3, 0.75, 0.75]);
 		assert.deepEqual([run.output, run.model], ["so far", "fake/fake-model"]);
 		assert.ok(existsSync(run.sessionFile ?? ""));
-		assert.equal(toldOf(scene, "task").length, 1);
+		assert.equal(recordsOf(scene, "task").length, 1);
 	});
 
 	it("keeps their usage when it is aborted in the pause", async (t) => {
@@ -200,7 +200,7 @@ describe("a run of several attempts", () => {
 	it("reports the previous usage when it is aborted during the next boot", async (t) => {
 		const scene = sceneOf(t, [{ boot: [{ once: "{env.HERE}/first", else: ["hang"] }] }, ...givesUp]);
 		const handle = scene.start();
-		await untilTold(scene, "argv", 2);
+		await untilRecorded(scene, "argv", 2);
 		handle.abort();
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual(shape(result), aborted);
@@ -223,7 +223,7 @@ describe("a run of several attempts", () => {
 	it("keeps the first session if the next one cannot be created", async (t) => {
 		const scene = sceneOf(t, givesUp, { retry: { backoffMs: 300 } });
 		const handle = scene.start();
-		await untilTold(scene, "task");
+		await untilRecorded(scene, "task");
 		const run = scene.path(`agent/subagents/runs/${handle.runId}`);
 		scene.write(`agent/subagents/runs/${handle.runId}/session-2.jsonl/in the way`, "");
 		const result = await inTime(handle.result(), "the result");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { inTime, isAlive, Scene, shape, single, textOf } from "./scene.ts";
-import { gate, playing, shows, showsCall, told, toldOf, untilTold, updateWith } from "./stand-in.ts";
+import { gate, playing, records, recordsOf, shows, showsCall, untilRecorded, updateWith } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -17,7 +17,7 @@ describe("a prompt", () => {
 		const result = await scene.run();
 		assert.deepEqual(shape(result), failed(1));
 		assert.equal(single(result).error, "the child rejected the prompt: `No API key found for fake.`");
-		assert.deepEqual(toldOf(scene, "ended"), ["stdin"], "the child's input is closed at once");
+		assert.deepEqual(recordsOf(scene, "ended"), ["stdin"], "the child's input is closed at once");
 	});
 
 	it("fails the run if a command of the child handles it", async (t) => {
@@ -37,8 +37,8 @@ describe("a prompt", () => {
 	});
 
 	for (const [label, script] of Object.entries({
-		"before it reads it": "exit 5",
-		"while it reads it": "head -c 1000 > /dev/null; exit 5",
+		"before it reads the task": "exit 5",
+		"while it reads the task": "head -c 1000 > /dev/null; exit 5",
 	})) {
 		it(`goes to a child that dies ${label}`, async (t) => {
 			const scene = new Scene(t, "", { task: "x".repeat(1 << 20), config: { protocol: "rpc" } });
@@ -51,7 +51,7 @@ describe("a prompt", () => {
 	it("waits for a child that boots slowly", async (t) => {
 		const scene = playing(t, [{ boot: [gate()] }, { say: "You said: {task}" }]);
 		const handle = scene.start();
-		await untilTold(scene, "argv");
+		await untilRecorded(scene, "argv");
 		scene.open();
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual([shape(result), textOf(result)], [completed, "You said: look around"]);
@@ -66,14 +66,14 @@ describe("a prompt", () => {
 		it(`arrives unchanged, and is not a command: ${JSON.stringify(task)}`, async (t) => {
 			const scene = playing(t, "answers");
 			assert.deepEqual(shape(await scene.run({ task })), completed);
-			assert.deepEqual(toldOf(scene, "task"), [received]);
+			assert.deepEqual(recordsOf(scene, "task"), [received]);
 		});
 	}
 
 	it("is not a command in the json protocol either", async (t) => {
 		const scene = playing(t, "answers", { config: { protocol: "json" } });
 		await scene.run({ task: "\n/quit now" });
-		assert.deepEqual(toldOf(scene, "task"), ["Task: \n/quit now"]);
+		assert.deepEqual(recordsOf(scene, "task"), ["Task: \n/quit now"]);
 	});
 });
 
@@ -119,7 +119,7 @@ describe("an abort", () => {
 			const { result, took } = await abortedIn(scene);
 			assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
 			assert.ok(took < 5_000, `${took} ms`);
-			const [pid] = toldOf(scene, "pid");
+			const [pid] = recordsOf(scene, "pid");
 			assert.ok(!isAlive(Number(pid)));
 		});
 	}
@@ -138,11 +138,11 @@ describe("a message to a run", () => {
 		const handle = scene.start({}, onUpdate);
 		await inTime(shown, "the update");
 		assert.equal(handle.steer("look\nelsewhere"), true);
-		await untilTold(scene, "steering");
+		await untilRecorded(scene, "steering");
 		scene.open();
 		const result = await inTime(handle.result(), "the result");
 		assert.deepEqual([shape(result), textOf(result)], [completed, "Told: look\nelsewhere"]);
-		assert.deepEqual(toldOf(scene, "steering"), ["look\nelsewhere"]);
+		assert.deepEqual(recordsOf(scene, "steering"), ["look\nelsewhere"]);
 	});
 
 	it("reaches it while a tool runs", async (t) => {
@@ -160,13 +160,13 @@ describe("a message to a run", () => {
 	it("waits for a child without any output yet", async (t) => {
 		const scene = playing(t, [{ boot: [gate("boot")] }, gate("work"), { say: "First." }]);
 		const handle = scene.start();
-		await untilTold(scene, "argv");
+		await untilRecorded(scene, "argv");
 		assert.equal(handle.steer("early"), true);
 		scene.open("boot");
-		await untilTold(scene, "steering");
+		await untilRecorded(scene, "steering");
 		scene.open("work");
 		const result = await inTime(handle.result(), "the result");
-		assert.deepEqual([shape(result), toldOf(scene, "steering")], [completed, ["early"]]);
+		assert.deepEqual([shape(result), recordsOf(scene, "steering")], [completed, ["early"]]);
 	});
 
 	it("is refused before the child has started, after its work and after its end", async (t) => {
@@ -175,18 +175,18 @@ describe("a message to a run", () => {
 			config: { maxConcurrent: 1 },
 		});
 		const holds = scene.start({ task: "holds the only place" });
-		await untilTold(scene, "task");
+		await untilRecorded(scene, "task");
 		const [shown, onUpdate] = updateWith(shows("Done."));
 		const handle = scene.start({}, onUpdate);
 		assert.equal(handle.steer("too early"), false);
 		scene.open();
-		assert.deepEqual(shape(await inTime(holds.result(), "the first")), completed);
+		assert.deepEqual(shape(await inTime(holds.result(), "the result of the first run")), completed);
 		await inTime(shown, "the update");
-		await untilTold(scene, "ended", 2);
+		await untilRecorded(scene, "ended", 2);
 		assert.equal(handle.steer("too late"), false);
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), completed);
 		assert.equal(handle.steer("much too late"), false);
-		assert.deepEqual(toldOf(scene, "steering"), []);
+		assert.deepEqual(recordsOf(scene, "steering"), []);
 	});
 
 	it("is refused in the json protocol", async (t) => {
@@ -210,7 +210,7 @@ describe("a message to a run", () => {
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
 		assert.deepEqual(
-			told(scene).filter((entry) => "task" in entry),
+			records(scene).filter((entry) => "task" in entry),
 			[{ task: "" }],
 			"the child read no task",
 		);

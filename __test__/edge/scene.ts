@@ -136,7 +136,7 @@ export class Scene {
 	}
 
 	/** The files below the agent directory that runs have made, sorted. */
-	filesLeft(): string[] {
+	remainingFiles(): string[] {
 		const entries = readdirSync(this.agentDir, { recursive: true, withFileTypes: true });
 		const files = entries.filter((entry) => !entry.isDirectory());
 		return files
@@ -176,7 +176,7 @@ export async function inTime<T>(promise: Promise<T>, what: string, limitMs = pat
 }
 
 /** Waits until a process has ended. */
-export async function untilGone(pid: number, limitMs = patienceMs): Promise<void> {
+export async function untilEnded(pid: number, limitMs = patienceMs): Promise<void> {
 	await until(() => !isAlive(pid), `the end of process ${pid}`, limitMs);
 }
 

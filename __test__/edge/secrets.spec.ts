@@ -67,17 +67,17 @@ describe("a known secret", () => {
 		const words = ["corr", "ect ", "horse", " batt", "ery st", "aple"];
 		// Longer than between two updates, so that each piece has its own.
 		const pieces = words.map((piece) => `delta '${piece}'; sleep 0.1`);
-		for (const [said, left] of [
+		for (const [deltas, expected] of [
 			[pieces.slice(0, -1), "The words are:"],
 			[[...pieces, "delta '.'"], "The words are: [REDACTED]."],
 		] as const) {
-			const scene = new Scene(t, ["begin", "delta 'The words are: '", ...said, "exit 3"].join("; "));
+			const scene = new Scene(t, ["begin", "delta 'The words are: '", ...deltas, "exit 3"].join("; "));
 			const updates: ToolResult[] = [];
 			const env = { ...scene.options.env, MY_API_TOKEN: words.join("") };
 			const result = await scene.run({ env }, (update) => updates.push(update));
 			const all = JSON.stringify([updates, result]);
 			assert.ok(!/correct|horse|batt/.test(all), all);
-			assert.equal(single(result).output?.trim(), left);
+			assert.equal(single(result).output?.trim(), expected);
 		}
 	});
 

@@ -153,7 +153,7 @@ describe("a refused call", () => {
 			code: "SUBAGENT_DISABLED",
 			says: /projectAgentPolicy/,
 		},
-		"project agent and nobody to ask": {
+		"project agent without a user": {
 			change: { agent: "local" },
 			files: { "project/.pi/agents/local.md": local },
 			code: "SUBAGENT_DISABLED",
@@ -301,7 +301,7 @@ describe("a child that fails", () => {
 				textOf(result),
 			);
 			assert.ok(existsSync(run.sessionFile ?? ""), "the session survives a failure");
-			assert.deepEqual(scene.filesLeft(), run.fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"]);
+			assert.deepEqual(scene.remainingFiles(), run.fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"]);
 		});
 	}
 });

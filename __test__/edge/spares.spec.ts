@@ -10,7 +10,7 @@ import { survivors } from "../support/survivors.ts";
 import { allows } from "../support/warden.ts";
 import { startHost } from "./host.ts";
 import { isAlive, type Scene, shape, single, textOf, until } from "./scene.ts";
-import { playing, toldOf, untilTold } from "./stand-in.ts";
+import { playing, recordsOf, untilRecorded } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const repeats = [{ say: "You said: {task}" }];
@@ -44,8 +44,8 @@ function isEnded(scene: Scene, run: string): boolean {
 /** Runs a first task and waits until a child waits afterwards; says which one. */
 async function waiting(scene: Scene): Promise<number> {
 	assert.deepEqual(shape(await scene.run({ task: "first" })), completed);
-	await untilTold(scene, "argv", 2);
-	return Number(toldOf(scene, "pid")[1]);
+	await untilRecorded(scene, "argv", 2);
+	return Number(recordsOf(scene, "pid")[1]);
 }
 
 describe("a spare child", () => {
@@ -56,7 +56,7 @@ describe("a spare child", () => {
 		Object.assign(scene.options.env ?? {}, { FAKE_PI_LOG: "" });
 		const runs = () => readdirSync(scene.path("agent/subagents/runs"));
 		assert.deepEqual(shape(await scene.run({ task: "first" })), completed);
-		await until(() => readdirSync(scene.path("tmp")).length === 1, "the temporary directory of the one that waits");
+		await until(() => readdirSync(scene.path("tmp")).length === 1, "the temporary directory of the spare child");
 		const [first, waits] = runs().sort((one) => (isEnded(scene, one) ? -1 : 1));
 		const handle = scene.start({ task: "second" });
 		const result = await handle.result();
@@ -79,9 +79,13 @@ describe("a spare child", () => {
 		const spare = await waiting(scene);
 		login("two");
 		assert.deepEqual(shape(await scene.run({ task: "second" })), completed);
-		await untilTold(scene, "argv", 4);
-		assert.equal(toldOf(scene, "pid").length, 4, "four children start: two spares, one for the call, and a new spare");
-		await until(() => !isAlive(spare), "the end of the one that waited");
+		await untilRecorded(scene, "argv", 4);
+		assert.equal(
+			recordsOf(scene, "pid").length,
+			4,
+			"four children start: two spares, one for the call, and a new spare",
+		);
+		await until(() => !isAlive(spare), "the end of the spare child");
 		await endSpares();
 		assert.deepEqual(traces(scene), nothing);
 	});
@@ -100,13 +104,13 @@ describe("a spare child", () => {
 				completed,
 			);
 		await run("first", minute);
-		await untilTold(scene, "argv", 2);
+		await untilRecorded(scene, "argv", 2);
 		await run("second", 2 * minute);
-		await untilTold(scene, "argv", 3);
+		await untilRecorded(scene, "argv", 3);
 		await run("third", 60 * minute);
-		const pids = toldOf(scene, "pid").map(Number);
+		const pids = recordsOf(scene, "pid").map(Number);
 		assert.equal(pids.length, 4, "a spare waits until the third call, which starts its own child");
-		await until(() => !isAlive(pids[2] ?? 0), "the end of the one that waited");
+		await until(() => !isAlive(pids[2] ?? 0), "the end of the spare child");
 	});
 
 	it("does not outlive its host after SIGKILL or a normal exit", async (t) => {
@@ -114,13 +118,13 @@ describe("a spare child", () => {
 			const scene = sceneOf(t);
 			Object.assign(scene.options, { stays, task: "first" });
 			const host = startHost(scene, "spares.mjs");
-			await untilTold(scene, "argv", stays ? 2 : 1);
+			await untilRecorded(scene, "argv", stays ? 2 : 1);
 			if (stays) await host.end();
-			await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of all", 10_000);
-			assert.deepEqual(toldOf(scene, "task"), ["first"]);
+			await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of all children", 10_000);
+			assert.deepEqual(recordsOf(scene, "task"), ["first"]);
 			await until(
 				() => readdirSync(scene.path("agent/subagents/runs")).length === 1,
-				"the end of its directory",
+				"the removal of the child's directory",
 				10_000,
 			);
 		}

@@ -53,7 +53,7 @@ export function scripted(scene: Scene, name: string, scenario: Scenario): Record
 }
 
 /** Returns the observations of a scene's children so far, in order. */
-export function told(scene: Scene): Json[] {
+export function records(scene: Scene): Json[] {
 	if (!existsSync(scene.path("log"))) return [];
 	const text = readFileSync(scene.path("log"), "utf8");
 	// Without a line that is still being written.
@@ -61,16 +61,16 @@ export function told(scene: Scene): Json[] {
 }
 
 /** The values of one kind that the children of a scene have told so far. */
-export function toldOf(scene: Scene, kind: string): unknown[] {
-	return told(scene)
+export function recordsOf(scene: Scene, kind: string): unknown[] {
+	return records(scene)
 		.filter((entry) => kind in entry)
 		.map((entry) => entry[kind]);
 }
 
 /** Waits until children have told as many values of a kind, and returns them. */
-export async function untilTold(scene: Scene, kind: string, count = 1): Promise<unknown[]> {
-	await until(() => toldOf(scene, kind).length >= count, `${count} of ${kind}`);
-	return toldOf(scene, kind);
+export async function untilRecorded(scene: Scene, kind: string, count = 1): Promise<unknown[]> {
+	await until(() => recordsOf(scene, kind).length >= count, `${count} records of the kind \`${kind}\``);
+	return recordsOf(scene, kind);
 }
 
 /** Resolves with the first update that fits. */

@@ -40,7 +40,7 @@ describe("a long answer", () => {
 		assert.equal(readFileSync(fullOutputFile, "utf8"), answer);
 		assert.equal(statSync(fullOutputFile).mode & 0o777, 0o600);
 		assert.ok(output.startsWith("The beginning.") && Buffer.byteLength(output) <= 64 * 1024);
-		assert.deepEqual(scene.filesLeft(), ["output.md", "session.jsonl"]);
+		assert.deepEqual(scene.remainingFiles(), ["output.md", "session.jsonl"]);
 	});
 
 	it("keeps to the limits that the configuration sets", async (t) => {
@@ -252,6 +252,6 @@ describe("a torn stream", () => {
 		const scene = new Scene(t, "");
 		const { sessionFile = "" } = single(await scene.run(prints(scene, messageEnd("Done."), settled)));
 		assert.ok(existsSync(sessionFile));
-		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
+		assert.deepEqual(scene.remainingFiles(), ["session.jsonl"]);
 	});
 });

@@ -353,7 +353,7 @@ describe("the doctor", () => {
 		for (const name of ["addon", "configuration", "agents", "supervision", "sandbox", "directories", "disk"]) {
 			assert.ok(area(report, name).length > 0, name);
 		}
-		assert.deepEqual(scene.filesLeft(), []);
+		assert.deepEqual(scene.remainingFiles(), []);
 	});
 
 	it("reports an old or unknown version of pi", async (t) => {

@@ -49,7 +49,7 @@ interface Row {
 	/** The exit status of the host, if it ends before its run. */
 	host?: Pick<HostEnd, "code" | "signal">;
 	/** The processes that a process group leaves. */
-	left: string[];
+	remaining: string[];
 }
 
 const signalled = (signal: NodeJS.Signals): Row => ({
@@ -59,7 +59,7 @@ const signalled = (signal: NodeJS.Signals): Row => ({
 		process.kill(await scene.hostPid(), signal);
 	},
 	host: { code: null, signal },
-	left: orphans,
+	remaining: orphans,
 });
 
 const aborted: Row["result"] = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -70,30 +70,35 @@ const rows: Row[] = [
 		deed: "wait",
 		script: "said 'Done.'; settled",
 		result: [undefined, 0, "completed", false],
-		left: escapees,
+		remaining: escapees,
 	},
 	{
 		how: "a failure of the child",
 		deed: "wait",
 		script: "said 'Done.'; exit 3",
 		result: ["SUBAGENT_FAILED", 3, "failed", true],
-		left: escapees,
+		remaining: escapees,
 	},
-	{ how: "an abort", deed: "abort", result: aborted, left: escapees },
-	{ how: "an abort of a child that is stopped", deed: "stop the child and abort", result: aborted, left: escapees },
+	{ how: "an abort", deed: "abort", result: aborted, remaining: escapees },
+	{
+		how: "an abort of a child that is stopped",
+		deed: "stop the child and abort",
+		result: aborted,
+		remaining: escapees,
+	},
 	{
 		how: "the hard limit",
 		deed: "wait",
 		config: { timeoutMs: 2_500 * slower },
 		result: ["SUBAGENT_TIMEOUT", 124, "hard_timeout", true],
-		left: escapees,
+		remaining: escapees,
 	},
 	{
 		how: "the limit of silence",
 		deed: "wait",
 		config: { idleTimeoutMs: 1_500 * slower },
 		result: ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true],
-		left: escapees,
+		remaining: escapees,
 	},
 	{
 		how: "the end of a budget",
@@ -101,13 +106,13 @@ const rows: Row[] = [
 		script: "called read '{}'; hang",
 		config: { budget: { maxTurns: 1 } },
 		result: ["SUBAGENT_FAILED", 1, "budget", true],
-		left: escapees,
+		remaining: escapees,
 	},
-	{ how: "a handle that nobody keeps", deed: "drop the handle", left: escapees },
-	{ how: "the end of a worker thread", deed: "end the worker", left: escapees },
-	{ how: "process.exit() of the host", deed: "exit", host: { code: 3, signal: null }, left: orphans },
-	{ how: "an uncaught exception of the host", deed: "throw", host: { code: 1, signal: null }, left: orphans },
-	{ how: "an unhandled rejection of the host", deed: "reject", host: { code: 1, signal: null }, left: orphans },
+	{ how: "a handle that nobody keeps", deed: "drop the handle", remaining: escapees },
+	{ how: "the end of a worker thread", deed: "end the worker", remaining: escapees },
+	{ how: "process.exit() of the host", deed: "exit", host: { code: 3, signal: null }, remaining: orphans },
+	{ how: "an uncaught exception of the host", deed: "throw", host: { code: 1, signal: null }, remaining: orphans },
+	{ how: "an unhandled rejection of the host", deed: "reject", host: { code: 1, signal: null }, remaining: orphans },
 	signalled("SIGTERM"),
 	signalled("SIGINT"),
 	signalled("SIGHUP"),
@@ -121,7 +126,7 @@ const rows: Row[] = [
 			scene.cut();
 			await untilDead(host);
 		},
-		left: orphans,
+		remaining: orphans,
 	},
 	{
 		how: "SIGKILL to the host of a child that is stopped",
@@ -130,7 +135,7 @@ const rows: Row[] = [
 			process.kill(scene.tree.pid("pi"), "SIGSTOP");
 			process.kill(await scene.hostPid(), "SIGKILL");
 		},
-		left: orphans,
+		remaining: orphans,
 	},
 ];
 
@@ -205,7 +210,7 @@ describe("with only a process group a process survives", LINUX, () => {
 			const scene = sceneOf(t, row, "process group");
 			await play(row, scene);
 			// The test does not wait for a result, which arrives after the processes that hold the output have had their time.
-			assert.deepEqual(await scene.tree.settled(row.left, limitOf(row) + leftMs), row.left);
+			assert.deepEqual(await scene.tree.settled(row.remaining, limitOf(row) + leftMs), row.remaining);
 		});
 	}
 });

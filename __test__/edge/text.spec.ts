@@ -219,7 +219,7 @@ describe("the truncators", () => {
 
 	it("handle 8 MB of CJK in one pass", async () => {
 		// More than one would take hours.
-		await inTime(truncateOutput("日本語のテキスト\n".repeat(330_000)), "the text");
+		await inTime(truncateOutput("日本語のテキスト\n".repeat(330_000)), "the truncated text");
 	});
 
 	it("round a fractional limit, or refuse it", async () => {

@@ -91,8 +91,8 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		const result = await run("auto");
 		assert.equal(single(result).output?.trim(), `${inTree} hook config pi renamed mode commit read`);
 		assert.match(single(result).sandbox?.reason ?? "", /`\.git` and `\.pi` are writable/);
-		const said = "`.git/config`, `.git/hooks/pre-commit`";
-		assert.ok(textOf(result).includes(`Check these first`) && textOf(result).includes(said), textOf(result));
+		const files = "`.git/config`, `.git/hooks/pre-commit`";
+		assert.ok(textOf(result).includes(`Check these first`) && textOf(result).includes(files), textOf(result));
 		const refused = await run("required");
 		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
 	});
@@ -105,7 +105,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		}
 		const trees = scene.path("agent/subagent-trees");
 		// The sandbox of its tools hides the trees without a mount namespace, too.
-		const looks = `
+		const probeScript = `
 begin
 trees="$here/agent/subagent-trees"
 shell=$(sed -n 's/.*"shellPath": *"\\([^"]*\\)".*/\\1/p' "$PI_CODING_AGENT_DIR/settings.json")
@@ -118,14 +118,14 @@ settled`;
 		const noted = () =>
 			existsSync(trees) && readdirSync(trees).some((id) => existsSync(join(trees, id, "project/note")));
 		await until(noted, "the note in the private tree");
-		const look = async (agent: string, metadata: boolean) => {
-			const result = await scene.run({ agent, config: config(metadata), piCommand: scene.pi("looks.sh", looks) });
+		const probe = async (agent: string, metadata: boolean) => {
+			const result = await scene.run({ agent, config: config(metadata), piCommand: scene.pi("looks.sh", probeScript) });
 			return single(result).output?.trim() ?? textOf(result);
 		};
-		assert.equal(await look("inplace", true), "pi:  ; shell:  ; here: kept");
-		assert.equal(await look("isolated", true), "pi:  kept; shell:  kept; here: kept");
-		assert.match(await look("inplace", false), /shell: {2}; here: kept$/);
-		assert.match(await look("isolated", false), /shell: {2}kept; here: kept$/);
+		assert.equal(await probe("inplace", true), "pi:  ; shell:  ; here: kept");
+		assert.equal(await probe("isolated", true), "pi:  kept; shell:  kept; here: kept");
+		assert.match(await probe("inplace", false), /shell: {2}; here: kept$/);
+		assert.match(await probe("isolated", false), /shell: {2}kept; here: kept$/);
 		scene.open();
 		await first.result();
 	});
@@ -225,9 +225,12 @@ settled`;
 			JSON.stringify({ subagents: { allowWrite: "all", sandbox: { writable } } }),
 		);
 		const { checks } = await doctor({ cwd: scene.project, agentDir: scene.agentDir });
-		const said = checks.map(({ message }) => message).join("\n");
-		assert.match(said, /`allowWrite` is `"all"` and is ignored: a project file may only make it stricter than `true`/);
-		assert.match(said, /`sandbox\.writable` is ignored: a project file may not set it/);
-		assert.match(said, /agents that are not readonly may write in .*project/);
+		const messages = checks.map(({ message }) => message).join("\n");
+		assert.match(
+			messages,
+			/`allowWrite` is `"all"` and is ignored: a project file may only make it stricter than `true`/,
+		);
+		assert.match(messages, /`sandbox\.writable` is ignored: a project file may not set it/);
+		assert.match(messages, /agents that are not readonly may write in .*project/);
 	});
 });

@@ -57,8 +57,8 @@ function follow(stage: Stage): void {
 		execFileSync("git", ["clone", "-q", world.cwd], { cwd: work, env: world.env });
 	}
 	const cwd = settings.cwd && { cwd: work ? settings.cwd.replace("/srv/work", work) : settings.cwd };
-	const piThere = settings.piCommand && { piCommand: piCommand(world.version) };
-	stage.configure({ launchers: { [guide.launcher]: { ...engine, ...cwd, ...piThere } } });
+	const remotePi = settings.piCommand && { piCommand: piCommand(world.version) };
+	stage.configure({ launchers: { [guide.launcher]: { ...engine, ...cwd, ...remotePi } } });
 }
 
 test(`the guide leads to a first result in pi ${newestPi}`, async () => {
@@ -79,7 +79,7 @@ test(`the guide leads to a first result in pi ${newestPi}`, async () => {
 });
 
 const { smallDisk } = guide;
-const overThere = ["-T", "-o", "BatchMode=yes", "build-box", "--"];
+const sshArgs = ["-T", "-o", "BatchMode=yes", "build-box", "--"];
 const skip = smallDisk === undefined && "no small disk there";
 test("a disk that fills up during a run fails the run, and its output is kept", { skip }, async () => {
 	const children = { flood: () => [say("Almost there. "), say("words ".repeat(2 ** 20))] };
@@ -92,11 +92,11 @@ test("a disk that fills up during a run fails the run, and its output is kept", 
 			assert.equal(run.outcome, "failed", protocol);
 			assert.match(run.error ?? "", /no space left on device/, protocol);
 			assert.match(run.output ?? "", /^Almost there\. words /, protocol);
-			const left = execFileSync("ssh", [...overThere, "cd; find . -name 'pi-subagent.*'"], {
+			const remaining = execFileSync("ssh", [...sshArgs, "cd; find . -name 'pi-subagent.*'"], {
 				env: stage.world.env,
 				encoding: "utf8",
 			});
-			assert.equal(left, "", "no file of the run remains on the remote machine");
+			assert.equal(remaining, "", "no file of the run remains on the remote machine");
 		}
 	});
 });
@@ -105,5 +105,5 @@ test("a disk that fills up during a run fails the run, and its output is kept", 
 function onSmallDisk(): Record<string, unknown> {
 	const { command, ...rest } = engine as { command: string[] };
 	const words = command.map((word) => word.replace("{argv}", `TMPDIR='${smallDisk}' {argv}`));
-	return { ...rest, command: words, fetch: ["ssh", ...overThere, "cat {session}"] };
+	return { ...rest, command: words, fetch: ["ssh", ...sshArgs, "cat {session}"] };
 }

@@ -8,12 +8,17 @@ const FIELDS = [
 	...(["result", "partial", "transcript", "startedMs", "endedMs", "notes"] as const),
 ];
 
-type Told = Omit<DeliveryMessage, "announcement">;
-type Kept = Pick<Told, "deliveryIds" | "runIds" | "text" | "runs"> & Partial<Told>;
+type Unannounced = Omit<DeliveryMessage, "announcement">;
+type AnnouncedRuns = Pick<Unannounced, "deliveryIds" | "runIds" | "text" | "runs"> & Partial<Unannounced>;
 
-export function announcementOf({ deliveryIds, runIds, text, runs }: Kept): CustomMessage & { details: object } {
-	const kept = runs.map((run) => Object.fromEntries(FIELDS.map((name) => [name, run[name]])));
-	const details = { kind: "subagent-announcement", version: 1, deliveryIds, runIds, runs: kept };
+export function announcementOf({
+	deliveryIds,
+	runIds,
+	text,
+	runs,
+}: AnnouncedRuns): CustomMessage & { details: object } {
+	const summaries = runs.map((run) => Object.fromEntries(FIELDS.map((name) => [name, run[name]])));
+	const details = { kind: "subagent-announcement", version: 1, deliveryIds, runIds, runs: summaries };
 	return {
 		customType: "subagent-announcement",
 		content: text,
@@ -22,6 +27,6 @@ export function announcementOf({ deliveryIds, runIds, text, runs }: Kept): Custo
 	};
 }
 
-export function announced(message: Told): DeliveryMessage {
+export function announced(message: Unannounced): DeliveryMessage {
 	return { ...message, announcement: announcementOf(message) as unknown as DeliveryMessage["announcement"] };
 }

@@ -35,9 +35,9 @@ interface Scene {
 	view: ViewDouble;
 	addon: LoadedExtension["addon"];
 	/** Returns the messages reported to the addon as in the session. */
-	told(): string[];
+	confirmed(): string[];
 	/** The ids in the session, in order. */
-	standing(): string[];
+	inSession(): string[];
 }
 
 /** A session that is open, in its file from the start unless told otherwise. */
@@ -55,8 +55,8 @@ async function open(
 		host,
 		view,
 		addon,
-		told: () => view.told,
-		standing: () => host.session.flatMap((entry) => ids(entry.details)),
+		confirmed: () => view.confirmed,
+		inSession: () => host.session.flatMap((entry) => ids(entry.details)),
 	};
 }
 
@@ -83,7 +83,7 @@ async function turn(host: HostDouble, { customType, details }: CustomMessage): P
 
 describe("deliveries", () => {
 	it("start a turn of an idle pi, and count once they are in the session and its file", async () => {
-		const { host, view, told } = await open();
+		const { host, view, confirmed } = await open();
 		let begun: CustomMessage | undefined;
 		host.onSend = (sent) => {
 			begun = sent;
@@ -92,14 +92,14 @@ describe("deliveries", () => {
 		rmSync(file);
 		view.send({ deliveries: message("a") });
 		assert.equal(host.messages.length, 0, "no message is sent while the first prompt may arrive");
-		await eventually(() => begun !== undefined, "it is sent when that did not come");
+		await eventually(() => begun !== undefined, "the message after the wait for a prompt");
 		const [sent] = host.messages;
 		assert.deepEqual([sent?.triggerTurn, sent?.deliverAs, sent?.content], [true, "followUp", "Status: success\na"]);
 		await turn(host, sent ?? assert.fail());
-		assert.deepEqual(told(), [], "no delivery is confirmed before pi has written the session");
+		assert.deepEqual(confirmed(), [], "no delivery is confirmed before pi has written the session");
 		writeFileSync(file, "");
-		await eventually(() => told().length > 0, "it counts once the file is there");
-		assert.deepEqual([told(), host.messages.length], [["a"], 1]);
+		await eventually(() => confirmed().length > 0, "the confirmation once the session has a file");
+		assert.deepEqual([confirmed(), host.messages.length], [["a"], 1]);
 		assert.deepEqual(
 			host.emitted
 				.filter(({ channel }) => channel === "subagent:delivered")
@@ -109,7 +109,7 @@ describe("deliveries", () => {
 	});
 
 	it("join a run before it would end, and never pi's own queue", async () => {
-		const { host, view, told, standing } = await open();
+		const { host, view, confirmed, inSession } = await open();
 		host.idle = false;
 		await host.emit("agent_start");
 		view.send({ deliveries: message("a") });
@@ -123,11 +123,11 @@ describe("deliveries", () => {
 		for (const draft of result.entries.slice(1)) host.append(draft as CustomMessage);
 		assert.deepEqual(await host.emit("agent_before_settle", { entries: [], continue: false }), [undefined]);
 		await host.emit("agent_settled", { aborted: false });
-		assert.deepEqual([standing(), told(), host.messages.length], [["a", "b"], ["a", "b"], 0]);
+		assert.deepEqual([inSession(), confirmed(), host.messages.length], [["a", "b"], ["a", "b"], 0]);
 	});
 
 	it("arrive once if pi begins a session twice, and never if the session ends before its start", async () => {
-		const { host, view: first, addon, standing } = await open();
+		const { host, view: first, addon, inSession } = await open();
 		first.send({ deliveries: message("a") });
 		// One after the other, as pi does it where a client has opened another session, and both at once.
 		const begin = () => host.emit("session_start", { reason: "resume" }, host.context({}));
@@ -140,7 +140,7 @@ describe("deliveries", () => {
 		);
 		last.send({ deliveries: message("a") });
 		await host.emit("before_agent_start", { systemPrompt: "You are pi." });
-		assert.deepEqual([standing(), host.messages.length], [["a"], 1]);
+		assert.deepEqual([inSession(), host.messages.length], [["a"], 1]);
 
 		const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<typeof addon.surfaces>()];
 		addon.describeTools = () => {
@@ -156,7 +156,7 @@ describe("deliveries", () => {
 	});
 
 	it("are appended without a turn after an abort, and if another extension has dropped them", async () => {
-		const { host, view, standing } = await open();
+		const { host, view, inSession } = await open();
 		const controller = new AbortController();
 		host.idle = false;
 		await host.emit("agent_start", {}, host.context({ signal: controller.signal }));
@@ -164,7 +164,7 @@ describe("deliveries", () => {
 		controller.abort();
 		host.idle = true;
 		await host.emit("agent_settled");
-		assert.deepEqual([host.messages[0]?.triggerTurn, standing()], [false, ["a"]]);
+		assert.deepEqual([host.messages[0]?.triggerTurn, inSession()], [false, ["a"]]);
 
 		host.idle = false;
 		await host.emit("agent_start");
@@ -173,7 +173,7 @@ describe("deliveries", () => {
 		await host.emit("agent_before_settle", { entries: [], continue: false });
 		host.idle = true;
 		await host.emit("agent_settled");
-		assert.deepEqual([host.messages.at(-1)?.triggerTurn, standing()], [true, ["a", "b"]]);
+		assert.deepEqual([host.messages.at(-1)?.triggerTurn, inSession()], [true, ["a", "b"]]);
 	});
 
 	it("wait for a compaction", async () => {
@@ -184,20 +184,20 @@ describe("deliveries", () => {
 		await delay(1_500);
 		assert.equal(host.messages.length, 0);
 		host.idle = true;
-		await eventually(() => host.messages.length === 1, "it is sent afterwards");
+		await eventually(() => host.messages.length === 1, "the message once the model is idle");
 	});
 
 	it("are sent before a prompt that is being sent", async () => {
-		const { host, view, standing } = await open();
+		const { host, view, inSession } = await open();
 		await host.emit("input", {});
 		view.send({ deliveries: message("a") });
 		assert.equal(host.messages.length, 0);
 		await host.emit("before_agent_start", { systemPrompt: "You are pi." });
-		assert.deepEqual([host.messages[0]?.triggerTurn, standing()], [false, ["a"]]);
+		assert.deepEqual([host.messages[0]?.triggerTurn, inSession()], [false, ["a"]]);
 	});
 
 	it("are left to the next opening if pi accepts none of them", async () => {
-		const { host, view, told } = await open();
+		const { host, view, confirmed } = await open();
 		host.onSend = () => {};
 		view.send({ deliveries: message("a") });
 		for (let round = 0; round < 6; round++) await host.emit("agent_settled");
@@ -205,23 +205,23 @@ describe("deliveries", () => {
 			host.messages.map(({ triggerTurn }) => triggerTurn),
 			[true, true, false],
 		);
-		assert.deepEqual(told(), []);
+		assert.deepEqual(confirmed(), []);
 	});
 
 	it("are offered again by the addon exactly if they were rejected", async () => {
-		const { host, view, standing } = await open();
+		const { host, view, inSession } = await open();
 		host.events.emit = () => assert.fail("another extension failed");
 		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
 		assert.throws(() =>
-			view.send({ deliveries: untaken, news: [{ happened: "subagent:started", run: backgroundRun("run-b") }] }),
+			view.send({ deliveries: untaken, news: [{ event: "subagent:started", run: backgroundRun("run-b") }] }),
 		);
-		const news = [{ happened: "subagent:ended" as const, run: backgroundRun("run-a") }];
+		const news = [{ event: "subagent:ended" as const, run: backgroundRun("run-a") }];
 		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], news });
-		await eventually(() => standing().includes("a"), "the same result, offered again, stands in the session");
+		await eventually(() => inSession().includes("a"), "the result that was offered again in the session");
 	});
 
 	it("are kept while pi fails to accept them", async () => {
-		const { host, view, standing, told } = await open();
+		const { host, view, inSession, confirmed } = await open();
 		let failures = 0;
 		host.onSend = (sent) => {
 			if (failures++ === 0) throw new Error("not now");
@@ -233,7 +233,7 @@ describe("deliveries", () => {
 		host.idle = true;
 		await host.emit("agent_settled");
 		assert.deepEqual(
-			[standing(), told()],
+			[inSession(), confirmed()],
 			[
 				["a", "b", "c"],
 				["a", "b", "c"],
@@ -259,15 +259,15 @@ describe("deliveries", () => {
 	it("wait for the runs without a user, and let the model continue with them", async () => {
 		const headless = { mode: "print", hasUI: false } as const;
 		const { host, view } = await open(() => headless);
-		const [asked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-		view.over = () => {
+		const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+		view.runsEnded = () => {
 			asked.resolve();
-			return over.promise;
+			return ended.promise;
 		};
 		const settling = host.emit("agent_before_settle", { entries: [], continue: false }, host.context(headless));
 		await asked.promise;
 		view.send({ deliveries: message("a", { triggerTurn: false }) });
-		over.resolve();
+		ended.resolve();
 		const [result] = (await settling) as [Required<AgentBeforeSettleEventResult>];
 		assert.deepEqual([result.entries.length, result.continue], [1, true]);
 	});
@@ -278,17 +278,17 @@ describe("deliveries", () => {
 			["new", 0, true],
 			["reload", 0, false],
 		] as const) {
-			const { host, view, addon, standing } = await open();
+			const { host, view, addon, inSession } = await open();
 			view.send({ runs: [backgroundRun("run-a")] });
 			view.send({ deliveries: message("early", { triggerTurn: false }) });
 			// From now on messages are delivered at once.
-			await eventually(() => standing().length === 1, "the session has been open for long enough");
+			await eventually(() => inSession().length === 1, "the early message in the session");
 			await host.emit("session_shutdown", { reason });
 			assert.deepEqual([addon.ended, view.closed], [ended, closed], reason);
 			view.send({ deliveries: message("late", { triggerTurn: false }) });
 			// A held message is checked again after a quarter of a second.
 			await delay(400);
-			assert.deepEqual(standing(), ["early"], "a closed session keeps only its earlier messages");
+			assert.deepEqual(inSession(), ["early"], "a closed session keeps only its earlier messages");
 			host.session = [];
 		}
 	});

@@ -38,7 +38,7 @@ export function aRun(run: Partial<RunRecord> = {}): RunRecord {
 }
 
 /** The same run, over. */
-export function over(run: RunRecord, end: Partial<RunRecord> = {}): RunRecord {
+export function endedRun(run: RunRecord, end: Partial<RunRecord> = {}): RunRecord {
 	const endedMs = (run.startedMs ?? run.createdMs) + 3_000;
 	return { ...run, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
 }
@@ -57,12 +57,12 @@ export class BackgroundDouble implements BackgroundSession {
 	asked: { entries?: number; tools?: boolean }[] = [];
 	answer: (line: string) => CommandReport | Promise<CommandReport> = (line) => report(`done: ${line}`);
 	read: (key: string) => Entries = (key) => this.transcripts.get(key) ?? [];
-	private tell: (event: BackgroundEvent) => void = () => {};
+	private notify: (event: BackgroundEvent) => void = () => {};
 
 	constructor(...runs: RunRecord[]) {
 		const native: Pick<Native, "openBackground"> = {
 			openBackground: (_options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void) => {
-				this.tell = onEvent;
+				this.notify = onEvent;
 				return this;
 			},
 		};
@@ -85,7 +85,7 @@ export class BackgroundDouble implements BackgroundSession {
 	/** Sets the runs of the session; delivered runs have no result. */
 	now(...runs: RunRecord[]): void {
 		this.stored = runs;
-		this.tell({ runs: runs.map(({ result: _result, notes: _notes, ...run }) => run) });
+		this.notify({ runs: runs.map(({ result: _result, notes: _notes, ...run }) => run) });
 	}
 
 	async runs(all?: boolean | null): Promise<RunRecord[]> {
@@ -103,9 +103,9 @@ export class BackgroundDouble implements BackgroundSession {
 
 	async transcript(key: string, options: { entries?: number; tools?: boolean } = {}): Promise<Transcript> {
 		this.asked.push(options);
-		const { entries: most = 20, tools = true } = options;
+		const { entries: max = 20, tools = true } = options;
 		const all = this.read(key).filter(({ role }) => tools || role === "user" || role === "assistant");
-		const entries = all.slice(-most);
+		const entries = all.slice(-max);
 		this.handedOut += entries.length;
 		const bytes = all.length * 100;
 		return { entries, hasMore: entries.length < all.length, bytes, version: `${bytes}` };

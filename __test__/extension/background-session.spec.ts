@@ -63,8 +63,8 @@ describe("sessions_spawn", () => {
 			},
 		);
 		assert.deepEqual([options?.sessionId, options?.model, options?.thinking], ["session", "fake/big", "high"]);
-		const { kind: _kind, version: _version, ...said } = addon.receipt;
-		assert.deepEqual(JSON.parse(content[0]?.text ?? ""), said);
+		const { kind: _kind, version: _version, ...fields } = addon.receipt;
+		assert.deepEqual(JSON.parse(content[0]?.text ?? ""), fields);
 		assert.deepEqual(details, addon.receipt);
 	});
 
@@ -75,9 +75,9 @@ describe("sessions_spawn", () => {
 			assert.deepEqual(await host.emit("tool_result", { toolCallId: id }), [{ isError: true }]);
 			return content[0]?.text ?? "";
 		};
-		const said = { status: "forbidden", error: "8 of 8 children run (maxChildren)" } as const;
-		addon.receipt = { kind: "subagent-receipt", version: 1, ...said };
-		assert.deepEqual(JSON.parse(await refused("a")), said);
+		const receipt = { status: "forbidden", error: "8 of 8 children run (maxChildren)" } as const;
+		addon.receipt = { kind: "subagent-receipt", version: 1, ...receipt };
+		assert.deepEqual(JSON.parse(await refused("a")), receipt);
 		assert.match(await refused("b", { signal: AbortSignal.abort() }), /aborted before/);
 		assert.equal(addon.spawned.length, 1);
 		addon.spawnSession = async () => {
@@ -172,8 +172,8 @@ describe("/subagents answer", () => {
 		const { host } = await start();
 		for (const line of ["answer", "answer cleanup"])
 			await host.commands.get("subagents")?.handler(line, host.context());
-		const said = host.entries.map(({ data }) => (data as { lines: { text: string }[] }).lines[0]?.text);
-		assert.deepEqual(said, ["No sub-agent waits for an answer", "No sub-agent waits for an answer"]);
+		const lines = host.entries.map(({ data }) => (data as { lines: { text: string }[] }).lines[0]?.text);
+		assert.deepEqual(lines, ["No sub-agent waits for an answer", "No sub-agent waits for an answer"]);
 	});
 });
 
@@ -265,7 +265,7 @@ describe("events", () => {
 		const { host, addon } = await start();
 		const view = addon.views[0] ?? assert.fail("no session was opened");
 		const run = { ...backgroundRun("1a2b3c4d"), task: "t".repeat(500) };
-		const news = [{ happened: "subagent:started", run } as const, { happened: "subagent:ended", run } as const];
+		const news = [{ event: "subagent:started", run } as const, { event: "subagent:ended", run } as const];
 		view.send({ news });
 		const ids = { deliveryIds: ["a"], runIds: [run.runId] };
 		const delivered = { ...ids, runs: [run] };

@@ -134,8 +134,8 @@ describe("a value that differs each time", () => {
 			" → 2 ● b    4s  y",
 			"   1 completed · 8s",
 		]);
-		const [over = ""] = settled(readScreen(" ✓ subagent parallel · 4 tasks · 1.3s")).map(rowText);
-		assert.match(over, /· 5\.9s$/);
+		const [ended = ""] = settled(readScreen(" ✓ subagent parallel · 4 tasks · 1.3s")).map(rowText);
+		assert.match(ended, /· 5\.9s$/);
 	});
 
 	it("keeps runs distinct", () => {

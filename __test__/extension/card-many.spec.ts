@@ -135,13 +135,13 @@ describe("the card of tasks under way", () => {
 			...(["idle_timeout", "hard_timeout", "budget", "killed", "skipped", "interrupted"] as const),
 		];
 		for (const width of [30, 60, 120]) {
-			const said = states.map((state) => {
+			const rows = states.map((state) => {
 				const [, row = ""] = parallel()
 					.update(update([at(0, state, { elapsedMs: 1_000, attempt: 2 })]))
 					.lines(width);
 				return row.replace(/\d\S*s/, "");
 			});
-			assert.equal(new Set(said).size, states.length, said.join("\n"));
+			assert.equal(new Set(rows).size, states.length, rows.join("\n"));
 		}
 	});
 
@@ -341,11 +341,11 @@ describe("the card of ended tasks", () => {
 		const card = parallel(PLAN.slice(0, 2)).update(update([at(0, "running"), at(1, "running")]));
 		card.lines();
 		pass(7_000);
-		const over: CardDetails = { mode: "parallel", results: [result(0), result(1)] };
-		assert.equal(card.finish(over).lines()[0], "✓ subagent parallel · 2 tasks · 7.0s");
+		const ended: CardDetails = { mode: "parallel", results: [result(0), result(1)] };
+		assert.equal(card.finish(ended).lines()[0], "✓ subagent parallel · 2 tasks · 7.0s");
 		pass(60_000);
 		assert.equal(card.lines()[0], "✓ subagent parallel · 2 tasks · 7.0s");
-		assert.equal(parallel(PLAN.slice(0, 2)).finish(over).lines()[0], "✓ subagent parallel · 2 tasks");
+		assert.equal(parallel(PLAN.slice(0, 2)).finish(ended).lines()[0], "✓ subagent parallel · 2 tasks");
 	});
 
 	it("shows the changed files", () => {

@@ -28,9 +28,9 @@ function running(elapsedMs: number, sinceEventMs: number): CardDetails {
 }
 
 function live(run: Partial<LiveRun>): CardDetails {
-	const standing = { state: "running", attempt: 1 } as const;
+	const base = { state: "running", attempt: 1 } as const;
 	const still = { displayItems: [], usage: NOTHING, turnCount: 0, elapsedMs: 4_000, sinceEventMs: 0 };
-	return { mode: "single", results: [], streaming: { ...standing, ...still, ...run } };
+	return { mode: "single", results: [], streaming: { ...base, ...still, ...run } };
 }
 
 function ended(result: Partial<SingleResult>, error?: RunDetails["error"]): RunDetails {
@@ -157,7 +157,7 @@ describe("the card of a run under way", () => {
 		assert.equal(card.redraws, 0);
 	});
 
-	const standings: [run: Partial<LiveRun>, head: string][] = [
+	const states: [run: Partial<LiveRun>, head: string][] = [
 		[{ state: "queued", position: 3 }, "○ subagent explorer · 4s · queued #3"],
 		[{ state: "queued" }, "○ subagent explorer · 4s · queued"],
 		[{ state: "queued", position: 1, rateLimitedForMs: 30_400 }, "○ subagent explorer · 4s · rate limit, 30s left"],
@@ -169,7 +169,7 @@ describe("the card of a run under way", () => {
 		[{ state: "retrying", attempt: 2 }, "↻ subagent explorer · 4s · retrying, attempt 2"],
 		[{ state: "running", attempt: 2 }, "● subagent explorer · 4s · attempt 2"],
 	];
-	for (const [run, head] of standings) {
+	for (const [run, head] of states) {
 		it(`says ${head}`, () => {
 			const card = new Card().update(live({ sinceEventMs: 60_000, ...run }));
 			const lines = card.lines();
@@ -210,10 +210,10 @@ describe("the card of a run under way", () => {
 	});
 
 	it("draws text that begins with a bracket, and nothing for an empty text", () => {
-		const said = (text: string) => new Card().update(live({}), text).lines().slice(2);
-		assert.deepEqual(said("(see load.rs, it reads...)"), ["  (see load.rs, it reads...)"]);
-		assert.deepEqual(said("[1] load.rs"), ["  [1] load.rs"]);
-		for (const nothing of ["(running...)", "(queued at position 3...)"]) assert.deepEqual(said(nothing), []);
+		const linesWith = (text: string) => new Card().update(live({}), text).lines().slice(2);
+		assert.deepEqual(linesWith("(see load.rs, it reads...)"), ["  (see load.rs, it reads...)"]);
+		assert.deepEqual(linesWith("[1] load.rs"), ["  [1] load.rs"]);
+		for (const nothing of ["(running...)", "(queued at position 3...)"]) assert.deepEqual(linesWith(nothing), []);
 	});
 
 	it("is drawn quickly, also for a long output", () => {
@@ -447,8 +447,8 @@ describe("the card of an ended run", () => {
 		const card = new Card().finish(ended({ flaggedGap }));
 		for (const isExpanded of [false, true]) {
 			card.expanded = isExpanded;
-			const said = `  not all files were checked: ${flaggedGap}`;
-			assert.ok(card.lines(120).includes(said), card.lines(120).join("\n"));
+			const gapLine = `  not all files were checked: ${flaggedGap}`;
+			assert.ok(card.lines(120).includes(gapLine), card.lines(120).join("\n"));
 		}
 		assert.doesNotMatch(new Card().finish(ended({})).lines(120).join("\n"), /not all files/);
 	});

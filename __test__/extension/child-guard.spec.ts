@@ -166,7 +166,7 @@ describe("the guard in a child", () => {
 		createRequire(import.meta.url)(file)({ on: handlers.set.bind(handlers) });
 		t.mock.timers.enable({ apis: ["setTimeout"] });
 		/** Returns true if a request of this turn is still held a second later. */
-		const isHeld = async (request: Promise<undefined> | undefined) => {
+		const isWaiting = async (request: Promise<undefined> | undefined) => {
 			let isSent = false;
 			request?.then(() => {
 				isSent = true;
@@ -181,15 +181,15 @@ describe("the guard in a child", () => {
 
 		handlers.get("turn_start")?.({});
 		const first = request();
-		assert.equal(await isHeld(first), true);
+		assert.equal(await isWaiting(first), true);
 		appendFileSync(file, "\n");
-		assert.equal(await isHeld(first), false);
-		assert.equal(await isHeld(request()), false, "another request of the same turn is not delayed");
+		assert.equal(await isWaiting(first), false);
+		assert.equal(await isWaiting(request()), false, "another request of the same turn is not delayed");
 		handlers.get("turn_start")?.({});
 		const abort = new AbortController();
 		const second = request(abort.signal);
-		assert.equal(await isHeld(second), true);
+		assert.equal(await isWaiting(second), true);
 		abort.abort();
-		assert.equal(await isHeld(second), false);
+		assert.equal(await isWaiting(second), false);
 	});
 });

@@ -2,7 +2,7 @@
 
 import type { ArrivingCall, CallPiece, EarlyCalls, EarlyOptions } from "../../index.js";
 
-export interface Heard {
+export interface EarlyObserver {
 	booted(options: EarlyOptions): void;
 	/** `json`: all that has arrived of its arguments. */
 	ended(callId: string, json: string): void;
@@ -10,7 +10,7 @@ export interface Heard {
 
 const CUT_OFF = ["error", "aborted", "length"];
 
-export function earlyCallsDouble(Real: typeof EarlyCalls, heard: Heard): typeof EarlyCalls {
+export function earlyCallsDouble(Real: typeof EarlyCalls, observer: EarlyObserver): typeof EarlyCalls {
 	return class implements EarlyCalls {
 		private readonly real = new Real();
 		private readonly arrived = new Map<number, string>();
@@ -28,12 +28,12 @@ export function earlyCallsDouble(Real: typeof EarlyCalls, heard: Heard): typeof 
 
 		boot(options: EarlyOptions): void {
 			this.live.add(options.callId);
-			heard.booted(options);
+			observer.booted(options);
 		}
 
 		finished(callId: string): void {
 			this.real.finished(callId);
-			if (this.live.delete(callId)) heard.ended(callId, this.texts.get(callId) ?? "");
+			if (this.live.delete(callId)) observer.ended(callId, this.texts.get(callId) ?? "");
 		}
 
 		messageEnded(stopReason?: string | null): void {

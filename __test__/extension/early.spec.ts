@@ -69,8 +69,8 @@ class Message {
 	}
 }
 
-function heard({ options, ends, json }: EarlyRecord): [tool: string, id: string, ends: number, json?: string] {
-	return [options.tool, options.callId, ends, ...(json === undefined ? [] : [json])] as ReturnType<typeof heard>;
+function summaryOf({ options, ends, json }: EarlyRecord): [tool: string, id: string, ends: number, json?: string] {
+	return [options.tool, options.callId, ends, ...(json === undefined ? [] : [json])] as ReturnType<typeof summaryOf>;
 }
 
 describe("an arriving call", () => {
@@ -90,7 +90,7 @@ describe("an arriving call", () => {
 		assert.equal(asked, 1, "the values of a call are computed once");
 		await message.endCall(call, { agent: "explorer", task: "find it" });
 		await message.end();
-		assert.deepEqual(addon.early.map(heard), [["subagent", "call-7", 0]]);
+		assert.deepEqual(addon.early.map(summaryOf), [["subagent", "call-7", 0]]);
 
 		await loaded.call(undefined, { id: "call-7" });
 		const { agent, task, aborted, ...run } = addon.runs[0]?.options ?? assert.fail("no run was started");
@@ -113,7 +113,7 @@ describe("an arriving call", () => {
 		await message.delta(b + 40, "of a call that never began");
 		for (const index of [a, other, c]) await message.endCall(index);
 		await loaded.host.emit("agent_end");
-		assert.deepEqual(loaded.addon.early.map(heard), [
+		assert.deepEqual(loaded.addon.early.map(summaryOf), [
 			["subagent_parallel", "a", 1, '{"tasks":[1]}'],
 			["subagent_chain", "c", 1, '{"steps":[2]}'],
 		]);
@@ -131,7 +131,7 @@ describe("an arriving call", () => {
 		await message.delta(call, "");
 		await message.delta(call, "}");
 		await loaded.host.emit("agent_end");
-		assert.deepEqual(loaded.addon.early.map(heard), [["subagent", "late", 1, '{"agent":"explorer"}']]);
+		assert.deepEqual(loaded.addon.early.map(summaryOf), [["subagent", "late", 1, '{"agent":"explorer"}']]);
 	});
 
 	it("is announced whole if a provider sends no pieces", async () => {
@@ -140,7 +140,7 @@ describe("an arriving call", () => {
 		const call = await message.begin("whole");
 		await message.endCall(call, { agent: "explorer", task: "find it" });
 		await loaded.host.emit("agent_end");
-		assert.deepEqual(loaded.addon.early.map(heard), [
+		assert.deepEqual(loaded.addon.early.map(summaryOf), [
 			["subagent", "whole", 1, '{"agent":"explorer","task":"find it"}'],
 		]);
 	});
@@ -187,7 +187,7 @@ describe("an arriving call", () => {
 		await message.piece({ type: "toolcall_delta", contentIndex: 90 });
 		const good = await message.begin("d");
 		await message.delta(good, "{}");
-		assert.deepEqual(heard(addon.early.at(-1) ?? assert.fail("no call was announced")), ["subagent", "d", 0]);
+		assert.deepEqual(summaryOf(addon.early.at(-1) ?? assert.fail("no call was announced")), ["subagent", "d", 0]);
 		await loaded.host.emit("agent_end");
 		assert.equal(addon.early.at(-1)?.ends, 1);
 	});

@@ -59,11 +59,11 @@ const THEMES = [
 ];
 
 const item = { type: "toolCall", name: "read", args: { path: "/project/src/main.ts", offset: 1, limit: 20 } };
-const said = { type: "text", text: "First the **loader**.\n\n- one\n- two" };
+const textItem = { type: "text", text: "First the **loader**.\n\n- one\n- two" };
 const result = {
 	...answer("It is in `load.rs`.").details.results[0],
 	...{
-		displayItems: [said, item],
+		displayItems: [textItem, item],
 		model: "fake/big",
 		stopReason: "stop",
 		sessionFile: "/s/1.jsonl",
@@ -85,7 +85,7 @@ const live = {
 		sinceEventMs: 200,
 		model: "fake/big",
 	},
-	displayItems: [said, item],
+	displayItems: [textItem, item],
 };
 const error = { code: "SUBAGENT_FAILED", message: "it failed: 500 overloaded" };
 const stamp = { kind: "subagent-run", version: 1 };
@@ -354,13 +354,13 @@ describe("a session with random data", () => {
 			const { random } = fuzz;
 			for (const [name, renderer] of host.renderers) {
 				const data = fuzz.value(random.pick(samples), mayFail);
-				const held = { customType: name, content: random.pick(CONTENTS), details: data, data };
+				const entry = { customType: name, content: random.pick(CONTENTS), details: data, data };
 				const options = {
 					expanded: random.chance(0.5),
 					outputPad: 1,
 					...(random.chance(0.5) && { keyText: () => "ctrl+o" }),
 				};
-				fuzz.draw(renderer(held as never, options as never, random.pick(THEMES) as never), held, mayFail);
+				fuzz.draw(renderer(entry as never, options as never, random.pick(THEMES) as never), entry, mayFail);
 			}
 		});
 		assert.ok(drawn >= ROUNDS, `${drawn}`);
@@ -386,7 +386,7 @@ describe("random events, commands and calls", () => {
 		};
 		const event: BackgroundEvent = {
 			...{ runs: [backgroundRun("run-c"), ended], deliveries: announced(message), notices: ["a notice"] },
-			news: [{ happened: "subagent:started", run: backgroundRun("run-c") }],
+			news: [{ event: "subagent:started", run: backgroundRun("run-c") }],
 		};
 		let played = 0;
 		const drawn = await fuzz(ROUNDS / 6, async (fuzz, mayFail) => {

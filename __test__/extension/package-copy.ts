@@ -136,13 +136,13 @@ export class ViewDouble implements BackgroundSession {
 	readonly options: BackgroundOptions;
 	readonly send: (event: BackgroundEvent) => void;
 	/** The deliveries reported as in the session. */
-	told: string[] = [];
+	confirmed: string[] = [];
 	commands: string[] = [];
 	/** The session tools that were used, with their arguments. */
 	readonly used: [tool: string, params: object][] = [];
 	closed = false;
 	/** The promise that headless sessions wait for. */
-	over: () => Promise<void> = async () => {};
+	runsEnded: () => Promise<void> = async () => {};
 	report: CommandReport = { isError: false, title: "Background runs", lines: [], text: "Background runs" };
 
 	constructor(options: BackgroundOptions, send: (event: BackgroundEvent) => void) {
@@ -186,16 +186,16 @@ export class ViewDouble implements BackgroundSession {
 	}
 
 	async delivered(ids: string[]): Promise<boolean> {
-		this.told.push(...ids);
+		this.confirmed.push(...ids);
 		return true;
 	}
 
 	async settled(): Promise<void> {
-		await this.over();
+		await this.runsEnded();
 	}
 
 	async settledOrAsked(): Promise<boolean> {
-		await this.over();
+		await this.runsEnded();
 		return false;
 	}
 

@@ -8,7 +8,7 @@ import { loadAddon } from "../../extension/host/native.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
 import type { Transcript } from "../../index.js";
-import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
+import { aRun, BackgroundDouble, endedRun, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 import { PLAIN } from "./standing-in.ts";
 
@@ -27,12 +27,12 @@ async function open(...runs: RunRecord[]): Promise<{ panel: PanelDouble; backgro
 
 /** Returns the text and calls of a child that reads one file after another. */
 function walk(steps: number): Transcript["entries"] {
-	const looks = Array.from({ length: steps }, (_, step): Transcript["entries"] => [
+	const stages = Array.from({ length: steps }, (_, step): Transcript["entries"] => [
 		{ role: "assistant", text: `Step ${step}: I look at the **loader**.` },
 		{ role: "toolCall", name: "read", text: `read src/load-${step}.rs` },
 		{ role: "toolResult", name: "read", text: Array.from({ length: 12 }, (_, line) => `line ${line}`).join("\n") },
 	]);
-	return [{ role: "user", text: "find the loader" }, ...looks.flat()];
+	return [{ role: "user", text: "find the loader" }, ...stages.flat()];
 }
 
 describe("the list", () => {
@@ -55,8 +55,8 @@ describe("the list", () => {
 				startedMs: NOW,
 			}),
 			loader(),
-			over(aRun({ label: "audit", result: "Three findings.", createdMs: NOW - 9_000, startedMs: NOW - 9_000 })),
-			over(aRun({ label: "tests", error: "no credit", createdMs: NOW - 9_001, startedMs: NOW - 9_001 }), {
+			endedRun(aRun({ label: "audit", result: "Three findings.", createdMs: NOW - 9_000, startedMs: NOW - 9_000 })),
+			endedRun(aRun({ label: "tests", error: "no credit", createdMs: NOW - 9_001, startedMs: NOW - 9_001 }), {
 				outcome: "failed",
 			}),
 		);
@@ -82,10 +82,10 @@ describe("the list", () => {
 		const run = aRun({ label: "fix", isIsolated: true });
 		const { panel, background } = await open(run);
 		assert.doesNotMatch(panel.foot, /diff/);
-		background.now(over(run));
+		background.now(endedRun(run));
 		await passing(200);
 		assert.match(panel.foot, /^enter open {2}r resume {2}d diff {2}/);
-		background.now(over(run, { isIsolated: false }));
+		background.now(endedRun(run, { isIsolated: false }));
 		await passing(200);
 		assert.doesNotMatch(panel.foot, /diff/);
 	});
@@ -113,11 +113,11 @@ describe("the list", () => {
 			asked += 1;
 			return await runs.apply(background, args);
 		};
-		background.now(over(run, { result: "Three findings.", endedMs: NOW - 9_000 }));
+		background.now(endedRun(run, { result: "Three findings.", endedMs: NOW - 9_000 }));
 		await passing(200);
 		assert.match(panel.text, /✓ 1 audit +explorer +0\.0s +Three findings\./);
 		// If the store has lost it, no further question is sent.
-		background.now(over(aRun()));
+		background.now(endedRun(aRun()));
 		background.stored = [];
 		await passing(3_000);
 		assert.ok(asked <= 3, `${asked}`);
@@ -143,7 +143,7 @@ describe("the list", () => {
 		assert.doesNotMatch(panel.text, /other/);
 		await panel.press("a");
 		assert.match(panel.text, /Sub-agents · all sessions[\s\S]*● \d other[\s\S]*a this session/);
-		background.others = [over(other)];
+		background.others = [endedRun(other)];
 		await passing(2_500);
 		assert.match(panel.text, /✓ \d other/);
 		await panel.press("a");
@@ -202,7 +202,7 @@ describe("the details of a waiting run", () => {
 	});
 
 	it("show a call, a pause of the model, or another attempt", async () => {
-		const ended = over(aRun({ label: "config", result: "It is read once." }), { endedMs: NOW - 60_000 });
+		const ended = endedRun(aRun({ label: "config", result: "It is read once." }), { endedMs: NOW - 60_000 });
 		const { panel, background } = await open(
 			aRun({ label: "plan", isForeground: true, lastTool: "ls ." }),
 			aRun({ label: "audit", retry: { attempt: 1, atMs: NOW + 2_500, error: "overloaded" } }),
@@ -242,7 +242,7 @@ describe("keys with an effect", () => {
 		await passing(7_000);
 		assert.match(panel.foot, /escape close/);
 
-		background.now(over(run));
+		background.now(endedRun(run));
 		await panel.press("s");
 		assert.equal(panel.foot, "“loader” has already ended");
 		await panel.press("r");
@@ -328,7 +328,7 @@ describe("a transcript", () => {
 		assert.match(panel.text, /more lines\n\n {3}And now I\n/);
 		entries.push({ role: "assistant", text: "And now I am done." });
 		background.now(
-			over(run, { text: "And now I am done.", outcome: "hard_timeout", status: "timeout", error: "out of time" }),
+			endedRun(run, { text: "And now I am done.", outcome: "hard_timeout", status: "timeout", error: "out of time" }),
 		);
 		await passing(1_000);
 		assert.match(panel.text, /And now I am done\.\n\n +✗ timed out · 3\.0s\n +out of time\n/);
@@ -379,8 +379,8 @@ describe("a transcript", () => {
 	});
 
 	it("shows the reason and the result if there is no transcript", async () => {
-		const run = over(aRun({ label: "old", result: "It was **fine**." }), { archivedMs: NOW - 60_000 });
-		const { panel, background } = await open(run, over(aRun({ label: "quiet" })));
+		const run = endedRun(aRun({ label: "old", result: "It was **fine**." }), { archivedMs: NOW - 60_000 });
+		const { panel, background } = await open(run, endedRun(aRun({ label: "quiet" })));
 		background.read = () => {
 			throw new Error("no file");
 		};
@@ -412,9 +412,12 @@ describe("the screen", () => {
 	it("never has a line wider than the terminal, nor more lines than it", async () => {
 		const runs = [
 			aRun({ label: wild, agent: wild, model: wild, lastTool: wild, text: wild, task: wild.repeat(20), usage }),
-			over(aRun({ task: wild, result: `# ${wild}\n\`\`\`\n${wild}\n\`\`\`\n`, error: wild, transcript: `/${wild}` }), {
-				outcome: "failed",
-			}),
+			endedRun(
+				aRun({ task: wild, result: `# ${wild}\n\`\`\`\n${wild}\n\`\`\`\n`, error: wild, transcript: `/${wild}` }),
+				{
+					outcome: "failed",
+				},
+			),
 			aRun({ label: "", task: "", state: "queued", position: 1_000_000 }),
 			...Array.from({ length: 20 }, () => aRun({ startedMs: NOW - 1e10 })),
 		];
@@ -551,7 +554,7 @@ describe("the cost of a frame", () => {
 			const runs = Array.from({ length: count }, (_, index) =>
 				aRun({ task: `Look in src/store/${index}.rs. ${long}`, text: long, usage }),
 			);
-			const { panel, background } = await open(...runs, over(aRun({ result: long, partial: long })));
+			const { panel, background } = await open(...runs, endedRun(aRun({ result: long, partial: long })));
 			panel.raw();
 			for (const counter of counters) counter.resetCalls();
 			for (let round = 0; round < 3; round++) {
@@ -564,8 +567,8 @@ describe("the cost of a frame", () => {
 				[3, 3, 6],
 				`${count} runs`,
 			);
-			for (const { arguments: told } of list.mock.calls) {
-				assert.ok(told[0].length < count * 6_000, `${told[0].length} characters of ${count} runs`);
+			for (const { arguments: args } of list.mock.calls) {
+				assert.ok(args[0].length < count * 6_000, `${args[0].length} characters of ${count} runs`);
 			}
 		}
 	});
@@ -581,11 +584,11 @@ describe("the cost of a frame", () => {
 			await panel.press("j");
 			panel.raw();
 			const list = panel.painted - before;
-			let looks = 0;
+			let reads = 0;
 			const entries = walk(steps).map((entry) => ({
 				...entry,
 				get text() {
-					looks += 1;
+					reads += 1;
 					return entry.text;
 				},
 			}));
@@ -593,7 +596,7 @@ describe("the cost of a frame", () => {
 			await panel.press(KEYS.home, KEYS.enter);
 			panel.raw();
 			const handed = background.handedOut;
-			looks = 0;
+			reads = 0;
 			before = panel.painted;
 			for (let second = 0; second < 20; second++) {
 				entries.push({ role: "assistant", text: `News ${second}.` } as (typeof entries)[number]);
@@ -601,7 +604,7 @@ describe("the cost of a frame", () => {
 				await passing(500);
 				panel.raw();
 			}
-			return { list, frame: panel.painted - before, handed: background.handedOut - handed, looks };
+			return { list, frame: panel.painted - before, handed: background.handedOut - handed, looks: reads };
 		};
 		const few = await cost(30, 100);
 		// Of 10 MB of such entries no more is read, checked or drawn than of 30 kB.

@@ -70,7 +70,7 @@ for (const version of piVersions) {
 			assert.equal(stage.childRequests(from).length, 0);
 			for (const command of ["agents", "doctor"]) {
 				assert.match(
-					await rpc.told(`/subagents ${command}`),
+					await rpc.notices(`/subagents ${command}`),
 					/agents\.tester.* needs a login for `anthropic`, .*ANTHROPIC_API_KEY/,
 					command,
 				);
@@ -86,10 +86,10 @@ for (const version of piVersions) {
 			assert.equal(textOf(end), "hello");
 			const text = stage.childRequests().at(-1)?.systemText ?? "";
 			assert.ok(text.includes("What alpha is for.") && !text.includes("What beta is for."), text);
-			const told = runOf(end).diagnostics ?? [];
+			const notes = runOf(end).diagnostics ?? [];
 			assert.ok(
-				told.some((line) => line.includes("`betta`; did you mean `beta`?")),
-				told.join("\n"),
+				notes.some((line) => line.includes("`betta`; did you mean `beta`?")),
+				notes.join("\n"),
 			);
 		});
 

@@ -14,13 +14,13 @@ import {
 	call,
 	delegate,
 	eventually,
-	heardIn,
 	lastEnd,
 	type ModelRequest,
 	makeGate,
 	parent,
 	piVersions,
 	type RpcSession,
+	resultsIn,
 	runPrint,
 	type Stage,
 	type Step,
@@ -48,7 +48,7 @@ const reloads = `export default (pi) => {
 	pi.registerCommand("again", { description: "Loads everything again", handler: async (_args, context) => await context.reload() });
 };
 `;
-const toldMs = 20_000;
+const deliveryLimitMs = 20_000;
 const question = { question: "Which colour?", options: ["red", "green"] };
 
 const isQuestion = (text: string) => text.includes("asks you a question and waits");
@@ -66,7 +66,7 @@ let wishes: Wishes;
 
 /** The parent's part in questions, and in the ends of runs. */
 async function background({ wholeUserText, userText, toolAnswers }: ModelRequest): Promise<Step[]> {
-	if (!isQuestion(userText)) return [say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`)];
+	if (!isQuestion(userText)) return [say(`Heard ${resultsIn(wholeUserText).sort().join(", ")}`)];
 	const { answer, beforeAnswer } = wishes;
 	await beforeAnswer;
 	if (answer === undefined || toolAnswers.length > 0) return [say("So be it.")];
@@ -145,7 +145,7 @@ for (const version of piVersions) {
 		async function spawned(prompt: string, said: string): Promise<void> {
 			const from = rpc.log.events.length;
 			await rpc.prompt(prompt);
-			await rpc.log.waitFor(says(said), toldMs, from);
+			await rpc.log.waitFor(says(said), deliveryLimitMs, from);
 		}
 
 		test("gets the model's answer, and the user is not asked", async () => {
@@ -201,16 +201,16 @@ for (const version of piVersions) {
 			const [from, stored] = [stage.server.requests.length, storedQuestions(stage)];
 			await rpc.send({ type: "prompt", message: which });
 			const asking = await stage.server.waitFor(({ isChild, index }) => isChild && index >= from);
-			await asking.over;
+			await asking.ended;
 			const first = await sessionFile(rpc);
-			await eventually(() => storedQuestions(stage) === stored + 1, "the question is stored");
+			await eventually(() => storedQuestions(stage) === stored + 1, "the question in the store");
 			rpc.pi.kill("SIGKILL");
 			await rpc.pi.finished;
 			hold.open();
 			wishes = {};
 			rpc = start("--session", first);
 			await rpc.prompt("Hello?");
-			await eventually(() => announcementsIn(first).length === 1, "the end is told");
+			await eventually(() => announcementsIn(first).length === 1, "the announcement of the end");
 			await rpc.prompt("Hello?");
 			assert.equal(questionsIn(stage), 0);
 
@@ -220,7 +220,7 @@ for (const version of piVersions) {
 			await rpc.pi.finished;
 			rpc = start("--session", first);
 			await rpc.prompt("Hello?");
-			await eventually(() => announcementsIn(first).length === 3, "the end of the second run is told");
+			await eventually(() => announcementsIn(first).length === 3, "the announcement of the second run's end");
 			await rpc.prompt("Hello?");
 			assert.equal(questionsIn(stage), 1);
 			const ids = announcementsIn(first).flatMap(({ deliveryIds }) => deliveryIds);
@@ -233,7 +233,7 @@ for (const version of piVersions) {
 			await begin({ answer: "green", beforeAnswer: hold.opened });
 			await rpc.prompt(which);
 			const file = await sessionFile(rpc);
-			await eventually(() => announcementsIn(file).length === 1, "the question stands in the session");
+			await eventually(() => announcementsIn(file).length === 1, "the question in the session");
 			await rpc.send({ type: "abort" });
 			await rpc.send({ type: "prompt", message: "/again" });
 			hold.open();

@@ -51,7 +51,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		async function heard(task: string): Promise<string> {
+		async function resultOf(task: string): Promise<string> {
 			await rpc.prompt(delegate({ agent: "asks", task }));
 			return textOf(lastEnd(rpc.log));
 		}
@@ -62,8 +62,8 @@ for (const version of piVersions) {
 				seen.push([request.method, request.title, request.options]);
 				return { value: request.method === "select" ? "green" : "Ada" };
 			};
-			assert.match(await heard("which"), /^I heard: The user answers: green/);
-			assert.match(await heard("what"), /^I heard: The user answers: Ada/);
+			assert.match(await resultOf("which"), /^I heard: The user answers: green/);
+			assert.match(await resultOf("what"), /^I heard: The user answers: Ada/);
 			assert.deepEqual(seen, [
 				["select", "asks asks: Which colour?", ["red", "green"]],
 				["input", "asks asks: What name?", undefined],
@@ -72,12 +72,12 @@ for (const version of piVersions) {
 
 		test("learns that no one answered when the user declines", async () => {
 			user = () => ({ cancelled: true });
-			assert.match(await heard("which"), /No one answered\. Do not ask this again/);
+			assert.match(await resultOf("which"), /No one answered\. Do not ask this again/);
 		});
 
 		test("gets pi's error for an incomplete question", async () => {
 			user = () => assert.fail("the child asked no question");
-			assert.match(await heard("wrong"), /I heard: .*(?:question|options)/s);
+			assert.match(await resultOf("wrong"), /I heard: .*(?:question|options)/s);
 		});
 
 		test("asks once even if its child loads this package", async () => {
@@ -87,7 +87,7 @@ for (const version of piVersions) {
 				titles.push(title);
 				return { value: "red" };
 			};
-			assert.match(await heard("which"), /^I heard: The user answers: red/);
+			assert.match(await resultOf("which"), /^I heard: The user answers: red/);
 			assert.deepEqual(titles, ["asks asks: Which colour?"]);
 			stage.configure({});
 		});
@@ -111,7 +111,7 @@ for (const version of piVersions) {
 		test("is the only agent with the ask tool", async () => {
 			stage.world.writeAgentDir("agents/asks.md", definition(false));
 			user = () => assert.fail("the child asked no question");
-			assert.match(await heard("which"), /I heard: .*(?:not found|not allowed)/is);
+			assert.match(await resultOf("which"), /I heard: .*(?:not found|not allowed)/is);
 		});
 	});
 }

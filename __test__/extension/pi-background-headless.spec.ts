@@ -5,18 +5,18 @@ import { after, before, describe, test } from "node:test";
 import {
 	backgroundStage,
 	call,
+	deliveryCount,
 	hang,
-	heardIn,
 	type ModelRequest,
 	PiProcess,
 	parent,
 	piVersions,
+	resultsIn,
 	runJson,
 	runPrint,
 	type Stage,
 	say,
 	spawn,
-	timesTold,
 } from "../support/pi.ts";
 
 for (const version of piVersions) {
@@ -26,7 +26,7 @@ for (const version of piVersions) {
 		before(async () => {
 			// Two may end far enough apart to be delivered separately.
 			const Background = ({ wholeUserText }: ModelRequest) => [
-				say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`),
+				say(`Heard ${resultsIn(wholeUserText).sort().join(", ")}`),
 			];
 			const hangs = () => [say("So far."), hang()];
 			stage = await backgroundStage({ version, children: { Background, hang: hangs } });
@@ -43,8 +43,8 @@ for (const version of piVersions) {
 
 		test("JSON mode: several rounds, until the model spawns no more runs", async () => {
 			const Background = ({ userText, toolAnswers }: ModelRequest) => {
-				const heard = heardIn(userText).join(", ");
-				if (!heard.includes("more")) return [say(`Heard ${heard}`)];
+				const results = resultsIn(userText).join(", ");
+				if (!results.includes("more")) return [say(`Heard ${results}`)];
 				return [toolAnswers.length > 0 ? say("Spawned again.") : call("sessions_spawn", { task: "say enough" })];
 			};
 			const stage = await backgroundStage({ version, children: { ...parent(), Background } });
@@ -52,9 +52,11 @@ for (const version of piVersions) {
 				const { code, log } = await runJson(stage.world, spawn({ task: "say more" }));
 				assert.deepEqual([code, log.answer, log.noise], [0, "Heard success: enough", []]);
 				const last = stage.server.requests.filter(({ isParent }) => isParent).at(-1);
-				assert.equal(timesTold(last), 2);
-				const told = log.events.filter((event) => JSON.stringify(event.entry ?? "").includes("subagent-announcement"));
-				assert.equal(told.length, 2, "each result is one entry");
+				assert.equal(deliveryCount(last), 2);
+				const announcements = log.events.filter((event) =>
+					JSON.stringify(event.entry ?? "").includes("subagent-announcement"),
+				);
+				assert.equal(announcements.length, 2, "each result is one entry");
 				assert.equal(log.events.filter(({ type }) => type === "agent_settled").length, 1, "pi settles only once");
 			} finally {
 				await stage.close();
@@ -67,7 +69,7 @@ for (const version of piVersions) {
 				const pi = new PiProcess(stage.world, ["-p", spawn({ task: "hang" })], {}, "ignore");
 				await stage.server.waitFor(({ index, userText }) => index >= from && userText.startsWith("hang"));
 				const spawned = await stage.server.waitFor(({ index, toolAnswers }) => index >= from && toolAnswers.length > 0);
-				await spawned.over;
+				await spawned.ended;
 				pi.kill(signal);
 				const { code, signal: by } = await pi.finished;
 				assert.deepEqual([code, by], ends);
@@ -76,10 +78,10 @@ for (const version of piVersions) {
 			const next = await runPrint(stage.world, "/subagents list all", { args: ["--continue", "Hello?"] });
 			assert.equal(next.code, 0);
 			const requests = stage.server.requests.filter(({ isParent }) => isParent);
-			assert.equal(timesTold(requests.at(-1)), 1);
-			const told = JSON.stringify(requests.at(-1)?.messages);
+			assert.equal(deliveryCount(requests.at(-1)), 1);
+			const messages = JSON.stringify(requests.at(-1)?.messages);
 			assert.match(
-				told,
+				messages,
 				/Background run \w{8} \(agent explorer\) has ended\. Task: `hang`\\nStatus: unknown\\nResult: \(not available\)/,
 			);
 			// The list, and the answer: told before the prompt, or after it.

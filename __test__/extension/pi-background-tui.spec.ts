@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { eventually } from "../support/eventually.ts";
 import {
 	backgroundStage,
+	deliveryCount,
 	hang,
 	type ModelRequest,
 	makeGate,
@@ -16,7 +17,6 @@ import {
 	startRpc,
 	startTui,
 	type Tui,
-	timesTold,
 	until,
 } from "../support/pi.ts";
 
@@ -48,8 +48,8 @@ for (const version of piVersions) {
 
 				// Escape empties pi's queues and ends the turn; the news is there, and no turn.
 				work = makeGate();
-				const held = makeGate();
-				hold = held.opened;
+				const workGate = makeGate();
+				hold = workGate.opened;
 				await enter(tui, spawn({ task: "work b", label: "second" }));
 				const asked = await stage.server.waitFor(({ userText }) => userText === "work b");
 				await tui.waitFor(/[●◐] second/);
@@ -58,7 +58,7 @@ for (const version of piVersions) {
 					({ userText, toolAnswers }) => userText.includes('"second"') && toolAnswers.length > 0,
 				);
 				work.open();
-				await asked.over;
+				await asked.ended;
 				await tui.waitFor((screen) => !/[●◐] second/.test(screen));
 				const requests = stage.server.requests.length;
 				await tui.press("Escape");
@@ -66,7 +66,7 @@ for (const version of piVersions) {
 				assert.equal(stage.server.requests.length, requests, "no turn starts");
 				await enter(tui, "Hello?");
 				await tui.waitFor("Yes.");
-				assert.equal(timesTold(stage.server.requests.at(-1)), 2);
+				assert.equal(deliveryCount(stage.server.requests.at(-1)), 2);
 				await tui.press("C-c", "C-c");
 				assert.equal(await tui.ended(), 0);
 				await tui.close();
@@ -85,30 +85,33 @@ for (const version of piVersions) {
 			const stage = await backgroundStage({ version, children });
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await rpc.told("/stop"), /nothing is running/);
+				assert.match(await rpc.notices("/stop"), /nothing is running/);
 				await rpc.prompt(spawn({ task: "wait", label: "a" }, { task: "wait", label: "b" }));
 				const atWork = () => stage.server.requests.filter(({ isParent }) => !isParent).length;
-				await eventually(() => atWork() === 2, "the work of both");
-				const list = await rpc.told("/subagents list");
+				await eventually(() => atWork() === 2, "the requests of both children");
+				const list = await rpc.notices("/subagents list");
 				assert.match(list, /^[●◐] #1 {2}\w{8} · explorer "b" · [\s\S]*^[●◐] #2 {2}\w{8} · explorer "a" · /m);
 				assert.equal(
-					(await rpc.told("/subagents")).split("\n").length,
+					(await rpc.notices("/subagents")).split("\n").length,
 					list.split("\n").length,
 					"`/subagents` without arguments lists the runs",
 				);
-				assert.match(await rpc.told("/subagents info nobody"), /^✗ there is no run `nobody`$/m);
-				const stopped = await rpc.told("/subagents stop a");
+				assert.match(await rpc.notices("/subagents info nobody"), /^✗ there is no run `nobody`$/m);
+				const stopped = await rpc.notices("/subagents stop a");
 				assert.match(stopped, /^✓ stopped \w{8} \(explorer "a"\) and everything it had started$/m);
 				const from = rpc.log.events.length;
 				const turns = () => stage.server.requests.filter(({ isParent }) => isParent).length;
 				const before = turns();
-				assert.match(await rpc.told("/stop"), /stopped 1 background run/);
+				assert.match(await rpc.notices("/stop"), /stopped 1 background run/);
 				// The end of a stopped run is delivered and starts no turn.
 				const appended = ({ message }: PiEvent) => JSON.stringify(message ?? "").includes('"aborted"');
 				await rpc.log.waitFor(appended, 15_000, from);
 				assert.equal(turns(), before);
-				const over = await rpc.told("/subagents list");
-				assert.match(over, /^⚠ #1 {2}\w{8} · explorer "b" · stopped [\s\S]*^⚠ #2 {2}\w{8} · explorer "a" · stopped /m);
+				const finalList = await rpc.notices("/subagents list");
+				assert.match(
+					finalList,
+					/^⚠ #1 {2}\w{8} · explorer "b" · stopped [\s\S]*^⚠ #2 {2}\w{8} · explorer "a" · stopped /m,
+				);
 				await rpc.close();
 			} finally {
 				await stage.close();

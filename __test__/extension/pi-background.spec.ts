@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import {
 	announcementsIn,
 	backgroundStage,
+	deliveryCount,
 	eventually,
 	hang,
 	type ModelRequest,
@@ -22,7 +23,6 @@ import {
 	says,
 	spawn,
 	startRpc,
-	timesTold,
 	until,
 } from "../support/pi.ts";
 
@@ -40,7 +40,7 @@ const dies = `export default (pi) => {
 };
 `;
 /** The time limit of a delivery: two seconds for others to join it, and a turn. */
-const toldMs = 15_000;
+const deliveryLimitMs = 15_000;
 
 const isSettled = ({ type }: PiEvent) => type === "agent_settled";
 
@@ -67,7 +67,7 @@ for (const version of piVersions) {
 	describe(`background runs in pi ${version}`, () => {
 		// One pi after the other in one world; each test goes on in a session of its own.
 		const [first, second] = [makeGate(), makeGate()];
-		let held = makeGate();
+		let waitGate = makeGate();
 		let hold = Promise.resolve();
 		let stage: Stage;
 		let rpc: RpcSession;
@@ -76,7 +76,7 @@ for (const version of piVersions) {
 				...parent(async () => [until(hold), say("Spawned.")]),
 				first: ({ userText }: ModelRequest) => [until(first.opened), say(userText)],
 				second: ({ userText }: ModelRequest) => [until(second.opened), say(userText)],
-				wait: ({ userText }: ModelRequest) => [until(held.opened), say(userText)],
+				wait: ({ userText }: ModelRequest) => [until(waitGate.opened), say(userText)],
 				hang: () => [say("So far."), hang()],
 			};
 			stage = await backgroundStage({ version, children, extensions: [example] });
@@ -92,9 +92,9 @@ for (const version of piVersions) {
 			assert.equal(receipt?.isError, false);
 			let from = rpc.log.events.length;
 			first.open();
-			await rpc.log.waitFor(says("Heard success: first"), toldMs, from);
-			await rpc.log.waitFor(isSettled, toldMs, from);
-			assert.equal(timesTold(lastRequest(stage)), 1);
+			await rpc.log.waitFor(says("Heard success: first"), deliveryLimitMs, from);
+			await rpc.log.waitFor(isSettled, deliveryLimitMs, from);
+			assert.equal(deliveryCount(lastRequest(stage)), 1);
 
 			// While the model works: in the same run of pi, after its answer.
 			let release = makeGate();
@@ -108,11 +108,11 @@ for (const version of piVersions) {
 			await delay(500);
 			assert.equal(announcementsIn(await sessionFile(rpc)).length, 1, "the second message waits for the model");
 			release.open();
-			await rpc.log.waitFor(says("Heard success: "), toldMs, from);
-			await rpc.log.waitFor(isSettled, toldMs, from);
+			await rpc.log.waitFor(says("Heard success: "), deliveryLimitMs, from);
+			await rpc.log.waitFor(isSettled, deliveryLimitMs, from);
 			const since = rpc.log.events.slice(from);
 			assert.ok(since.findIndex(isSettled) > since.findIndex(says("Heard")), "pi reports the result before it settles");
-			assert.equal(timesTold(lastRequest(stage)), 3);
+			assert.equal(deliveryCount(lastRequest(stage)), 3);
 
 			// After an abort: it stands in the session, and the model reads it with the next prompt.
 			release = makeGate();
@@ -121,14 +121,17 @@ for (const version of piVersions) {
 			await rpc.send({ type: "prompt", message: spawn({ task: "say four" }) });
 			await showsRuns(rpc, 0, await showsRuns(rpc, 1, from));
 			await rpc.send({ type: "abort" });
-			await rpc.log.waitFor(isSettled, toldMs, from);
+			await rpc.log.waitFor(isSettled, deliveryLimitMs, from);
 			hold = Promise.resolve();
 			const file = await sessionFile(rpc);
-			await eventually(() => announcementsIn(file).flatMap(({ runIds }) => runIds).length === 4, "it is told");
+			await eventually(
+				() => announcementsIn(file).flatMap(({ runIds }) => runIds).length === 4,
+				"the announcement of the fourth run",
+			);
 			const requests = stage.server.requests.length;
 			await rpc.prompt("Hello?");
 			assert.equal(stage.server.requests.length, requests + 1, "only the prompt starts a turn");
-			assert.equal(timesTold(lastRequest(stage)), 4);
+			assert.equal(deliveryCount(lastRequest(stage)), 4);
 			const ids = announcementsIn(file).flatMap(({ deliveryIds }) => deliveryIds);
 			assert.equal(new Set(ids).size, 4);
 		});
@@ -140,32 +143,32 @@ for (const version of piVersions) {
 			await rpc.send({ type: "new_session" });
 			await rpc.prompt("Hello?");
 			const child = await stage.server.waitFor(({ isChild, userText }) => isChild && userText.startsWith("wait"));
-			held.open();
-			await child.over;
-			assert.equal(timesTold(lastRequest(stage)), 0);
+			waitGate.open();
+			await child.ended;
+			assert.equal(deliveryCount(lastRequest(stage)), 0);
 			const from = rpc.log.events.length;
 			await rpc.send({ type: "switch_session", sessionPath: file });
-			await rpc.log.waitFor(says("Heard success: wait"), toldMs, from);
-			await rpc.log.waitFor(isSettled, toldMs, from);
-			assert.equal(timesTold(lastRequest(stage)), 1);
+			await rpc.log.waitFor(says("Heard success: wait"), deliveryLimitMs, from);
+			await rpc.log.waitFor(isSettled, deliveryLimitMs, from);
+			assert.equal(deliveryCount(lastRequest(stage)), 1);
 			await rpc.close();
 			rpc = startRpc(stage.world, { args: ["--session", file] });
 			await rpc.prompt("Hello?");
-			assert.equal(timesTold(lastRequest(stage)), 1, "the result is not delivered again");
+			assert.equal(deliveryCount(lastRequest(stage)), 1, "the result is not delivered again");
 
 			// A reload replaces the extension in the middle of a run.
-			held = makeGate();
+			waitGate = makeGate();
 			const before = rpc.log.events.length;
 			await rpc.prompt(spawn({ task: "wait once more" }));
 			await rpc.send({ type: "prompt", message: "/again" });
-			held.open();
-			await rpc.log.waitFor(says("Heard success: wait once more"), toldMs, before);
-			await rpc.log.waitFor(isSettled, toldMs, before);
-			assert.equal(timesTold(lastRequest(stage)), 2);
+			waitGate.open();
+			await rpc.log.waitFor(says("Heard success: wait once more"), deliveryLimitMs, before);
+			await rpc.log.waitFor(isSettled, deliveryLimitMs, before);
+			assert.equal(deliveryCount(lastRequest(stage)), 2);
 		});
 
 		test("survive SIGKILL to pi, before and after their delivery", async () => {
-			held = makeGate();
+			waitGate = makeGate();
 			await rpc.send({ type: "new_session" });
 			const from = rpc.log.events.length;
 			await rpc.prompt(spawn({ task: "wait for one" }, { task: "hang" }));
@@ -173,20 +176,23 @@ for (const version of piVersions) {
 			await showsRuns(rpc, 2, from);
 			await rpc.send({ type: "prompt", message: "/die" });
 			// The other run keeps the first one's end waiting for company: it is in the store and not yet told.
-			held.open();
+			waitGate.open();
 			await rpc.pi.finished;
 			assert.deepEqual(announcementsIn(file), []);
 
 			const again = startRpc(stage.world, { args: ["--session", file] });
-			await eventually(() => announcementsIn(file).flatMap(({ runIds }) => runIds).length === 2, "both are told");
+			await eventually(
+				() => announcementsIn(file).flatMap(({ runIds }) => runIds).length === 2,
+				"the announcements of both runs",
+			);
 			again.pi.kill("SIGKILL");
 			await again.pi.finished;
 
 			const third = startRpc(stage.world, { args: ["--session", file] });
 			await third.prompt("Hello?");
-			const told = lastRequest(stage);
-			assert.equal(timesTold(told), 2, "each result is delivered once");
-			const words = JSON.stringify(told?.messages);
+			const request = lastRequest(stage);
+			assert.equal(deliveryCount(request), 2, "each result is delivered once");
+			const words = JSON.stringify(request?.messages);
 			for (const status of ["success", "unknown"]) assert.ok(words.includes(`Status: ${status}`), status);
 			await third.close();
 			const announced = announcementsIn(file);

@@ -90,9 +90,9 @@ describe("eight runs under one budget", () => {
 				assert.ok(billed <= 1 + dearest + 1e-9, `billed $${billed}, the most expensive turn $${dearest}`);
 				const counted = runs.reduce((sum, run) => sum + run.usage.cost, 0);
 				assert.ok(Math.abs(counted - billed) < 1e-4, `billed $${billed}, counted $${counted}`);
-				const said = runs.map(({ error }) => /reached: \$(\d\.\d{4}) of \$1\.0000/.exec(error ?? "")?.[1]);
-				const last = Math.max(...said.map(Number));
-				assert.ok(Math.abs(last - billed) < 1e-4, `billed $${billed}, the errors state ${said}`);
+				const spent = runs.map(({ error }) => /reached: \$(\d\.\d{4}) of \$1\.0000/.exec(error ?? "")?.[1]);
+				const last = Math.max(...spent.map(Number));
+				assert.ok(Math.abs(last - billed) < 1e-4, `billed $${billed}, the errors state ${spent}`);
 			});
 		});
 	}
@@ -102,16 +102,16 @@ for (const version of piVersions) {
 	test(`an answer under way when others reach 80 % is the result: pi ${version}`, async () => {
 		const [writing, crossed] = [makeGate(), makeGate()];
 		const costs = (dollars: number) => usage({ input: tokensFor(dollars), output: 0 });
-		const looks = [costs(0.01), say("I look."), call("read", { path: "README.md" })];
+		const lookSteps = [costs(0.01), say("I look."), call("read", { path: "README.md" })];
 		const children = {
 			async report(request: ModelRequest): Promise<Step[]> {
-				if (turnOf(request) === 0) return looks;
+				if (turnOf(request) === 0) return lookSteps;
 				writing.open();
 				await crossed.opened;
 				return [costs(0.01), say("The report is complete.")];
 			},
 			cross: (request: ModelRequest): Step[] =>
-				turnOf(request) === 0 ? looks : [until(writing.opened), costs(0.85), say("Crossed.")],
+				turnOf(request) === 0 ? lookSteps : [until(writing.opened), costs(0.85), say("Crossed.")],
 			Nearly: () => [say("Hello.")],
 		};
 		await onStage({ version, children }, async (stage) => {

@@ -61,7 +61,7 @@ module.exports = {
 `;
 
 /** The calls of the stub; with the end of a call, all of its arguments that had arrived. */
-type Heard = [what: string, callId: string, text?: string];
+type RecordedCall = [what: string, callId: string, text?: string];
 
 const request = { agent: "explorer", task: "find it" };
 const whole = JSON.stringify(request);
@@ -69,11 +69,11 @@ const [head, tail] = [whole.slice(0, 20), whole.slice(20)];
 const listed = JSON.stringify({ tasks: [request] });
 
 /** By the first word of the prompt: the text streamed by the model, and the calls of the addon. */
-const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
+const cases: Record<string, { says: string; steps: Step[]; recorded: RecordedCall[] }> = {
 	pieces: {
 		says: "in pieces, after words",
 		steps: [say("I delegate."), call("subagent", request, { id: "a", size: 5 })],
-		heard: [
+		recorded: [
 			["boot", "a", "subagent"],
 			["run", "a"],
 			["end", "a", whole],
@@ -82,7 +82,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 	once: {
 		says: "all at once",
 		steps: [piece(0, { id: "a", name: "subagent", args: whole }), finish("tool_calls")],
-		heard: [
+		recorded: [
 			["boot", "a", "subagent"],
 			["run", "a"],
 			["end", "a", whole],
@@ -99,7 +99,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 			piece(2, { args: listed.slice(9) }),
 			finish("tool_calls"),
 		],
-		heard: [
+		recorded: [
 			["boot", "a", "subagent"],
 			["boot", "b", "subagent_parallel"],
 			["run", "a"],
@@ -116,7 +116,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 			piece(0, { args: tail.slice(4) }),
 			finish("tool_calls"),
 		],
-		heard: [
+		recorded: [
 			["boot", "a", "subagent"],
 			["run", "a"],
 			["end", "a", whole],
@@ -125,7 +125,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 	invalid: {
 		says: "with arguments that the schema refuses",
 		steps: [call("subagent", { agent: "explorer" }, { id: "a" })],
-		heard: [
+		recorded: [
 			["boot", "a", "subagent"],
 			["end", "a", '{"agent":"explorer"}'],
 		],
@@ -133,7 +133,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 	cut: {
 		says: "in a message that was cut",
 		steps: [call("subagent", request, { id: "a" }), finish("length")],
-		heard: [
+		recorded: [
 			["boot", "a", "subagent"],
 			["end", "a", whole],
 		],
@@ -175,17 +175,17 @@ for (const version of piVersions) {
 			rmSync(folder, { recursive: true, force: true });
 		});
 
-		function heardSince(from: number): Heard[] {
+		function recordedSince(from: number): RecordedCall[] {
 			const file = join(stage.world.home, "heard.jsonl");
 			const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-			return lines.slice(from).map((line) => JSON.parse(line) as Heard);
+			return lines.slice(from).map((line) => JSON.parse(line) as RecordedCall);
 		}
 
-		for (const [word, { says, heard }] of Object.entries(cases)) {
+		for (const [word, { says, recorded }] of Object.entries(cases)) {
 			test(`are announced ${says}`, async () => {
-				const from = heardSince(0).length;
+				const from = recordedSince(0).length;
 				await rpc.prompt(`${word} a call`);
-				assert.deepEqual(heardSince(from), heard);
+				assert.deepEqual(recordedSince(from), recorded);
 			});
 		}
 
@@ -196,12 +196,12 @@ for (const version of piVersions) {
 		];
 		for (const [says, word, stop] of stops) {
 			test(`end when ${says}`, async () => {
-				const [from, events] = [heardSince(0).length, rpc.log.events.length];
+				const [from, events] = [recordedSince(0).length, rpc.log.events.length];
 				await rpc.send({ type: "prompt", message: `${word} call` });
 				await rpc.log.waitFor((event) => JSON.stringify(event).includes("toolcall_delta"), undefined, events);
 				await stop();
 				if (word === "broken") await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
-				assert.deepEqual(heardSince(from), [
+				assert.deepEqual(recordedSince(from), [
 					["boot", "a", "subagent_chain"],
 					["end", "a", '{"steps":['],
 				]);

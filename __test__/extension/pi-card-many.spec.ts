@@ -125,20 +125,20 @@ for (const version of piVersions) {
 					/^ {2}1 completed · 1 running · 1 waiting · \d+s/,
 				);
 				await tui.press("Escape");
-				const over = [
+				const ended = [
 					/^⚠ subagent chain · stopped at step 2 of 3 · \S+s$/,
 					/^ {2}1 ✓ explorer .* The beginning\./,
 					/^ {2}2 ⚠ reviewer .* stopped · cancelled by user/,
 					/^ {2}3 ⚠ tester +never +stopped before it started/,
 					/^ {2}1 completed · 2 stopped · /,
 				];
-				await card(tui, ...over);
+				await card(tui, ...ended);
 				await tui.press("C-d");
 				await tui.ended();
 				await tui.close();
 
 				const again = await startTui(stage.world, { columns: 100, rows: 50, args: ["--continue"] });
-				await card(again, ...over);
+				await card(again, ...ended);
 				await again.press("C-o");
 				const screen = await again.waitFor(/session …[\s\S]*session …/);
 				assert.match(screen, /cancelled by user\n+ {5}I stay\n/, "the partial answer stays on the screen");

@@ -51,14 +51,14 @@ function plainStyle(line: string): string {
 }
 
 /** Our code decides its look, so the newest pi shows it in full. An old pi may only draw it differently. */
-const looks = [
+const terminals = [
 	{ version: newestPi, columns: 120, theme: "dark" },
 	{ version: newestPi, columns: 60, theme: "light" },
 	{ version: oldestPi, columns: 120, theme: "dark" },
 ];
 
 for (const version of piVersions) {
-	for (const { columns, theme } of looks.filter((look) => look.version === version)) {
+	for (const { columns, theme } of terminals.filter((terminal) => terminal.version === version)) {
 		test(`the card in pi ${version}, ${columns} columns, ${theme}`, async () => {
 			const [looked, done] = [makeGate(), makeGate()];
 			const walk = ({ toolAnswers }: { toolAnswers: unknown[] }) => {
@@ -191,8 +191,8 @@ for (const version of piVersions) {
 			assert.doesNotMatch(words ?? "", /[{}"]/, "the card shows the provider's message, not its JSON");
 			// Any later second: a busy machine may skip some of them.
 			await tui.waitFor(new RegExp(`retry 1 of \\d+ in [1-${Number(seconds) - 1}]s`));
-			const over = await tui.waitFor("The child says:");
-			assert.match(over, /✓ subagent explorer · \S+s\n {3}shaky\n {3}There\.\n/);
+			const ended = await tui.waitFor("The child says:");
+			assert.match(ended, /✓ subagent explorer · \S+s\n {3}shaky\n {3}There\.\n/);
 			await tui.close();
 		});
 	});

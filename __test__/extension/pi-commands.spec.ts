@@ -64,11 +64,14 @@ for (const version of piVersions) {
 			const rpc = startRpc(stage.world);
 			const { success } = await rpc.send({ type: "prompt", message: "/subagents doctor" });
 			assert.equal(success, true);
-			const told = rpc.uiRequests.find(
+			const notice = rpc.uiRequests.find(
 				({ method, message }) => method === "notify" && message?.startsWith("Sub-agents:"),
 			);
-			assert.match(told?.message ?? "", /✓ addon +pi-subagent-native \d/);
-			assert.match(told?.message ?? "", new RegExp(`✓ child command +pi ${version} \\(the hosting pi\\): .*cli\\.js`));
+			assert.match(notice?.message ?? "", /✓ addon +pi-subagent-native \d/);
+			assert.match(
+				notice?.message ?? "",
+				new RegExp(`✓ child command +pi ${version} \\(the hosting pi\\): .*cli\\.js`),
+			);
 			await rpc.close();
 		});
 

@@ -8,7 +8,7 @@ import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { announcementsIn, timesTold } from "../support/background.ts";
+import { announcementsIn, deliveryCount } from "../support/background.ts";
 import { answers, Day, type Label, type Moment, moments, tasks, typed } from "../support/day.ts";
 import type { ModelRequest } from "../support/pi.ts";
 
@@ -16,7 +16,7 @@ import type { ModelRequest } from "../support/pi.ts";
 const WHOLE_ROWS = 240;
 
 /** The messages about runs, in the order of the day, and whether each gives the model a turn. */
-const told: readonly { label: Label; status: string; mark: string }[] = [
+const results: readonly { label: Label; status: string; mark: string }[] = [
 	{ label: "config", status: "success", mark: "✓" },
 	{ label: "dead code", status: "error", mark: "⚠" },
 	{ label: "tests", status: "error", mark: "⚠" },
@@ -68,20 +68,20 @@ describe("a day with background runs", () => {
 		const runs = announced.flatMap(({ runs }) => runs);
 		assert.deepEqual(
 			runs.map(({ label, status }) => ({ label, status })),
-			told.map(({ label, status }) => ({ label, status })),
+			results.map(({ label, status }) => ({ label, status })),
 		);
 		const ids = announced.flatMap(({ deliveryIds }) => deliveryIds);
-		assert.equal(new Set(ids).size, told.length);
+		assert.equal(new Set(ids).size, results.length);
 		assert.equal(new Set(runs.map(({ runId }) => runId)).size, 4, "a resumed run keeps its ID");
 	});
 
 	test("the model reads each end once, with the right status", () => {
 		const last = parents().at(-1);
-		assert.equal(timesTold(last), told.length);
+		assert.equal(deliveryCount(last), results.length);
 		const words = textsOf(last, "user").filter((text) => text.startsWith("Background run "));
 		assert.deepEqual(
 			words.map((text) => /\(`(.*)`, agent explorer\) has ended\. Task: .*\nStatus: (\w+)$/m.exec(text)?.slice(1)),
-			told.map(({ label, status }) => [label, status]),
+			results.map(({ label, status }) => [label, status]),
 		);
 		const [config, dead, tests, unknown, success] = words;
 		assert.match(
@@ -99,11 +99,11 @@ describe("a day with background runs", () => {
 		// One turn each, except for the run that a person stopped and the run that pi cut off. These arrive with the next
 		// turn.
 		const turns = parents().filter(({ userText }) => userText.startsWith("Background run "));
-		assert.equal(turns.length, told.length - 2);
+		assert.equal(turns.length, results.length - 2);
 	});
 
 	test("a run that ends during the chain is delivered after it, and interrupts nothing", () => {
-		const request = parents().find((parent) => timesTold(parent) > 0);
+		const request = parents().find((parent) => deliveryCount(parent) > 0);
 		const texts = textsOf(request);
 		const at = (start: string) => texts.findIndex((text) => text.startsWith(start));
 		assert.ok(at("The plan is in the card above.") > 0 && at("The plan") < at("Background run "), texts.join("\n"));
@@ -111,7 +111,7 @@ describe("a day with background runs", () => {
 	});
 
 	test("each run has one card on the screen, and none is active at the end", () => {
-		for (const { label, mark } of told) {
+		for (const { label, mark } of results) {
 			const cards = whole.match(new RegExp(`^ ${mark} ${label} · explorer · `, "gm"));
 			assert.equal(cards?.length, 1, `${mark} ${label}\n${whole}`);
 		}
@@ -130,10 +130,10 @@ describe("a day with background runs", () => {
 	test("a stopped run, a run over its budget and a run whose pi exits start no turn", async () => {
 		const stopped = requestsOf("tests");
 		assert.equal(stopped.length, 2);
-		assert.equal(await stopped[1]?.over, true, "the request was cancelled");
+		assert.equal(await stopped[1]?.ended, true, "the request was cancelled");
 		assert.ok(requestsOf("dead code").length <= 7, "the run ends one turn after its last");
 		const history = requestsOf("history");
-		assert.equal(await history[1]?.over, true, "the request was cancelled");
+		assert.equal(await history[1]?.ended, true, "the request was cancelled");
 		// Resumed: the same conversation continues, and its answer is the result.
 		assert.deepEqual(history.length, 3);
 		const [, ...users] = textsOf(history[2], "user");

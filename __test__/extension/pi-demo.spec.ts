@@ -30,8 +30,8 @@ const quiet = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--disable-warn
 const demoWords = [...quiet, join(packageDir, "scripts/demo/main.ts")];
 const onLinux = { skip: process.platform !== "linux" };
 
-function assertActs(text: string, told: RegExp[]): void {
-	for (const words of told) assert.match(text, words);
+function assertActs(text: string, expected: RegExp[]): void {
+	for (const words of expected) assert.match(text, words);
 	assert.equal(existsSync(join(packageDir, note)), false);
 	assert.equal(text.includes("\x1b"), false, "the output to a pipe has no colours");
 	const wide = text.split("\n").filter((line) => [...line].length > 80);
@@ -104,9 +104,9 @@ test("the demo shows a delegation in pi's own interface", onLinux, async () => {
 		const demo = [node, ...demoWords, "--tui"].map((word) => `'${word}'`).join(" ");
 		tmux("new-session", "-d", "-x", "100", "-y", "40", `cd '${packageDir}' && ${demo}; echo "ended $?"; exec cat`);
 		const screen = () => tmux("capture-pane", "-p");
-		await eventually(() => /✓ subagent explorer[\s\S]*The explorer answered/.test(screen()), "the answer");
+		await eventually(() => /✓ subagent explorer[\s\S]*The explorer answered/.test(screen()), "the answer of the child");
 		tmux("send-keys", "C-d");
-		await eventually(() => /including the child's[\s\S]*ended 0/.test(screen()), "the end");
+		await eventually(() => /including the child's[\s\S]*ended 0/.test(screen()), "the end of the demo");
 	} finally {
 		tmux("kill-server");
 		rmSync(folder, { recursive: true, force: true });

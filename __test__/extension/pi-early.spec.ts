@@ -127,7 +127,7 @@ for (const version of piVersions) {
 			const { tool, booted } = scenes[word] ?? assert.fail();
 			const [from, events] = [stage.server.requests.length, rpc.log.events.length];
 			await rpc.send({ type: "prompt", message: word });
-			await eventually(() => up() === booted, `${booted} children are up before the call is complete`);
+			await eventually(() => up() === booted, `the start of ${booted} children before the call is complete`);
 			assert.deepEqual(asked(from), [], "a child does nothing before its prompt");
 			gates.get(word)?.open();
 			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
@@ -136,12 +136,12 @@ for (const version of piVersions) {
 		}
 
 		async function onlyPiIsLeft(): Promise<void> {
-			await eventually(() => survivors(stage.world.mark).length === 1, "only pi is left");
+			await eventually(() => survivors(stage.world.mark).length === 1, "the end of all processes except pi");
 		}
 
 		/** The files of a child go once it has gone. */
 		async function nothingIsLeftBeside(before: string[]): Promise<void> {
-			await eventually(() => runDirectories().join() === before.join(), "the files of the child are gone");
+			await eventually(() => runDirectories().join() === before.join(), "the removal of the child's files");
 		}
 
 		test("does the task of its call", async () => {
@@ -194,13 +194,13 @@ for (const version of piVersions) {
 				assert.equal(textOf(lastEnd(rpc.log)), word);
 			};
 			await run("one");
-			await eventually(() => up() === 2, "the successor is up");
+			await eventually(() => up() === 2, "the start of the next spare child");
 			await run("two");
-			await eventually(() => up() === 3, "and its own: no other child has come up");
+			await eventually(() => up() === 3, "the start of the third child");
 			if (isNewest) {
 				stage.world.write("AGENTS.md", "Be brief.");
 				await run("three");
-				await eventually(() => up() === 5, "a child that knows what has changed, and its successor");
+				await eventually(() => up() === 5, "the start of an updated child and of the next spare child");
 			}
 			const [runs, children] = isNewest ? [3, 5] : [2, 3];
 			const asked = stage.childRequests(from);
@@ -220,7 +220,7 @@ for (const version of piVersions) {
 			test(`is ended by ${stop} while its call still arrives`, async () => {
 				const before = runDirectories();
 				await rpc.send({ type: "prompt", message: "endless" });
-				await eventually(() => up() === 1, "a child is up");
+				await eventually(() => up() === 1, "the start of a child");
 				await rpc.send({ type: stop });
 				await onlyPiIsLeft();
 				assert.equal(fresh(), 1);

@@ -51,7 +51,7 @@ async function quit(tui: Tui): Promise<void> {
 }
 
 /** Returns the terminal's content after pi has exited, as one line. */
-async function leftBy(tui: Tui): Promise<string> {
+async function outputOf(tui: Tui): Promise<string> {
 	return (await tui.scrollback()).replaceAll(/\s+/g, " ");
 }
 
@@ -108,8 +108,8 @@ for (const version of piVersions) {
 			const Continue = () => [say("I have gone on.")];
 			let stage: Stage;
 			/** The command in the last line that a pi has left, and the run that goes on. */
-			let told = "";
-			let kept = "";
+			let resumeCommand = "";
+			let detachedId = "";
 			before(async () => {
 				stage = await backgroundStage({ version, children: { wait, Continue } });
 			});
@@ -122,42 +122,42 @@ for (const version of piVersions) {
 				await tui.waitFor(/[●◐] loader .* I wait\./);
 				await quit(tui);
 				await stage.world.assertNothingLeft(endLimitMs);
-				const left = await leftBy(tui);
+				const output = await outputOf(tui);
 				const line = /1 background run ended with pi: (\w{8}) \(explorer "loader"\)\. .*`(\/subagents resume (\w{8}))`/;
-				const [whole, id, resume = "", named] = line.exec(left) ?? [];
-				assert.ok(whole, left);
+				const [whole, id, resume = "", named] = line.exec(output) ?? [];
+				assert.ok(whole, output);
 				assert.equal(id, named);
-				assert.equal(left.split("ended with pi").length, 2, "the line is printed once");
+				assert.equal(output.split("ended with pi").length, 2, "the line is printed once");
 				await tui.close();
-				told = resume;
+				resumeCommand = resume;
 			});
 
 			test("prints which background run continues without it", async () => {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
 				await tui.waitFor(/⚠ loader · explorer · .* · interrupted/);
-				await send(tui, told);
+				await send(tui, resumeCommand);
 				await tui.waitFor(/✓ resumed/);
 				await tui.waitFor("Heard success: ");
 				stage.configure({ background: { onExit: "keep" } });
 				await send(tui, spawn({ task: "wait for it", label: "detached", runTimeoutSeconds: 600 }));
 				await tui.waitFor(/[●◐] detached .* I wait\./);
 				await quit(tui);
-				const left = await leftBy(tui);
+				const output = await outputOf(tui);
 				const line =
 					/1 background run continues without pi: (\w{8}) \(explorer "detached"\)\. .*`(\/subagents list all)`/;
-				const [whole, id = "", list = ""] = line.exec(left) ?? [];
-				assert.ok(whole, left);
-				assert.doesNotMatch(left, /ended with pi/, "no resumed run is reported as ended with pi");
-				kept = id;
-				told = list;
+				const [whole, id = "", list = ""] = line.exec(output) ?? [];
+				assert.ok(whole, output);
+				assert.doesNotMatch(output, /ended with pi/, "no resumed run is reported as ended with pi");
+				detachedId = id;
+				resumeCommand = list;
 			});
 
 			test("finds that run by the printed command; quits on two Ctrl+C during a run", async () => {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
 				await tui.waitFor(/[●◐] detached .* I wait\./);
-				await send(tui, told);
-				await tui.waitFor(new RegExp(`${kept} · explorer "detached" · running`));
-				await send(tui, `/subagents stop ${kept}`);
+				await send(tui, resumeCommand);
+				await tui.waitFor(new RegExp(`${detachedId} · explorer "detached" · running`));
+				await send(tui, `/subagents stop ${detachedId}`);
 				await tui.waitFor(/✓ stopped/);
 				await send(tui, hanging);
 				await tui.waitFor("I begin.");

@@ -37,23 +37,23 @@ for (const version of piVersions) {
 				const rpc = startRpc(stage.world);
 				await rpc.send({ type: "prompt", message: "both of them" });
 				const listed = /^● #1 .* · running .*\n +a call waits for it\n● #2 .* · running /m;
-				const list = await rpc.tells("/subagents list", listed);
+				const list = await rpc.untilNotice("/subagents list", listed);
 				const idOf = (agent: string) =>
 					new RegExp(`^● #\\d {2}(\\w{8}) · ${agent} · \`[wh]\\w+ \\w+.* · running`, "m").exec(list)?.[1];
 				const [explorer, reviewer] = [idOf("explorer"), idOf("reviewer")];
 				assert.ok(explorer && reviewer, list);
-				assert.match(await rpc.told(`/subagents info ${explorer}`), /a call waits for it/);
-				await rpc.tells(`/subagents log ${explorer}`, /I look\./);
-				const sent = await rpc.told(`/subagents send ${explorer} Be brief.`);
+				assert.match(await rpc.notices(`/subagents info ${explorer}`), /a call waits for it/);
+				await rpc.untilNotice(`/subagents log ${explorer}`, /I look\./);
+				const sent = await rpc.notices(`/subagents send ${explorer} Be brief.`);
 				assert.match(sent, /^✓ sent to \w{8} \(explorer\), which reads it before its next turn$/m);
-				const stopped = await rpc.told(`/subagents stop ${reviewer}`);
+				const stopped = await rpc.notices(`/subagents stop ${reviewer}`);
 				assert.match(stopped, /^✓ stopped \w{8} \(reviewer\) and everything it had started$/m);
 				assert.equal(
 					rpc.log.events.filter(({ type }) => type === "tool_execution_end").length,
 					0,
 					"the call continues",
 				);
-				assert.match(await rpc.told("/subagents stop nobody"), /there is no run `nobody`/);
+				assert.match(await rpc.notices("/subagents stop nobody"), /there is no run `nobody`/);
 
 				gate.open();
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
@@ -63,9 +63,9 @@ for (const version of piVersions) {
 					{ agent: "explorer", outcome: "completed" },
 					{ agent: "reviewer", outcome: "aborted" },
 				]);
-				const heard = stage.childRequests().some(({ userText }) => userText === "Be brief.");
-				assert.ok(heard, "the child has read the message");
-				assert.doesNotMatch(await rpc.told("/subagents list"), /a call waits for it/);
+				const wasReceived = stage.childRequests().some(({ userText }) => userText === "Be brief.");
+				assert.ok(wasReceived, "the child has read the message");
+				assert.doesNotMatch(await rpc.notices("/subagents list"), /a call waits for it/);
 				assert.equal(stage.server.requests.filter(({ isParent }) => isParent).length, 2, "no result was announced");
 				await rpc.close();
 			} finally {

@@ -38,10 +38,10 @@ for (const version of piVersions) {
 			});
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await rpc.told("/subagents background"), /no call waits for a sub-agent/);
+				assert.match(await rpc.notices("/subagents background"), /no call waits for a sub-agent/);
 				await rpc.send({ type: "prompt", message: delegate(waits, waits) });
-				await rpc.tells("/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
-				const moved = await rpc.told("/subagents background");
+				await rpc.untilNotice("/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
+				const moved = await rpc.notices("/subagents background");
 				assert.equal(moved.match(/^✓ \w{8} \(explorer\) continues in the background/gm)?.length, 2, moved);
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
 				const ends = rpc.log.toolEnds("subagent");
@@ -55,7 +55,7 @@ for (const version of piVersions) {
 				for (const end of ends) assert.match(textOf(end), /moved this to the background.*will arrive as a message/s);
 				// Later events of the turn no longer reach them.
 				await rpc.send({ type: "abort" });
-				const list = await rpc.told("/subagents list");
+				const list = await rpc.notices("/subagents list");
 				assert.match(list, /^● #1 .*running[\s\S]*^● #2 .*running/m);
 				assert.doesNotMatch(list, /a call waits for it/);
 				gate.open();
@@ -78,7 +78,7 @@ for (const version of piVersions) {
 			try {
 				const tui = await startTui(stage.world, { prompt: delegate(waits) });
 				await tui.waitFor(/subagent explorer[\s\S]*wait for it/);
-				await eventually(() => stage.childRequests().length > 0, "the child at work");
+				await eventually(() => stage.childRequests().length > 0, "the request of the child");
 				await tui.press("M-g");
 				const seen = await tui.waitFor(/subagent explorer.*in the background/);
 				assert.match(seen, /\(explorer\) continues in the background: its result arrives as a message/);
@@ -96,7 +96,7 @@ for (const version of piVersions) {
 			const stage = await backgroundStage({ version, children: { wait } });
 			try {
 				const tui = await startTui(stage.world, { prompt: delegate(waits) });
-				await eventually(() => stage.childRequests().length > 0, "the child at work");
+				await eventually(() => stage.childRequests().length > 0, "the request of the child");
 				await tui.type("/subagents");
 				await tui.press("Enter");
 				await tui.waitFor(/wait for it[\s\S]*b background/);
@@ -127,14 +127,14 @@ for (const version of piVersions) {
 			});
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await rpc.told("/subagents run explorer"), /the task for `explorer` is missing/);
-				assert.match(await rpc.told("/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
-				const started = await rpc.told("/subagents run explorer say one");
+				assert.match(await rpc.notices("/subagents run explorer"), /the task for `explorer` is missing/);
+				assert.match(await rpc.notices("/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
+				const started = await rpc.notices("/subagents run explorer say one");
 				assert.match(started, /^✓ started \w{8} \(explorer\) in the background: its result arrives as a message$/m);
 				await rpc.log.waitFor(says("Heard success: one"));
 				await rpc.send({ type: "prompt", message: delegate(waits) });
-				await rpc.tells("/subagents list", /a call waits for it/);
-				assert.match(await rpc.told("/subagents run explorer say two"), /^✓ started/m);
+				await rpc.untilNotice("/subagents list", /a call waits for it/);
+				assert.match(await rpc.notices("/subagents run explorer say two"), /^✓ started/m);
 				gate.open();
 				await rpc.log.waitFor(says("Heard success: two"), 30_000);
 				await rpc.close();

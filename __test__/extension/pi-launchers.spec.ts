@@ -62,8 +62,8 @@ for (const version of piVersions) {
 					"the remote child has no shell",
 				);
 			}
-			const told = await rpc.told("/subagents doctor");
-			assert.match(told, new RegExp(`\`far\`: pi ${version.replaceAll(".", "\\.")} with our guard in`), told);
+			const report = await rpc.notices("/subagents doctor");
+			assert.match(report, new RegExp(`\`far\`: pi ${version.replaceAll(".", "\\.")} with our guard in`), report);
 			assert.deepEqual(readdirSync(join(far, "home", ".pi-subagent")).length, 2, "each run has one session");
 		});
 
@@ -85,8 +85,11 @@ for (const version of piVersions) {
 				assert.match(text, /^hello/, run.error);
 				assert.ok(run.durationMs > 0 && run.durationMs <= took, `${run.durationMs} of ${took} ms`);
 				const session = readFileSync(run.sessionFile ?? "", "utf8");
-				const said = Date.parse(JSON.parse(session.split("\n", 1)[0] ?? "").timestamp);
-				assert.ok(Math.abs(said - began - days * 86_400_000) < 3_600_000, `the remote clock shows ${new Date(said)}`);
+				const startedAt = Date.parse(JSON.parse(session.split("\n", 1)[0] ?? "").timestamp);
+				assert.ok(
+					Math.abs(startedAt - began - days * 86_400_000) < 3_600_000,
+					`the remote clock shows ${new Date(startedAt)}`,
+				);
 			});
 		}
 	});

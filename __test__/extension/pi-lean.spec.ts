@@ -267,7 +267,7 @@ for (const version of piVersions) {
 			return skills.filter((name) => systemText.includes(name));
 		}
 
-		function heard({ systemText }: ModelRequest): string[] {
+		function knownContexts({ systemText }: ModelRequest): string[] {
 			return contexts.filter((text) => systemText.includes(text));
 		}
 
@@ -282,7 +282,7 @@ for (const version of piVersions) {
 			);
 			const [request] = stage.server.requests;
 			assert.ok(request);
-			assert.deepEqual([knownSkills(request), heard(request)], [skills, contexts]);
+			assert.deepEqual([knownSkills(request), knownContexts(request)], [skills, contexts]);
 			const all = Object.keys(kinds).filter((kind) => kind !== "servers" || version === newestPi);
 			assert.deepEqual(kindsIn(recordOf("parent")), all.sort());
 			assert.match(request.systemText, /The user has more to say/);
@@ -299,7 +299,7 @@ for (const version of piVersions) {
 				[seen.kinds, seen.extensions, seen.server, seen.request.toolNames],
 				[["context"], [], false, ["read"]],
 			);
-			assert.deepEqual([heard(seen.request), knownSkills(seen.request)], [contexts, []]);
+			assert.deepEqual([knownContexts(seen.request), knownSkills(seen.request)], [contexts, []]);
 			assert.doesNotMatch(seen.request.systemText, /was here|The user has more to say|mcp_servers/);
 			assert.match(seen.request.systemText, /You are plain\./);
 			assert.ok(seen.argv.includes("--no-themes") && seen.argv.includes("--no-prompt-templates"));
@@ -310,7 +310,7 @@ for (const version of piVersions) {
 			configure({ inheritContext: "none" });
 			try {
 				for (const seen of [...byAgent, await run("plain")]) {
-					assert.deepEqual([seen.kinds, heard(seen.request)], [[], []]);
+					assert.deepEqual([seen.kinds, knownContexts(seen.request)], [[], []]);
 				}
 			} finally {
 				configure();

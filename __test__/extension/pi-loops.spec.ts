@@ -28,12 +28,12 @@ for (const version of piVersions) {
 		test("a warned child may still answer, and a child that continues is ended", async () => {
 			const rpc = startRpc(stage.world);
 			await rpc.prompt(delegate({ agent: "explorer", task: "listens" }));
-			const heard = lastEnd(rpc.log);
-			assert.equal(heard.isError, false, textOf(heard));
-			assert.match(textOf(heard), /I was told\./);
+			const end = lastEnd(rpc.log);
+			assert.equal(end.isError, false, textOf(end));
+			assert.match(textOf(end), /I was told\./);
 			// A scripted model is faster than the message: it may continue for a turn or two.
 			assert.match(
-				String(detailsOf(heard).results[0]?.diagnostics),
+				String(detailsOf(end).results[0]?.diagnostics),
 				/repeated `read README\.md` \d+ times.* got a warning/,
 			);
 

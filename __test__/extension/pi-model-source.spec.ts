@@ -156,7 +156,7 @@ for (const version of piVersions) {
 
 		test("reaches the child, is redacted, and is in no argument and no variable", async () => {
 			let seen = "";
-			const tell = () => {
+			const record = () => {
 				const processes = survivors(mark).filter(({ command }) => !command.includes("--api-key"));
 				const read = ({ pid, command }: { pid: number; command: string }) => {
 					try {
@@ -169,7 +169,7 @@ for (const version of piVersions) {
 				return [say(`The key is ${key}.`)];
 			};
 			let mark = "";
-			await staged({ children: { tell } }, async (stage) => {
+			await staged({ children: { tell: record } }, async (stage) => {
 				mark = stage.world.mark;
 				const prompt = delegate({ agent: "explorer", task: "tell me" });
 				const { log, stderr } = await runJson(stage.world, prompt, { args: withKey });

@@ -140,7 +140,7 @@ for (const version of piVersions) {
 					const auth = logIn(stage, gateway);
 					const rpc = startRpc(stage.world);
 					await gateway.asked;
-					await eventually(() => readFileSync(auth, "utf8").includes("second"), "the token is refreshed");
+					await eventually(() => readFileSync(auth, "utf8").includes("second"), "the refreshed token");
 					await rpc.close();
 				});
 			} finally {
@@ -177,7 +177,7 @@ for (const version of piVersions) {
 						await stage.server.waitFor(({ userText }) => userText === "wait");
 						const before = files(stage);
 						begin.open();
-						await eventually(() => isUp(stage), "the child is up before its call is complete");
+						await eventually(() => isUp(stage), "the start of the child before its call is complete");
 						await delay(restlessMs);
 						assert.deepEqual(gateway.requests, []);
 						assert.deepEqual(differences(before, files(stage)), []);

@@ -60,7 +60,7 @@ const children = {
 };
 
 /** A hook, or another extension, that tells that it was loaded. */
-const tells = (watches: boolean) => `import { appendFileSync } from "node:fs";
+const extensionSource = (watches: boolean) => `import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 appendFileSync(process.env.LOADED, fileURLToPath(import.meta.url) + "\\n");
 export default (pi) => { ${watches ? 'pi.on("tool_call", () => undefined);' : ""} };
@@ -69,11 +69,11 @@ export default (pi) => { ${watches ? 'pi.on("tool_call", () => undefined);' : ""
 /** Every way in which pi finds extensions; those under \`no\` it does not load. */
 function layOut(stage: Stage, ignores: boolean): void {
 	const { world } = stage;
-	const put = (path: string, text = tells(true)) => world.writeAgentDir(path, text);
+	const put = (path: string, text = extensionSource(true)) => world.writeAgentDir(path, text);
 	const manifest = (extensions: unknown, more = {}) =>
 		JSON.stringify({ version: "1.2.3", ...more, pi: { extensions } });
 	put("extensions/file.ts");
-	put("extensions/plain.ts", tells(false));
+	put("extensions/plain.ts", extensionSource(false));
 	put("extensions/no.ts");
 	put("extensions/no-exact.js");
 	put("extensions/folder/index.ts");
@@ -111,7 +111,7 @@ function layOut(stage: Stage, ignores: boolean): void {
 		put("extensions/.gitignore", "ignored.ts\n");
 		put("extensions/ignored.ts");
 	}
-	world.write(".pi/extensions/project.ts", tells(true));
+	world.write(".pi/extensions/project.ts", extensionSource(true));
 	const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8"));
 	writeFileSync(
 		join(world.agentDir, "settings.json"),
@@ -199,7 +199,7 @@ for (const version of piVersions) {
 			beforeEach(() => stage.configure({ allowWrite: true }));
 			after(() => stage.close());
 
-			async function told(task: string, agent = "worker") {
+			async function resultOf(task: string, agent = "worker") {
 				await rpc.prompt(delegate({ agent, task }));
 				return lastEnd(rpc.log);
 			}
@@ -207,7 +207,7 @@ for (const version of piVersions) {
 			const hasVictim = () => existsSync(join(stage.world.cwd, "victim/file"));
 
 			test("refuse the same calls in a child and no others, including hooks of the command line", async () => {
-				assert.match(textOf(await told("wipe it")), /It said: The hook says no\. No shredding\. fine/);
+				assert.match(textOf(await resultOf("wipe it")), /It said: The hook says no\. No shredding\. fine/);
 				assert.ok(hasVictim());
 			});
 
@@ -231,14 +231,14 @@ for (const version of piVersions) {
 					return answers[asked.length - 1];
 				};
 				// In between the child checks the files.
-				assert.match(textOf(await told("ask before")), /It said: The hook says no\. file /);
+				assert.match(textOf(await resultOf("ask before")), /It said: The hook says no\. file /);
 				assert.ok(!existsSync(join(stage.world.cwd, "kept")));
 				const question = ["worker asks: Dangerous", "rm -rf kept"];
 				assert.deepEqual(asked, [question, question]);
 			});
 
 			test("are named by agents, and this package is not one", async () => {
-				const text = await rpc.told("/subagents agents");
+				const text = await rpc.notices("/subagents agents");
 				const lines = [...text.matchAll(/^ {4}hooks +(.*)$/gm)].map(([, line]) => line);
 				const paths = "~/.pi/agent/elsewhere/named.ts, ~/.pi/agent/extensions/hook.ts";
 				assert.ok(lines.length > 0 && lines.every((line) => line === paths), text);
@@ -247,7 +247,7 @@ for (const version of piVersions) {
 
 			test("apply in a child that loads all extensions, too", async () => {
 				stage.configure({ allowWrite: true, inheritExtensions: "all" });
-				assert.match(textOf(await told("wipe it")), /It said: The hook says no\. No shredding\. fine/);
+				assert.match(textOf(await resultOf("wipe it")), /It said: The hook says no\. No shredding\. fine/);
 				assert.ok(hasVictim());
 			});
 
@@ -256,13 +256,13 @@ for (const version of piVersions) {
 				const broken = `if (process.env.PI_SUBAGENT_CHILD) throw new Error("its rules are gone");\n${hook}`;
 				writeFileSync(hookPath, broken);
 				const from = stage.server.requests.length;
-				const end = await told("wipe it");
+				const end = await resultOf("wipe it");
 				assert.equal(end.isError, true);
 				const words = `refused: the permission hook \`${hookPath.replace(stage.world.home, "~")}\` did not load`;
 				assert.ok(textOf(end).includes(words) && textOf(end).includes("its rules are gone"), textOf(end));
 				assert.equal(stage.childRequests(from).length, 0, "no child sends a request");
 				if (allows("landlock")) {
-					const end = await told("say that I need no hook", "explorer");
+					const end = await resultOf("say that I need no hook", "explorer");
 					assert.equal(textOf(end), "that I need no hook");
 				}
 				assert.ok(hasVictim());

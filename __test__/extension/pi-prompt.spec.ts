@@ -83,11 +83,11 @@ for (const version of piVersions) {
 			);
 			assert.equal(system.size, 1, "the system prompt is the same in every turn");
 			for (const text of system) {
-				const said = surface.tools.flatMap(({ promptSnippet, promptGuidelines }) => [
+				const guidelines = surface.tools.flatMap(({ promptSnippet, promptGuidelines }) => [
 					...(promptSnippet ? [promptSnippet] : []),
 					...promptGuidelines,
 				]);
-				for (const part of [heading, ...said]) {
+				for (const part of [heading, ...guidelines]) {
 					assert.equal(countIn(text, part), 1, part);
 				}
 			}

@@ -22,8 +22,10 @@ const guardMs = 700;
 
 /** Returns the answers that the children got, by the word of their question. */
 function answers(stage: Stage): Record<string, string> {
-	const told = stage.childRequests().flatMap(({ systemText }) => [...systemText.matchAll(/^Answer to (\w+): (\w+)/gm)]);
-	return Object.fromEntries(told.map(([, word, answer]) => [word, answer]));
+	const matches = stage
+		.childRequests()
+		.flatMap(({ systemText }) => [...systemText.matchAll(/^Answer to (\w+): (\w+)/gm)]);
+	return Object.fromEntries(matches.map(([, word, answer]) => [word, answer]));
 }
 
 const task = (word: string, limit = "") => ({ agent: "explorer", task: `say done ${word} ${limit}`.trim() });

@@ -87,10 +87,10 @@ for (const version of piVersions) {
 		});
 
 		test("come one at a time from several children at once", async () => {
-			const [open, most]: [UiRequest[], number[]] = [[], []];
+			const [open, counts]: [UiRequest[], number[]] = [[], []];
 			user = (asked) => {
 				open.push(asked);
-				most.push(open.length);
+				counts.push(open.length);
 				setImmediate(() => {
 					open.splice(open.indexOf(asked), 1);
 					rpc.pi.child.stdin?.write(
@@ -100,7 +100,7 @@ for (const version of piVersions) {
 				return undefined;
 			};
 			await rpc.prompt(delegate(request, request, request));
-			assert.deepEqual([most.length, Math.max(...most)], [12, 1]);
+			assert.deepEqual([counts.length, Math.max(...counts)], [12, 1]);
 		});
 
 		test("do not delay an aborted run", async () => {

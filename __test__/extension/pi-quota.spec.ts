@@ -37,7 +37,7 @@ for (const version of piVersions) {
 			// One task tries in vain.
 			await tui.type("/subagents resume last");
 			await tui.press("Enter");
-			await eventually(() => stage.childRequests().length === 3, "one more request");
+			await eventually(() => stage.childRequests().length === 3, "the third request of the children");
 			await tui.waitFor(/8 waiting for quota/);
 			isUsedUp = false;
 			await tui.type("/subagents resume last");

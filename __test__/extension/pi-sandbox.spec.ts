@@ -221,7 +221,7 @@ interface Seen {
 function attacker(user: number | undefined, target: () => Target, seen: Seen): (request: ModelRequest) => Step[] {
 	let before: Snapshot | undefined;
 	// The run's own directories are the only exception: no other process writes in pi's directory while the child works.
-	const look = () => {
+	const inspect = () => {
 		const own = join(target().stage.world.agentDir, "subagents", "scratch");
 		return target().look([join(seen.run, "session.jsonl"), own]);
 	};
@@ -230,7 +230,7 @@ function attacker(user: number | undefined, target: () => Target, seen: Seen): (
 		switch (toolAnswers.length) {
 			case 0:
 				seen.run = target().stage.runDirectory();
-				before = look();
+				before = inspect();
 				return [say("I work."), call("read", { path: "README.md" }), call("bash", { command: work(user) })];
 			case 2:
 				return [call("bash", { command: `${findWarden}\n${each(mutations, attemptsFor(user))}` })];
@@ -238,7 +238,7 @@ function attacker(user: number | undefined, target: () => Target, seen: Seen): (
 				return [call("bash", { command: plant(seen.run) })];
 			default:
 				assert.ok(before);
-				seen.changes = differences(before, look());
+				seen.changes = differences(before, inspect());
 				return [say("Every attempt was made.")];
 		}
 	};
@@ -287,12 +287,12 @@ async function attack(version: string, user: number | undefined, say: (line: str
 			const hosts = ["sessions", "models-store.json", "subagents", "subagent-trees"].map((name) =>
 				join(world.agentDir, name),
 			);
-			const look = () => {
+			const inspect = () => {
 				const all = new Map(there().look(hosts));
 				all.delete(world.agentDir);
 				return all;
 			};
-			const before = look();
+			const before = inspect();
 			const who = user === undefined ? {} : { user };
 			const prompt = delegate({ agent: "explorer", task: "attack everything" });
 			const { log } = await runJson(world, prompt, { cwd: target.tree, env: target.env, limitMs, ...who });
@@ -300,7 +300,7 @@ async function attack(version: string, user: number | undefined, say: (line: str
 
 			assert.deepEqual([run.outcome, run.output], ["completed", "Every attempt was made."], run.error);
 			assert.deepEqual(seen.changes, [], "no file changed during the run");
-			assert.deepEqual(differences(before, look()), [], "no file changed after the run");
+			assert.deepEqual(differences(before, inspect()), [], "no file changed after the run");
 			assert.ok(target.hasVictim, "the process outside still runs");
 			assert.equal(run.sandbox?.enforced, true);
 			assert.deepEqual(run.sandbox?.mechanism.toSorted(), sandboxOf(user), run.sandbox?.reason);
@@ -336,8 +336,8 @@ async function attack(version: string, user: number | undefined, say: (line: str
 				[],
 			);
 			assert.equal(run.sessionFile, join(seen.run, "session.jsonl"));
-			for (const said of ["attack everything", "I work.", "remount", "Every attempt was made."]) {
-				assert.ok(conversation(run).includes(said), said);
+			for (const text of ["attack everything", "I work.", "remount", "Every attempt was made."]) {
+				assert.ok(conversation(run).includes(text), text);
 			}
 			assert.ok(!existsSync(`${world.agentDir}.old`));
 		} finally {

@@ -40,7 +40,7 @@ async function sessionFile(rpc: RpcSession): Promise<string> {
 }
 
 /** Waits until the model has read a message, and rests. */
-async function heard(rpc: RpcSession, text: string, from = 0): Promise<void> {
+async function untilRead(rpc: RpcSession, text: string, from = 0): Promise<void> {
 	await rpc.log.waitFor(says(text), 15_000, from);
 	await rpc.log.waitFor(({ type }) => type === "agent_settled", 15_000, rpc.log.events.findLastIndex(says(text)));
 }
@@ -73,7 +73,7 @@ for (const version of piVersions) {
 			t.after(() => stage.close());
 			await rpc.prompt(delegate({ agent: "explorer", task: "say three files" }));
 			await rpc.prompt(spawn({ task: "say four tests", label: "tests" }));
-			await heard(rpc, "Heard success");
+			await untilRead(rpc, "Heard success");
 
 			const list = await used(rpc, "sessions_list", {});
 			assert.deepEqual(
@@ -106,8 +106,8 @@ for (const version of piVersions) {
 			const from = rpc.log.events.length;
 			const sent = await used(rpc, "sessions_send", { sessionKey: foreground, message: "say six files" });
 			assert.deepEqual([sent.isError, sent.answer.status], [false, "accepted"]);
-			await heard(rpc, "Heard success", from);
-			await eventually(() => announcementsIn(file).length === 2, "the call's run is told when it goes on");
+			await untilRead(rpc, "Heard success", from);
+			await eventually(() => announcementsIn(file).length === 2, "the announcement of the continued run");
 			assert.deepEqual(runIds(await used(rpc, "sessions_list", {})).sort(), [background, foreground].sort());
 
 			// A reply in the session is not delivered again when it is reopened.

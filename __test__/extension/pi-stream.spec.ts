@@ -101,14 +101,14 @@ for (const version of piVersions) {
 		});
 
 		test("a child is warned before its time is up, and its answer is the result", async () => {
-			const told = await run("hurries", {
+			const warned = await run("hurries", {
 				inheritExtensions: "none",
 				timeoutMs: 8_000,
 				loop: { warnAfter: 0, stopAfter: 0 },
 			});
-			assert.equal(told.isError, false, told.text);
-			assert.match(told.text, /What I have\./);
-			assert.ok(told.single.durationMs >= 6_300, `${told.single.durationMs} ms`);
+			assert.equal(warned.isError, false, warned.text);
+			assert.match(warned.text, /What I have\./);
+			assert.ok(warned.single.durationMs >= 6_300, `${warned.single.durationMs} ms`);
 		});
 
 		test("a child whose time is up reports its findings, without tools and within a time limit", async () => {

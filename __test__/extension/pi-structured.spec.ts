@@ -109,7 +109,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		async function heard(task: string) {
+		async function delegated(task: string) {
 			const rpc = startRpc(stage.world);
 			const from = stage.server.requests.length;
 			await rpc.prompt(delegate({ agent: "counter", task }));
@@ -117,7 +117,7 @@ for (const version of piVersions) {
 		}
 
 		test("a value that pi accepts ends the work, without a further request", async () => {
-			const { end, requests } = await heard("right");
+			const { end, requests } = await delegated("right");
 			assert.equal(end.isError, false, textOf(end));
 			assert.deepEqual(detailsOf(end).results[0]?.structured, whole);
 			assert.match(textOf(end), /^I have counted\.\n\n```json\n\{\n {2}"count": 2,/);
@@ -127,20 +127,20 @@ for (const version of piVersions) {
 		});
 
 		test("a value that pi rejects goes back to the model", async () => {
-			const { end, requests } = await heard("corrected");
+			const { end, requests } = await delegated("corrected");
 			assert.deepEqual(detailsOf(end).results[0]?.structured, whole, textOf(end));
 			assert.equal(requests.length, 3);
 			assert.match(JSON.stringify(requests.at(-1)?.toolAnswers), /count/);
 		});
 
 		test("a text without a value is a failure, and is kept", async () => {
-			const { end } = await heard("talks");
+			const { end } = await delegated("talks");
 			assert.equal(end.isError, true);
 			assert.match(textOf(end), /has not submitted a result[\s\S]*partial output:\n```text\nThere are two\./);
 		});
 
 		test("a large value is stored whole in a file", async () => {
-			const { end } = await heard("many");
+			const { end } = await delegated("many");
 			const [single] = detailsOf(end).results;
 			assert.equal(single?.structured, undefined);
 			const value = JSON.parse(readFileSync(single?.structuredFile ?? "", "utf8")) as typeof whole;
@@ -152,8 +152,10 @@ for (const version of piVersions) {
 			stage.configure({ protocol: "json" });
 			const outputSchema = { type: "array", items: { type: "string" } };
 			const { log } = await runJson(stage.world, spawn({ agentId: "explorer", task: "list", outputSchema }));
-			const told = log.events.map((event) => JSON.stringify(event)).find((event) => event.includes("Status: success"));
-			assert.match(told ?? log.answer, /\[\\+n {2}\\+"a\\+",\\+n {2}\\+"b\\+"\\+n\]/);
+			const announcement = log.events
+				.map((event) => JSON.stringify(event))
+				.find((event) => event.includes("Status: success"));
+			assert.match(announcement ?? log.answer, /\[\\+n {2}\\+"a\\+",\\+n {2}\\+"b\\+"\\+n\]/);
 			stage.configure({});
 		});
 
@@ -161,10 +163,10 @@ for (const version of piVersions) {
 			test(`a schema of a generator is checked and its result delivered: ${task}`, async () => {
 				const from = stage.server.requests.length;
 				const { log } = await runJson(stage.world, spawn({ agentId: "explorer", task, outputSchema }));
-				const told = log.events
+				const announcement = log.events
 					.map((event) => JSON.stringify(event))
 					.find((event) => event.includes("Status: success"));
-				assert.match(told ?? log.answer, /root|\\+"at\\+": 7/);
+				assert.match(announcement ?? log.answer, /root|\\+"at\\+": 7/);
 				const isSubmitting = ({ tools }: ModelRequest) =>
 					tools.some(({ function: { name } }) => name === "submit_result");
 				const requests = stage.childRequests(from).filter(isSubmitting);

@@ -35,7 +35,7 @@ const goneMs = 5_000;
 /** The time limit for the start of pi, of its child and of the child's shell. */
 const upMs = 30_000;
 
-const lookEveryMs = 20;
+const pollEveryMs = 20;
 
 /** A child that lets something get away and then does what `next` says. */
 function letting(next: () => Step[]): (request: ModelRequest) => Step[] {
@@ -73,7 +73,7 @@ async function eventually(stage: Stage, holds: (commands: string[]) => boolean, 
 	const deadline = performance.now() + limitMs;
 	while (!holds(commands(stage))) {
 		assert.ok(performance.now() < deadline, `these processes still run: ${commands(stage).join("\n")}`);
-		await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+		await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
 	}
 }
 
@@ -82,9 +82,9 @@ async function eventually(stage: Stage, holds: (commands: string[]) => boolean, 
  * a busy machine.
  */
 async function onlyPi(stage: Stage): Promise<void> {
-	const left = commands(stage).filter((command) => !/^\S*pi-subagent-warden( |$)/.test(command));
-	assert.equal(left.length, 1, `only pi itself remains, not:\n${left.join("\n")}`);
-	await eventually(stage, (left) => left.length === 1, goneMs);
+	const remaining = commands(stage).filter((command) => !/^\S*pi-subagent-warden( |$)/.test(command));
+	assert.equal(remaining.length, 1, `only pi itself remains, not:\n${remaining.join("\n")}`);
+	await eventually(stage, (running) => running.length === 1, goneMs);
 }
 
 const isOut = (commands: string[]) => commands.includes(stray);
@@ -125,7 +125,7 @@ for (const version of piVersions) {
 
 				await letStay(stage, rpc);
 				await killPi(rpc);
-				await eventually(stage, (left) => left.length === 0, goneMs);
+				await eventually(stage, (remaining) => remaining.length === 0, goneMs);
 			});
 		});
 
@@ -137,7 +137,7 @@ for (const version of piVersions) {
 				await tui.press("C-c");
 				await tui.press("C-c");
 				assert.equal(await tui.ended(), 0);
-				await eventually(stage, (left) => left.length === 0, goneMs);
+				await eventually(stage, (remaining) => remaining.length === 0, goneMs);
 				await tui.close();
 			});
 		});
@@ -173,7 +173,7 @@ for (const version of piVersions) {
 				await reload(rpc);
 				assert.ok(isOut(commands(stage)), "the run continues");
 				await rpc.close();
-				await eventually(stage, (left) => left.length === 0, goneMs);
+				await eventually(stage, (remaining) => remaining.length === 0, goneMs);
 			});
 		});
 	});
@@ -187,8 +187,8 @@ test("with only a process group a process survives the run's own end and SIGKILL
 		const rpc = startRpc(stage.world);
 		await rpc.prompt(leaving);
 		assert.ok(isOut(commands(stage)));
-		const left = survivors(stage.world.mark).filter(({ command }) => command === stray);
-		for (const { pid } of left) process.kill(pid, "SIGKILL");
+		const remaining = survivors(stage.world.mark).filter(({ command }) => command === stray);
+		for (const { pid } of remaining) process.kill(pid, "SIGKILL");
 		await eventually(stage, (commands) => !isOut(commands), goneMs);
 
 		await letStay(stage, rpc);

@@ -169,7 +169,7 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 			configure(stage, "From devkit-pi");
 
 			const rpc = startRpc(world);
-			assert.match(await rpc.told("/subagents doctor"), /✓ configuration +~\/\.pi\/agent\/subagents\.json\n/);
+			assert.match(await rpc.notices("/subagents doctor"), /✓ configuration +~\/\.pi\/agent\/subagents\.json\n/);
 			assert.equal(
 				await answer(rpc, "researcher", "search now"),
 				"web_search: definition,references,symbols,diagnostics",
@@ -195,7 +195,7 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 			writeFileSync(file, readFileSync(file, "utf8").replace('"haiku"', '"thinker"'));
 
 			const rpc = startRpc(world);
-			assert.doesNotMatch(await rpc.told("/subagents agents"), /CONFIG_/);
+			assert.doesNotMatch(await rpc.notices("/subagents agents"), /CONFIG_/);
 			await rpc.prompt(spawn({ task: "say hello", agentId: "research", label: "look", cleanup: "keep" }));
 			await rpc.log.waitFor(says("Heard success: hello"), 30_000);
 			const child = stage.server.requests.find(
@@ -204,14 +204,14 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 			assert.ok(child, "the child has sent a request");
 			assert.match(child.systemText, /The camera is called porch\./);
 			assert.deepEqual([child.model, child.toolNames], ["scripted-thinker", ["read"]]);
-			assert.match(await rpc.told("/subagents list"), /research "look" · completed/);
+			assert.match(await rpc.notices("/subagents list"), /research "look" · completed/);
 			// An agent's limit counts in the background, the key for all runs does not.
 			stage.configure({ timeoutMs: 60_000, agents: { "*": { timeoutMs: 1_500 } } });
 			await rpc.prompt(spawn({ task: "hang now", agentId: "research" }));
 			await rpc.log.waitFor(says("Heard timeout"), 30_000);
 			// OpenClaw's word for the shell is understood, and reported.
 			stage.configure({ tools: { deny: ["exec"] } });
-			assert.match(await rpc.told("/subagents agents"), /no tool has the name `exec`; it denies `bash`/);
+			assert.match(await rpc.notices("/subagents agents"), /no tool has the name `exec`; it denies `bash`/);
 			await rpc.close();
 		} finally {
 			await stage.close();
@@ -237,7 +237,7 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 					return { confirmed: true };
 				},
 			});
-			assert.match(await rpc.told("/subagents agents"), /✗ code-reviewer .*`sonnet`.*needs a login/s);
+			assert.match(await rpc.notices("/subagents agents"), /✗ code-reviewer .*`sonnet`.*needs a login/s);
 			assert.match(await answer(rpc, "code-reviewer"), /`sonnet`.*needs a login/);
 			const file = join(world.agentDir, "subagents.json");
 			const { subagents } = JSON.parse(readFileSync(file, "utf8"));

@@ -22,7 +22,7 @@ import { allows } from "../support/warden.ts";
 const able = allows("landlock") && allows("tools") && allows("mount-ns") && allows("tmp");
 
 /** Prints the output of a command on one line. */
-const told = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | tail -n 3 | head -c 400 | tr '\\n' ' ')"; }
+const reportFunction = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | tail -n 3 | head -c 400 | tr '\\n' ' ')"; }
 have() { command -v "$1" >/dev/null || { echo missing; exit; }; }
 python() { if [ -x /usr/bin/python3 ]; then /usr/bin/python3 "$@"; else have python3; python3 "$@"; fi; }`;
 
@@ -113,8 +113,11 @@ for (const version of piVersions) {
 		});
 
 		/** The output of one child's shell, by the names of the commands. */
-		async function said(lines: string[], subagents: Record<string, unknown>): Promise<[Map<string, string>, string]> {
-			script = [told, ...lines].join("\n");
+		async function answersOf(
+			lines: string[],
+			subagents: Record<string, unknown>,
+		): Promise<[Map<string, string>, string]> {
+			script = [reportFunction, ...lines].join("\n");
 			stage.configure(subagents);
 			const from = stage.server.requests.length;
 			await rpc.prompt(delegate({ agent: "explorer", task: "shell" }));
@@ -128,7 +131,7 @@ for (const version of piVersions) {
 		test("work in every place that a program uses, and stay private", async () => {
 			const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 			const lines = Object.entries(commands).map(([name, [command]]) => `told ${name} ${quoted(command)}`);
-			const [answers, reason] = await said(lines, {});
+			const [answers, reason] = await answersOf(lines, {});
 			for (const [name, [, prints]] of Object.entries(commands)) assert.match(answers.get(name) ?? "", prints, name);
 			assert.doesNotMatch(reason, /read-only/);
 			assert.equal(readFileSync(others, "utf8"), "of the person\n");
@@ -141,7 +144,7 @@ for (const version of piVersions) {
 				`told zsh "${commands.zsh?.[0].replaceAll('"', '\\"')}"`,
 				`told java "${commands.java?.[0]}"`,
 			];
-			const [answers, reason] = await said(lines, { sandbox: { metadata: false } });
+			const [answers, reason] = await answersOf(lines, { sandbox: { metadata: false } });
 			const [, dir] = /^(\S+) \1\/zsh -Djava\.io\.tmpdir="\1"/.exec(answers.get("variables") ?? "") ?? [];
 			assert.ok(dir?.startsWith(root), answers.get("variables"));
 			assert.match(answers.get("zsh") ?? "", /a document|missing/);

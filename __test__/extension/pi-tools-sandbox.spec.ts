@@ -28,7 +28,7 @@ import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts
 const cannot = allows("landlock") && allows("tools") ? false : "this machine cannot hold what tools start";
 
 /** Prints the output of a command on one line. */
-const told = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | head -c 400 | tr '\\n\\000' '  ')"; }`;
+const reportFunction = `told() { name=$1; shift; echo "$name: $( (eval "$*") 2>&1 | head -c 400 | tr '\\n\\000' '  ')"; }`;
 
 /** The command line of a process. */
 function commandOf(pid: string): string {
@@ -41,7 +41,7 @@ function commandOf(pid: string): string {
 
 /** Returns the output of each `told`. */
 function answersIn(text: string): Map<string, string> {
-	return new Map([...text.matchAll(/^(\w+): (.*)$/gm)].map(([, name = "", said = ""]) => [name, said.trim()]));
+	return new Map([...text.matchAll(/^(\w+): (.*)$/gm)].map(([, name = "", output = ""]) => [name, output.trim()]));
 }
 
 /** The result of a child that ran commands. */
@@ -126,7 +126,7 @@ for (const version of piVersions) {
 		const renew = () => rpc.send({ type: "new_session" });
 
 		test("reaches no network if it is off, while pi still reaches its model", async () => {
-			const command = `${told}\n${reach(stage.server.baseUrl)}\n${work}`;
+			const command = `${reportFunction}\n${reach(stage.server.baseUrl)}\n${work}`;
 			const { answers, run, requests } = await shellOf([command], { sandbox: { network: "off" } });
 			assert.match(answers.get("curl") ?? "", /^000 [1-9]/);
 			assert.match(answers.get("fetch") ?? "", /^E[A-Z]+$/);
@@ -147,15 +147,15 @@ for (const version of piVersions) {
 			for (const [script, expected] of rows) {
 				const { end, requests } = await shellOf(script);
 				assert.equal(requests.at(-1)?.toolAnswers.length, script.length);
-				const [said, note] = textOf(end).split("\n\n");
-				assert.equal(said, "Done.");
+				const [output, note] = textOf(end).split("\n\n");
+				assert.equal(output, "Done.");
 				if (expected) assert.match(note ?? "", expected, script.join());
 				else assert.equal(note, undefined, script.join());
 			}
 		});
 
 		test("reaches it by default, and its own work works", async () => {
-			const { answers, run } = await shellOf([`${told}\n${reach(stage.server.baseUrl)}\n${work}`]);
+			const { answers, run } = await shellOf([`${reportFunction}\n${reach(stage.server.baseUrl)}\n${work}`]);
 			assert.match(answers.get("curl") ?? "", /^[2-5]\d\d 0$/);
 			assert.match(answers.get("fetch") ?? "", /^[2-5]\d\d$/);
 			worked(answers);
@@ -163,7 +163,7 @@ for (const version of piVersions) {
 		});
 
 		test("reads no credentials, not pi's memory, environment or descriptors, and none of our files", async () => {
-			const command = `${told}
+			const command = `${reportFunction}
 told own_auth 'cat "$PI_CODING_AGENT_DIR/auth.json"'
 told own_models 'cat "$PI_CODING_AGENT_DIR/models.json"'
 told users_models 'cat "$HOME/.pi/agent/models.json"'
@@ -201,7 +201,7 @@ told project 'cat README.md'`;
 		});
 
 		test("reads nothing hidden without a private view, and its own work works", once, async () => {
-			const command = `${told}\n${work}
+			const command = `${reportFunction}\n${work}
 told users_auth 'cat "$HOME/.pi/agent/auth.json"'
 told ssh 'cat "$HOME/.ssh/id_made_up"'
 told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'`;
@@ -216,7 +216,7 @@ told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'`;
 		test("is sandboxed without namespaces, and its remaining processes are ended", {
 			skip: keepsNamespaces(),
 		}, async () => {
-			const command = `${told}\n${work}
+			const command = `${reportFunction}\n${work}
 told users_auth 'cat "$HOME/.pi/agent/auth.json"'
 told own_auth 'cat "$PI_CODING_AGENT_DIR/auth.json"'
 told store 'cat "$HOME/.pi/agent/subagents/auth/nobody.json"'
@@ -243,8 +243,8 @@ setsid env -i sleep 30171 >/dev/null 2>&1 &`;
 			assert.deepEqual(run.sandbox?.mechanism.toSorted(), ["landlock", "seccomp", "tool-sandbox"]);
 			assert.match(run.sandbox?.reason ?? "", /namespaces/);
 			assert.match(run.supervision ?? "", /^warden(\+cgroup)?$/);
-			const left = readdirSync("/proc").filter((pid) => commandOf(pid) === "sleep\x0030171\x00");
-			assert.deepEqual(left, []);
+			const remaining = readdirSync("/proc").filter((pid) => commandOf(pid) === "sleep\x0030171\x00");
+			assert.deepEqual(remaining, []);
 		});
 
 		test("is the user's own, and permission extensions and transcripts see the command as it is", async () => {

@@ -44,13 +44,13 @@ for (const version of piVersions) {
 					const known = new Set([...tools.map(({ name }) => name), ...runnable]);
 
 					const goal = "Add a flag `--dry-run` to every command, also to $1";
-					const said = await expanded(stage, rpc, `/${workflow} ${goal}`);
-					assert.ok(said.startsWith(`Goal: ${goal}\n`), said);
-					const named = [...said.slice(goal.length).matchAll(/(?<=`)[a-z_]+(?=`)/g)].map(([name]) => name);
-					assert.ok(named.includes("subagent_chain") && named.includes("implementer"), said);
+					const prompt = await expanded(stage, rpc, `/${workflow} ${goal}`);
+					assert.ok(prompt.startsWith(`Goal: ${goal}\n`), prompt);
+					const named = [...prompt.slice(goal.length).matchAll(/(?<=`)[a-z_]+(?=`)/g)].map(([name]) => name);
+					assert.ok(named.includes("subagent_chain") && named.includes("implementer"), prompt);
 					for (const name of named) assert.ok(known.has(name), `there is no ${name}`);
 					assert.ok(
-						said.includes("{task}") && said.includes("{previous}"),
+						prompt.includes("{task}") && prompt.includes("{previous}"),
 						"the placeholders of the chain are unchanged",
 					);
 

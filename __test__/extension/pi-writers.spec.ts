@@ -65,21 +65,21 @@ for (const version of piVersions) {
 			const { log } = await runJson(stage.world, delegate({ agent: "writer", task: "write it" }));
 			const run = runOf(lastEnd(log));
 			assert.deepEqual([run.outcome, run.output], ["completed", "Done."], run.error);
-			const said = stage.childRequests().at(-1)?.toolAnswers[0]?.text ?? "";
-			const could = [...said.matchAll(/^can (\w+)$/gm)].map(([, name]) => name);
-			assert.deepEqual(could, ["edit", "commit", "appear", "look"], said);
-			assert.match(said, /subagent-trees/);
-			const left = run.isolation;
-			assert.match(left?.branch ?? "", /^subagent\/[0-9a-f]{8}$/);
-			assert.deepEqual([left?.commits, left?.kept], [1, undefined], run.diagnostics?.join("\n"));
-			assert.equal(git("show", `${left?.branch}:kept.txt`), "one, not committed\ntwo\n");
-			assert.equal(git("show", `${left?.branch}:new.txt`), `three\n${hidden.slice(1)}\n`);
+			const output = stage.childRequests().at(-1)?.toolAnswers[0]?.text ?? "";
+			const could = [...output.matchAll(/^can (\w+)$/gm)].map(([, name]) => name);
+			assert.deepEqual(could, ["edit", "commit", "appear", "look"], output);
+			assert.match(output, /subagent-trees/);
+			const isolation = run.isolation;
+			assert.match(isolation?.branch ?? "", /^subagent\/[0-9a-f]{8}$/);
+			assert.deepEqual([isolation?.commits, isolation?.kept], [1, undefined], run.diagnostics?.join("\n"));
+			assert.equal(git("show", `${isolation?.branch}:kept.txt`), "one, not committed\ntwo\n");
+			assert.equal(git("show", `${isolation?.branch}:new.txt`), `three\n${hidden.slice(1)}\n`);
 			assert.equal(git("status", "--porcelain"), before);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.match(textOf(lastEnd(log)), /are not in your tree yet/);
 			assert.ok(textOf(lastEnd(log)).includes(`\`/subagents apply ${run.runId}\``), textOf(lastEnd(log)));
-			const saidOf = async (line: string) => (await runPrint(stage.world, `/subagents ${line}`)).stdout;
-			const difference = await saidOf(`diff ${run.runId}`);
+			const outputOf = async (line: string) => (await runPrint(stage.world, `/subagents ${line}`)).stdout;
+			const difference = await outputOf(`diff ${run.runId}`);
 			assert.match(difference, /^ *\+two$/m);
 			assert.ok(difference.includes(hidden), difference);
 			const { log: kept } = await runJson(stage.world, `/subagents diff ${run.runId}`);
@@ -92,17 +92,17 @@ for (const version of piVersions) {
 			await tui.waitFor(hidden);
 			await tui.close();
 			writeFileSync(join(cwd, "mine.txt"), "mine\n");
-			const flagged = await saidOf(`apply ${run.runId}`);
+			const flagged = await outputOf(`apply ${run.runId}`);
 			assert.match(flagged, /cannot be applied: these files run code later.*`\.pi\/x`.*--with-flagged/);
 			assert.match(
-				await saidOf(`apply ${run.runId} --with-flagged`),
+				await outputOf(`apply ${run.runId} --with-flagged`),
 				/applied .* to your tree: `\.pi\/x`, `kept\.txt`, `new\.txt`/,
 			);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\ntwo\n");
-			assert.match(await saidOf(`apply --abort ${run.runId}`), /undid the apply/);
+			assert.match(await outputOf(`apply --abort ${run.runId}`), /undid the apply/);
 			assert.equal(readFileSync(join(cwd, "kept.txt"), "utf8"), "one, not committed\n");
 			assert.deepEqual([existsSync(join(cwd, "new.txt")), existsSync(join(cwd, "mine.txt"))], [false, true]);
-			assert.match(await saidOf(`discard ${run.runId} --yes`), /deleted the branch `subagent/);
+			assert.match(await outputOf(`discard ${run.runId} --yes`), /deleted the branch `subagent/);
 			assert.doesNotMatch(git("branch"), /subagent/);
 		});
 	});

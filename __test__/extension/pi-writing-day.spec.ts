@@ -13,11 +13,11 @@ const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => a
 	: "this machine cannot confine writers";
 
 /** The time limit of a delivery: two seconds for others to join it, and a turn. */
-const toldMs = 30_000;
+const deliveryLimitMs = 30_000;
 
 /** Spawns a run as soon as pi has reported the earlier ones. */
 async function spawnWhenIdle(rpc: RpcSession, ...runs: Parameters<typeof spawn>): Promise<void> {
-	const deadline = performance.now() + toldMs;
+	const deadline = performance.now() + deliveryLimitMs;
 	for (;;) {
 		const { data } = await rpc.send({ type: "get_state" });
 		if (!(data as { isStreaming: boolean }).isStreaming) break;
@@ -27,9 +27,13 @@ async function spawnWhenIdle(rpc: RpcSession, ...runs: Parameters<typeof spawn>)
 }
 
 /** Waits until so many ends stand in the session. */
-async function told(file: string, count: number): Promise<void> {
+async function untilDelivered(file: string, count: number): Promise<void> {
 	const ids = () => announcementsIn(file).flatMap(({ deliveryIds }) => deliveryIds);
-	await eventually(() => existsSync(file) && ids().length >= count, `${count} ends are told`, toldMs);
+	await eventually(
+		() => existsSync(file) && ids().length >= count,
+		`the announcements of ${count} runs`,
+		deliveryLimitMs,
+	);
 	assert.deepEqual([ids().length, new Set(ids()).size], [count, count], "each result is delivered once");
 }
 
@@ -45,7 +49,7 @@ for (const version of piVersions) {
 
 			// Three workers side by side, each in a private tree; the check of one is red, then green.
 			await spawnWhenIdle(rpc, ...together.map((label) => ({ task: work[label].task, agentId: "worker" })));
-			await told(file, 3);
+			await untilDelivered(file, 3);
 			assert.equal(day.branches().length, 3);
 			assert.equal(day.git("status", "--porcelain"), before, "no change is in the user's tree");
 			assert.equal(day.read("notes.txt"), "mine, not committed\n");
@@ -61,29 +65,29 @@ for (const version of piVersions) {
 			assert.deepEqual(day.trees(), [], "the imported trees are removed");
 
 			// Two have changed the same line: the conflict is shown as git shows it, and taken back.
-			await rpc.told(`/subagents apply ${day.runOf("readme: say that it is tested")}`);
+			await rpc.notices(`/subagents apply ${day.runOf("readme: say that it is tested")}`);
 			const applied = day.read("README.md");
 			assert.equal(applied.split("\n")[0], "# A tested project");
-			const conflict = await rpc.told(`/subagents apply ${day.runOf("readme: say that it is documented")}`);
+			const conflict = await rpc.notices(`/subagents apply ${day.runOf("readme: say that it is documented")}`);
 			assert.match(conflict, /CONFLICT in `README\.md`: both have changed the same lines/);
 			assert.match(
 				day.read("README.md"),
 				/<<<<<<< [\s\S]*A tested project[\s\S]*=======[\s\S]*A documented project[\s\S]*>>>>>>> /,
 			);
-			assert.match(await rpc.told("/subagents apply --abort"), /undid the apply/);
+			assert.match(await rpc.notices("/subagents apply --abort"), /undid the apply/);
 			assert.deepEqual([day.read("README.md"), day.read("notes.txt")], [applied, "mine, not committed\n"]);
 
 			// A run in place is undone, except for a person's later changes.
 			const readme = day.read("README.md");
 			await spawnWhenIdle(rpc, { task: work.tidy.task, agentId: "tidier" });
-			await told(file, 4);
+			await untilDelivered(file, 4);
 			assert.equal(day.read("README.md"), "tidied\n");
 			stage.world.write("notes.txt", "mine again\n");
-			const undone = await rpc.told("/subagents undo last");
+			const undone = await rpc.notices("/subagents undo last");
 			assert.match(undone, /reverted the changes of [^\n]*: `README\.md`, `added\.txt`/);
 			assert.match(undone, /notes\.txt/);
-			const left = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
-			assert.deepEqual(left, [readme, false, "mine again\n"]);
+			const state = [day.read("README.md"), existsSync(join(stage.world.cwd, "added.txt")), day.read("notes.txt")];
+			assert.deepEqual(state, [readme, false, "mine again\n"]);
 
 			// pi is killed while a worker writes: the worker's changes become its branch, the other runs stay, and its end is
 			// delivered once.
@@ -94,7 +98,7 @@ for (const version of piVersions) {
 			await rpc.pi.finished;
 			await stage.world.assertNothingLeft();
 			rpc = startRpc(stage.world, { args: ["--session", file] });
-			await told(file, 5);
+			await untilDelivered(file, 5);
 			assert.match(readFileSync(file, "utf8"), /Fill half\.txt\.`\\nStatus: unknown/);
 			await eventually(() => day.trees().length === 0, "its tree is imported");
 			const added = day.branches().find((branch) => !branches.includes(branch)) ?? "";
@@ -103,8 +107,8 @@ for (const version of piVersions) {
 			assert.equal(day.git("show", `${added}:loose.txt`), "not committed\n");
 
 			// It continues from its interruption, and ends like any other.
-			await rpc.told("/subagents resume last");
-			await told(file, 6);
+			await rpc.notices("/subagents resume last");
+			await untilDelivered(file, 6);
 			assert.equal(day.branches().length, 4);
 			assert.equal(day.git("show", `${added}:half.txt`), "all of it\n");
 			assert.equal(day.git("show", `${added}:loose.txt`), "not committed\n");

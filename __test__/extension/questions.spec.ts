@@ -132,7 +132,7 @@ class TerminalDouble {
 		if ("focused" in focus) focus.focused = true;
 	}
 
-	get heard(): number {
+	get listenerCount(): number {
 		return this.listeners.size;
 	}
 
@@ -175,7 +175,7 @@ describe("questions in pi's terminal", () => {
 	}
 
 	async function pass(ms: number): Promise<void> {
-		for (let left = ms; left > 0; left -= 100) {
+		for (let remaining = ms; remaining > 0; remaining -= 100) {
 			now += 100;
 			mock.timers.tick(100);
 			await soon();
@@ -327,10 +327,10 @@ describe("questions in pi's terminal", () => {
 		await soon();
 		terminal.press(KEYS.down, KEYS.enter);
 		assert.deepEqual(await sofar(answer), { value: "red" });
-		const left = ask.ask({ ...forConversation, id: forConversation.id + 1_000 });
+		const unanswered = ask.ask({ ...forConversation, id: forConversation.id + 1_000 });
 		await soon();
 		questions.detach(false);
-		assert.equal(await sofar(left), "rejected", "the question stays with the conversation");
+		assert.equal(await sofar(unanswered), "rejected", "the question stays with the conversation");
 	});
 
 	it("accept text only after the user has chosen to write, if they opened by themselves", async () => {
@@ -449,7 +449,7 @@ describe("questions in pi's terminal", () => {
 		await pass(2_200);
 		assert.match(terminal.overlay, /One\?/);
 		questions.detach(true);
-		assert.deepEqual([terminal.overlay, terminal.lines, terminal.heard], ["", [], 0]);
+		assert.deepEqual([terminal.overlay, terminal.lines, terminal.listenerCount], ["", [], 0]);
 		const second = ask.ask(question("confirm", { title: "Two?" }));
 		const next = new Questions();
 		next.attach(SESSION, presenter());

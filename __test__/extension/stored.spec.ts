@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { mayDeliver } from "../../extension/background/deliveries.ts";
+import { deliveryEntries } from "../../extension/background/deliveries.ts";
 import { loadAddon } from "../../extension/host/native.ts";
 import { asJson } from "../../extension/host/stored.ts";
 import { announcementOf } from "./announcement-double.ts";
@@ -73,6 +73,6 @@ describe("the ids of deliveries", () => {
 			entry({ deliveryIds: ["cut"], runs: "…" }),
 			...[entry(null), entry({ deliveryIds: "x" }), null as never, { type: "custom_message" }],
 		];
-		assert.deepEqual(native?.deliveredIn(mayDeliver(entries)), ["newer", "cut"]);
+		assert.deepEqual(native?.deliveredIn(deliveryEntries(entries)), ["newer", "cut"]);
 	});
 });

@@ -8,7 +8,7 @@ import { guardedComponent } from "../../extension/host/guarded.ts";
 import type { Widget } from "../../extension/host/pi.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
-import { aRun, BackgroundDouble, over } from "./background-double.ts";
+import { aRun, BackgroundDouble, endedRun } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
@@ -60,7 +60,7 @@ describe("the widget", () => {
 		assert.equal(above.widget, undefined);
 		const loader = aRun({ label: "find the loader", startedMs: NOW - 62_000, lastTool: "read src/load.rs", usage });
 		const queued = aRun({ task: "say what it does", state: "queued", position: 2, startedMs: NOW });
-		background.now(queued, loader, over(aRun({ label: "audit" }), { endedMs: NOW - 9_000 }));
+		background.now(queued, loader, endedRun(aRun({ label: "audit" }), { endedMs: NOW - 9_000 }));
 		assert.deepEqual(above.lines(), [
 			" ○ say what it does  explorer      0s  queued #2",
 			" ● find the loader   explorer   1m02s  read src/load.rs                                ↑12.4k ↓932",
@@ -69,7 +69,7 @@ describe("the widget", () => {
 			" ○ say what it …      0s  queued #2",
 			" ● find the loa…   1m02s  read …/load.rs",
 		]);
-		background.now(over(queued, { endedMs: NOW - 9_000 }), over(loader, { endedMs: NOW - 9_000 }));
+		background.now(endedRun(queued, { endedMs: NOW - 9_000 }), endedRun(loader, { endedMs: NOW - 9_000 }));
 		assert.equal(above.widget, undefined);
 	});
 
@@ -126,7 +126,7 @@ describe("the widget", () => {
 
 	it("keeps a run until its result is in the session", () => {
 		const run = aRun({ label: "config", startedMs: NOW - 60_000 });
-		const ended = over(run, { endedMs: NOW - 1 });
+		const ended = endedRun(run, { endedMs: NOW - 1 });
 		const background = new BackgroundDouble(run);
 		const above = new Above(background);
 		// The result is not here yet: it may be gathered with others.
@@ -139,14 +139,14 @@ describe("the widget", () => {
 		assert.deepEqual(above.lines(), [" ● loader  explorer      0s", " ✓ config · waiting to be read"]);
 		background.background.setUndelivered([]);
 		assert.deepEqual(above.lines(), [" ● loader  explorer      0s"]);
-		const failed = over(run, { endedMs: NOW - 1, outcome: "failed", timesResumed: 1 });
+		const failed = endedRun(run, { endedMs: NOW - 1, outcome: "failed", timesResumed: 1 });
 		background.now(failed);
 		background.background.setUndelivered([failed]);
 		assert.deepEqual(above.lines(), [" ✗ config · failed · waiting to be read"]);
 		background.background.leave();
 		assert.equal(above.widget, undefined);
 		// If no result can arrive, it does not wait for one.
-		background.now(over(aRun(), { endedMs: Date.now() }));
+		background.now(endedRun(aRun(), { endedMs: Date.now() }));
 		mock.timers.tick(5_000);
 		assert.equal(above.widget, undefined);
 	});
@@ -184,7 +184,7 @@ describe("the widget", () => {
 		mock.timers.tick(5_000);
 		assert.equal(above.requests - requests, 5);
 		assert.match(above.lines().join(), / 5s/);
-		background.now(over(run));
+		background.now(endedRun(run));
 		const after = above.requests;
 		mock.timers.tick(5_000);
 		assert.equal(above.requests, after);

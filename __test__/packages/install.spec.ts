@@ -130,15 +130,15 @@ test("without its platform's package it names platform, libc and the command tha
 		!existsSync(join(project, "node_modules", `${name}-${platform}`)),
 		"the package of the platform is not installed",
 	);
-	const said = spawnSync(nodeOf("24"), ["-e", `require("${name}")`], { cwd: project, encoding: "utf8" }).stderr;
-	const line = said.split("\n").find((line) => line.startsWith("Error: ")) ?? said;
+	const stderr = spawnSync(nodeOf("24"), ["-e", `require("${name}")`], { cwd: project, encoding: "utf8" }).stderr;
+	const line = stderr.split("\n").find((line) => line.startsWith("Error: ")) ?? stderr;
 	const [, help = ""] = / Install it with `npm (install [^`]+)`\.$/.exec(line) ?? [];
 	assert.equal(
 		line.replace(/ Install it with.*/, "").replace(/Node [\d.]+/, "Node 24"),
 		`Error: the native addon of ${name} could not be loaded (linux-x64, glibc, Node 24): ` +
 			`its package ${name}-${platform} is not installed.`,
 	);
-	assert.doesNotMatch(said, /npm has a bug|package-lock/);
+	assert.doesNotMatch(stderr, /npm has a bug|package-lock/);
 	registry.npm(project, ...help.split(" "));
 	works(project, nodeOf("24"));
 });
@@ -180,7 +180,7 @@ for (const version of piVersions) {
 	test(`pi ${version} installs it from npm, works with it, and updates it under a running pi`, async () => {
 		const env = { ...registry.env, PI_OFFLINE: "" };
 		await onStage({ version, load: "none", env }, async ({ world }) => {
-			const said = async () => {
+			const answer = async () => {
 				const { log } = await runJson(world, delegate({ agent: "explorer", task: "say from a package" }));
 				assert.match(textOf(lastEnd(log)), /^from a package/, runOf(lastEnd(log)).error);
 			};
@@ -191,7 +191,7 @@ for (const version of piVersions) {
 			};
 			await command(world, "install", `npm:${name}`);
 			assert.equal(installed(), published);
-			await said();
+			await answer();
 			const tui = await startTui(world, { prompt: "Are you there?" });
 			await tui.waitFor("Yes.");
 			const [before, next] = [published, `0.1.${piVersions.indexOf(version) + 1}`];
@@ -205,7 +205,7 @@ for (const version of piVersions) {
 			await send(tui, delegate({ agent: "explorer", task: "say still here" }));
 			await tui.waitFor("The child says: still here");
 			await tui.close();
-			await said();
+			await answer();
 			const again = await startTui(world, { prompt: "Are you there?" });
 			await again.waitFor("Yes.");
 			const changes = await again.screen();
@@ -226,12 +226,13 @@ for (const version of piVersions) {
 		await onNode("22", async () => {
 			await onStage({ version, load: "none", env }, async ({ world }) => {
 				await commandWith({ NPM_CONFIG_OMIT: "optional" }, world, "install", `npm:${name}`);
-				const said = await ask(world);
+				const answer = await ask(world);
 				assert.match(
-					said,
+					answer,
 					/could not be loaded \(linux-x64, glibc, Node 22\.[\d.]+\): its package pi-subagent-native-linux-x64-gnu is not installed\./,
 				);
-				const [, help = ""] = /with `pi (install npm:[\w-]+)`, with optional dependencies allowed\.$/.exec(said) ?? [];
+				const [, help = ""] =
+					/with `pi (install npm:[\w-]+)`, with optional dependencies allowed\.$/.exec(answer) ?? [];
 				await command(world, ...help.split(" "));
 				assert.match(await ask(world), /^from a package/);
 			});
@@ -250,8 +251,8 @@ test("an installation by pi from git names the command to run in one line", asyn
 		await command(world, "install", `git:${source.slice("https://".length)}`);
 		const { log } = await runJson(world, delegate({ agent: "explorer", task: "say never" }));
 		const folder = join(world.agentDir, "git", "github.com", "example", name);
-		const said = textOf(lastEnd(log));
-		assert.match(said, /could not be loaded \(linux-x64, glibc, Node [\d.]+\): it has not been built\. Run/);
-		assert.ok(said.endsWith(`Run \`npm run setup\` in ${folder}.`), said);
+		const text = textOf(lastEnd(log));
+		assert.match(text, /could not be loaded \(linux-x64, glibc, Node [\d.]+\): it has not been built\. Run/);
+		assert.ok(text.endsWith(`Run \`npm run setup\` in ${folder}.`), text);
 	});
 });

@@ -64,8 +64,8 @@ export class Registry {
 		const script = join(setupDir, "verdaccio-6.10.4", "node_modules", "verdaccio", "bin", "verdaccio");
 		const args = [script, "--config", join(root, "config.yaml"), "--listen", `127.0.0.1:${port}`];
 		const server = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-		let said = "";
-		for (const stream of [server.stdout, server.stderr]) stream.on("data", (chunk) => (said += chunk));
+		let output = "";
+		for (const stream of [server.stdout, server.stderr]) stream.on("data", (chunk) => (output += chunk));
 		const registry = new Registry(root, url, server);
 		const deadline = performance.now() + listeningMs;
 		while (
@@ -79,7 +79,7 @@ export class Registry {
 				continue;
 			}
 			await registry.stop();
-			throw new Error(`the registry does not answer (${server.exitCode ?? server.signalCode}): ${said}`);
+			throw new Error(`the registry does not answer (${server.exitCode ?? server.signalCode}): ${output}`);
 		}
 		return registry;
 	}

@@ -19,9 +19,9 @@ export function spawn(...calls: Call[]): string {
 }
 
 /** Returns the parent's messages about ended runs, in order of arrival; one line for each. */
-export function heardIn(text: string): string[] {
-	const told = text.matchAll(/^Background run (\w+) .*\nStatus: (\w+)\n(?:Result.*\n```+text\n([\s\S]*?)\n```+)?/gm);
-	return [...told].map(([, , status, result]) => `${status}: ${result ?? "nothing"}`);
+export function resultsIn(text: string): string[] {
+	const matches = text.matchAll(/^Background run (\w+) .*\nStatus: (\w+)\n(?:Result.*\n```+text\n([\s\S]*?)\n```+)?/gm);
+	return [...matches].map(([, , status, result]) => `${status}: ${result ?? "nothing"}`);
 }
 
 /** The parent's part; `afterSpawn` gives its steps after its runs were accepted. */
@@ -33,7 +33,7 @@ export function parent(afterSpawn: () => Step[] | Promise<Step[]> = () => [say("
 			const next = calls[toolAnswers.length];
 			return next ? [call("sessions_spawn", next)] : await afterSpawn();
 		},
-		Background: ({ userText }) => [say(`Heard ${heardIn(userText).sort().join(", ")}`)],
+		Background: ({ userText }) => [say(`Heard ${resultsIn(userText).sort().join(", ")}`)],
 	};
 }
 
@@ -42,7 +42,7 @@ export async function backgroundStage(options: StageOptions = {}): Promise<Stage
 }
 
 /** Returns the number of a conversation's messages about its background runs. No message may arrive twice. */
-export function timesTold(request: ModelRequest | undefined): number {
+export function deliveryCount(request: ModelRequest | undefined): number {
 	const texts = request?.messages.map(({ content }) =>
 		typeof content === "string" ? content : JSON.stringify(content),
 	);

@@ -29,8 +29,8 @@ test("contains no path of the building machine", () => {
 });
 
 test("contains the licences of its parts", () => {
-	const held = [...code.matchAll(/node_modules\/((?:@[^/\s]+\/)?[^/\s"]+)\//g)].map(([, name]) => name);
-	for (const name of new Set(held)) assert.match(licences, new RegExp(`^## ${name} \\d`, "m"));
+	const bundled = [...code.matchAll(/node_modules\/((?:@[^/\s]+\/)?[^/\s"]+)\//g)].map(([, name]) => name);
+	for (const name of new Set(bundled)) assert.match(licences, new RegExp(`^## ${name} \\d`, "m"));
 	assert.doesNotMatch(code, /^\/\/ node_modules\/@earendil-works\/pi-(?!tui\/)/m, "only types of pi are imported");
 });
 

@@ -53,7 +53,7 @@ export const typed = {
 };
 
 /** `budget.maxTurns`: one of the runs does not come to an end. */
-const MOST_TURNS = 6;
+const MAX_TURNS = 6;
 
 export const answers = {
 	config: "`load` in `src/config.ts` reads two files, the user's first; `src/main.ts` calls it once.",
@@ -97,16 +97,16 @@ function parentSteps({ userText, toolAnswers }: ModelRequest): Step[] {
 	}
 	if (userText === typed.thanks) return [price, say("You are welcome.")];
 	if (userText.startsWith("Background run ")) {
-		const told = [...userText.matchAll(/^Background run \w+ \((.*), agent .*\nStatus: (\w+)$/gm)];
-		return [price, say(`I have read it: ${told.map(([, label, status]) => `${label} (${status})`).join(", ")}.`)];
+		const results = [...userText.matchAll(/^Background run \w+ \((.*), agent .*\nStatus: (\w+)$/gm)];
+		return [price, say(`I have read it: ${results.map(([, label, status]) => `${label} (${status})`).join(", ")}.`)];
 	}
 	throw new Error("the parent's script has no answer");
 }
 
 /** Returns the steps of the runs. */
 function childSteps(request: ModelRequest, gates: Gates): Step[] {
-	const said = request.messages.filter(({ role }) => role === "user").map(({ content }) => JSON.stringify(content));
-	const is = (words: string) => said[0]?.includes(JSON.stringify(words).slice(1, -1));
+	const prompts = request.messages.filter(({ role }) => role === "user").map(({ content }) => JSON.stringify(content));
+	const is = (words: string) => prompts[0]?.includes(JSON.stringify(words).slice(1, -1));
 	const turn = request.messages.filter(({ role }) => role === "assistant").length;
 	const price = spent(turn);
 	if (is(tasks.config)) {
@@ -121,7 +121,7 @@ function childSteps(request: ModelRequest, gates: Gates): Step[] {
 	}
 	if (is(tasks["dead code"])) {
 		// However late the run is ended, it does not get to another turn.
-		if (turn >= MOST_TURNS) return [price, hang()];
+		if (turn >= MAX_TURNS) return [price, hang()];
 		const paths = ["src", "test", ".", "src/main.ts", "src/config.ts", "README.md", "test/main.test.ts"];
 		const path = paths[turn % paths.length] ?? ".";
 		return [price, say("Nothing yet."), call(path.includes(".ts") || path.includes(".md") ? "read" : "ls", { path })];
@@ -162,7 +162,7 @@ export const moments = [
 export type Moment = (typeof moments)[number];
 
 /** Looks at a moment of the day. */
-export type Look = (moment: Moment, tui: Tui) => Promise<void> | void;
+export type ScreenCheck = (moment: Moment, tui: Tui) => Promise<void> | void;
 
 /** The world of the day: its project, its agents, the model of everybody in it. */
 export class Day {
@@ -191,15 +191,15 @@ export class Day {
 		for (const [path, text] of Object.entries(project)) world.write(path, text);
 		for (const agent of agents) world.writeAgentDir(`agents/${agent}.md`, definition(agent));
 		mkdirSync(join(world.home, ".pi", "sessions"), { recursive: true });
-		world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { budget: { maxTurns: MOST_TURNS } } }));
+		world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { budget: { maxTurns: MAX_TURNS } } }));
 		return new Day(server, world, gates, options);
 	}
 
 	/** Plays it from the first prompt to the last result. At its end pi has been quit. */
-	async play(look: Look = () => {}): Promise<void> {
-		await this.#untilQuit(look);
-		await this.#afterReopening(look);
-		await this.#nextDay(look);
+	async play(check: ScreenCheck = () => {}): Promise<void> {
+		await this.#untilQuit(check);
+		await this.#afterReopening(check);
+		await this.#nextDay(check);
 	}
 
 	/** Another day: the terminal is closed while a run works, and the session is opened again. Returns its screen. */
@@ -217,7 +217,7 @@ export class Day {
 		return screen;
 	}
 
-	async #untilQuit(look: Look): Promise<void> {
+	async #untilQuit(look: ScreenCheck): Promise<void> {
 		const tui = await this.#open();
 		await enter(tui, typed.two);
 		await tui.waitFor(/Both are under way\.[\s\S]*^ ● tests .* only starts it\..*\n ● config .* ls \. /m);
@@ -232,13 +232,13 @@ export class Day {
 		// Its result is there, and waits for the turn to end.
 		await tui.waitFor((screen) => !/^ ● config /m.test(screen));
 		this.#gates.plan.open();
-		await tui.waitFor(heard("config (success)"));
+		await tui.waitFor(acknowledgementOf("config (success)"));
 		await look("arrived", tui);
 
 		await enter(tui, typed.dead);
 		await tui.waitFor("A third one is under way.");
 		await enter(tui, typed.history);
-		await tui.waitFor(heard("dead code (error)"));
+		await tui.waitFor(acknowledgementOf("dead code (error)"));
 		await tui.waitFor(/^ ● history .* load took one path/m);
 		await look("budget", tui);
 
@@ -263,19 +263,21 @@ export class Day {
 		await quit(tui, () => look("quit", tui));
 	}
 
-	async #afterReopening(look: Look): Promise<void> {
+	async #afterReopening(look: ScreenCheck): Promise<void> {
 		const tui = await this.#open("--continue");
 		await tui.waitFor(/^ ⚠ history .*interrupted\n[\s\S]*It takes a list since/m);
 		await look("interrupted", tui);
 		await enter(tui, typed.resume);
 		await tui.waitFor(/✓ resumed/);
-		await tui.waitFor(heard("history (success)"));
+		await tui.waitFor(acknowledgementOf("history (success)"));
 		await look("resumed", tui);
 		await quit(tui);
 	}
 
-	/** All delivered messages are in the session. A second delivery would come with the prompt. */
-	async #nextDay(look: Look): Promise<void> {
+	/**
+	 * Opens the session again. All messages are already in it, and a second delivery of one would come with the prompt.
+	 */
+	async #nextDay(look: ScreenCheck): Promise<void> {
 		const tui = await this.#open("--continue");
 		await enter(tui, typed.thanks);
 		await tui.waitFor("You are welcome.");
@@ -313,8 +315,8 @@ export class Day {
 }
 
 /** Returns the answer of the session's model to the message about its ended runs. */
-function heard(told: string): string {
-	return `I have read it: ${told}.`;
+function acknowledgementOf(results: string): string {
+	return `I have read it: ${results}.`;
 }
 
 /** Types a prompt or a command, and sends it. */

@@ -69,8 +69,8 @@ const usual: Children = {
 export function delegations(children: Children = {}): Script {
 	const known: Children = { ...usual, ...children };
 	return async (request) => {
-		const said = request.userText;
-		if (said.startsWith(opening)) {
+		const prompt = request.userText;
+		if (prompt.startsWith(opening)) {
 			const answers = request.toolAnswers;
 			if (answers.length > 0) {
 				return [
@@ -78,10 +78,10 @@ export function delegations(children: Children = {}): Script {
 					say(`The child says: ${answers.map(({ text }) => withoutRun(text).slice(0, 200)).join(" | ")}`),
 				];
 			}
-			const calls = JSON.parse(said.slice(opening.length)) as Call[];
+			const calls = JSON.parse(prompt.slice(opening.length)) as Call[];
 			return [usage(parentUsage), ...calls.map((args) => call("subagent", args))];
 		}
-		const script = known[said.split(/\s/, 1)[0] ?? ""];
+		const script = known[prompt.split(/\s/, 1)[0] ?? ""];
 		return script ? await script(request) : [say("Yes.")];
 	};
 }

@@ -48,7 +48,7 @@ function blocks(page: string): { language: string; text: string }[] {
 /** The commands of a page, in blocks of a shell and between the lines. */
 function commands(page: string): string[] {
 	const prose = readFileSync(join(root, page), "utf8").replace(/^(`{3,}).*?^\1$/gms, "");
-	// Code may go on in the next line, and stand in two backquotes when it has one in it.
+	// Code may continue in the next line, and is between double backquotes if it contains one.
 	const inline = [...prose.matchAll(/``.*?``|`([^`]+)`/gs)].map(([, code = ""]) => code.replaceAll("\n", " "));
 	const shell = blocks(page).filter(({ language }) => language === "sh");
 	const lines = shell.flatMap(({ text }) => text.replaceAll("\\\n", "").split("\n"));
@@ -90,7 +90,7 @@ const { place, env, installed } = project();
 const options = { cwd: place, env, encoding: "utf8", timeout: limitMs } as const;
 
 /** The output of each program on the page of the API. */
-const said: Record<string, RegExp> = {
+const expected: Record<string, RegExp> = {
 	"docs-api-md-0.ts": /^completed Done\.$/m,
 	"docs-api-md-1.ts": /^subagent:ended \w+ explorer success$/m,
 };
@@ -101,7 +101,10 @@ const inPi = (...words: string[]) => {
 	return spawnSync(node, [pi, ...words], options);
 };
 
-/** Runs a command of the pages here. Otherwise: the file that runs it, or the reason why no test does. */
+/**
+ * A function that runs a command of the pages here. Instead of it, a command may have the file that runs it, or the
+ * reason why no test does.
+ */
 type Run = () => { status: number | null; stderr: string; stdout: string };
 const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^npm install \/path\/to\/the\/clone$/, () => installed as never],
@@ -223,13 +226,13 @@ for (const { page, name } of programs) {
 		const ran = spawnSync(process.execPath, words, options);
 		assert.equal(ran.status, 0, `${ran.stdout}\n${ran.stderr}`);
 		assert.equal(ran.stderr, "");
-		if (page === "docs/api.md") assert.match(ran.stdout, said[name] ?? /^$/);
+		if (page === "docs/api.md") assert.match(ran.stdout, expected[name] ?? /^$/);
 	});
 }
 
 const [runExample = "", refusalExample = ""] = blocks("docs/results.md").map(({ text }) => text);
 
-/** Returns the details of a run of the page of results here. */
+/** Plays the run of `docs/results.md` here, and returns its details. */
 function detailsOf(agent: string): Record<string, unknown> {
 	const steps = [
 		{ stream: "I look." },
@@ -257,7 +260,7 @@ function settled(value: unknown, key = ""): unknown {
 	if (varying.test(key)) return Array.isArray(value) ? value.map((one) => typeof one)[0] : typeof value;
 	if (Array.isArray(value)) return value.map((one) => settled(one));
 	if (typeof value !== "object" || value === null) return value;
-	// The reason for a machine's weaker sandbox.
+	// The reason why a machine has a weaker sandbox.
 	const entries = Object.entries(value).filter(([key]) => key !== "reason");
 	return Object.fromEntries(entries.map(([key, one]) => [key, settled(one, key)]));
 }

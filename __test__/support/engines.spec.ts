@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { listeningBeyondLoopback, naming } from "../../scripts/engines/leftovers.mjs";
+import { listeningBeyondLoopback, processesNaming } from "../../scripts/engines/leftovers.mjs";
 import { engines, withEngine } from "../../scripts/engines/main.mjs";
 import { Missing } from "../../scripts/engines/missing.mjs";
 
@@ -29,9 +29,9 @@ async function listener(address: string, place: string, how: "words" | "environm
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-	const over = once(child, "exit");
+	const ended = once(child, "exit");
 	child.kill("SIGKILL");
-	await over;
+	await ended;
 }
 
 test(
@@ -51,11 +51,11 @@ test(
 			try {
 				const found = listeningBeyondLoopback(place);
 				assert.equal(found.length, isFound ? 1 : 0, `${address}: ${found}`);
-				assert.equal(naming(place).length, 1, address);
+				assert.equal(processesNaming(place).length, 1, address);
 			} finally {
 				await ended(child);
 			}
-			assert.deepEqual(naming(place), []);
+			assert.deepEqual(processesNaming(place), []);
 		}
 	},
 );
@@ -88,11 +88,11 @@ test(
 				return { launcher, stop: async () => child && (await ended(child)) };
 			});
 			await assert.rejects(listening, /listens on another address than the loopback: .*0{8}:/);
-			const left = made(async (place) => {
+			const problem = made(async (place) => {
 				child = await listener("127.0.0.1", place, "environment");
 				return { launcher, stop };
 			});
-			await assert.rejects(left, /processes survived the end of the engine: \d+ /);
+			await assert.rejects(problem, /processes survived the end of the engine: \d+ /);
 			assert.equal(stopped, 2, "every started engine is stopped");
 			assert.ok(!existsSync(used));
 		} finally {

@@ -126,13 +126,13 @@ test("a figure is read in the notation of the tables, with its spread and its un
 
 test("a picture contains no script, loads nothing, and each part is named and drawn within its frame", () => {
 	for (const question of questions(results(read(source)))) {
-		for (const look of ["light", "dark"] as const) {
-			const picture = svg(question, look);
+		for (const theme of ["light", "dark"] as const) {
+			const picture = svg(question, theme);
 			assert.doesNotMatch(
 				picture.replace('xmlns="http://www.w3.org/2000/svg"', ""),
 				/<script|href|url\(|\bon\w+=|http/,
 			);
-			assert.ok(picture.includes(papers[look].ground));
+			assert.ok(picture.includes(papers[theme].ground));
 			for (const { label } of question.groups) assert.ok(picture.includes(label), label);
 			const [, width = 0, height = 0] = (/width="(\d+)" height="(\d+)"/.exec(picture) ?? []).map(Number);
 			for (const [, x, y, size = 13, anchor, text = ""] of picture.matchAll(

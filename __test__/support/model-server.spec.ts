@@ -69,7 +69,7 @@ test("a dropped connection breaks the response in the middle", async () => {
 	await withServer([say("half"), drop()], async (server) => {
 		const response = await ask(server);
 		await assert.rejects(response.text());
-		assert.equal(await server.requests[0]?.over, true);
+		assert.equal(await server.requests[0]?.ended, true);
 	});
 });
 
@@ -80,7 +80,7 @@ test("a response waits until the test releases it", async () => {
 		const body = response.body?.getReader();
 		const first = await body?.read();
 		assert.match(Buffer.from(first?.value ?? []).toString(), /before/);
-		assert.equal(server.requests[0]?.left, undefined);
+		assert.equal(server.requests[0]?.disconnected, undefined);
 		gate.open();
 		const second = await body?.read();
 		assert.match(Buffer.from(second?.value ?? []).toString(), /after/);

@@ -130,13 +130,13 @@ export class ModelServer {
 			reasoning: body.reasoning_effort,
 			authorization: incoming.headers.authorization,
 		});
-		const left = new AbortController();
+		const disconnected = new AbortController();
 		response.once("close", () => {
 			request.finish(!response.writableFinished);
-			left.abort();
+			disconnected.abort();
 		});
 		this.#record(request);
-		const gone = AbortSignal.any([left.signal, this.#ended.signal]);
+		const gone = AbortSignal.any([disconnected.signal, this.#ended.signal]);
 		await new Responder(response, request.model, gone).play(await this.#steps(request));
 	}
 
@@ -153,19 +153,19 @@ export class ModelServer {
 
 	#record(request: ModelRequest): void {
 		this.requests.push(request);
-		const told = this.#waiters.filter((waiter) => waiter.matches(request));
-		this.#waiters = this.#waiters.filter((waiter) => !told.includes(waiter));
-		for (const waiter of told) waiter.resolve(request);
+		const matching = this.#waiters.filter((waiter) => waiter.matches(request));
+		this.#waiters = this.#waiters.filter((waiter) => !matching.includes(waiter));
+		for (const waiter of matching) waiter.resolve(request);
 	}
 }
 
 function fromRules(rules: Rule[]): Script {
-	const left = new Map(rules.map((rule) => [rule, rule.times ?? Number.POSITIVE_INFINITY]));
+	const remaining = new Map(rules.map((rule) => [rule, rule.times ?? Number.POSITIVE_INFINITY]));
 	return (request) => {
 		for (const rule of rules) {
-			const times = left.get(rule) ?? 0;
+			const times = remaining.get(rule) ?? 0;
 			if (times <= 0 || !rule.when(request)) continue;
-			left.set(rule, times - 1);
+			remaining.set(rule, times - 1);
 			return typeof rule.answer === "function" ? rule.answer(request) : rule.answer;
 		}
 		throw new Error("no rule fits");
@@ -201,8 +201,8 @@ class Responder {
 	async play(steps: Step[]): Promise<void> {
 		for (const step of steps) {
 			if (this.#gone.aborted) return;
-			const goesOn = await this.#step(step);
-			if (!goesOn) return;
+			const continues = await this.#step(step);
+			if (!continues) return;
 		}
 		if (!this.#finished) await this.#finish(this.#calls > 0 ? "tool_calls" : "stop");
 		await this.#raw("data: [DONE]\n\n");
@@ -233,7 +233,7 @@ class Responder {
 				return true;
 			case "until":
 				this.#open();
-				await Promise.race([step.promise, left(this.#gone)]);
+				await Promise.race([step.promise, untilAborted(this.#gone)]);
 				return true;
 			case "raw":
 				await this.#raw(step.text);
@@ -312,7 +312,7 @@ class Responder {
 
 let callNumber = 0;
 
-async function left(gone: AbortSignal): Promise<void> {
+async function untilAborted(gone: AbortSignal): Promise<void> {
 	if (!gone.aborted) await once(gone, "abort");
 }
 

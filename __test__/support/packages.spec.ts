@@ -17,7 +17,7 @@ import { dirname, join, normalize } from "node:path";
 import { after, before, test } from "node:test";
 
 import { bundleFiles } from "../../scripts/lib/bundle.mjs";
-import { withOurWords } from "../../scripts/lib/loader.mjs";
+import { withOwnMessage } from "../../scripts/lib/loader.mjs";
 import { checkFilledPackages, fillPlatformPackages } from "../../scripts/lib/packages.mjs";
 import { npm } from "../../scripts/lib/programs.mjs";
 import { wardenName } from "../../scripts/lib/warden.mjs";
@@ -34,7 +34,10 @@ before(() => {
 
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Makes the committed platform packages, and a build service's files, which lack their modes. */
+/**
+ * Copies the platform packages as they are committed, and makes the files of a build service, which have lost their
+ * modes.
+ */
 function scene(name: string): { packages: string; artifacts: string } {
 	const packages = join(folder, name, "npm");
 	const artifacts = join(folder, name, "artifacts");
@@ -159,7 +162,7 @@ test("a program without the addon gets platform, libc and the fix in one line", 
 	const node = `Node ${process.versions.node}`;
 	const install = "Install it with `npm install --include=optional pi-subagent-native`.";
 	const broken = { "pi-subagent-native.linux-arm64-gnu.node": "not a library" };
-	const rows: [name: string, said: string, expected: RegExp | string][] = [
+	const rows: [name: string, text: string, expected: RegExp | string][] = [
 		[
 			"a missing package",
 			withoutAddon("missing", posing("linux", "arm64")),
@@ -186,16 +189,16 @@ test("a program without the addon gets platform, libc and the fix in one line", 
 			`${start} (linux-x64, glibc, ${node}): it has not been built. Run \`npm run setup\` in ${join(folder, "clone")}.`,
 		],
 	];
-	for (const [name, said, expected] of rows) {
-		if (typeof expected === "string") assert.equal(said, expected, name);
-		else assert.match(said, expected, name);
+	for (const [name, text, expected] of rows) {
+		if (typeof expected === "string") assert.equal(text, expected, name);
+		else assert.match(text, expected, name);
 	}
 });
 
 test("the committed loader contains our message", () => {
 	const loader = readFileSync(join(packageDir, "index.js"), "utf8");
-	assert.equal(withOurWords(loader), loader, "the loader is not up to date: run npm run build");
-	assert.throws(() => withOurWords("another loader"), /The end of napi's loader has changed/);
+	assert.equal(withOwnMessage(loader), loader, "the loader is not up to date: run npm run build");
+	assert.throws(() => withOwnMessage("another loader"), /The end of napi's loader has changed/);
 });
 
 test("the newest version of the change log is the package's, in the form that pi reads", () => {

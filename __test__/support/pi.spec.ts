@@ -101,9 +101,9 @@ for (const version of piVersions) {
 		test("a pi that does not end in time is ended, and its output is in the error", async () => {
 			const { pi, finished } = startJson(world, "hang", { limitMs: 3_000 });
 			// The amount of its output depends on the machine.
-			const said = ({ message }: Error) =>
+			const hasOutput = ({ message }: Error) =>
 				message.startsWith("pi did not end within 3000 ms\n") && message.includes(pi.stdout.slice(-1000));
-			await assert.rejects(finished, said);
+			await assert.rejects(finished, hasOutput);
 			await world.assertNothingLeft(0);
 		});
 

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { comments, examine, markdown, testNames } from "../../scripts/lib/prose.mjs";
 
 const found = (read: typeof markdown | typeof testNames, path: string, source: string) =>
-	examine({ read }, [{ path, source }]).found.map(({ line, words, instead }) => `${line}: ${words}: ${instead}`);
+	examine({ read }, [{ path, source }]).found.map(({ line, phrase, instead }) => `${line}: ${phrase}: ${instead}`);
 
 describe("the check of the English", () => {
 	test("finds a construction in paragraphs, lists and tables, with its line and a suggestion", () => {

@@ -38,7 +38,7 @@ import {
 interface RpcStory {
 	script: Script;
 	/** Drives pi until its input ends. */
-	tell: (rpc: RpcSession) => Promise<unknown>;
+	drive: (rpc: RpcSession) => Promise<unknown>;
 	extension?: string;
 	answer?: (request: UiRequest) => UiAnswer | undefined;
 }
@@ -100,7 +100,7 @@ const onceThen =
 const rpcStories: Record<string, RpcStory> = {
 	prompt: {
 		script: () => [say("Hello there", { size: 4 }), usage({ input: 1000, output: 3, cached: 600 })],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			await rpc.send({ type: "get_state" });
 			await rpc.prompt("Say hello.");
 			await rpc.send({ type: "get_last_assistant_text" });
@@ -109,11 +109,11 @@ const rpcStories: Record<string, RpcStory> = {
 	},
 	tool: {
 		script: onceThen([say("Reading."), call("read", { path: "README.md" })], say("It is a readme.")),
-		tell: (rpc) => rpc.prompt("What is it?"),
+		drive: (rpc) => rpc.prompt("What is it?"),
 	},
 	steer: {
 		script: onceThen([call("bash", { command: "sleep 1; echo done" })], say("As you wish.")),
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			const work = rpc.prompt("Work.");
 			await rpc.log.waitFor(started);
 			await rpc.send({ type: "steer", message: "Wrap up." });
@@ -124,7 +124,7 @@ const rpcStories: Record<string, RpcStory> = {
 		script: ({ index }) => [
 			say(index === 0 ? "A long answer, word by word." : "Wrapped up.", { size: 4, everyMs: 40 }),
 		],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			const work = rpc.prompt("Work.");
 			await rpc.log.waitFor(saying);
 			await rpc.send({ type: "steer", message: "Wrap up." });
@@ -133,14 +133,14 @@ const rpcStories: Record<string, RpcStory> = {
 	},
 	"steer-idle": {
 		script: ({ messages }) => [say(`You said ${messages.length} messages.`)],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			await rpc.send({ type: "steer", message: "Before anything." });
 			await rpc.prompt("Work.");
 		},
 	},
 	"abort-text": {
 		script: () => [say("So far so good", { size: 4 }), hang()],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			const work = rpc.prompt("Work.");
 			await rpc.log.waitFor(saying);
 			await rpc.send({ type: "abort" });
@@ -149,7 +149,7 @@ const rpcStories: Record<string, RpcStory> = {
 	},
 	"abort-tool": {
 		script: onceThen([call("bash", { command: "echo begun; sleep 60" })], say("Never said.")),
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			const work = rpc.prompt("Work.");
 			await rpc.log.waitFor(started);
 			await rpc.send({ type: "abort" });
@@ -158,7 +158,7 @@ const rpcStories: Record<string, RpcStory> = {
 	},
 	"abort-retry": {
 		script: () => [fail(500)],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			const work = rpc.prompt("Work.");
 			await rpc.log.waitFor(({ type }) => type === "auto_retry_start");
 			await rpc.send({ type: "abort" });
@@ -167,7 +167,7 @@ const rpcStories: Record<string, RpcStory> = {
 	},
 	"abort-idle": {
 		script: () => [say("Done.")],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			await rpc.send({ type: "abort" });
 			await rpc.prompt("Work.");
 			await rpc.send({ type: "abort" });
@@ -177,16 +177,16 @@ const rpcStories: Record<string, RpcStory> = {
 		script: () => [say("All answered.")],
 		extension: asking,
 		answer: ({ title = "" }) => answers[title],
-		tell: (rpc) => rpc.prompt("Ask."),
+		drive: (rpc) => rpc.prompt("Ask."),
 	},
 	handled: {
 		script: () => [say("Done.")],
 		extension: asking,
-		tell: (rpc) => rpc.send({ type: "prompt", message: "/nothing at all" }),
+		drive: (rpc) => rpc.send({ type: "prompt", message: "/nothing at all" }),
 	},
 	refused: {
 		script: () => [say("So far"), hang()],
-		tell: async (rpc) => {
+		drive: async (rpc) => {
 			const work = rpc.prompt("Work.");
 			await rpc.log.waitFor(saying);
 			await rpc.send({ type: "prompt", message: "And another thing." });
@@ -198,18 +198,18 @@ const rpcStories: Record<string, RpcStory> = {
 			await work;
 		},
 	},
-	"error-500": { script: () => [fail(500)], tell: (rpc) => rpc.prompt("Work.") },
+	"error-500": { script: () => [fail(500)], drive: (rpc) => rpc.prompt("Work.") },
 	"error-429": {
 		script: failingOnce(fail(429, { body: { error: { message: "Rate limit reached. Please try again in 1.5s." } } })),
-		tell: (rpc) => rpc.prompt("Work."),
+		drive: (rpc) => rpc.prompt("Work."),
 	},
 	"error-429-header": {
 		script: failingOnce(fail(429, { retryAfter: 90 })),
-		tell: (rpc) => rpc.prompt("Work."),
+		drive: (rpc) => rpc.prompt("Work."),
 	},
 	length: {
 		script: () => [say("Cut off in the midd"), { type: "finish", reason: "length" }],
-		tell: (rpc) => rpc.prompt("Work."),
+		drive: (rpc) => rpc.prompt("Work."),
 	},
 };
 
@@ -296,12 +296,12 @@ async function recorded(
 	version: string,
 	script: Script,
 	settings: Record<string, unknown>,
-	tell: (world: World) => Promise<string>,
+	drive: (world: World) => Promise<string>,
 ): Promise<string> {
 	const server = await ModelServer.start(script);
 	const world = new World({ version, baseUrl: server.baseUrl, settings });
 	try {
-		const stdout = await tell(world);
+		const stdout = await drive(world);
 		const replacements: [string, string][] = [
 			[world.cwd, "/home/user/project"],
 			[world.home, "/home/user"],
@@ -317,13 +317,13 @@ async function recorded(
 	}
 }
 
-function recordRpc(version: string, name: string, { script, tell, extension, answer }: RpcStory): Promise<string> {
+function recordRpc(version: string, name: string, { script, drive, extension, answer }: RpcStory): Promise<string> {
 	const settings = { retry: { enabled: true, maxRetries: 2, baseDelayMs: 200 } };
 	return recorded(version, script, settings, async (world) => {
 		const loaded = extension ? ["-e", world.writeAgentDir("asking.ts", extension)] : [];
 		const args = ["--no-session", "-ne", ...loaded];
 		const rpc = startRpc(world, { args, ...(answer && { answer: (request) => answer(request) }) });
-		await tell(rpc);
+		await drive(rpc);
 		if (name !== "rpc-handled") await rpc.log.waitFor(settled);
 		return (await rpc.close()).stdout;
 	});

@@ -45,10 +45,10 @@ export class ModelRequest {
 	/** Its authorization header. */
 	readonly authorization: string | undefined;
 	/** Settles when the response is over; true when the client left before its end. */
-	readonly over: Promise<boolean>;
+	readonly ended: Promise<boolean>;
 	/** Undefined while the response is under way. */
-	left: boolean | undefined;
-	#settle: (left: boolean) => void = () => {};
+	disconnected: boolean | undefined;
+	#settle: (disconnected: boolean) => void = () => {};
 
 	constructor(fields: RequestFields) {
 		this.index = fields.index;
@@ -57,14 +57,14 @@ export class ModelRequest {
 		this.tools = fields.tools;
 		this.reasoning = fields.reasoning;
 		this.authorization = fields.authorization;
-		this.over = new Promise((resolve) => {
+		this.ended = new Promise((resolve) => {
 			this.#settle = resolve;
 		});
 	}
 
 	/** The server's: the response is over. */
 	finish(left: boolean): void {
-		this.left = left;
+		this.disconnected = left;
 		this.#settle(left);
 	}
 
@@ -115,8 +115,8 @@ export class ModelRequest {
 
 	toString(): string {
 		const who = this.isParent ? "parent" : "child";
-		const said = this.userText.slice(0, 80);
-		return `#${this.index} ${who}, "${said}", ${this.toolAnswers.length} tool results, tools ${this.toolNames}`;
+		const prompt = this.userText.slice(0, 80);
+		return `#${this.index} ${who}, "${prompt}", ${this.toolAnswers.length} tool results, tools ${this.toolNames}`;
 	}
 }
 

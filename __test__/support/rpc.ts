@@ -68,7 +68,7 @@ export class RpcSession {
 	}
 
 	/** Runs a command and returns the user's notices in the meantime. */
-	async told(message: string): Promise<string> {
+	async notices(message: string): Promise<string> {
 		const from = this.uiRequests.length;
 		const { success, error } = await this.send({ type: "prompt", message });
 		if (!success) throw new Error(`${message} was refused: ${error}`);
@@ -77,9 +77,9 @@ export class RpcSession {
 	}
 
 	/** Runs a command until this notice appears. */
-	async tells(message: string, what: RegExp, limitMs = 15_000): Promise<string> {
+	async untilNotice(message: string, what: RegExp, limitMs = 15_000): Promise<string> {
 		for (const deadline = performance.now() + limitMs; ; await delay(100)) {
-			const text = await this.told(message);
+			const text = await this.notices(message);
 			if (what.test(text)) return text;
 			if (performance.now() >= deadline) throw new Error(`the answer to ${message} lacks ${what}:\n${text}`);
 		}

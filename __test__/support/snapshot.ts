@@ -10,7 +10,7 @@ export type Snapshot = ReadonlyMap<string, string>;
 /** Looks at whole folders; `without` names paths that are left out, with all that is below them. */
 export function snapshot(roots: readonly string[], without: readonly string[] = []): Snapshot {
 	const found = new Map<string, string>();
-	const look = (path: string): void => {
+	const visit = (path: string): void => {
 		if (without.includes(path)) return;
 		const stat = lstatSync(path, { bigint: true });
 		// The last one changes with every attribute and cannot be set back.
@@ -20,9 +20,9 @@ export function snapshot(roots: readonly string[], without: readonly string[] = 
 		if (stat.isSymbolicLink()) seen.content = readlinkSync(path);
 		const line = Object.entries(seen).map(([name, value]) => `${name} ${value}`);
 		found.set(path, line.join(", "));
-		if (stat.isDirectory()) for (const name of readdirSync(path)) look(join(path, name));
+		if (stat.isDirectory()) for (const name of readdirSync(path)) visit(join(path, name));
 	};
-	for (const root of roots) look(root);
+	for (const root of roots) visit(root);
 	return found;
 }
 

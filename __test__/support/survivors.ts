@@ -12,14 +12,14 @@ export interface Survivor {
 }
 
 /** The interval at which /proc is read: the end of a foreign process cannot be awaited. */
-const lookEveryMs = 20;
+const pollEveryMs = 20;
 
 /**
  * The number of scans in a row that must find no process, with a pause between: a process that is just replacing its
  * program has no environment for a moment.
  */
-const looks = 3;
-const lookAgainMs = 5;
+const emptyChecks = 3;
+const pollAgainMs = 5;
 
 /** The default time that processes have to exit. */
 const defaultLimitMs = 5_000;
@@ -42,11 +42,11 @@ export function survivors(mark: string): Survivor[] {
 
 /** Waits until no process with this mark is left; rejects, after having ended them, when some stay. */
 export async function assertNothingLeft(mark: string, limitMs = defaultLimitMs): Promise<void> {
-	const left = await waitUntilGone(mark, limitMs);
-	if (left.length === 0) return;
+	const remaining = await waitUntilGone(mark, limitMs);
+	if (remaining.length === 0) return;
 	await endAll(mark);
-	const list = left.map(({ pid, command }) => `  ${pid} ${command.slice(0, 200)}`).join("\n");
-	throw new Error(`${left.length} processes remained after ${limitMs} ms:\n${list}`);
+	const list = remaining.map(({ pid, command }) => `  ${pid} ${command.slice(0, 200)}`).join("\n");
+	throw new Error(`${remaining.length} processes remained after ${limitMs} ms:\n${list}`);
 }
 
 /** Ends every process with this mark: SIGTERM, then SIGKILL until none is left. */
@@ -56,7 +56,7 @@ export async function endAll(mark: string, graceMs = 2_000): Promise<void> {
 	const deadline = performance.now() + defaultLimitMs;
 	while ((await waitUntilGone(mark, 0)).length > 0 && performance.now() < deadline) {
 		signalAll(mark, "SIGKILL");
-		await delay(lookEveryMs);
+		await delay(pollEveryMs);
 	}
 }
 
@@ -64,10 +64,10 @@ async function waitUntilGone(mark: string, limitMs: number): Promise<Survivor[]>
 	const deadline = performance.now() + limitMs;
 	let empty = 0;
 	for (;;) {
-		const left = survivors(mark);
-		empty = left.length === 0 ? empty + 1 : 0;
-		if (empty === looks || (left.length > 0 && performance.now() > deadline)) return left;
-		await delay(empty > 0 ? lookAgainMs : lookEveryMs);
+		const remaining = survivors(mark);
+		empty = remaining.length === 0 ? empty + 1 : 0;
+		if (empty === emptyChecks || (remaining.length > 0 && performance.now() > deadline)) return remaining;
+		await delay(empty > 0 ? pollAgainMs : pollEveryMs);
 	}
 }
 

@@ -113,7 +113,7 @@ describe("the page about switching", () => {
 	test("names only keys, fields, tools and agents that exist here", async () => {
 		assert.ok(configKeys.length > 60 && settingKeys.length > 10 && agentFields.length > 20);
 		for (const { there, here } of rows) {
-			// Lines for `/subagents` may go on with further subcommands.
+			// Lines for `/subagents` may continue with further subcommands.
 			const [, line] = /(`\/subagents .*)/.exec(here) ?? [];
 			const named = codes(line === undefined ? here : here.replace(line, ""));
 			for (const code of [...named, ...(here.startsWith("the same") ? codes(there) : [])])

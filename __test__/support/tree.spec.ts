@@ -22,15 +22,15 @@ test("a process of another pid namespace with the victim's number and start does
 	const words = [...user, "--pid", "--fork", "--kill-child", "sh", "-c", "echo $$; exec sleep 60"];
 	const stranger = spawn("unshare", words, { stdio: ["ignore", "pipe", "ignore"] });
 	try {
-		const [said] = await once(stranger.stdout, "data");
-		assert.equal(String(said), "1\n", "the process has the number 1 in its namespace");
+		const [output] = await once(stranger.stdout, "data");
+		assert.equal(String(output), "1\n", "the process has the number 1 in its namespace");
 		const children = readFileSync(`/proc/${stranger.pid}/task/${stranger.pid}/children`, "utf8");
 		const pid = Number(children.trim());
 		await tree.up();
-		const there = tree.left().length;
+		const there = tree.remaining().length;
 		appendFileSync(join(tree.folder, "victims"), `bare ${identities(String(pid)).at(-1)}\n`);
-		assert.ok(!tree.left().some((left) => left.pid === pid), "the foreign process does not belong to the tree");
-		assert.equal(tree.left().length, there);
+		assert.ok(!tree.remaining().some((other) => other.pid === pid), "the foreign process does not belong to the tree");
+		assert.equal(tree.remaining().length, there);
 	} finally {
 		stranger.kill("SIGKILL");
 		await tree.end();

@@ -19,14 +19,14 @@ export const escapees = ["bare", "forker", "group", "orphan", "session"];
 export const treeProgram: string = fileURLToPath(new URL("programs/tree.bash", import.meta.url));
 
 /** A process that is there. */
-export interface Left {
+export interface TreeProcess {
 	pid: number;
 	/** Its own name, or its command line if it never gave one. */
 	kind: string;
 }
 
 /** The interval at which /proc is read. */
-const lookEveryMs = 10;
+const pollEveryMs = 10;
 
 /** More than a busy machine needs to start thirty shells. */
 const upLimitMs = 60_000;
@@ -35,7 +35,7 @@ const upLimitMs = 60_000;
  * The number of scans in a row that must find no process. One scan can miss a process that forks and exits, and a
  * process that is just replacing its program, because it has no environment for a moment.
  */
-const looks = 5;
+const checks = 5;
 
 /** One tree. It is found in two ways: by the mark in the environment, and by the victims' own reports. */
 export class Tree {
@@ -64,21 +64,21 @@ export class Tree {
 		const deadline = performance.now() + limitMs;
 		while (!readdirSync(this.folder).includes("up")) {
 			if (performance.now() > deadline) throw new Error(`the tree did not start within ${limitMs} ms`);
-			await delay(lookEveryMs);
+			await delay(pollEveryMs);
 		}
 		// Its place is only visible while it exists.
-		this.left();
+		this.remaining();
 	}
 
 	/** The process id of a kind that is there. In a pid namespace the victims themselves know only another. */
 	pid(kind: string): number {
-		const there = this.left().find((left) => left.kind === kind);
-		if (!there) throw new Error(`there is no ${kind}`);
-		return there.pid;
+		const found = this.remaining().find((candidate) => candidate.kind === kind);
+		if (!found) throw new Error(`there is no ${kind}`);
+		return found.pid;
 	}
 
 	/** Returns the current processes, found in either way. It can miss one that forks and exits all the time. */
-	left(): Left[] {
+	remaining(): TreeProcess[] {
 		const marked = survivors(this.#mark);
 		for (const { pid } of marked) this.#namespaces.add(namespaceOf(pid));
 		this.#namespaces.delete("");
@@ -91,7 +91,7 @@ export class Tree {
 			const kind = identities(name)
 				.map((identity) => known.get(identity))
 				.find((kind) => kind !== undefined);
-			if (kind !== undefined && !this.#isElsewhere(name)) found.set(Number(name), kind);
+			if (kind !== undefined && !this.isForeign(name)) found.set(Number(name), kind);
 		}
 		// A process that has listed itself in the meantime was there, even if its number belongs to another process by now.
 		for (const { pid, kind } of this.#victims().slice(victims.length)) found.set(pid, kind);
@@ -106,29 +106,29 @@ export class Tree {
 		const deadline = performance.now() + limitMs;
 		for (;;) {
 			const isLast = performance.now() > deadline;
-			const found = await this.#kindsLeft();
+			const found = await this.remainingKinds();
 			if (isLast || found.every((kind) => expected.includes(kind))) return found;
 		}
 	}
 
-	async #kindsLeft(): Promise<string[]> {
+	async remainingKinds(): Promise<string[]> {
 		const found = new Set<string>();
-		for (let look = 0; look < looks; look++) {
-			for (const { kind } of this.left()) found.add(kind);
-			await delay(lookEveryMs);
+		for (let check = 0; check < checks; check++) {
+			for (const { kind } of this.remaining()) found.add(kind);
+			await delay(pollEveryMs);
 		}
 		return [...found].sort();
 	}
 
 	/** Waits until no process remains, and returns the remaining ones at the end of the wait. */
-	async gone(limitMs: number): Promise<Left[]> {
+	async gone(limitMs: number): Promise<TreeProcess[]> {
 		const deadline = performance.now() + limitMs;
 		for (let clean = 0; ; ) {
-			const left = this.left();
-			clean = left.length === 0 ? clean + 1 : 0;
-			if (clean === looks) return [];
-			if (left.length > 0 && performance.now() > deadline) return left;
-			await delay(lookEveryMs);
+			const remaining = this.remaining();
+			clean = remaining.length === 0 ? clean + 1 : 0;
+			if (clean === checks) return [];
+			if (remaining.length > 0 && performance.now() > deadline) return remaining;
+			await delay(pollEveryMs);
 		}
 	}
 
@@ -136,16 +136,16 @@ export class Tree {
 	async end(limitMs = 10_000): Promise<void> {
 		const deadline = performance.now() + limitMs;
 		if (existsSync(this.folder)) writeFileSync(join(this.folder, "over"), "");
-		for (let clean = 0; clean < looks && performance.now() < deadline; ) {
-			const left = this.left();
-			clean = left.length === 0 ? clean + 1 : 0;
-			for (const { pid } of left) kill(pid);
+		for (let clean = 0; clean < checks && performance.now() < deadline; ) {
+			const remaining = this.remaining();
+			clean = remaining.length === 0 ? clean + 1 : 0;
+			for (const { pid } of remaining) kill(pid);
 			// Without a pause while a process remains: one that forks and exits must be met between two forks.
-			if (left.length === 0) await delay(lookEveryMs);
+			if (remaining.length === 0) await delay(pollEveryMs);
 		}
 	}
 
-	#isElsewhere(pid: string): boolean {
+	isForeign(pid: string): boolean {
 		const namespace = namespaceOf(pid);
 		return namespace !== "" && this.#namespaces.size > 0 && !this.#namespaces.has(namespace);
 	}

@@ -25,7 +25,7 @@ export type Sight = string | RegExp | ((screen: string) => boolean);
  * The interval at which the screen is read while waiting: a terminal does not report that it has been drawn. Each read
  * starts tmux.
  */
-const lookEveryMs = 120;
+const pollEveryMs = 120;
 
 /** The time in which a frame is drawn: a screen can be read in the middle of one. */
 const drawingMs = 60;
@@ -76,15 +76,16 @@ export class Tui {
 
 	/**
 	 * Types a command until pi offers to complete it. Text typed before pi has loaded its commands, for example while a
-	 * session is opened, is not completed, and would be taken for a prompt. It is typed at once: Enter replaces as many
-	 * characters as had been typed when pi made the list, and a list for a part of the name looks the same.
+	 * session is opened, is not completed, and would be taken for a prompt. The whole name is typed at once: Enter
+	 * replaces as many characters as had been typed when pi made the list, and a list for a part of the name looks the
+	 * same.
 	 */
 	async typeCommand(name: string): Promise<void> {
-		for (let left = 5; ; left--) {
+		for (let attempts = 5; ; attempts--) {
 			await this.type(`/${name}`);
 			const offered = await this.waitFor(`→ ${name}`, 2_000).catch((error: unknown) => error);
 			if (typeof offered === "string") return;
-			if (left === 0) throw offered;
+			if (attempts === 0) throw offered;
 			await this.press("C-u");
 		}
 	}
@@ -126,7 +127,7 @@ export class Tui {
 				const frame = screen.split("\n").map((line) => `  │${line}`);
 				throw new Error(`the screen does not show ${sight} within ${limitMs} ms:\n${frame.join("\n")}`);
 			}
-			await delay(lookEveryMs);
+			await delay(pollEveryMs);
 		}
 	}
 
@@ -150,7 +151,7 @@ export class Tui {
 			if (dead === "1") process.kill(Number(server), "SIGCHLD");
 			if (performance.now() > deadline)
 				throw new Error(`pi has not ended within ${limitMs} ms:\n${await this.screen()}`);
-			await delay(lookEveryMs);
+			await delay(pollEveryMs);
 		}
 	}
 

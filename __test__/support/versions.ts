@@ -5,7 +5,7 @@ import { findNodeForPi } from "../../scripts/lib/node-for-pi.mjs";
 import { findPi } from "../../scripts/lib/pi.mjs";
 import { newestPi, oldestPi, root } from "../../scripts/lib/places.mjs";
 
-// pi loads the current sources.
+// Makes pi load the current sources.
 await freshenBundle();
 
 /** This package, as `pi -e` and `pi install` take it. */

@@ -15,13 +15,13 @@ const probed = new Map<number | undefined, string>();
  */
 export function detailOf(ability: Ability, user?: number): string | undefined {
 	if (process.platform !== "linux") return undefined;
-	let said = probed.get(user);
-	if (said === undefined) {
+	let answer = probed.get(user);
+	if (answer === undefined) {
 		const who = user === undefined ? {} : { uid: user, gid: user };
-		said = execFileSync(warden, ["--probe"], { encoding: "utf8", cwd: "/", ...who });
-		probed.set(user, said);
+		answer = execFileSync(warden, ["--probe"], { encoding: "utf8", cwd: "/", ...who });
+		probed.set(user, answer);
 	}
-	return new RegExp(`^${ability} yes ?(.*)`, "m").exec(said)?.[1];
+	return new RegExp(`^${ability} yes ?(.*)`, "m").exec(answer)?.[1];
 }
 
 /** Returns true if this machine allows the warden an ability. */
@@ -40,11 +40,11 @@ export const withoutNamespaces: readonly string[] = [
 export function keepsNamespaces(): string | false {
 	const [program = "", ...words] = withoutNamespaces;
 	try {
-		const said = execFileSync(program, [...words, warden, "--probe"], {
+		const answer = execFileSync(program, [...words, warden, "--probe"], {
 			encoding: "utf8",
 			stdio: ["ignore", "pipe", "ignore"],
 		});
-		return /^(mount-ns|pid-ns) yes/m.test(said) ? "namespaces can be made all the same" : false;
+		return /^(mount-ns|pid-ns) yes/m.test(answer) ? "namespaces can be made all the same" : false;
 	} catch {
 		return "namespaces cannot be taken away here";
 	}

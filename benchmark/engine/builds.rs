@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use pi_subagent_native::process::{Sandbox, ToolShell};
 
 /// Sources, each compiled by a process of its own that reads headers and writes a file.
-const SOURCES: usize = 24;
+const SOURCE_COUNT: usize = 24;
 /// Directories and files of the tree that no build touches.
-const OTHERS: usize = 200;
+const OTHER_COUNT: usize = 200;
 
 /// A tree with sources and a repository.
 pub(crate) struct Tree {
@@ -29,7 +29,7 @@ impl Tree {
         }
         fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n")?;
         let mut rules = String::from("all:");
-        for number in 0..SOURCES {
+        for number in 0..SOURCE_COUNT {
             write!(rules, " f{number}.o")?;
             let text = format!(
                 "#include <stdio.h>\n#include <stdlib.h>\nint f{number}(void) {{ return puts(\"x\"); }}\n"
@@ -38,7 +38,7 @@ impl Tree {
         }
         rules.push_str("\nclean:\n\trm -f *.o\n");
         fs::write(root.join("Makefile"), rules)?;
-        for number in 0..OTHERS {
+        for number in 0..OTHER_COUNT {
             let directory = root.join(format!("other/{number}"));
             fs::create_dir_all(&directory)?;
             fs::write(directory.join("file"), "")?;

@@ -34,7 +34,7 @@ pub(crate) fn speak(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let pause = Duration::from_millis(pause.parse()?);
     let mut child = Child { output: stdout()?, gate: gate.to_owned(), deltas: deltas.parse()?, pause };
-    if arguments.windows(2).any(|words| words == ["--mode", "rpc"]) {
+    if arguments.windows(2).any(|pair| pair == ["--mode", "rpc"]) {
         return child.serve();
     }
     let mut task = String::new();
@@ -88,7 +88,7 @@ impl Child {
         let mut text = String::new();
         for delta in 0..self.deltas {
             if delta == self.deltas / 2 {
-                self.wait_at_the_gate()?;
+                self.wait_at_gate()?;
             }
             let word = WORDS[delta % WORDS.len()];
             text.push_str(word);
@@ -104,7 +104,7 @@ impl Child {
     }
 
     /// Waits at the gate: opening a named pipe for reading blocks until it is opened for writing.
-    fn wait_at_the_gate(&self) -> io::Result<()> {
+    fn wait_at_gate(&self) -> io::Result<()> {
         File::open(&self.gate).map(drop)
     }
 

@@ -19,10 +19,10 @@ use super::pipe::child;
 use super::shells;
 
 /// The number of times that a file is opened per measurement.
-const OPENS: u32 = 20_000;
+const OPEN_COUNT: u32 = 20_000;
 
 /// Prints the warden's status after it has sampled its tree several times.
-const LOOK_AT_PARENT: &str = "sleep 0.7; cat /proc/$PPID/status";
+const PRINT_PARENT_STATUS: &str = "sleep 0.7; cat /proc/$PPID/status";
 
 /// The ways to start a child, their names in the report, and the mechanism that must be active.
 const WAYS: [(Way, &str, Option<Mechanism>); 6] = [
@@ -94,10 +94,10 @@ pub(crate) fn builds(warden: &str, folder: &str, count: &str) -> Result<Value, B
 pub(crate) fn opens(path: &str) -> io::Result<Value> {
     let batch = || -> io::Result<u64> {
         let started = Instant::now();
-        for _ in 0..OPENS {
+        for _ in 0..OPEN_COUNT {
             File::open(path)?;
         }
-        Ok(u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX) / u64::from(OPENS))
+        Ok(u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX) / u64::from(OPEN_COUNT))
     };
     let mut batches = (0..5).map(|_| batch()).collect::<io::Result<Vec<_>>>()?;
     batches.sort_unstable();
@@ -171,7 +171,7 @@ impl Host {
 
     /// Returns the resident memory of a warden whose child is idle, in KiB.
     fn resident(&self) -> Result<u64, Box<dyn Error>> {
-        let status = self.run(Way::Warden, &["/bin/sh", "-c", LOOK_AT_PARENT])?.output;
+        let status = self.run(Way::Warden, &["/bin/sh", "-c", PRINT_PARENT_STATUS])?.output;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let word = line.and_then(|line| line.split_whitespace().next()).ok_or("a warden has no VmRSS")?;
         Ok(word.parse()?)
@@ -184,18 +184,18 @@ impl Host {
         let texts: Option<Vec<&str>> =
             [&program].into_iter().chain(&shells).map(|path| path.to_str()).collect();
         let texts = texts.ok_or("a path is not UTF-8")?;
-        let words: Vec<&str> =
+        let argv: Vec<&str> =
             [texts[0], "shells", count].into_iter().chain(texts[1..].iter().copied()).collect();
-        let output = self.run(Way::Both, &words)?.output;
+        let output = self.run(Way::Both, &argv)?.output;
         Ok(serde_json::from_str(&output)?)
     }
 
-    fn run(&self, way: Way, words: &[&str]) -> Result<Run, Box<dyn Error>> {
-        self.run_in(self.guardian(way), words)
+    fn run(&self, way: Way, argv: &[&str]) -> Result<Run, Box<dyn Error>> {
+        self.run_in(self.guardian(way), argv)
     }
 
-    fn run_in(&self, guardian: Option<Guardian>, words: &[&str]) -> Result<Run, Box<dyn Error>> {
-        let command = ChildCommand { guardian, ..child(words[0], &words[1..])? };
+    fn run_in(&self, guardian: Option<Guardian>, argv: &[&str]) -> Result<Run, Box<dyn Error>> {
+        let command = ChildCommand { guardian, ..child(argv[0], &argv[1..])? };
         let mut watch = Watch { first: None, output: Vec::new() };
         let cancel = Cancel::new();
         let started = Instant::now();
@@ -208,7 +208,7 @@ impl Host {
             &mut watch,
         );
         let supervised = self.runtime.block_on(run)?;
-        let first = watch.first.ok_or_else(|| format!("{} said nothing: {supervised:?}", words[0]))?;
+        let first = watch.first.ok_or_else(|| format!("{} said nothing: {supervised:?}", argv[0]))?;
         Ok(Run { first_byte: first - started, output: String::from_utf8(watch.output)?, supervised })
     }
 

@@ -16,7 +16,7 @@ use super::buffer::Buffer;
 use super::stdio::stdin;
 
 /// The interval between copies of the live state. A caller gets at most 20 updates per second.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Reads standard input and discards it.
 pub(crate) fn drain() -> io::Result<Value> {
@@ -86,8 +86,8 @@ impl Observer for Watch {
 /// A collector, and copies of its live state.
 struct Fold {
     collector: Collector,
-    looked: Instant,
-    looks: u64,
+    snapshot_at: Instant,
+    snapshots: u64,
     seen: (String, Vec<DisplayItem>),
 }
 
@@ -95,8 +95,8 @@ impl Fold {
     fn new() -> Self {
         Self {
             collector: Collector::new(),
-            looked: Instant::now(),
-            looks: 0,
+            snapshot_at: Instant::now(),
+            snapshots: 0,
             seen: (String::new(), Vec::new()),
         }
     }
@@ -104,9 +104,9 @@ impl Fold {
     fn push(&mut self, chunk: &[u8]) {
         self.collector.push(chunk);
         let now = Instant::now();
-        if now - self.looked >= LOOK_EVERY {
-            self.looked = now;
-            self.looks += 1;
+        if now - self.snapshot_at >= SNAPSHOT_INTERVAL {
+            self.snapshot_at = now;
+            self.snapshots += 1;
             // An update copies the same data out of the collector.
             let live = self.collector.live();
             self.seen = (live.text.to_owned(), live.display_items.to_vec());
@@ -121,7 +121,7 @@ impl Fold {
             "bytes": collected.counts.bytes,
             "ns": ns,
             "cpuNs": cpu_nanoseconds(),
-            "looks": self.looks,
+            "looks": self.snapshots,
             "turns": collected.usage.turns,
             "output": collected.usage.output,
             "toolsCompleted": collected.tools_completed,

@@ -14,14 +14,17 @@ use serde_json::{Value, json};
 /// The user's shell, which the sandboxed shell executes.
 const SHELL: &str = "/bin/sh";
 /// The numbers of entries in a home directory and in pi's directory.
-const AT_HOME: usize = 60;
-const OF_PI: usize = 12;
+const HOME_ENTRIES: usize = 60;
+const PI_ENTRIES: usize = 12;
 /// The number of entries in an untidy home directory.
-const UNTIDY: usize = 1000;
+const UNTIDY_ENTRIES: usize = 1000;
 
 /// The measured shells: their names in the report, the number of entries in the home directory, and network access.
-const SHELLS: [(&str, usize, bool); 3] =
-    [("confinedMs", AT_HOME, true), ("noNetworkMs", AT_HOME, false), ("untidyMs", UNTIDY, true)];
+const SHELLS: [(&str, usize, bool); 3] = [
+    ("confinedMs", HOME_ENTRIES, true),
+    ("noNetworkMs", HOME_ENTRIES, false),
+    ("untidyMs", UNTIDY_ENTRIES, true),
+];
 
 /// Installs the warden as the shell of a child's tools in several home directories below `folder`. Returns the paths.
 pub(crate) fn install(warden: &Path, folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
@@ -34,7 +37,7 @@ fn shell(warden: &Path, home: &Path, files: usize, network: bool) -> Result<Path
     let own = agent.join("subagents/scratch/0123456789abcdef");
     fs::create_dir_all(&own)?;
     fs::create_dir(&temporary)?;
-    for (directory, count) in [(home, files), (&agent, OF_PI)] {
+    for (directory, count) in [(home, files), (&agent, PI_ENTRIES)] {
         (0..count).try_for_each(|number| fs::write(directory.join(number.to_string()), ""))?;
     }
     let credentials = agent.join("auth.json");

@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The number of consecutive characters of a secret that count as a leak.
-const PART: usize = 8;
+const LEAK_CHARS: usize = 8;
 
 /// The minimum number of random characters in such a part. The other characters are the same for every secret of its
 /// kind.
-const FREE: usize = 6;
+const MIN_RANDOM_CHARS: usize = 6;
 
 #[derive(Deserialize)]
 struct Case {
@@ -38,9 +38,9 @@ pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
         let clean = sanitizer.sanitize(&text);
         let parts: Vec<&str> = parts(&secret, &free).collect();
         // Control sequences are removed from every text.
-        let is_kept =
+        let is_unchanged =
             || sanitizer.inspect(&text).iter().all(|redaction| redaction.rule == "control_sequence");
-        let good = if kind == "innocent" { is_kept() } else { !shows(&clean, &parts, "") };
+        let good = if kind == "innocent" { is_unchanged() } else { !shows(&clean, &parts, "") };
         let count = counts.entry(kind.clone()).or_default();
         count[usize::from(good)] += 1;
         if !good {
@@ -71,9 +71,11 @@ pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
 /// Returns the parts of a secret that count as a leak.
 fn parts<'a>(secret: &'a str, free: &str) -> impl Iterator<Item = &'a str> {
     let is_free: Vec<bool> = free.bytes().map(|byte| byte == b'1').collect();
-    let ends = PART..=if secret.is_ascii() { secret.len() } else { 0 };
-    ends.filter(move |end| is_free[end - PART..*end].iter().filter(|free| **free).count() >= FREE)
-        .map(move |end| &secret[end - PART..end])
+    let ends = LEAK_CHARS..=if secret.is_ascii() { secret.len() } else { 0 };
+    ends.filter(move |end| {
+        is_free[end - LEAK_CHARS..*end].iter().filter(|free| **free).count() >= MIN_RANDOM_CHARS
+    })
+    .map(move |end| &secret[end - LEAK_CHARS..end])
 }
 
 fn shows(shown: &str, parts: &[&str], unless: &str) -> bool {
@@ -81,10 +83,10 @@ fn shows(shown: &str, parts: &[&str], unless: &str) -> bool {
 }
 
 /// The maximum file size. Longer files are data, not code.
-const LONGEST: u64 = 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The number of characters to print before and after a change.
-const AROUND: usize = 60;
+const CONTEXT_CHARS: usize = 60;
 
 /// Prints every change in the text files of some folders, for a review, and returns the amount of text.
 pub(crate) fn changes(folders: &[&str]) -> io::Result<Value> {
@@ -103,13 +105,13 @@ pub(crate) fn changes(folders: &[&str]) -> io::Result<Value> {
             *rules.entry(redaction.rule).or_default() += redaction.count;
             for range in redaction.ranges {
                 count += 1;
-                let start = boundary(&text, range.start.saturating_sub(AROUND));
-                let end = boundary(&text, (range.end + AROUND).min(text.len()));
+                let start = boundary(&text, range.start.saturating_sub(CONTEXT_CHARS));
+                let end = boundary(&text, (range.end + CONTEXT_CHARS).min(text.len()));
                 let before = &text[start..range.start];
                 let after = &text[range.end..end];
                 let before = before.rsplit('\n').next().unwrap_or(before);
                 let after = after.split('\n').next().unwrap_or(after);
-                let hit: String = text[range].chars().take(2 * AROUND).collect();
+                let hit: String = text[range].chars().take(2 * CONTEXT_CHARS).collect();
                 writeln!(
                     out,
                     "{}\t{}\t{before}«{}»{after}",
@@ -135,7 +137,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         for entry in fs::read_dir(path)? {
             collect(&entry?.path(), files)?;
         }
-    } else if kind.is_file() && kind.len() <= LONGEST {
+    } else if kind.is_file() && kind.len() <= MAX_FILE_BYTES {
         files.push(path.to_owned());
     }
     Ok(())

@@ -12,13 +12,13 @@ use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use serde_json::{Value, json};
 
 /// The id of the run.
-const ID: &str = "0badcafe";
+const RUN_ID: &str = "0badcafe";
 /// The id of the run that is undone.
-const UNDONE: &str = "0badf00d";
+const UNDONE_RUN_ID: &str = "0badf00d";
 /// The number of changed files to restore.
-const CHANGED: usize = 100;
+const CHANGED_FILES: usize = 100;
 /// The number of files in one directory.
-const TOGETHER: usize = 20;
+const FILES_PER_DIRECTORY: usize = 20;
 
 /// Measures the following in a new repository of `files` files in `folder`, in milliseconds each: the snapshot, the
 /// private tree, and the end of a run that changed one file; `git worktree add` and `remove`; restoring 100 changed
@@ -53,9 +53,9 @@ pub(super) fn measure(
         let store = SnapshotStore::new(git, &folder.join("agent"), &env, limits);
         for round in 0..rounds.parse::<usize>()? {
             // Each side's writes are flushed before the other side begins, and the sides take turns at being first.
-            for is_ours in [round % 2 == 0, round % 2 == 1] {
+            for is_private in [round % 2 == 0, round % 2 == 1] {
                 flush()?;
-                if is_ours {
+                if is_private {
                     private(&store, &folder, &mut snapshots, &mut ours).await?;
                 } else {
                     theirs.push(linked(&folder)?);
@@ -63,14 +63,14 @@ pub(super) fn measure(
             }
             flush()?;
 
-            let snapshot = store.take(UNDONE, &root).await?;
+            let snapshot = store.take(UNDONE_RUN_ID, &root).await?;
             change(&root, files)?;
             let began = Instant::now();
             store.note_end(&snapshot).await?;
-            let ended = store.open(UNDONE).await?;
+            let ended = store.open(UNDONE_RUN_ID).await?;
             let back = store.undo(&ended, SystemTime::now()).await?;
             undone.push(millis(began));
-            if back.restored.len() != CHANGED.min(files) {
+            if back.restored.len() != CHANGED_FILES.min(files) {
                 return Err(format!("{} files were brought back", back.restored.len()).into());
             }
             change(&root, files)?;
@@ -93,13 +93,13 @@ async fn private(
     all: &mut Vec<f64>,
 ) -> Result<(), Box<dyn Error>> {
     let began = Instant::now();
-    let snapshot = store.take(ID, &folder.join("project")).await?;
+    let snapshot = store.take(RUN_ID, &folder.join("project")).await?;
     snapshots.push(millis(began));
     let tree = store.private_tree(&snapshot, &folder.join("trees"), &[]).await?;
     fs::write(tree.root.join("changed.txt"), "changed")?;
     let imported = store.import(&tree).await;
     all.push(millis(began));
-    if imported.branch.is_none() || imported.kept.is_some() {
+    if imported.branch.is_none() || imported.kept_tree.is_some() {
         return Err(format!("{:?}", imported.notices).into());
     }
     Ok(())
@@ -115,9 +115,9 @@ fn linked(folder: &Path) -> Result<f64, Box<dyn Error>> {
     run(&side, &["add", "changed.txt"])?;
     run(&side, &["commit", "-qm", "changed"])?;
     run(&root, &["worktree", "remove", "../side"])?;
-    let took = millis(began);
+    let duration = millis(began);
     run(&root, &["branch", "-qD", "side"])?;
-    Ok(took)
+    Ok(duration)
 }
 
 fn flush() -> Result<(), Box<dyn Error>> {
@@ -125,20 +125,24 @@ fn flush() -> Result<(), Box<dyn Error>> {
 }
 
 fn change(root: &Path, files: usize) -> Result<(), Box<dyn Error>> {
-    for number in 0..CHANGED.min(files) {
+    for number in 0..CHANGED_FILES.min(files) {
         fs::write(path_of(root, number), "changed")?;
     }
     Ok(())
 }
 
 fn path_of(root: &Path, number: usize) -> PathBuf {
-    root.join(format!("d{}/e{}/f{number}.rs", number / (TOGETHER * TOGETHER), number / TOGETHER))
+    root.join(format!(
+        "d{}/e{}/f{number}.rs",
+        number / (FILES_PER_DIRECTORY * FILES_PER_DIRECTORY),
+        number / FILES_PER_DIRECTORY
+    ))
 }
 
 fn make(root: &Path, files: usize) -> Result<(), Box<dyn Error>> {
     for number in 0..files {
         let path = path_of(root, number);
-        if number % TOGETHER == 0 {
+        if number % FILES_PER_DIRECTORY == 0 {
             fs::create_dir_all(path.parent().unwrap_or(root))?;
         }
         fs::write(path, format!("// {number}\n").repeat(40))?;

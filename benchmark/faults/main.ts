@@ -70,10 +70,10 @@ function cell(row: Row, played: Played): string {
 }
 
 /** Describes how the call ended. */
-function ending({ ended, piEnded, isError, text, left }: Played): string {
-	const more = left > 0 ? `; ${left === 1 ? "1 process survives" : `${left} processes survive`}` : "";
+function ending({ ended, piEnded, isError, text, survivors }: Played): string {
+	const more = survivors > 0 ? `; ${survivors === 1 ? "1 process survives" : `${survivors} processes survive`}` : "";
 	if (piEnded) return `pi itself ends${more}`;
 	if (!ended) return `the call does not end within 20 s${more}`;
-	const said = text.split("\n").find((line) => line.trim()) ?? "";
-	return `${isError ? "a failure" : "a success"}: \`${said.replaceAll("|", "/").replaceAll("`", "'").slice(0, 60)}\`${more}`;
+	const firstLine = text.split("\n").find((line) => line.trim()) ?? "";
+	return `${isError ? "a failure" : "a success"}: \`${firstLine.replaceAll("|", "/").replaceAll("`", "'").slice(0, 60)}\`${more}`;
 }

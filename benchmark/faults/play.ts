@@ -50,7 +50,7 @@ export interface Played {
 	/** The text for the model. */
 	text: string;
 	/** The number of processes that survive the call, except pi itself. */
-	left: number;
+	survivors: number;
 	/** The growth of pi's memory above its value before the call, at its peak, in MiB. */
 	grownMiB: number;
 	/** True if the child wrote the file that it must not write. */
@@ -95,7 +95,7 @@ export async function play(way: Way, scenario: Scenario): Promise<Played> {
 	const world = new World({ baseUrl: server.baseUrl });
 	try {
 		world.writeAgentDir("agents/looker.md", agent);
-		const extensions = way === "this package" ? oursIn(world, child) : theirsIn(world, child);
+		const extensions = way === "this package" ? packageExtensions(world, child) : exampleExtensions(world, child);
 		return await delegate(world, extensions, scenario, called.tool);
 	} finally {
 		await endAll(world.mark);
@@ -104,7 +104,7 @@ export async function play(way: Way, scenario: Scenario): Promise<Played> {
 	}
 }
 
-function oursIn(world: World, child: Scenario["child"]): string[] {
+function packageExtensions(world: World, child: Scenario["child"]): string[] {
 	const standIn = child && { piCommand: [process.execPath, fakePi], env: { FAKE_PI_SCENARIO: steps(world, child) } };
 	world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { ...limits, ...standIn } }));
 	return [packageDir];
@@ -114,13 +114,13 @@ function oursIn(world: World, child: Scenario["child"]): string[] {
  * Sets up pi's example. It starts the program that it runs in again; an extension next to it makes this program the
  * stand-in.
  */
-function theirsIn(world: World, child: Scenario["child"]): string[] {
+function exampleExtensions(world: World, child: Scenario["child"]): string[] {
 	const [, program] = piCommand(newestPi);
 	const example = join(dirname(program), "../../examples/extensions/subagent/index.ts");
 	if (!child) return [example];
 	world.env.FAKE_PI_SCENARIO = steps(world, child);
-	const says = `process.argv[1] = ${JSON.stringify(fakePi)}`;
-	return [example, world.writeAgentDir("stand-in.ts", `export default () => { ${says}; };`)];
+	const statement = `process.argv[1] = ${JSON.stringify(fakePi)}`;
+	return [example, world.writeAgentDir("stand-in.ts", `export default () => { ${statement}; };`)];
 }
 
 function steps(world: World, child: string | unknown[]): string {
@@ -151,7 +151,7 @@ async function delegate(world: World, extensions: string[], scenario: Scenario, 
 			piEnded: scenario.action !== "kill pi" && rpc.pi.child.exitCode !== null,
 			isError: end?.isError ?? false,
 			text: end?.result.content.map(({ text = "" }) => text).join("\n") ?? "",
-			left: others(world, pid),
+			survivors: others(world, pid),
 			grownMiB: Math.round((peak - before) / 1024),
 			wrote: existsSync(join(world.cwd, "written")),
 			litter: readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent")).length,

@@ -29,7 +29,8 @@ const fails =
 		ended && isError && parts.every((part) => text.includes(part));
 const grown = ({ grownMiB }: Played) => `${grownMiB} MiB`;
 /** The result of the call itself is in the other columns. */
-const left = ({ left }: Played) => (left === 1 ? "1 process survives" : `${left} processes survive`);
+const survivorsText = ({ survivors }: Played) =>
+	survivors === 1 ? "1 process survives" : `${survivors} processes survive`;
 const tasks = ["answers", "fails"].map((word) => ({ agent: "looker", task: word }));
 
 export const rows: Row[] = [
@@ -133,47 +134,47 @@ export const rows: Row[] = [
 		fault: "the child leaves four processes behind",
 		expected: "the answer, and no process survives",
 		child: "forks",
-		passed: (played) => answers("Done.")(played) && played.left === 0,
-		observed: (played) => `${played.ended ? "the answer" : "the call does not end"}; ${left(played)}`,
+		passed: (played) => answers("Done.")(played) && played.survivors === 0,
+		observed: (played) => `${played.ended ? "the answer" : "the call does not end"}; ${survivorsText(played)}`,
 	},
 	{
 		fault: "an abort (Esc)",
 		expected: "the call ends, with the text so far",
 		child: [...startsWork, "hang"],
 		action: "abort",
-		passed: ({ ended, text, left }) => ended && left === 0 && text.includes("so far"),
+		passed: ({ ended, text, survivors }) => ended && survivors === 0 && text.includes("so far"),
 	},
 	{
 		fault: "an abort of a child that ignores signals",
 		expected: "the call ends, and no process survives",
 		child: [{ ignore: ["SIGTERM", "SIGHUP", "SIGINT", "abort"] }, ...startsWork, "hang"],
 		action: "abort",
-		passed: ({ ended, left }) => ended && left === 0,
-		observed: left,
+		passed: ({ ended, survivors }) => ended && survivors === 0,
+		observed: survivorsText,
 	},
 	{
 		fault: "an abort of a child that has started four processes",
 		expected: "the call ends, and no process survives",
 		child: [everyKind, ...startsWork, "hang"],
 		action: "abort",
-		passed: ({ ended, left }) => ended && left === 0,
-		observed: left,
+		passed: ({ ended, survivors }) => ended && survivors === 0,
+		observed: survivorsText,
 	},
 	{
 		fault: "pi is killed (SIGKILL) while the child works",
 		expected: "no process survives after 5 s",
 		child: [{ ignore: "eof" }, ...startsWork, "hang"],
 		action: "kill pi",
-		passed: ({ left }) => left === 0,
-		observed: left,
+		passed: ({ survivors }) => survivors === 0,
+		observed: survivorsText,
 	},
 	{
 		fault: "the same, and the child has started four processes",
 		expected: "no process survives after 5 s",
 		child: [everyKind, ...startsWork, "hang"],
 		action: "kill pi",
-		passed: ({ left }) => left === 0,
-		observed: left,
+		passed: ({ survivors }) => survivors === 0,
+		observed: survivorsText,
 	},
 	{
 		fault: "100 MB on standard error",
@@ -223,7 +224,7 @@ export const rows: Row[] = [
 			answered > 0
 				? [say("I have looked.")]
 				: [call("bash", { command: "setsid sleep 60 >/dev/null 2>&1 </dev/null & echo ok" })],
-		passed: ({ ended, left }) => ended && left === 0,
-		observed: left,
+		passed: ({ ended, survivors }) => ended && survivors === 0,
+		observed: survivorsText,
 	},
 ];

@@ -30,7 +30,7 @@ const posix = {
 const controls = { n: "\n", r: "\r", t: "\t" };
 
 /** The number of repetitions added to the minimum if a quantifier has no upper limit. */
-const someMore = 6;
+const extraRepetitions = 6;
 
 /**
  * Parses an expression into a tree whose root is group 0.
@@ -86,7 +86,7 @@ export function parse(source) {
 	function group() {
 		let index = 0;
 		const flags = /^\?([a-zA-Z]*)(-[a-zA-Z]+)?([:)])/.exec(source.slice(at));
-		const look = /^\?<?[!=]/.exec(source.slice(at));
+		const lookaround = /^\?<?[!=]/.exec(source.slice(at));
 		const name = /^\?P?<\w+>/.exec(source.slice(at));
 		const before = verbose;
 		if (flags) {
@@ -96,15 +96,15 @@ export function parse(source) {
 		} else if (name) {
 			at += name[0].length;
 			index = ++groups;
-		} else if (look) {
-			at += look[0].length;
+		} else if (lookaround) {
+			at += lookaround[0].length;
 		} else {
 			index = ++groups;
 		}
 		const options = alternatives();
 		if (source.charAt(at++) !== ")") throw new Error("a group is not closed");
 		verbose = before;
-		return look ? undefined : { kind: "group", index, options };
+		return lookaround ? undefined : { kind: "group", index, options };
 	}
 
 	/** @param {Node} node @returns {Node} */
@@ -113,8 +113,8 @@ export function parse(source) {
 		if (!found) return node;
 		at += found[0].length;
 		const [, least = "", comma, most, sign] = found;
-		if (sign) return { kind: "repeat", node, least: sign === "+" ? 1 : 0, most: sign === "?" ? 1 : someMore };
-		const open = comma ? Number(least) + someMore : Number(least);
+		if (sign) return { kind: "repeat", node, least: sign === "+" ? 1 : 0, most: sign === "?" ? 1 : extraRepetitions };
+		const open = comma ? Number(least) + extraRepetitions : Number(least);
 		return { kind: "repeat", node, least: Number(least), most: most ? Number(most) : open };
 	}
 

@@ -13,7 +13,7 @@ import { groupOf, longestFixed, parse } from "./generate.mjs";
  */
 
 /** The minimum number of consecutive fixed characters that make a kind recognizable. */
-const leastFixed = 3;
+const minFixed = 3;
 
 /** Matches the start of gitleaks expressions that only find a name and its assigned value. */
 const namedOnly = /\[\\w\.-\]\{0,50\}\?/;
@@ -62,7 +62,7 @@ export function yamlShapes(folder) {
 				try {
 					const whole = parse(`(?x)${source}`);
 					const secret = groupOf(whole, 1) ?? whole;
-					return [{ id, secret, recognizable: longestFixed(secret) >= leastFixed }];
+					return [{ id, secret, recognizable: longestFixed(secret) >= minFixed }];
 				} catch {
 					return [];
 				}
@@ -80,7 +80,7 @@ function literalBlock(block, field) {
 function shape(id, source, isNamed) {
 	const whole = parse(source);
 	const secret = groupOf(whole, 1) ?? whole;
-	return { id, secret, recognizable: !isNamed && longestFixed(secret) >= leastFixed };
+	return { id, secret, recognizable: !isNamed && longestFixed(secret) >= minFixed };
 }
 
 /** Returns the alternatives of an expression outside all groups. @param {string} source */

@@ -30,7 +30,7 @@ export type Deliveries = ReturnType<typeof openDeliveries>;
 
 /** Opens the deliveries for one session. */
 export function openDeliveries({ pi, context, background, native, arrived }: DeliveryContext) {
-	const idsInSession = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
+	const idsInSession = () => native.deliveredIn(deliveryEntries(context.sessionManager.getEntries()));
 	const delivered = idsInSession();
 	const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
 	/** The messages that are not in the session yet, by the id of their first delivery. */
@@ -130,7 +130,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 		/** Notes the end of a message. pi adds the message to the session after its handlers have finished. */
 		messageEnded(message: { role: string; stopReason?: string }): void {
 			if (message.role === "assistant") dispatcher.answered(message.stopReason);
-			if (timer) setImmediate(() => whileOpen(grew));
+			if (timer) setImmediate(() => whileOpen(checkGrowth));
 		},
 
 		/** Adds the queued messages to the session before the run settles, so that the model continues with them. */
@@ -138,7 +138,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 			let joining: JoiningMessages | undefined;
 			for (let isMore = true; isMore && !joining; ) {
 				isMore = !context.hasUI && (await background.settledOrAsked());
-				grew();
+				checkGrowth();
 				joining = dispatcher.join() ?? undefined;
 			}
 			if (!joining) return undefined;
@@ -169,19 +169,19 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 
 		/** Ends the deliveries. The addon keeps the messages that are not in the session. */
 		close(): void {
-			grew();
+			checkGrowth();
 			forget();
 		},
 	};
 
-	function grew(): void {
+	function checkGrowth(): void {
 		dispatcher.sessionGrew();
 		advance();
 	}
 }
 
 /** Returns the entries that have delivery ids, of any kind, as JSON with the fields that identify the deliveries. */
-export function mayDeliver(entries: readonly unknown[]): string {
+export function deliveryEntries(entries: readonly unknown[]): string {
 	const hasIds = (part: unknown) => isObject(part) && isObject(part.details) && part.details.deliveryIds !== undefined;
 	const found = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));
 	return asJson(found, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);

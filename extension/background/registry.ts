@@ -4,14 +4,14 @@
  */
 
 import type { BackgroundEvent, BackgroundOptions, BackgroundSession } from "../../index.js";
-import { contained } from "../host/guard.ts";
+import { runGuarded } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import { endOf, isLive, type RunRecord, runsOf } from "./run.ts";
 
 /**
  * The time for which the addon collects the results of runs that end shortly after each other, before it delivers them.
  */
-const GATHERED_MS = 3_000;
+const COLLECTING_MS = 3_000;
 
 /** Called with the session's runs after every change, at most a few times per second. */
 export type RunsListener = (runs: readonly RunRecord[]) => void;
@@ -31,11 +31,11 @@ export class Background {
 	/** The runs that have ended and whose results are not in the session yet. */
 	get unread(): readonly RunRecord[] {
 		const now = Date.now();
-		const coming = this.runs.filter((run) => {
-			const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
+		const arriving = this.runs.filter((run) => {
+			const isFresh = now - (run.endedMs ?? 0) < COLLECTING_MS;
 			return isFresh && !isLive(run) && !run.isForeground && !this.offered.has(endOf(run));
 		});
-		return [...coming, ...this.undelivered];
+		return [...arriving, ...this.undelivered];
 	}
 
 	/** Sets the runs whose results are waiting for delivery. */
@@ -97,13 +97,13 @@ export class Background {
 		} finally {
 			for (const signal of signals) process.off(signal, leave);
 			// Events use another channel than promises, and may arrive later.
-			await new Promise((behind) => setImmediate(behind));
+			await new Promise((resolved) => setImmediate(resolved));
 		}
 	}
 
 	private publish(runs: readonly RunRecord[]): void {
 		this.runs = runs;
 		// A listener that fails must not keep the update from the other listeners.
-		for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
+		for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
 	}
 }

@@ -1,7 +1,7 @@
 /** The state of one run, without its drawing. */
 
 import type { RetryNotice, RunRecord, RunUsage } from "../../index.js";
-import { isNumber, isText, maybe, shape } from "../host/stored.ts";
+import { isNumber, isText, optional, shape } from "../host/stored.ts";
 
 export type { RunRecord };
 
@@ -17,18 +17,18 @@ export function endOf({ key, timesResumed }: RunRecord): string {
 const isUsage = shape<RunUsage>([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
 const isRetry = shape<RetryNotice>(
 	[isNumber, "attempt", "atMs"],
-	[maybe(isNumber), "maxAttempts"],
-	[maybe(isText), "error"],
+	[optional(isNumber), "maxAttempts"],
+	[optional(isText), "error"],
 );
 
 const isRun = shape<RunRecord>(
 	[isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
-	[maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-	[maybe(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
+	[optional(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
+	[optional(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
 	[isNumber, "createdMs", "timesResumed"],
-	[maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
+	[optional(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
 	[isUsage, "usage"],
-	[maybe(isRetry), "retry"],
+	[optional(isRetry), "retry"],
 );
 
 /** Returns the runs that the addon sent, without the runs that this release cannot draw. */

@@ -23,9 +23,9 @@ interface Shared {
 	card?: CallCard;
 	args?: unknown;
 	details?: unknown;
-	isOver?: boolean;
+	hasEnded?: boolean;
 	/** True if this process carries the call out, or did. */
-	ranHere?: boolean;
+	ranInProcess?: boolean;
 	/** True if the upper part was last drawn before there was a result. */
 	isHeadEarly?: boolean;
 	tick?: NodeJS.Timeout;
@@ -52,7 +52,7 @@ export function renderers(
 			// pi draws a call first and carries it out then, so this is asked again whenever the card is shown.
 			const begin = () => {
 				if (!context.isPartial || !context.executionStarted || !isUnderWay(context.toolCallId)) return;
-				state.ranHere = true;
+				state.ranInProcess = true;
 				card?.start(Date.now());
 			};
 			begin();
@@ -74,8 +74,8 @@ export function renderers(
 			const text = contentText(result);
 			const card = cardOf(tool, context.args, context);
 			if (card) updateCard(card, result.details, text, context);
-			const { ranHere, isHeadEarly } = context.state as Shared;
-			const lacksOutcome = !context.isPartial && !ranHere && isHeadEarly === true;
+			const { ranInProcess, isHeadEarly } = context.state as Shared;
+			const lacksOutcome = !context.isPartial && !ranInProcess && isHeadEarly === true;
 			const draw = (pen: Pen) => {
 				const extent = extentOf(context);
 				const outcome = lacksOutcome ? card?.head(extent).slice(0, 1) : undefined;
@@ -106,9 +106,9 @@ function updateCard(card: CallCard, details: unknown, text: string, context: Too
 	const state = context.state as Shared;
 	if (context.isPartial) {
 		if (details !== state.details || details === undefined) card.update(asJson(details), text, Date.now());
-	} else if (!state.isOver) {
+	} else if (!state.hasEnded) {
 		card.finish(asJson(details), text, context.isError, Date.now());
-		state.isOver = true;
+		state.hasEnded = true;
 		stopClock(state);
 	}
 	state.details = details;

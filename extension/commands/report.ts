@@ -27,7 +27,7 @@ const RETRIES = 1_000;
  */
 export type Report = Pick<CommandReport, "title" | "lines" | "text" | "exact">;
 
-/** The exact reports of entries, for the screen. They are kept until pi exits. */
+/** The exact reports of entries, for the screen. They are stored until pi exits. */
 const exactly = new WeakMap<object, Report>();
 
 /** Returns a report of one sentence, for facts that the addon does not know. Without the addon it is an error. */
@@ -62,9 +62,9 @@ export function deliver(pi: ExtensionAPI, context: ExtensionContext, report: Rep
 	if (context.mode === "rpc") context.ui.notify(exact?.text ?? text, "info");
 	else if (context.mode === "print") print(`${exact?.text ?? text}\n`);
 	else {
-		const kept = { ...STAMP, title, lines, text };
-		if (exact) exactly.set(kept, { ...kept, ...exact });
-		pi.appendEntry(REPORT_ENTRY, kept);
+		const stored = { ...STAMP, title, lines, text };
+		if (exact) exactly.set(stored, { ...stored, ...exact });
+		pi.appendEntry(REPORT_ENTRY, stored);
 	}
 }
 

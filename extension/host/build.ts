@@ -15,12 +15,12 @@ declare const BUILD: string | undefined;
 export const packageFolder = new URL("../../", import.meta.url);
 
 /** Returns true if a file belongs to the package. A checkout may be reached through a link. */
-export function isOurs(file: string): boolean {
+export function isOwnFile(file: string): boolean {
 	return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
 }
 
 /** Returns true if a file is one of the package's prompts. */
-export function isOurPrompt(file: string): boolean {
+export function isOwnPrompt(file: string): boolean {
 	return realPath(file).startsWith(realPath(fileURLToPath(new URL("prompts", packageFolder))) + sep);
 }
 
@@ -61,7 +61,7 @@ let map: SourceMap | undefined;
  * Returns the first position in the error's trace, in the source files and without folders, or `undefined` if the trace
  * has none.
  */
-export function placeOf({ stack = "" }: Error): string | undefined {
+export function positionOf({ stack = "" }: Error): string | undefined {
 	const [, file = "", line, column] = FRAME.exec(stack) ?? [];
 	if (!line || !column) return undefined;
 	return (file === import.meta.url && origin(Number(line), Number(column))) || `${basename(file)}:${line}:${column}`;

@@ -6,7 +6,7 @@
 
 import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostExtension } from "../../index.js";
-import { isOurPrompt, isOurs } from "./build.ts";
+import { isOwnFile, isOwnPrompt } from "./build.ts";
 import { library } from "./library.ts";
 import type { ModelLookup } from "./models.ts";
 import { defined } from "./stored.ts";
@@ -32,7 +32,7 @@ let newestSearch = 0;
  */
 export const hostExtensions = () => found?.extensions;
 export const onlyNamedExtensions = () => found?.onlyNamedExtensions;
-export const ourPrompts = () => found?.prompts ?? [];
+export const ownPrompts = () => found?.prompts ?? [];
 /** Returns the providers that this pi knows only through an extension. */
 export const extensionOnlyProviders = () => onlyProviders;
 
@@ -95,12 +95,14 @@ async function resolve(context: ExtensionContext): Promise<Found> {
 		});
 	const chosen = (kind: "extensions" | "prompts", isAlone: boolean): Resource[] =>
 		[...named[kind], ...(isAlone ? [] : discovered[kind])].filter(({ enabled }) => enabled);
-	const others = chosen("extensions", noExtensions).filter(({ path }) => !path.startsWith("builtin:") && !isOurs(path));
+	const others = chosen("extensions", noExtensions).filter(
+		({ path }) => !path.startsWith("builtin:") && !isOwnFile(path),
+	);
 	return {
 		extensions: others.map(({ path, metadata }) =>
 			defined<HostExtension>({ path, package: metadata.origin === "package" ? metadata.baseDir : undefined }),
 		),
 		onlyNamedExtensions: noExtensions,
-		prompts: chosen("prompts", noPromptTemplates).flatMap(({ path }) => (isOurPrompt(path) ? [path] : [])),
+		prompts: chosen("prompts", noPromptTemplates).flatMap(({ path }) => (isOwnPrompt(path) ? [path] : [])),
 	};
 }

@@ -6,11 +6,11 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { clip, oneLine } from "../ui/text.ts";
-import { placeOf } from "./build.ts";
-import { say } from "./notices.ts";
+import { positionOf } from "./build.ts";
+import { showNotice } from "./notices.ts";
 
 /** The maximum length of a failure in a notice, in characters. */
-const MAX_WORDS = 300;
+const MAX_CHARACTERS = 300;
 
 /** The latest session, and the failure that its user has not seen yet. */
 let session: ExtensionContext | undefined;
@@ -28,17 +28,17 @@ export function showFailuresIn(context: ExtensionContext | undefined, isNew: boo
 }
 
 /** Records a failure. The user sees it later, because pi may be drawing now. */
-export function failed(what: string, error: unknown): void {
+export function recordFailure(what: string, error: unknown): void {
 	if (isReported) return;
 	isReported = true;
-	pending = `${failure(what, error)}. The rest of the extension continues. Please report this`;
+	pending = `${failureText(what, error)}. The rest of the extension continues. Please report this`;
 	setImmediate(showPending);
 }
 
 function showPending(): void {
 	if (pending === undefined || !session) return;
 	try {
-		say(pending, session);
+		showNotice(pending, session);
 		pending = undefined;
 	} catch {
 		// That session is closed; the next one shows the failure.
@@ -47,15 +47,15 @@ function showPending(): void {
 
 /** Returns the line that replaces a part that could not be drawn. */
 export function failureLine(what: string, error: unknown, width: number): string {
-	return clip(`✗ pi-subagent-native: ${failure(what, error)}`, width);
+	return clip(`✗ pi-subagent-native: ${failureText(what, error)}`, width);
 }
 
 /** Returns the error and its position on one line. Any value can be thrown. */
-export function failure(what: string, error: unknown): string {
+export function failureText(what: string, error: unknown): string {
 	try {
-		const words = `${what} failed: ${error}`.slice(0, MAX_WORDS);
-		const place = error instanceof Error && placeOf(error);
-		return oneLine(place ? `${words} (${place})` : words);
+		const text = `${what} failed: ${error}`.slice(0, MAX_CHARACTERS);
+		const position = error instanceof Error && positionOf(error);
+		return oneLine(position ? `${text} (${position})` : text);
 	} catch {
 		return `${what} failed`;
 	}
@@ -66,9 +66,9 @@ export function messageOf(error: unknown): string {
 }
 
 /** Calls `run`. If it throws or its promise rejects, records the failure and returns `otherwise`. */
-export function contained<T>(what: string, run: () => T, otherwise?: Awaited<T>): T | Awaited<T> | undefined {
+export function runGuarded<T>(what: string, run: () => T, otherwise?: Awaited<T>): T | Awaited<T> | undefined {
 	const recover = (error: unknown) => {
-		failed(what, error);
+		recordFailure(what, error);
 		return otherwise;
 	};
 	try {
@@ -80,16 +80,16 @@ export function contained<T>(what: string, run: () => T, otherwise?: Awaited<T>)
 }
 
 /** Records the failure of a promise that no caller awaits; Node would end the process for it. */
-export function unwaited(what: string, promise: Promise<unknown>): void {
-	promise.catch((error: unknown) => failed(what, error));
+export function reportFailure(what: string, promise: Promise<unknown>): void {
+	promise.catch((error: unknown) => recordFailure(what, error));
 }
 
 /** Calls `setInterval` for a function that must not end pi. The timer does not keep pi alive. */
 export function guardedInterval(what: string, run: () => void, everyMs: number): NodeJS.Timeout {
-	return setInterval(() => contained(what, run), everyMs).unref();
+	return setInterval(() => runGuarded(what, run), everyMs).unref();
 }
 
 /** Calls `setTimeout` in the same way. */
 export function guardedTimeout(what: string, run: () => void, afterMs: number): NodeJS.Timeout {
-	return setTimeout(() => contained(what, run), afterMs).unref();
+	return setTimeout(() => runGuarded(what, run), afterMs).unref();
 }

@@ -3,40 +3,43 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { clip, plainText } from "../ui/text.ts";
-import { contained, failed, failure, failureLine, showFailuresIn } from "./guard.ts";
-import { say } from "./notices.ts";
+import { failureLine, failureText, recordFailure, runGuarded, showFailuresIn } from "./guard.ts";
+import { showNotice } from "./notices.ts";
 import { contentText, defined, isObject, isText } from "./stored.ts";
 
 type Loose = (...args: unknown[]) => unknown;
 /** An argument of a method of pi's: a function, or an object of functions. */
-type Ours = Loose & Record<"handler" | "getArgumentCompletions" | "execute" | "renderCall" | "renderResult", Loose>;
+type PiArgument = Loose &
+	Record<"handler" | "getArgumentCompletions" | "execute" | "renderCall" | "renderResult", Loose>;
 
 /** The guard for the argument of each method of pi's. `name` is the name that it is registered under. */
-const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = {
+const GUARDS: Readonly<Record<string, (argument: PiArgument, name: string) => unknown>> = {
 	// A failing handler of `tool_call` blocks the call.
 	on: (handler, event) =>
-		event === "tool_call" ? called(handler) : harmless(`the handler of \`${event}\``, called(handler)),
+		event === "tool_call"
+			? withGuardedContext(handler)
+			: guardedFunction(`the handler of \`${event}\``, withGuardedContext(handler)),
 	registerTool: (tool) => ({
 		...tool,
 		// pi turns an error from here into a result for the model.
-		execute: called(tool.execute),
+		execute: withGuardedContext(tool.execute),
 		renderCall: renderer(`drawing \`${tool.name}\``, tool.renderCall),
 		renderResult: renderer(`drawing \`${tool.name}\``, tool.renderResult),
 	}),
 	registerCommand: (command, name) => ({
 		...command,
-		handler: withNotice(`/${name}`, called(command.handler)),
-		getArgumentCompletions: harmless(`completing \`/${name}\``, command.getArgumentCompletions, null),
+		handler: withNotice(`/${name}`, withGuardedContext(command.handler)),
+		getArgumentCompletions: guardedFunction(`completing \`/${name}\``, command.getArgumentCompletions, null),
 	}),
 	registerShortcut: (shortcut, key) => ({
 		...shortcut,
-		handler: harmless(`the key \`${key}\``, called(shortcut.handler)),
+		handler: guardedFunction(`the key \`${key}\``, withGuardedContext(shortcut.handler)),
 	}),
 	registerMessageRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
 	registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
 	setWidget: (make) => renderer("the widget", make),
 	custom: (make) => screen(make),
-	onTerminalInput: (listener) => harmless("a keyboard listener", listener),
+	onTerminalInput: (listener) => guardedFunction("a keyboard listener", listener),
 };
 
 /** Wraps `pi`, once per load. */
@@ -61,24 +64,24 @@ function guardedPart<Part extends object>(part: Part): Part {
 }
 
 function guardedArguments(guard: (typeof GUARDS)[string] | undefined, args: unknown[]): unknown[] {
-	const place = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
-	return guard && place >= 0 ? args.with(place, guard(args[place] as Ours, String(args[0]))) : args;
+	const index = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
+	return guard && index >= 0 ? args.with(index, guard(args[index] as PiArgument, String(args[0]))) : args;
 }
 
 /** Returns a function that receives a guarded context. A stale context throws for each of its fields. */
-function called(ours: Loose): Loose {
+function withGuardedContext(callback: Loose): Loose {
 	return (...args) => {
 		// The position of the context depends on the function. A newer pi may add arguments after it.
-		const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
-		if (place < 0) return ours(...args);
-		const context = args[place] as ExtensionContext;
+		const index = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
+		if (index < 0) return callback(...args);
+		const context = args[index] as ExtensionContext;
 		showFailuresIn(context, false);
-		return ours(...args.with(place, guardedPart(context)));
+		return callback(...args.with(index, guardedPart(context)));
 	};
 }
 
-function harmless(what: string, ours: Loose, otherwise?: unknown): Loose {
-	return (...args) => contained(what, () => ours(...args), otherwise);
+function guardedFunction(what: string, callback: Loose, otherwise?: unknown): Loose {
+	return (...args) => runGuarded(what, () => callback(...args), otherwise);
 }
 
 /** Returns a command that shows every failure, because the user waits for it. */
@@ -87,7 +90,7 @@ function withNotice(what: string, command: Loose): Loose {
 		try {
 			await command(...args);
 		} catch (error) {
-			contained("a notice", () => say(failure(what, error), args.at(-1) as ExtensionContext));
+			runGuarded("a notice", () => showNotice(failureText(what, error), args.at(-1) as ExtensionContext));
 		}
 	};
 }
@@ -155,7 +158,7 @@ export function guardedComponent<Drawn>(
 				return lines;
 			} catch (error) {
 				isBroken = true;
-				failed(what, error);
+				recordFailure(what, error);
 				const lines = text === "" ? [] : text.split("\n", TEXT_LINES);
 				return [failureLine(what, error, width), ...lines.map((line) => clip(line, width))];
 			}
@@ -166,29 +169,29 @@ export function guardedComponent<Drawn>(
 				if (isBroken && close) close();
 				else inner.handleInput?.(data);
 			} catch (error) {
-				failed(what, error);
+				recordFailure(what, error);
 				close?.();
 			}
 		},
 		handleMouse(event) {
-			const result = contained(what, () => inner.handleMouse?.(event));
+			const result = runGuarded(what, () => inner.handleMouse?.(event));
 			if (!result) return undefined;
 			// The component's internal target metadata is left out, so that pi sends the following events to the wrapper too.
 			const { handled, capture, focus, render } = result;
 			return defined<TuiMouseEventResult>({ handled, capture, focus, render });
 		},
 		invalidate() {
-			contained(what, () => inner.invalidate?.());
+			runGuarded(what, () => inner.invalidate?.());
 		},
 	};
 	return new Proxy(inner, {
 		get(_, name) {
 			if (Object.hasOwn(own, name)) return Reflect.get(own, name);
-			const value: unknown = contained(what, () => Reflect.get(inner, name));
-			return typeof value === "function" ? harmless(what, value.bind(inner)) : value;
+			const value: unknown = runGuarded(what, () => Reflect.get(inner, name));
+			return typeof value === "function" ? guardedFunction(what, value.bind(inner)) : value;
 		},
 		set(_, name, value) {
-			contained(what, () => name in inner && Object.assign(inner, { [name]: value }));
+			runGuarded(what, () => name in inner && Object.assign(inner, { [name]: value }));
 			return true;
 		},
 	}) as Drawn & Component;

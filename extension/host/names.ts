@@ -6,8 +6,8 @@
 import { basename } from "node:path";
 import type { ExtensionAPI, SourceInfo } from "@earendil-works/pi-coding-agent";
 import type { TakenName } from "../../index.js";
-import { isOurPrompt, isOurs } from "./build.ts";
-import { ourPrompts } from "./extensions.ts";
+import { isOwnFile, isOwnPrompt } from "./build.ts";
+import { ownPrompts } from "./extensions.ts";
 import { defined } from "./stored.ts";
 
 const COMMANDS = ["subagents", "stop"];
@@ -32,20 +32,20 @@ export function findTakenNames(pi: ExtensionAPI, tools: readonly string[]): Take
 	const commands = pi.getCommands();
 	const ofTools = tools.flatMap((name) => {
 		const owner = all.find((tool) => tool.name === name);
-		return owner && !isOurs(owner.sourceInfo.path) ? [nameOf("tool", name, owner.sourceInfo)] : [];
+		return owner && !isOwnFile(owner.sourceInfo.path) ? [nameOf("tool", name, owner.sourceInfo)] : [];
 	});
-	const ofPrompts = ourPrompts().flatMap((path) => {
+	const ofPrompts = ownPrompts().flatMap((path) => {
 		const name = basename(path, ".md");
 		const owner = commands.find((command) => command.name === name);
-		return owner && !isOurPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
+		return owner && !isOwnPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
 	});
 	// pi appends numbers to commands of the same name, so that none has the plain name.
 	const ofCommands = COMMANDS.flatMap((name) => {
 		const same = commands.filter((command) => command.source === "extension" && command.name.split(":")[0] === name);
-		const ours = same.find(({ sourceInfo }) => isOurs(sourceInfo.path));
-		if (!ours || ours.name === name) return [];
-		const others = same.filter((command) => command !== ours);
-		return others.map(({ sourceInfo }) => ({ ...nameOf("command", name, sourceInfo), ours: ours.name }));
+		const own = same.find(({ sourceInfo }) => isOwnFile(sourceInfo.path));
+		if (!own || own.name === name) return [];
+		const others = same.filter((command) => command !== own);
+		return others.map(({ sourceInfo }) => ({ ...nameOf("command", name, sourceInfo), ownName: own.name }));
 	});
 	taken = [...ofTools, ...ofPrompts, ...ofCommands];
 	return taken;

@@ -14,18 +14,18 @@ export class Notices {
 		const fresh = notices.filter((notice) => !this.shown.has(notice));
 		if (fresh.length === 0) return;
 		for (const notice of fresh) this.shown.add(notice);
-		say(fresh.join("\n"), context);
+		showNotice(fresh.join("\n"), context);
 	}
 }
 
 /** Shows a notice, even if it was shown before. */
-export function say(notice: string, context: ExtensionContext): void {
+export function showNotice(notice: string, context: ExtensionContext): void {
 	const text = `pi-subagent-native: ${notice}`;
 	if (context.hasUI) context.ui.notify(text, "warning");
-	else complain(text);
+	else printError(text);
 }
 
-function complain(text: string): void {
+function printError(text: string): void {
 	try {
 		writeSync(STDERR, `${text}\n`);
 	} catch {
@@ -37,6 +37,6 @@ function complain(text: string): void {
  * Prints a text when pi's process exits, because pi has given the terminal back by then. Lines are wrapped between
  * words; the terminal itself would break them in the middle of a command.
  */
-export function sayAtExit(text: string): void {
-	process.once("exit", () => complain(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
+export function printAtExit(text: string): void {
+	process.once("exit", () => printError(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
 }

@@ -2,7 +2,7 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostSkill, HostTool, RunOptions, SurfaceOptions } from "../../index.js";
-import { isOurs } from "./build.ts";
+import { isOwnFile } from "./build.ts";
 import { extensionOnlyProviders, hostExtensions, onlyNamedExtensions } from "./extensions.ts";
 import { sessionKeys } from "./keys.ts";
 import { extensionFile, takenNames } from "./names.ts";
@@ -13,7 +13,7 @@ const VIRTUAL_API = "pi-virtual";
 
 export function surfaceOptions(pi: ExtensionAPI, { cwd, modelRegistry }: ExtensionContext): SurfaceOptions {
 	const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
-	const others = tools.filter(({ extension }) => extension === undefined || !isOurs(extension));
+	const others = tools.filter(({ extension }) => extension === undefined || !isOwnFile(extension));
 	return defined<SurfaceOptions>({
 		cwd,
 		tools: others.map(defined<HostTool>),

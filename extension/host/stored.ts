@@ -10,7 +10,7 @@ export const isText = (value: unknown): value is string => typeof value === "str
 /** JSON can encode infinity, as `1e999`. */
 export const isNumber: Check = (value) => Number.isFinite(value);
 
-export function maybe(check: Check): Check {
+export function optional(check: Check): Check {
 	return (value) => value === undefined || check(value);
 }
 

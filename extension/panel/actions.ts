@@ -3,7 +3,7 @@
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { isLive, type RunRecord } from "../background/run.ts";
 import { messageReport, type Report, reportRows } from "../commands/report.ts";
-import { messageOf, unwaited } from "../host/guard.ts";
+import { messageOf, reportFailure } from "../host/guard.ts";
 import { paint } from "../ui/paint.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Hint } from "./foot.ts";
@@ -32,9 +32,9 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 	};
 	/** Runs a command and shows its result on the last line. */
 	const act = async (run: RunRecord, name: string, rest = "") => {
-		foot.say(`${name} ${quoted(run)} …`, "muted");
+		foot.show(`${name} ${quoted(run)} …`, "muted");
 		const report = await command(run, name, rest);
-		foot.say(summary(report), report.isError ? "error" : "success");
+		foot.show(summary(report), report.isError ? "error" : "success");
 		runs.ask(true);
 	};
 	/** Runs a command and opens its report. */
@@ -42,7 +42,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		// One at a time: keys can arrive faster than answers.
 		if (isAsking) return;
 		isAsking = true;
-		foot.say(`${name} …`, "muted");
+		foot.show(`${name} …`, "muted");
 		const ask = async () => pageOf(await command(run, name, rest));
 		const page = await ask();
 		isAsking = false;
@@ -55,15 +55,15 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		},
 		stop: (run, name) => {
 			const question = `again stops ${name} and everything it started; any other key cancels`;
-			if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
-			else foot.say(`${name} has already ended`, "warning");
+			if (isLive(run)) foot.askAgain("stop", question, () => reportFailure("the panel", act(run, "stop")));
+			else foot.show(`${name} has already ended`, "warning");
 		},
 		background: (run) => act(run, "background"),
 		resume: (run, name) =>
-			isLive(run) ? foot.say(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
+			isLive(run) ? foot.show(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
 		message: (run, name) =>
 			foot.askText(`${isLive(run) ? "Message to" : "Continue"} ${name}`, (text) =>
-				unwaited("the panel", act(run, "send", text)),
+				reportFailure("the panel", act(run, "send", text)),
 			),
 		info: (run) => show(run, "info"),
 		diff: (run) => show(run, "diff"),
@@ -82,7 +82,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		/** Does the action of a key. Returns false if there is no such action. */
 		press(action: Action, run: RunRecord): boolean {
 			const done = table[action]?.(run, quoted(run));
-			if (done) unwaited("the panel", done);
+			if (done) reportFailure("the panel", done);
 			return action in table;
 		},
 	};

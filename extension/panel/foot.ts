@@ -11,7 +11,7 @@ export type Hint = readonly [action: Action, description: string];
 /** The space between hints. */
 const GAP = "  ";
 /** The time for which a message replaces the keys. */
-const SAID_FOR_MS = 6_000;
+const MESSAGE_MS = 6_000;
 /** The maximum length of pasted text, because a user may paste a whole file. */
 const MAX_CHARACTERS = 8_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control sequences
@@ -22,18 +22,18 @@ export type Foot = ReturnType<typeof panelFoot>;
 export function panelFoot(keys: PanelKeys, changed: () => void) {
 	let typed: { label: string; input: Input } | undefined;
 	let asked: { action: Action; question: string; then(): void } | undefined;
-	let said: { text: string; color: Color; until: number } | undefined;
-	const hush = () => {
-		said = undefined;
+	let message: { text: string; color: Color; until: number } | undefined;
+	const clear = () => {
+		message = undefined;
 	};
 	const leave = () => {
 		typed = undefined;
 	};
 	return {
-		hush,
+		clear,
 		/** Shows a message instead of the keys, until the next key or for a limited time. */
-		say(text: string, color: Color): void {
-			said = { text, color, until: Date.now() + SAID_FOR_MS };
+		show(text: string, color: Color): void {
+			message = { text, color, until: Date.now() + MESSAGE_MS };
 			changed();
 		},
 		/**
@@ -65,7 +65,7 @@ export function panelFoot(keys: PanelKeys, changed: () => void) {
 		/** Handles a key that answers a question. Returns true if the key has no other effect. */
 		press(action: Action | undefined): boolean {
 			const question = asked;
-			if (!question) hush();
+			if (!question) clear();
 			asked = undefined;
 			if (question?.action === action) question?.then();
 			return question !== undefined && (question.action === action || action === "back");
@@ -77,7 +77,7 @@ export function panelFoot(keys: PanelKeys, changed: () => void) {
 				return `${pen.fg("accent", label)} ${typed.input.render(pen.width - widthOf(label) - 1)[0] ?? ""}`;
 			}
 			if (asked) return pen.fg("warning", pen.clip(`${keys.nameOf(asked.action)} ${asked.question}`));
-			if (said && Date.now() < said.until) return pen.fg(said.color, pen.clip(said.text));
+			if (message && Date.now() < message.until) return pen.fg(message.color, pen.clip(message.text));
 			return hintLine(hints, keys, pen);
 		},
 	};
@@ -89,7 +89,7 @@ function hintLine(hints: readonly Hint[], keys: PanelKeys, pen: Pen): string {
 		([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP.length,
 	);
 	const fitting = hints.length - 2;
-	let room = widths.slice(fitting).reduce((left, width) => left - width, pen.width + GAP.length);
+	let room = widths.slice(fitting).reduce((remaining, width) => remaining - width, pen.width + GAP.length);
 	const shown = hints.filter((_, index) => {
 		if (index < fitting) room -= widths[index] ?? 0;
 		return index >= fitting || room >= 0;

@@ -2,7 +2,7 @@
  * Runs work on demand: one run at a time, with a pause after each, and once more if it was requested in the meantime.
  */
 
-import { guardedTimeout, unwaited } from "../host/guard.ts";
+import { guardedTimeout, reportFailure } from "../host/guard.ts";
 
 export function repeated(work: () => Promise<void> | void, restMs = 0) {
 	let isBusy = false;
@@ -15,7 +15,7 @@ export function repeated(work: () => Promise<void> | void, restMs = 0) {
 		isBusy = true;
 		isWanted = false;
 		const working = work();
-		if (working) unwaited("the panel", working.then(rest));
+		if (working) reportFailure("the panel", working.then(rest));
 		else rest();
 	};
 	const rest = () => {

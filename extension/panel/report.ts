@@ -1,6 +1,6 @@
 /** A page of text in the panel: a command's report, or the keys. */
 
-import { unwaited } from "../host/guard.ts";
+import { reportFailure } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
 import type { Hint } from "./foot.ts";
@@ -41,7 +41,7 @@ export function reportView(host: PanelHost, first: Page, ask?: () => Promise<Pag
 		press(action) {
 			const by = scrolled(action, height);
 			if (by !== undefined) top = Math.max(0, top + by);
-			else if (action === "again" && ask) unwaited("the panel", again(ask));
+			else if (action === "again" && ask) reportFailure("the panel", again(ask));
 			else return false;
 			return true;
 		},

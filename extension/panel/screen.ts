@@ -55,7 +55,7 @@ export async function openPanel(
 		return;
 	}
 	const closed = Promise.withResolvers<void>();
-	const setting = { background, session, callbacks, answer, opened, gone: closed.resolve };
+	const setting = { background, session, callbacks, answer, opened, onClosed: closed.resolve };
 	const shown = context.ui.custom(
 		(terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(undefined)),
 		{ overlay: true, overlayOptions: WHOLE_SCREEN },
@@ -74,12 +74,12 @@ interface Setting {
 	/** The key of the run whose transcript opens as soon as the run is known. */
 	opened: string | undefined;
 	/** Called when the panel has left the screen, for any reason. */
-	gone(): void;
+	onClosed(): void;
 }
 
 /** Returns the panel as a component for pi. `done` removes it from the screen. */
 function panel(
-	{ background, session, callbacks, answer, opened, gone }: Setting,
+	{ background, session, callbacks, answer, opened, onClosed }: Setting,
 	terminal: TUI,
 	theme: AnyTheme,
 	keybindings: KeybindingsManager,
@@ -105,7 +105,7 @@ function panel(
 			view.dispose?.();
 			return;
 		}
-		foot.hush();
+		foot.clear();
 		views.push(view);
 		drawing.want();
 	};
@@ -116,7 +116,7 @@ function panel(
 		clearInterval(tick);
 		drawing.dispose();
 		for (const view of views) view.dispose?.();
-		gone();
+		onClosed();
 	};
 	const close = () => {
 		dispose();
@@ -132,13 +132,13 @@ function panel(
 			return;
 		}
 		runs.join();
-		openWanted();
+		openRequested();
 		refresh();
 	};
-	const openWanted = () => {
-		const run = background.runs.find(({ key }) => key === wanted);
+	const openRequested = () => {
+		const run = background.runs.find(({ key }) => key === requested);
 		if (!run) return;
-		wanted = undefined;
+		requested = undefined;
 		open(transcriptView(host, actions, run));
 	};
 	const press = (action: Action | undefined) => {
@@ -167,15 +167,15 @@ function panel(
 	const runs = panelRuns(background, session, drawing.want);
 	const host: PanelHost = { foot, session, runs, open, changed: drawing.want };
 	const actions = runActions(host, callbacks, answer);
-	let wanted = opened;
+	let requested = opened;
 	views.push(listView(host, actions));
-	openWanted();
+	openRequested();
 	const unsubscribe = background.subscribe(runsChanged);
-	const ticked = () => {
+	const onTick = () => {
 		refresh();
 		drawing.want();
 	};
-	const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
+	const tick = guardedInterval("the clock of the panel", onTick, TICK_MS);
 	runs.ask(true);
 
 	const screen: Screen = {

@@ -29,20 +29,20 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 	let version: string | undefined;
 	let problem: string | undefined;
 	/** The number of newest entries to read. */
-	let wanted = 0;
+	let requested = 0;
 	/** The file has older entries, but they cannot be read. */
 	let isExhausted = false;
 	let height = 1;
 	let newest: string | undefined;
 	/** The text that is not in the file yet, or the run's outcome. */
-	const below = cached((shown: RunRecord, said: string | undefined, pen: Pen) =>
-		isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).outcome, pen),
+	const below = cached((shown: RunRecord, newest: string | undefined, pen: Pen) =>
+		isLive(shown) ? liveLines(shown, newest, pen) : paint(drawingOf(shown).outcome, pen),
 	);
 
 	const reading = repeated(async () => {
-		const entries = wanted;
+		const entries = requested;
 		const tools = withTools;
-		wanted = 0;
+		requested = 0;
 		try {
 			const transcript = await host.session.transcript(run.key, { entries, tools });
 			// Requested before the tools were shown or hidden.
@@ -53,18 +53,18 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 			problem = oneLine(messageOf(error));
 		}
 		host.changed();
-		wantOlder();
+		requestOlder();
 	}, FETCH_EVERY_MS);
 	/** Requests the newest entries, as soon as the interval allows. */
 	const want = (entries: number) => {
-		wanted = Math.max(wanted, entries);
+		requested = Math.max(requested, entries);
 		reading.want();
 	};
 	/**
 	 * Requests older entries when the user scrolls to the top. The number doubles each time, so that reading everything
 	 * costs at most twice the file.
 	 */
-	const wantOlder = () => {
+	const requestOlder = () => {
 		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MAX_ENTRIES, window.length * 2));
 	};
 	const take = (transcript: Transcript, asked: number) => {
@@ -89,22 +89,22 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 	};
 	const older = (room: number): string => {
 		if (!isExhausted) return "… older entries are being read";
-		const where = "… older entries are in ";
-		return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
+		const lead = "… older entries are in ";
+		return lead + fitPath(oneLine(run.transcript ?? "the child's session file"), room - lead.length);
 	};
 	const withoutEntries = (pen: Pen, tail: readonly string[]): string[] => {
-		const said = (draw: (inner: Pen) => string[]) => ["", ...pen.indented(INDENT, draw)];
+		const block = (draw: (inner: Pen) => string[]) => ["", ...pen.indented(INDENT, draw)];
 		if (run.archivedMs !== undefined) {
-			const archived = `The transcript was archived ${when(run.archivedMs)}. The result:`;
+			const archived = `The transcript was archived ${dateText(run.archivedMs)}. The result:`;
 			const result = run.result || run.partial || "(nothing)";
-			return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
+			return block((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
 		}
-		const why = problem;
-		if (why !== undefined)
-			return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).outcome, pen)];
-		if (version === undefined) return said((inner) => [inner.fg("dim", "Reading …")]);
+		const reason = problem;
+		if (reason !== undefined)
+			return [...block((inner) => inner.paragraph(reason, "warning")), ...paint(drawingOf(run).outcome, pen)];
+		if (version === undefined) return block((inner) => [inner.fg("dim", "Reading …")]);
 		const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
-		return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
+		return [...block((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
 	};
 
 	want(NEWEST_ENTRIES);
@@ -128,7 +128,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 				version = undefined;
 				want(NEWEST_ENTRIES);
 			} else return !isRemoved && actions.press(action, run);
-			wantOlder();
+			requestOlder();
 			return true;
 		},
 		refresh() {
@@ -145,10 +145,10 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 }
 
 function liveLines(run: RunRecord, newest: string | undefined, pen: Pen): string[] {
-	const said = run.text?.trim() ?? "";
-	return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).current, pen)];
+	const text = run.text?.trim() ?? "";
+	return text === "" || newest?.includes(text) ? [] : ["", ...paint(drawingOf(run).current, pen)];
 }
 
-function when(ms: number): string {
+function dateText(ms: number): string {
 	return new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

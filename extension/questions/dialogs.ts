@@ -7,11 +7,11 @@ import type { Presenter, Waiting } from "./questions.ts";
 
 export function dialogs(context: ExtensionContext): Presenter {
 	let all: readonly Waiting[] = [];
-	let shown: { id: number; over: AbortController } | undefined;
+	let shown: { id: number; closing: AbortController } | undefined;
 	/** The questions for the conversation that the user wants to answer. */
 	const wanted = new Set<number>();
 	const close = () => {
-		shown?.over.abort();
+		shown?.closing.abort();
 		shown = undefined;
 	};
 	function update(waiting: readonly Waiting[]): void {
@@ -20,9 +20,9 @@ export function dialogs(context: ExtensionContext): Presenter {
 		close();
 		const next = waiting.find((asked) => !isForConversation(asked) || wanted.has(asked.id));
 		if (!next) return;
-		const over = new AbortController();
-		shown = { id: next.id, over };
-		show(context, next, over.signal).then(next.settle, () => next.settle());
+		const closing = new AbortController();
+		shown = { id: next.id, closing };
+		show(context, next, closing.signal).then(next.settle, () => next.settle());
 	}
 	return {
 		update,

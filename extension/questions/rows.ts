@@ -53,22 +53,22 @@ function brokenRows(line: string, first: number, width: number): QuestionRow[] {
 	};
 	for (const [word] of line.matchAll(WORDS)) {
 		const isBlank = word.startsWith(" ");
-		const wordColumns = widestOf(word);
+		const wordColumns = maxColumnsOf(word);
 		if (columns + wordColumns <= room) {
 			add(word, wordColumns);
 			continue;
 		}
 		// A word that fits into a row is not broken. A longer word starts in this row only if half of the row is free.
 		if (!isBlank && columns > 0 && (wordColumns <= width || columns > room / 2)) end(false);
-		for (const letter of lettersOf(word)) {
-			const letterColumns = widestOf(letter);
+		for (const letter of graphemesOf(word)) {
+			const letterColumns = maxColumnsOf(letter);
 			if (columns + letterColumns > room && columns > 0) {
 				const rest = isBlank ? "" : cutAtName(text, room);
 				text = text.slice(0, text.length - rest.length);
 				end(!isBlank);
 				// The end of the row replaces this blank.
 				if (isBlank) continue;
-				add(rest, widestOf(rest));
+				add(rest, maxColumnsOf(rest));
 			}
 			add(letter, letterColumns);
 		}
@@ -85,7 +85,7 @@ function cutAtName(text: string, room: number): string {
 	return "";
 }
 
-function lettersOf(word: string): Iterable<string> {
+function graphemesOf(word: string): Iterable<string> {
 	return ASCII.test(word) ? word : [...graphemes.segment(word)].map(({ segment }) => segment);
 }
 
@@ -93,7 +93,7 @@ function lettersOf(word: string): Iterable<string> {
  * Returns the maximum number of columns of a text. Some terminals draw the parts of an emoji or a flag side by side,
  * and several of these would push the following words off the screen.
  */
-function widestOf(text: string): number {
+function maxColumnsOf(text: string): number {
 	if (ASCII.test(text)) return text.length;
 	let columns = 0;
 	for (const { segment } of graphemes.segment(text)) {

@@ -6,7 +6,7 @@
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { isKeyRelease, type OverlayHandle, type TUI } from "@earendil-works/pi-tui";
 import type { Answer } from "../../index.js";
-import { guardedInterval, unwaited } from "../host/guard.ts";
+import { guardedInterval, reportFailure } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Pen } from "../ui/pen.ts";
@@ -40,7 +40,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	let screen: TUI | undefined;
 	let shown: Shown | undefined;
 	/** The questions that the user has seen and postponed. They do not open by themselves again. */
-	const putOff = new Set<number>();
+	const postponed = new Set<number>();
 	let lastKey = performance.now();
 
 	/**
@@ -52,12 +52,12 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		lastKey = performance.now();
 		const { overlay, asked } = shown ?? {};
 		if (!overlay?.focused || !asked || overlay.takes(data)) return;
-		if (!overlay.isNew()) putOff.add(asked.id);
+		if (!overlay.isNew()) postponed.add(asked.id);
 		hide();
 	}
 
 	function openWhenQuiet(): void {
-		const next = waiting.find((asked) => !isForConversation(asked) && !putOff.has(asked.id));
+		const next = waiting.find((asked) => !isForConversation(asked) && !postponed.has(asked.id));
 		if (!next || shown || !isEditorFree()) return;
 		if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show(next, false);
 	}
@@ -81,31 +81,31 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		};
 		const onHandle = (handle: OverlayHandle) => {
 			now.handle = handle;
-			if (shown !== now) takeAway(now);
+			if (shown !== now) removeOverlay(now);
 		};
 		const overlayOptions = { anchor: "center", width: "100%" } as const;
 		// A question that fails to open stays a line.
 		ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
-			putOff.add(asked.id);
+			postponed.add(asked.id);
 			if (shown === now) shown = undefined;
 		});
 	}
 
 	function hide(): void {
-		const before = shown;
+		const hidden = shown;
 		shown = undefined;
-		if (before) takeAway(before);
+		if (hidden) removeOverlay(hidden);
 	}
 
 	function answered(asked: Waiting, answer?: Answer): void {
 		hide();
 		if (answer) asked.settle(answer);
-		else unwaited("a question", write(asked));
+		else reportFailure("a question", write(asked));
 	}
 
 	/** Asks for text of any length in pi's own editor, which only the user can close. */
 	async function write({ id, title, prefill, settle }: Waiting): Promise<void> {
-		putOff.add(id);
+		postponed.add(id);
 		const value = await ui.editor(title, prefill).catch(() => undefined);
 		settle(value === undefined ? {} : { value });
 	}
@@ -162,7 +162,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
  * Removes an overlay. pi 0.87.1 closes the topmost overlay, so an overlay below another one is removed through its
  * handle.
  */
-function takeAway({ handle, close }: Shown): void {
+function removeOverlay({ handle, close }: Shown): void {
 	if (handle?.isFocused()) close?.();
 	else handle?.hide();
 }

@@ -15,7 +15,7 @@ import type {
 } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { renderers } from "../cards/render.ts";
-import { contained, messageOf } from "../host/guard.ts";
+import { messageOf, runGuarded } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
 import { type PlaceOptions, placeOptions } from "../host/options.ts";
 import type { ToolDefinition, ToolOutput } from "../host/pi.ts";
@@ -49,7 +49,7 @@ function modeOf(name: string): Mode | undefined {
 	return Object.entries(WAITING).find(([tool]) => tool === name)?.[1];
 }
 
-export function ourTools(pi: ExtensionAPI, questions: Questions, background: Background) {
+export function ownTools(pi: ExtensionAPI, questions: Questions, background: Background) {
 	/**
 	 * The ids of failed calls. pi sets their error flag in a `tool_result` handler, because a flag returned by a tool may
 	 * be lost.
@@ -87,8 +87,8 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 						underWay.add(id);
 						const { native, problem } = loadAddon();
 						shareCompiledCode();
-						let isOver = false;
-						const update: Call["update"] = ({ content, details }) => !isOver && onUpdate?.({ content, details });
+						let hasEnded = false;
+						const update: Call["update"] = ({ content, details }) => !hasEnded && onUpdate?.({ content, details });
 						const answer = async () => {
 							if (!native) return failure(problem);
 							const place = placeOptions(pi, context);
@@ -99,7 +99,7 @@ export function ourTools(pi: ExtensionAPI, questions: Questions, background: Bac
 						const output = await answer().catch((error: unknown) =>
 							failure(`the run ended unexpectedly: ${messageOf(error)}`),
 						);
-						isOver = true;
+						hasEnded = true;
 						underWay.delete(id);
 						if (output.isError) failed.add(id);
 						return output;
@@ -123,7 +123,7 @@ async function runToEnd(mode: Mode, call: Call): Promise<ToolResult> {
  * misses a signal that has fired already.
  */
 async function withAbort<T>(signal: AbortSignal | undefined, call: { abort(): void }, result: Promise<T>): Promise<T> {
-	const abort = () => contained("an abort", () => call.abort());
+	const abort = () => runGuarded("an abort", () => call.abort());
 	if (signal?.aborted) abort();
 	else signal?.addEventListener("abort", abort, { once: true });
 	try {
@@ -183,7 +183,7 @@ async function spawn({ session }: Background, { native, params, place, host, sig
 	if (receipt) return answer(receipt);
 	accepting.then(
 		({ childSessionKey: sessionKey }) => {
-			if (sessionKey) contained("an abort", () => session?.useTool("sessions_stop", { sessionKey }, host));
+			if (sessionKey) runGuarded("an abort", () => session?.useTool("sessions_stop", { sessionKey }, host));
 		},
 		() => undefined,
 	);
@@ -197,9 +197,9 @@ async function list({ native, place, signal }: Call): Promise<ToolOutput> {
 
 /** Returns a result whose details go to the session and whose text goes to the model. */
 function answer(details: SpawnReceipt | SpawnableAgents): ToolOutput {
-	const { kind: _kind, version: _version, ...said } = details;
-	const isError = "status" in said && said.status !== "accepted";
-	return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details };
+	const { kind: _kind, version: _version, ...output } = details;
+	const isError = "status" in output && output.status !== "accepted";
+	return { content: [{ type: "text", text: JSON.stringify(output) }], isError, details };
 }
 
 /** Returns a failure that is drawn as its text. */

@@ -22,7 +22,7 @@ const BELOW_INDENT = 6;
 /** The widths of a drawing's columns, by their position in a line, and of the labels before its texts. */
 interface Columns {
 	cells: number[];
-	behind: number[];
+	trailing: number[];
 	label: number;
 }
 
@@ -44,7 +44,7 @@ function fitted(fit: Fit, columns: Columns, pen: Pen): string[] {
 		case "line":
 			return line(fit, columns, pen);
 		case "parts":
-			return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.most);
+			return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.maxRows);
 		case "text":
 			return text(fit, columns, pen);
 		case "prose":
@@ -60,8 +60,8 @@ function styled(spans: readonly Span[], pen: Pen): string {
 
 function styledSpan({ text, color, isBold, action }: Span, pen: Pen): string {
 	const key = action && pen.keyText(action);
-	const words = key === undefined ? text : key === "" ? "" : text.replace("{key}", () => key);
-	const weighted = isBold ? pen.bold(words) : words;
+	const replaced = key === undefined ? text : key === "" ? "" : text.replace("{key}", () => key);
+	const weighted = isBold ? pen.bold(replaced) : replaced;
 	return color ? pen.fg(color as Color, weighted) : weighted;
 }
 
@@ -69,20 +69,20 @@ function styledSpan({ text, color, isBold, action }: Span, pen: Pen): string {
 function cut(spans: readonly Span[], pen: Pen): string {
 	const path = spans.find(({ isPath }) => isPath);
 	if (!path) return pen.clip(styled(spans, pen));
-	const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-	const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - beside));
+	const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
+	const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns));
 	return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
 }
 
-function line({ lead, cells, parts, behind }: Of<"line">, columns: Columns, pen: Pen): string[] {
+function line({ lead, cells, parts, trailing }: Of<"line">, columns: Columns, pen: Pen): string[] {
 	const start = styled(lead, pen);
-	if (cells.length + behind.length === 0 && start === "") return withBelow(parts, pen.width, (inner) => inner, pen);
+	if (cells.length + trailing.length === 0 && start === "") return withBelow(parts, pen.width, (inner) => inner, pen);
 	const before = drawnCells(cells, columns.cells, pen);
-	const after = drawnCells(behind, columns.behind, pen);
+	const after = drawnCells(trailing, columns.trailing, pen);
 	const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start));
 	const room = pen.width - used;
 	const whole = (middle: string) => {
-		// The columns behind the parts begin at the same position in each line.
+		// The columns after the parts begin at the same position in each line.
 		const padded = after.length > 0 && room >= MIN_COLUMNS ? cell(middle, room) : middle;
 		const drawn = [...before.map(({ text }) => text), padded, ...after.map(({ text }) => text)];
 		const all = start + drawn.filter((part) => part !== "").join(GAP);
@@ -130,14 +130,14 @@ function fittingParts(parts: readonly Part[], pen: Pen): string[] {
 	const drawn = parts.map(({ spans }) => styled(spans, pen));
 	const widths = drawn.map(widthOf);
 	if (joinedWidth(drawn) <= pen.width) return drawn;
-	const cuttable = parts.findIndex(({ fewest }) => fewest !== undefined);
-	const taken = (index: number) => {
+	const cuttable = parts.findIndex(({ minColumns }) => minColumns !== undefined);
+	const columnsOfPart = (index: number) => {
 		const width = widths[index] ?? 0;
-		return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
+		return index === cuttable ? Math.min(width, parts[index]?.minColumns ?? 0) : width;
 	};
 	const room = () => {
-		const shown = [...drawn.keys()].filter((index) => taken(index) > 0 && drawn[index] !== "");
-		return pen.width - joinedWidth(shown.map((index) => " ".repeat(taken(index))));
+		const shown = [...drawn.keys()].filter((index) => columnsOfPart(index) > 0 && drawn[index] !== "");
+		return pen.width - joinedWidth(shown.map((index) => " ".repeat(columnsOfPart(index))));
 	};
 	const ranked = parts.map(({ rank }, index) => ({ rank, index })).filter(({ rank }) => rank > 0);
 	for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
@@ -146,34 +146,43 @@ function fittingParts(parts: readonly Part[], pen: Pen): string[] {
 	}
 	const part = parts[cuttable];
 	if (part) {
-		const left = room() + taken(cuttable);
-		const fits = left >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
-		drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
+		const remaining = room() + columnsOfPart(cuttable);
+		const fits = remaining >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
+		drawn[cuttable] = fits ? cut(part.spans, pen.resized(remaining)) : "";
 	}
 	// A single part may lose the beginning of its path.
 	return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
 }
 
-function text({ lead, label, spans, most, more }: Of<"text">, columns: Columns, pen: Pen): string[] {
+function text({ lead, label, spans, maxRows, more }: Of<"text">, columns: Columns, pen: Pen): string[] {
 	const start = styled(lead, pen);
-	if (!label) return wrapped(spans, most, start, pen, more);
+	if (!label) return wrapped(spans, maxRows, start, pen, more);
 	const columnsOfLabel = widthOf(label.text);
 	const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP.length);
 	// If the label fits its column, wrapped lines are aligned with the text; otherwise with the label.
-	if (columnsOfLabel <= columns.label) return wrapped(spans, most, start + head, pen, more);
+	if (columnsOfLabel <= columns.label) return wrapped(spans, maxRows, start + head, pen, more);
 	return pen.wrap(head + styled(spans, pen), start);
 }
 
-function wrapped(spans: readonly Span[], most: number | undefined, lead: string, pen: Pen, more: readonly Span[] = []) {
-	const words = styled(spans, pen);
-	if (words === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
-	const lines = pen.wrap(words, lead);
-	if (most === undefined || lines.length <= most) return lines;
-	if (more.length > 0) return limited(lines, most, (rest) => remark(more, rest, pen));
-	return [...lines.slice(0, most - 1), pen.clip(`${lines[most - 1]} ${pen.fg(spans[0]?.color as Color, ELLIPSIS)}`)];
+function wrapped(
+	spans: readonly Span[],
+	maxRows: number | undefined,
+	lead: string,
+	pen: Pen,
+	more: readonly Span[] = [],
+) {
+	const styledText = styled(spans, pen);
+	if (styledText === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
+	const lines = pen.wrap(styledText, lead);
+	if (maxRows === undefined || lines.length <= maxRows) return lines;
+	if (more.length > 0) return limited(lines, maxRows, (rest) => moreNote(more, rest, pen));
+	return [
+		...lines.slice(0, maxRows - 1),
+		pen.clip(`${lines[maxRows - 1]} ${pen.fg(spans[0]?.color as Color, ELLIPSIS)}`),
+	];
 }
 
-function remark(more: readonly Span[], rest: number, pen: Pen): string {
+function moreNote(more: readonly Span[], rest: number, pen: Pen): string {
 	const counted = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
 	return pen.clip(styled(counted, pen));
 }
@@ -185,7 +194,7 @@ function written({ text: source, first, last, more, isOpen }: Of<"prose">, pen: 
 	// The code block is still growing: drop the closing fence that is not in the text.
 	if (isOpen) lines.pop();
 	if (last !== undefined) return lines.slice(-last);
-	return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);
+	return more.length > 0 ? limited(lines, first ?? 0, (rest) => moreNote(more, rest, pen)) : lines.slice(0, first);
 }
 
 function paths({ lead, paths: all }: Of<"paths">, pen: Pen): string {
@@ -199,7 +208,7 @@ function paths({ lead, paths: all }: Of<"paths">, pen: Pen): string {
 }
 
 function columnsOf(drawing: readonly Row[], pen: Pen): Columns {
-	const columns: Columns = { cells: [], behind: [], label: 0 };
+	const columns: Columns = { cells: [], trailing: [], label: 0 };
 	const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
 	for (const { fit } of drawing) {
 		if (fit.kind === "text" && fit.label) {
@@ -207,17 +216,18 @@ function columnsOf(drawing: readonly Row[], pen: Pen): Columns {
 			if (width <= widest) columns.label = Math.max(columns.label, width);
 		}
 		if (fit.kind !== "line") continue;
-		for (const place of ["cells", "behind"] as const) {
-			fit[place].forEach((one, index) => {
-				columns[place][index] = Math.max(columns[place][index] ?? 0, cellWidth(one, pen.width));
+		for (const field of ["cells", "trailing"] as const) {
+			fit[field].forEach((one, index) => {
+				columns[field][index] = Math.max(columns[field][index] ?? 0, cellWidth(one, pen.width));
 			});
 		}
 	}
 	return columns;
 }
 
-function cellWidth({ span, most, share, isGrowing }: Cell, width: number): number {
+function cellWidth({ span, maxColumns, share, isGrowing }: Cell, width: number): number {
 	if (isGrowing) return 1;
-	const limit = share === undefined ? most : Math.min(most, Math.max(MIN_COLUMNS, Math.floor(width / share)));
-	return Math.min(limit, widthOf(span.text.slice(0, most)));
+	const limit =
+		share === undefined ? maxColumns : Math.min(maxColumns, Math.max(MIN_COLUMNS, Math.floor(width / share)));
+	return Math.min(limit, widthOf(span.text.slice(0, maxColumns)));
 }

@@ -96,8 +96,8 @@ function brokenAtNames(word: string, columns: number): string {
 export function wrap(text: string, width: number, lead = ""): string[] {
 	const indent = widthOf(lead);
 	const columns = Math.max(1, width - indent);
-	const words = text.length > columns ? text.replace(WORDS, (word) => brokenAtNames(word, columns)) : text;
-	const lines = wrapTextWithAnsi(words, columns);
+	const broken = text.length > columns ? text.replace(WORDS, (word) => brokenAtNames(word, columns)) : text;
+	const lines = wrapTextWithAnsi(broken, columns);
 	const margin = " ".repeat(indent);
 	return lines.map((line, index) => (index === 0 ? lead : margin) + line);
 }

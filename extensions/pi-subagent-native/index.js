@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 c747688baa316e89. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 437cb38e1b60d706. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6354,8 +6354,8 @@ function brokenAtNames(word, columns) {
 function wrap(text2, width, lead = "") {
   const indent = widthOf(lead);
   const columns = Math.max(1, width - indent);
-  const words = text2.length > columns ? text2.replace(WORDS, (word) => brokenAtNames(word, columns)) : text2;
-  const lines = wrapTextWithAnsi(words, columns);
+  const broken = text2.length > columns ? text2.replace(WORDS, (word) => brokenAtNames(word, columns)) : text2;
+  const lines = wrapTextWithAnsi(broken, columns);
   const margin = " ".repeat(indent);
   return lines.map((line2, index) => (index === 0 ? lead : margin) + line2);
 }
@@ -6382,10 +6382,10 @@ import { SourceMap } from "node:module";
 import { basename, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 var packageFolder = new URL("../../", import.meta.url);
-function isOurs(file) {
+function isOwnFile(file) {
   return realPath(file).startsWith(realPath(fileURLToPath(new URL("extensions", packageFolder))) + sep);
 }
-function isOurPrompt(file) {
+function isOwnPrompt(file) {
   return realPath(file).startsWith(realPath(fileURLToPath(new URL("prompts", packageFolder))) + sep);
 }
 function realPath(file) {
@@ -6399,8 +6399,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 c747688baa316e89"}.`)) return void 0;
-  const [version] = "0.1.0 c747688baa316e89".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 437cb38e1b60d706"}.`)) return void 0;
+  const [version] = "0.1.0 437cb38e1b60d706".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6413,7 +6413,7 @@ function ownText() {
 }
 var FRAME = /([^\s(]+):(\d+):(\d+)\)?$/m;
 var map;
-function placeOf({ stack = "" }) {
+function positionOf({ stack = "" }) {
   const [, file = "", line2, column] = FRAME.exec(stack) ?? [];
   if (!line2 || !column) return void 0;
   return file === import.meta.url && origin(Number(line2), Number(column)) || `${basename(file)}:${line2}:${column}`;
@@ -6438,27 +6438,27 @@ var Notices = class {
     const fresh = notices.filter((notice) => !this.shown.has(notice));
     if (fresh.length === 0) return;
     for (const notice of fresh) this.shown.add(notice);
-    say(fresh.join("\n"), context);
+    showNotice(fresh.join("\n"), context);
   }
 };
-function say(notice, context) {
+function showNotice(notice, context) {
   const text2 = `pi-subagent-native: ${notice}`;
   if (context.hasUI) context.ui.notify(text2, "warning");
-  else complain(text2);
+  else printError(text2);
 }
-function complain(text2) {
+function printError(text2) {
   try {
     writeSync(STDERR, `${text2}
 `);
   } catch {
   }
 }
-function sayAtExit(text2) {
-  process.once("exit", () => complain(wrapTextWithAnsi(text2, process.stderr.columns || text2.length).join("\n")));
+function printAtExit(text2) {
+  process.once("exit", () => printError(wrapTextWithAnsi(text2, process.stderr.columns || text2.length).join("\n")));
 }
 
 // extension/host/guard.ts
-var MAX_WORDS = 300;
+var MAX_CHARACTERS = 300;
 var session;
 var isReported = false;
 var pending;
@@ -6467,28 +6467,28 @@ function showFailuresIn(context, isNew) {
   if (isNew) isReported = pending !== void 0;
   if (pending !== void 0) showPending();
 }
-function failed(what, error) {
+function recordFailure(what, error) {
   if (isReported) return;
   isReported = true;
-  pending = `${failure(what, error)}. The rest of the extension continues. Please report this`;
+  pending = `${failureText(what, error)}. The rest of the extension continues. Please report this`;
   setImmediate(showPending);
 }
 function showPending() {
   if (pending === void 0 || !session) return;
   try {
-    say(pending, session);
+    showNotice(pending, session);
     pending = void 0;
   } catch {
   }
 }
 function failureLine(what, error, width) {
-  return clip(`\u2717 pi-subagent-native: ${failure(what, error)}`, width);
+  return clip(`\u2717 pi-subagent-native: ${failureText(what, error)}`, width);
 }
-function failure(what, error) {
+function failureText(what, error) {
   try {
-    const words = `${what} failed: ${error}`.slice(0, MAX_WORDS);
-    const place = error instanceof Error && placeOf(error);
-    return oneLine(place ? `${words} (${place})` : words);
+    const text2 = `${what} failed: ${error}`.slice(0, MAX_CHARACTERS);
+    const position = error instanceof Error && positionOf(error);
+    return oneLine(position ? `${text2} (${position})` : text2);
   } catch {
     return `${what} failed`;
   }
@@ -6496,9 +6496,9 @@ function failure(what, error) {
 function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
-function contained(what, run, otherwise) {
+function runGuarded(what, run, otherwise) {
   const recover = (error) => {
-    failed(what, error);
+    recordFailure(what, error);
     return otherwise;
   };
   try {
@@ -6508,20 +6508,20 @@ function contained(what, run, otherwise) {
     return recover(error);
   }
 }
-function unwaited(what, promise) {
-  promise.catch((error) => failed(what, error));
+function reportFailure(what, promise) {
+  promise.catch((error) => recordFailure(what, error));
 }
 function guardedInterval(what, run, everyMs) {
-  return setInterval(() => contained(what, run), everyMs).unref();
+  return setInterval(() => runGuarded(what, run), everyMs).unref();
 }
 function guardedTimeout(what, run, afterMs) {
-  return setTimeout(() => contained(what, run), afterMs).unref();
+  return setTimeout(() => runGuarded(what, run), afterMs).unref();
 }
 
 // extension/host/stored.ts
 var isText = (value) => typeof value === "string";
 var isNumber = (value) => Number.isFinite(value);
-function maybe(check) {
+function optional(check) {
   return (value) => value === void 0 || check(value);
 }
 function contentText({ content }) {
@@ -6551,7 +6551,7 @@ function defined(fields) {
 
 // extension/background/deliveries.ts
 function openDeliveries({ pi, context, background, native, arrived }) {
-  const idsInSession = () => native.deliveredIn(mayDeliver(context.sessionManager.getEntries()));
+  const idsInSession = () => native.deliveredIn(deliveryEntries(context.sessionManager.getEntries()));
   const delivered = idsInSession();
   const dispatcher = new native.DeliveryDispatcher(context.hasUI, delivered);
   const messages = /* @__PURE__ */ new Map();
@@ -6632,14 +6632,14 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     /** Notes the end of a message. pi adds the message to the session after its handlers have finished. */
     messageEnded(message) {
       if (message.role === "assistant") dispatcher.answered(message.stopReason);
-      if (timer) setImmediate(() => whileOpen(grew));
+      if (timer) setImmediate(() => whileOpen(checkGrowth));
     },
     /** Adds the queued messages to the session before the run settles, so that the model continues with them. */
     async beforeSettle(event) {
       let joining;
       for (let isMore = true; isMore && !joining; ) {
         isMore = !context.hasUI && await background.settledOrAsked();
-        grew();
+        checkGrowth();
         joining = dispatcher.join() ?? void 0;
       }
       if (!joining) return void 0;
@@ -6667,16 +6667,16 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     },
     /** Ends the deliveries. The addon keeps the messages that are not in the session. */
     close() {
-      grew();
+      checkGrowth();
       forget();
     }
   };
-  function grew() {
+  function checkGrowth() {
     dispatcher.sessionGrew();
     advance();
   }
 }
-function mayDeliver(entries) {
+function deliveryEntries(entries) {
   const hasIds = (part) => isObject(part) && isObject(part.details) && part.details.deliveryIds !== void 0;
   const found3 = entries.filter((entry) => isObject(entry) && (hasIds(entry) || hasIds(entry.message)));
   return asJson(found3, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);
@@ -6692,24 +6692,24 @@ function endOf({ key, timesResumed }) {
 var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
 var isRetry = shape(
   [isNumber, "attempt", "atMs"],
-  [maybe(isNumber), "maxAttempts"],
-  [maybe(isText), "error"]
+  [optional(isNumber), "maxAttempts"],
+  [optional(isText), "error"]
 );
 var isRun = shape(
   [isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
-  [maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-  [maybe(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
+  [optional(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
+  [optional(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
   [isNumber, "createdMs", "timesResumed"],
-  [maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
+  [optional(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
   [isUsage, "usage"],
-  [maybe(isRetry), "retry"]
+  [optional(isRetry), "retry"]
 );
 function runsOf(runs) {
   return Array.isArray(runs) ? runs.filter(isRun) : [];
 }
 
 // extension/background/registry.ts
-var GATHERED_MS = 3e3;
+var COLLECTING_MS = 3e3;
 var NONE = [];
 var Background = class {
   /** The addon's view of the open session. Absent while no session is open, or without the addon. */
@@ -6723,11 +6723,11 @@ var Background = class {
   /** The runs that have ended and whose results are not in the session yet. */
   get unread() {
     const now = Date.now();
-    const coming = this.runs.filter((run) => {
-      const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
+    const arriving = this.runs.filter((run) => {
+      const isFresh = now - (run.endedMs ?? 0) < COLLECTING_MS;
       return isFresh && !isLive(run) && !run.isForeground && !this.offered.has(endOf(run));
     });
-    return [...coming, ...this.undelivered];
+    return [...arriving, ...this.undelivered];
   }
   /** Sets the runs whose results are waiting for delivery. */
   setUndelivered(runs) {
@@ -6778,12 +6778,12 @@ var Background = class {
       return await Promise.race([session2.settledOrAsked(), promise]);
     } finally {
       for (const signal of signals) process.off(signal, leave);
-      await new Promise((behind) => setImmediate(behind));
+      await new Promise((resolved) => setImmediate(resolved));
     }
   }
   publish(runs) {
     this.runs = runs;
-    for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
+    for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
   }
 };
 
@@ -7006,7 +7006,7 @@ function fitted(fit, columns, pen) {
     case "line":
       return line(fit, columns, pen);
     case "parts":
-      return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.most);
+      return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.maxRows);
     case "text":
       return text(fit, columns, pen);
     case "prose":
@@ -7020,22 +7020,22 @@ function styled(spans, pen) {
 }
 function styledSpan({ text: text2, color, isBold, action }, pen) {
   const key = action && pen.keyText(action);
-  const words = key === void 0 ? text2 : key === "" ? "" : text2.replace("{key}", () => key);
-  const weighted = isBold ? pen.bold(words) : words;
+  const replaced = key === void 0 ? text2 : key === "" ? "" : text2.replace("{key}", () => key);
+  const weighted = isBold ? pen.bold(replaced) : replaced;
   return color ? pen.fg(color, weighted) : weighted;
 }
 function cut(spans, pen) {
   const path = spans.find(({ isPath }) => isPath);
   if (!path) return pen.clip(styled(spans, pen));
-  const beside = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-  const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - beside));
+  const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
+  const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns));
   return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
 }
-function line({ lead, cells, parts, behind }, columns, pen) {
+function line({ lead, cells, parts, trailing }, columns, pen) {
   const start2 = styled(lead, pen);
-  if (cells.length + behind.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
+  if (cells.length + trailing.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
   const before = drawnCells(cells, columns.cells, pen);
-  const after = drawnCells(behind, columns.behind, pen);
+  const after = drawnCells(trailing, columns.trailing, pen);
   const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start2));
   const room = pen.width - used;
   const whole = (middle) => {
@@ -7078,14 +7078,14 @@ function fittingParts(parts, pen) {
   const drawn = parts.map(({ spans }) => styled(spans, pen));
   const widths = drawn.map(widthOf);
   if (joinedWidth(drawn) <= pen.width) return drawn;
-  const cuttable = parts.findIndex(({ fewest }) => fewest !== void 0);
-  const taken2 = (index) => {
+  const cuttable = parts.findIndex(({ minColumns }) => minColumns !== void 0);
+  const columnsOfPart = (index) => {
     const width = widths[index] ?? 0;
-    return index === cuttable ? Math.min(width, parts[index]?.fewest ?? 0) : width;
+    return index === cuttable ? Math.min(width, parts[index]?.minColumns ?? 0) : width;
   };
   const room = () => {
-    const shown = [...drawn.keys()].filter((index) => taken2(index) > 0 && drawn[index] !== "");
-    return pen.width - joinedWidth(shown.map((index) => " ".repeat(taken2(index))));
+    const shown = [...drawn.keys()].filter((index) => columnsOfPart(index) > 0 && drawn[index] !== "");
+    return pen.width - joinedWidth(shown.map((index) => " ".repeat(columnsOfPart(index))));
   };
   const ranked = parts.map(({ rank }, index) => ({ rank, index })).filter(({ rank }) => rank > 0);
   for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
@@ -7094,29 +7094,32 @@ function fittingParts(parts, pen) {
   }
   const part = parts[cuttable];
   if (part) {
-    const left = room() + taken2(cuttable);
-    const fits = left >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
-    drawn[cuttable] = fits ? cut(part.spans, pen.resized(left)) : "";
+    const remaining = room() + columnsOfPart(cuttable);
+    const fits = remaining >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
+    drawn[cuttable] = fits ? cut(part.spans, pen.resized(remaining)) : "";
   }
   return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
 }
-function text({ lead, label, spans, most, more }, columns, pen) {
+function text({ lead, label, spans, maxRows, more }, columns, pen) {
   const start2 = styled(lead, pen);
-  if (!label) return wrapped(spans, most, start2, pen, more);
+  if (!label) return wrapped(spans, maxRows, start2, pen, more);
   const columnsOfLabel = widthOf(label.text);
   const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP.length);
-  if (columnsOfLabel <= columns.label) return wrapped(spans, most, start2 + head, pen, more);
+  if (columnsOfLabel <= columns.label) return wrapped(spans, maxRows, start2 + head, pen, more);
   return pen.wrap(head + styled(spans, pen), start2);
 }
-function wrapped(spans, most, lead, pen, more = []) {
-  const words = styled(spans, pen);
-  if (words === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
-  const lines = pen.wrap(words, lead);
-  if (most === void 0 || lines.length <= most) return lines;
-  if (more.length > 0) return limited(lines, most, (rest) => remark(more, rest, pen));
-  return [...lines.slice(0, most - 1), pen.clip(`${lines[most - 1]} ${pen.fg(spans[0]?.color, ELLIPSIS)}`)];
+function wrapped(spans, maxRows, lead, pen, more = []) {
+  const styledText = styled(spans, pen);
+  if (styledText === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
+  const lines = pen.wrap(styledText, lead);
+  if (maxRows === void 0 || lines.length <= maxRows) return lines;
+  if (more.length > 0) return limited(lines, maxRows, (rest) => moreNote(more, rest, pen));
+  return [
+    ...lines.slice(0, maxRows - 1),
+    pen.clip(`${lines[maxRows - 1]} ${pen.fg(spans[0]?.color, ELLIPSIS)}`)
+  ];
 }
-function remark(more, rest, pen) {
+function moreNote(more, rest, pen) {
   const counted = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
   return pen.clip(styled(counted, pen));
 }
@@ -7126,7 +7129,7 @@ function written({ text: source, first, last, more, isOpen }, pen) {
   const lines = compactProse(source, pen);
   if (isOpen) lines.pop();
   if (last !== void 0) return lines.slice(-last);
-  return more.length > 0 ? limited(lines, first ?? 0, (rest) => remark(more, rest, pen)) : lines.slice(0, first);
+  return more.length > 0 ? limited(lines, first ?? 0, (rest) => moreNote(more, rest, pen)) : lines.slice(0, first);
 }
 function paths({ lead, paths: all }, pen) {
   const start2 = styled(lead, pen);
@@ -7138,7 +7141,7 @@ function paths({ lead, paths: all }, pen) {
   return pen.clip(start2 + shown.join(pen.fg("dim", ", ")) + pen.fg("dim", more));
 }
 function columnsOf(drawing, pen) {
-  const columns = { cells: [], behind: [], label: 0 };
+  const columns = { cells: [], trailing: [], label: 0 };
   const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
   for (const { fit } of drawing) {
     if (fit.kind === "text" && fit.label) {
@@ -7146,18 +7149,18 @@ function columnsOf(drawing, pen) {
       if (width <= widest) columns.label = Math.max(columns.label, width);
     }
     if (fit.kind !== "line") continue;
-    for (const place of ["cells", "behind"]) {
-      fit[place].forEach((one, index) => {
-        columns[place][index] = Math.max(columns[place][index] ?? 0, cellWidth(one, pen.width));
+    for (const field of ["cells", "trailing"]) {
+      fit[field].forEach((one, index) => {
+        columns[field][index] = Math.max(columns[field][index] ?? 0, cellWidth(one, pen.width));
       });
     }
   }
   return columns;
 }
-function cellWidth({ span, most, share, isGrowing }, width) {
+function cellWidth({ span, maxColumns, share, isGrowing }, width) {
   if (isGrowing) return 1;
-  const limit = share === void 0 ? most : Math.min(most, Math.max(MIN_COLUMNS, Math.floor(width / share)));
-  return Math.min(limit, widthOf(span.text.slice(0, most)));
+  const limit = share === void 0 ? maxColumns : Math.min(maxColumns, Math.max(MIN_COLUMNS, Math.floor(width / share)));
+  return Math.min(limit, widthOf(span.text.slice(0, maxColumns)));
 }
 
 // extension/cards/announcement.ts
@@ -7207,7 +7210,7 @@ function renderers(tool, asked = () => [], isUnderWay = () => true) {
       state.isHeadEarly = context.isPartial;
       const begin = () => {
         if (!context.isPartial || !context.executionStarted || !isUnderWay(context.toolCallId)) return;
-        state.ranHere = true;
+        state.ranInProcess = true;
         card?.start(Date.now());
       };
       begin();
@@ -7229,8 +7232,8 @@ function renderers(tool, asked = () => [], isUnderWay = () => true) {
       const text2 = contentText(result);
       const card = cardOf(tool, context.args, context);
       if (card) updateCard(card, result.details, text2, context);
-      const { ranHere, isHeadEarly } = context.state;
-      const lacksOutcome = !context.isPartial && !ranHere && isHeadEarly === true;
+      const { ranInProcess, isHeadEarly } = context.state;
+      const lacksOutcome = !context.isPartial && !ranInProcess && isHeadEarly === true;
       const draw = (pen) => {
         const extent = extentOf(context);
         const outcome = lacksOutcome ? card?.head(extent).slice(0, 1) : void 0;
@@ -7255,9 +7258,9 @@ function updateCard(card, details, text2, context) {
   const state = context.state;
   if (context.isPartial) {
     if (details !== state.details || details === void 0) card.update(asJson(details), text2, Date.now());
-  } else if (!state.isOver) {
+  } else if (!state.hasEnded) {
     card.finish(asJson(details), text2, context.isError, Date.now());
-    state.isOver = true;
+    state.hasEnded = true;
     stopClock(state);
   }
   state.details = details;
@@ -7298,7 +7301,7 @@ var onlyProviders = [];
 var newestSearch = 0;
 var hostExtensions = () => found?.extensions;
 var onlyNamedExtensions = () => found?.onlyNamedExtensions;
-var ourPrompts = () => found?.prompts ?? [];
+var ownPrompts = () => found?.prompts ?? [];
 var extensionOnlyProviders = () => onlyProviders;
 async function findHostExtensions(context) {
   const search = ++newestSearch;
@@ -7345,13 +7348,15 @@ async function resolve2(context) {
     return { extensions: [], prompts: [] };
   });
   const chosen = (kind, isAlone) => [...named[kind], ...isAlone ? [] : discovered[kind]].filter(({ enabled }) => enabled);
-  const others = chosen("extensions", noExtensions).filter(({ path }) => !path.startsWith("builtin:") && !isOurs(path));
+  const others = chosen("extensions", noExtensions).filter(
+    ({ path }) => !path.startsWith("builtin:") && !isOwnFile(path)
+  );
   return {
     extensions: others.map(
       ({ path, metadata }) => defined({ path, package: metadata.origin === "package" ? metadata.baseDir : void 0 })
     ),
     onlyNamedExtensions: noExtensions,
-    prompts: chosen("prompts", noPromptTemplates).flatMap(({ path }) => isOurPrompt(path) ? [path] : [])
+    prompts: chosen("prompts", noPromptTemplates).flatMap(({ path }) => isOwnPrompt(path) ? [path] : [])
   };
 }
 
@@ -7398,19 +7403,19 @@ function findTakenNames(pi, tools) {
   const commands = pi.getCommands();
   const ofTools = tools.flatMap((name) => {
     const owner = all.find((tool) => tool.name === name);
-    return owner && !isOurs(owner.sourceInfo.path) ? [nameOf("tool", name, owner.sourceInfo)] : [];
+    return owner && !isOwnFile(owner.sourceInfo.path) ? [nameOf("tool", name, owner.sourceInfo)] : [];
   });
-  const ofPrompts = ourPrompts().flatMap((path) => {
+  const ofPrompts = ownPrompts().flatMap((path) => {
     const name = basename2(path, ".md");
     const owner = commands.find((command) => command.name === name);
-    return owner && !isOurPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
+    return owner && !isOwnPrompt(owner.sourceInfo.path) ? [nameOf("prompt", name, owner.sourceInfo)] : [];
   });
   const ofCommands = COMMANDS.flatMap((name) => {
     const same = commands.filter((command) => command.source === "extension" && command.name.split(":")[0] === name);
-    const ours = same.find(({ sourceInfo }) => isOurs(sourceInfo.path));
-    if (!ours || ours.name === name) return [];
-    const others = same.filter((command) => command !== ours);
-    return others.map(({ sourceInfo }) => ({ ...nameOf("command", name, sourceInfo), ours: ours.name }));
+    const own = same.find(({ sourceInfo }) => isOwnFile(sourceInfo.path));
+    if (!own || own.name === name) return [];
+    const others = same.filter((command) => command !== own);
+    return others.map(({ sourceInfo }) => ({ ...nameOf("command", name, sourceInfo), ownName: own.name }));
   });
   taken = [...ofTools, ...ofPrompts, ...ofCommands];
   return taken;
@@ -7429,7 +7434,7 @@ function nameOf(kind, name, info) {
 var VIRTUAL_API = "pi-virtual";
 function surfaceOptions(pi, { cwd, modelRegistry }) {
   const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
-  const others = tools.filter(({ extension }) => extension === void 0 || !isOurs(extension));
+  const others = tools.filter(({ extension }) => extension === void 0 || !isOwnFile(extension));
   return defined({
     cwd,
     tools: others.map(defined),
@@ -7554,9 +7559,9 @@ function deliver(pi, context, report) {
   else if (context.mode === "print") print(`${exact?.text ?? text2}
 `);
   else {
-    const kept = { ...STAMP, title, lines, text: text2 };
-    if (exact) exactly.set(kept, { ...kept, ...exact });
-    pi.appendEntry(REPORT_ENTRY, kept);
+    const stored = { ...STAMP, title, lines, text: text2 };
+    if (exact) exactly.set(stored, { ...stored, ...exact });
+    pi.appendEntry(REPORT_ENTRY, stored);
   }
 }
 function print(text2) {
@@ -7631,7 +7636,7 @@ function reportView(host, first, ask, startsAtEnd = false) {
     press(action) {
       const by = scrolled(action, height);
       if (by !== void 0) top = Math.max(0, top + by);
-      else if (action === "again" && ask) unwaited("the panel", again(ask));
+      else if (action === "again" && ask) reportFailure("the panel", again(ask));
       else return false;
       return true;
     }
@@ -7652,15 +7657,15 @@ function runActions(host, callbacks, answer2) {
     }
   };
   const act = async (run, name, rest = "") => {
-    foot.say(`${name} ${quoted(run)} \u2026`, "muted");
+    foot.show(`${name} ${quoted(run)} \u2026`, "muted");
     const report = await command(run, name, rest);
-    foot.say(summary(report), report.isError ? "error" : "success");
+    foot.show(summary(report), report.isError ? "error" : "success");
     runs.ask(true);
   };
   const show2 = async (run, name, rest = "") => {
     if (isAsking) return;
     isAsking = true;
-    foot.say(`${name} \u2026`, "muted");
+    foot.show(`${name} \u2026`, "muted");
     const ask = async () => pageOf(await command(run, name, rest));
     const page = await ask();
     isAsking = false;
@@ -7673,14 +7678,14 @@ function runActions(host, callbacks, answer2) {
     },
     stop: (run, name) => {
       const question = `again stops ${name} and everything it started; any other key cancels`;
-      if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
-      else foot.say(`${name} has already ended`, "warning");
+      if (isLive(run)) foot.askAgain("stop", question, () => reportFailure("the panel", act(run, "stop")));
+      else foot.show(`${name} has already ended`, "warning");
     },
     background: (run) => act(run, "background"),
-    resume: (run, name) => isLive(run) ? foot.say(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
+    resume: (run, name) => isLive(run) ? foot.show(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
     message: (run, name) => foot.askText(
       `${isLive(run) ? "Message to" : "Continue"} ${name}`,
-      (text2) => unwaited("the panel", act(run, "send", text2))
+      (text2) => reportFailure("the panel", act(run, "send", text2))
     ),
     info: (run) => show2(run, "info"),
     diff: (run) => show2(run, "diff"),
@@ -7699,7 +7704,7 @@ function runActions(host, callbacks, answer2) {
     /** Does the action of a key. Returns false if there is no such action. */
     press(action, run) {
       const done = table[action]?.(run, quoted(run));
-      if (done) unwaited("the panel", done);
+      if (done) reportFailure("the panel", done);
       return action in table;
     }
   };
@@ -7716,24 +7721,24 @@ function summary({ title, lines: [first] }) {
 
 // extension/panel/foot.ts
 var GAP2 = "  ";
-var SAID_FOR_MS = 6e3;
-var MAX_CHARACTERS = 8e3;
+var MESSAGE_MS = 6e3;
+var MAX_CHARACTERS2 = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
 function panelFoot(keys, changed) {
   let typed;
   let asked;
-  let said;
-  const hush = () => {
-    said = void 0;
+  let message;
+  const clear = () => {
+    message = void 0;
   };
   const leave = () => {
     typed = void 0;
   };
   return {
-    hush,
+    clear,
     /** Shows a message instead of the keys, until the next key or for a limited time. */
-    say(text2, color) {
-      said = { text: text2, color, until: Date.now() + SAID_FOR_MS };
+    show(text2, color) {
+      message = { text: text2, color, until: Date.now() + MESSAGE_MS };
       changed();
     },
     /**
@@ -7763,7 +7768,7 @@ function panelFoot(keys, changed) {
     /** Handles a key that answers a question. Returns true if the key has no other effect. */
     press(action) {
       const question = asked;
-      if (!question) hush();
+      if (!question) clear();
       asked = void 0;
       if (question?.action === action) question?.then();
       return question !== void 0 && (question.action === action || action === "back");
@@ -7775,7 +7780,7 @@ function panelFoot(keys, changed) {
         return `${pen.fg("accent", label)} ${typed.input.render(pen.width - widthOf(label) - 1)[0] ?? ""}`;
       }
       if (asked) return pen.fg("warning", pen.clip(`${keys.nameOf(asked.action)} ${asked.question}`));
-      if (said && Date.now() < said.until) return pen.fg(said.color, pen.clip(said.text));
+      if (message && Date.now() < message.until) return pen.fg(message.color, pen.clip(message.text));
       return hintLine(hints, keys, pen);
     }
   };
@@ -7785,7 +7790,7 @@ function hintLine(hints, keys, pen) {
     ([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP2.length
   );
   const fitting2 = hints.length - 2;
-  let room = widths.slice(fitting2).reduce((left, width) => left - width, pen.width + GAP2.length);
+  let room = widths.slice(fitting2).reduce((remaining, width) => remaining - width, pen.width + GAP2.length);
   const shown = hints.filter((_2, index) => {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
@@ -7796,7 +7801,7 @@ function hintLine(hints, keys, pen) {
   return pen.clip(written2.join(GAP2));
 }
 function pasteOf(text2) {
-  return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
+  return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS2)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
 }
 
 // extension/panel/keys.ts
@@ -7833,7 +7838,7 @@ function repeated(work, restMs = 0) {
     isBusy = true;
     isWanted = false;
     const working = work();
-    if (working) unwaited("the panel", working.then(rest));
+    if (working) reportFailure("the panel", working.then(rest));
     else rest();
   };
   const rest = () => {
@@ -7976,17 +7981,17 @@ function transcriptView(host, actions, opened) {
   let withTools = true;
   let version;
   let problem;
-  let wanted = 0;
+  let requested = 0;
   let isExhausted = false;
   let height = 1;
   let newest;
   const below = cached(
-    (shown, said, pen) => isLive(shown) ? liveLines(shown, said, pen) : paint(drawingOf(shown).outcome, pen)
+    (shown, newest2, pen) => isLive(shown) ? liveLines(shown, newest2, pen) : paint(drawingOf(shown).outcome, pen)
   );
   const reading = repeated(async () => {
-    const entries = wanted;
+    const entries = requested;
     const tools = withTools;
-    wanted = 0;
+    requested = 0;
     try {
       const transcript = await host.session.transcript(run.key, { entries, tools });
       if (tools === withTools) take(transcript, entries);
@@ -7996,13 +8001,13 @@ function transcriptView(host, actions, opened) {
       problem = oneLine(messageOf(error));
     }
     host.changed();
-    wantOlder();
+    requestOlder();
   }, FETCH_EVERY_MS);
   const want = (entries) => {
-    wanted = Math.max(wanted, entries);
+    requested = Math.max(requested, entries);
     reading.want();
   };
-  const wantOlder = () => {
+  const requestOlder = () => {
     if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MAX_ENTRIES, window.length * 2));
   };
   const take = (transcript, asked) => {
@@ -8025,22 +8030,22 @@ function transcriptView(host, actions, opened) {
   };
   const older = (room) => {
     if (!isExhausted) return "\u2026 older entries are being read";
-    const where = "\u2026 older entries are in ";
-    return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
+    const lead = "\u2026 older entries are in ";
+    return lead + fitPath(oneLine(run.transcript ?? "the child's session file"), room - lead.length);
   };
   const withoutEntries = (pen, tail) => {
-    const said = (draw) => ["", ...pen.indented(INDENT2, draw)];
+    const block = (draw) => ["", ...pen.indented(INDENT2, draw)];
     if (run.archivedMs !== void 0) {
-      const archived = `The transcript was archived ${when(run.archivedMs)}. The result:`;
+      const archived = `The transcript was archived ${dateText(run.archivedMs)}. The result:`;
       const result = run.result || run.partial || "(nothing)";
-      return said((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
+      return block((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
     }
-    const why = problem;
-    if (why !== void 0)
-      return [...said((inner) => inner.paragraph(why, "warning")), ...paint(drawingOf(run).outcome, pen)];
-    if (version === void 0) return said((inner) => [inner.fg("dim", "Reading \u2026")]);
+    const reason = problem;
+    if (reason !== void 0)
+      return [...block((inner) => inner.paragraph(reason, "warning")), ...paint(drawingOf(run).outcome, pen)];
+    if (version === void 0) return block((inner) => [inner.fg("dim", "Reading \u2026")]);
     const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
-    return [...said((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
+    return [...block((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
   };
   want(NEWEST_ENTRIES);
   return {
@@ -8063,7 +8068,7 @@ function transcriptView(host, actions, opened) {
         version = void 0;
         want(NEWEST_ENTRIES);
       } else return !isRemoved && actions.press(action, run);
-      wantOlder();
+      requestOlder();
       return true;
     },
     refresh() {
@@ -8078,10 +8083,10 @@ function transcriptView(host, actions, opened) {
   };
 }
 function liveLines(run, newest, pen) {
-  const said = run.text?.trim() ?? "";
-  return said === "" || newest?.includes(said) ? [] : ["", ...paint(drawingOf(run).current, pen)];
+  const text2 = run.text?.trim() ?? "";
+  return text2 === "" || newest?.includes(text2) ? [] : ["", ...paint(drawingOf(run).current, pen)];
 }
-function when(ms) {
+function dateText(ms) {
   return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
 }
 
@@ -8092,7 +8097,7 @@ var DETAIL_ROWS = 8;
 var MAX_DETAIL_ROWS = 16;
 var MIN_DETAIL_ROWS = 3;
 var USAGE_LINES = 2;
-var MAX_CHARACTERS2 = 2e3;
+var MAX_CHARACTERS3 = 2e3;
 var CHOSEN = "\u25B8 ";
 var OTHER = "  ";
 function listView(host, actions) {
@@ -8159,7 +8164,7 @@ function listView(host, actions) {
   };
 }
 function brief({ task, result, partial, text: text2, ...run }) {
-  const start2 = (value) => value?.slice(0, MAX_CHARACTERS2);
+  const start2 = (value) => value?.slice(0, MAX_CHARACTERS3);
   return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: start2(text2) };
 }
 function nothing({ isAll, isComplete, problem }, pen) {
@@ -8259,14 +8264,14 @@ async function openPanel(context, background, callbacks = {}, answer2, opened) {
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer2, opened, gone: closed.resolve };
+  const setting = { background, session: session2, callbacks, answer: answer2, opened, onClosed: closed.resolve };
   const shown = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
   await Promise.race([shown, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer2, opened, gone }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer2, opened, onClosed }, terminal, theme, keybindings, done) {
   let changes = 0;
   let themes = 0;
   const penFor = cached((columns, _themes) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
@@ -8283,7 +8288,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
       view.dispose?.();
       return;
     }
-    foot.hush();
+    foot.clear();
     views.push(view);
     drawing.want();
   };
@@ -8294,7 +8299,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     clearInterval(tick);
     drawing.dispose();
     for (const view of views) view.dispose?.();
-    gone();
+    onClosed();
   };
   const close = () => {
     dispose();
@@ -8309,13 +8314,13 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
       return;
     }
     runs.join();
-    openWanted();
+    openRequested();
     refresh();
   };
-  const openWanted = () => {
-    const run = background.runs.find(({ key }) => key === wanted);
+  const openRequested = () => {
+    const run = background.runs.find(({ key }) => key === requested);
     if (!run) return;
-    wanted = void 0;
+    requested = void 0;
     open(transcriptView(host, actions, run));
   };
   const press = (action) => {
@@ -8342,15 +8347,15 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
   const runs = panelRuns(background, session2, drawing.want);
   const host = { foot, session: session2, runs, open, changed: drawing.want };
   const actions = runActions(host, callbacks, answer2);
-  let wanted = opened;
+  let requested = opened;
   views.push(listView(host, actions));
-  openWanted();
+  openRequested();
   const unsubscribe = background.subscribe(runsChanged);
-  const ticked = () => {
+  const onTick = () => {
     refresh();
     drawing.want();
   };
-  const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
+  const tick = guardedInterval("the clock of the panel", onTick, TICK_MS);
   runs.ask(true);
   const screen2 = {
     /** Set by pi: true if the panel has the keyboard, and not a dialog that opened later. */
@@ -8417,20 +8422,20 @@ function brokenRows(line2, first, width) {
   };
   for (const [word] of line2.matchAll(WORDS2)) {
     const isBlank = word.startsWith(" ");
-    const wordColumns = widestOf(word);
+    const wordColumns = maxColumnsOf(word);
     if (columns + wordColumns <= room) {
       add(word, wordColumns);
       continue;
     }
     if (!isBlank && columns > 0 && (wordColumns <= width || columns > room / 2)) end(false);
-    for (const letter of lettersOf(word)) {
-      const letterColumns = widestOf(letter);
+    for (const letter of graphemesOf(word)) {
+      const letterColumns = maxColumnsOf(letter);
       if (columns + letterColumns > room && columns > 0) {
         const rest = isBlank ? "" : cutAtName(text2, room);
         text2 = text2.slice(0, text2.length - rest.length);
         end(!isBlank);
         if (isBlank) continue;
-        add(rest, widestOf(rest));
+        add(rest, maxColumnsOf(rest));
       }
       add(letter, letterColumns);
     }
@@ -8444,10 +8449,10 @@ function cutAtName(text2, room) {
   }
   return "";
 }
-function lettersOf(word) {
+function graphemesOf(word) {
   return ASCII.test(word) ? word : [...graphemes.segment(word)].map(({ segment }) => segment);
 }
-function widestOf(text2) {
+function maxColumnsOf(text2) {
   if (ASCII.test(text2)) return text2.length;
   let columns = 0;
   for (const { segment } of graphemes.segment(text2)) {
@@ -8484,7 +8489,7 @@ var FOR_INPUT = [
 function questionOverlay(options) {
   const { tui, theme, keybindings, asked, byHand, done } = options;
   const { choices } = asked;
-  const [harmless2] = choices;
+  const [harmless] = choices;
   let chosen = 0;
   let input;
   let laidOut;
@@ -8514,7 +8519,7 @@ function questionOverlay(options) {
     else if (key === "tui.select.pageDown") from += Math.max(1, page - 1);
     else if (key === "home") from = 0;
     else if (key === "end") from = Number.POSITIVE_INFINITY;
-    else if (key === "tui.select.cancel") done(harmless2?.answer ?? {});
+    else if (key === "tui.select.cancel") done(harmless?.answer ?? {});
     else confirm();
   }
   function choose(index) {
@@ -8628,18 +8633,18 @@ function terminalQuestions(ui) {
   let waiting = [];
   let screen2;
   let shown;
-  const putOff = /* @__PURE__ */ new Set();
+  const postponed = /* @__PURE__ */ new Set();
   let lastKey = performance.now();
   function noteKey(data) {
     if (isKeyRelease(data) || REPORT.test(data)) return;
     lastKey = performance.now();
     const { overlay, asked } = shown ?? {};
     if (!overlay?.focused || !asked || overlay.takes(data)) return;
-    if (!overlay.isNew()) putOff.add(asked.id);
+    if (!overlay.isNew()) postponed.add(asked.id);
     hide();
   }
   function openWhenQuiet() {
-    const next = waiting.find((asked) => !isForConversation(asked) && !putOff.has(asked.id));
+    const next = waiting.find((asked) => !isForConversation(asked) && !postponed.has(asked.id));
     if (!next || shown || !isEditorFree()) return;
     if (performance.now() - Math.max(lastKey, next.since) >= QUIET_MS) show2(next, false);
   }
@@ -8660,26 +8665,26 @@ function terminalQuestions(ui) {
     };
     const onHandle = (handle) => {
       now.handle = handle;
-      if (shown !== now) takeAway(now);
+      if (shown !== now) removeOverlay(now);
     };
     const overlayOptions = { anchor: "center", width: "100%" };
     ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
-      putOff.add(asked.id);
+      postponed.add(asked.id);
       if (shown === now) shown = void 0;
     });
   }
   function hide() {
-    const before = shown;
+    const hidden = shown;
     shown = void 0;
-    if (before) takeAway(before);
+    if (hidden) removeOverlay(hidden);
   }
   function answered(asked, answer2) {
     hide();
     if (answer2) asked.settle(answer2);
-    else unwaited("a question", write(asked));
+    else reportFailure("a question", write(asked));
   }
   async function write({ id, title, prefill, settle }) {
-    putOff.add(id);
+    postponed.add(id);
     const value = await ui.editor(title, prefill).catch(() => void 0);
     settle(value === void 0 ? {} : { value });
   }
@@ -8727,7 +8732,7 @@ function terminalQuestions(ui) {
     }
   };
 }
-function takeAway({ handle, close }) {
+function removeOverlay({ handle, close }) {
   if (handle?.isFocused()) close?.();
   else handle?.hide();
 }
@@ -8783,8 +8788,8 @@ function registerBackgroundKey(pi, session2, key) {
 }
 async function answerOf(pi, context, { background, questions }, line2) {
   const answer2 = background.session?.command(line2, hostCallbacks(context, questions), placeOptions(pi, context));
-  const failed2 = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
-  return await answer2?.catch(failed2) ?? notOpen();
+  const failed = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
+  return await answer2?.catch(failed) ?? notOpen();
 }
 function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
@@ -8796,8 +8801,8 @@ function registerRestarts(pi, session2) {
   let offered = [];
   async function resume(keys, context) {
     const callbacks = hostCallbacks(context, session2.questions);
-    const failed2 = (error) => messageReport("error", `Resuming interrupted runs failed: ${messageOf(error)}`);
-    const report = await session2.background.session?.restartRuns([...keys], callbacks).catch(failed2);
+    const failed = (error) => messageReport("error", `Resuming interrupted runs failed: ${messageOf(error)}`);
+    const report = await session2.background.session?.restartRuns([...keys], callbacks).catch(failed);
     if (report) deliver(pi, context, report);
   }
   pi.registerShortcut(KEY, {
@@ -8824,28 +8829,28 @@ function registerRestarts(pi, session2) {
 // extension/host/guarded.ts
 var GUARDS = {
   // A failing handler of `tool_call` blocks the call.
-  on: (handler, event) => event === "tool_call" ? called(handler) : harmless(`the handler of \`${event}\``, called(handler)),
+  on: (handler, event) => event === "tool_call" ? withGuardedContext(handler) : guardedFunction(`the handler of \`${event}\``, withGuardedContext(handler)),
   registerTool: (tool) => ({
     ...tool,
     // pi turns an error from here into a result for the model.
-    execute: called(tool.execute),
+    execute: withGuardedContext(tool.execute),
     renderCall: renderer(`drawing \`${tool.name}\``, tool.renderCall),
     renderResult: renderer(`drawing \`${tool.name}\``, tool.renderResult)
   }),
   registerCommand: (command, name) => ({
     ...command,
-    handler: withNotice(`/${name}`, called(command.handler)),
-    getArgumentCompletions: harmless(`completing \`/${name}\``, command.getArgumentCompletions, null)
+    handler: withNotice(`/${name}`, withGuardedContext(command.handler)),
+    getArgumentCompletions: guardedFunction(`completing \`/${name}\``, command.getArgumentCompletions, null)
   }),
   registerShortcut: (shortcut, key) => ({
     ...shortcut,
-    handler: harmless(`the key \`${key}\``, called(shortcut.handler))
+    handler: guardedFunction(`the key \`${key}\``, withGuardedContext(shortcut.handler))
   }),
   registerMessageRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
   registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
   setWidget: (make) => renderer("the widget", make),
   custom: (make) => screen(make),
-  onTerminalInput: (listener) => harmless("a keyboard listener", listener)
+  onTerminalInput: (listener) => guardedFunction("a keyboard listener", listener)
 };
 function guarded(pi) {
   showFailuresIn(void 0, true);
@@ -8862,27 +8867,27 @@ function guardedPart(part) {
   return new Proxy({}, { get, has: (_2, name) => Reflect.has(part, name) });
 }
 function guardedArguments(guard, args) {
-  const place = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
-  return guard && place >= 0 ? args.with(place, guard(args[place], String(args[0]))) : args;
+  const index = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
+  return guard && index >= 0 ? args.with(index, guard(args[index], String(args[0]))) : args;
 }
-function called(ours) {
+function withGuardedContext(callback) {
   return (...args) => {
-    const place = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
-    if (place < 0) return ours(...args);
-    const context = args[place];
+    const index = args.findLastIndex((arg) => isObject(arg) && "sessionManager" in arg);
+    if (index < 0) return callback(...args);
+    const context = args[index];
     showFailuresIn(context, false);
-    return ours(...args.with(place, guardedPart(context)));
+    return callback(...args.with(index, guardedPart(context)));
   };
 }
-function harmless(what, ours, otherwise) {
-  return (...args) => contained(what, () => ours(...args), otherwise);
+function guardedFunction(what, callback, otherwise) {
+  return (...args) => runGuarded(what, () => callback(...args), otherwise);
 }
 function withNotice(what, command) {
   return async (...args) => {
     try {
       await command(...args);
     } catch (error) {
-      contained("a notice", () => say(failure(what, error), args.at(-1)));
+      runGuarded("a notice", () => showNotice(failureText(what, error), args.at(-1)));
     }
   };
 }
@@ -8927,7 +8932,7 @@ function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
         return lines;
       } catch (error) {
         isBroken = true;
-        failed(what, error);
+        recordFailure(what, error);
         const lines = text2 === "" ? [] : text2.split("\n", TEXT_LINES);
         return [failureLine(what, error, width), ...lines.map((line2) => clip(line2, width))];
       }
@@ -8937,28 +8942,28 @@ function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
         if (isBroken && close) close();
         else inner.handleInput?.(data);
       } catch (error) {
-        failed(what, error);
+        recordFailure(what, error);
         close?.();
       }
     },
     handleMouse(event) {
-      const result = contained(what, () => inner.handleMouse?.(event));
+      const result = runGuarded(what, () => inner.handleMouse?.(event));
       if (!result) return void 0;
       const { handled, capture, focus, render } = result;
       return defined({ handled, capture, focus, render });
     },
     invalidate() {
-      contained(what, () => inner.invalidate?.());
+      runGuarded(what, () => inner.invalidate?.());
     }
   };
   return new Proxy(inner, {
     get(_2, name) {
       if (Object.hasOwn(own, name)) return Reflect.get(own, name);
-      const value = contained(what, () => Reflect.get(inner, name));
-      return typeof value === "function" ? harmless(what, value.bind(inner)) : value;
+      const value = runGuarded(what, () => Reflect.get(inner, name));
+      return typeof value === "function" ? guardedFunction(what, value.bind(inner)) : value;
     },
     set(_2, name, value) {
-      contained(what, () => name in inner && Object.assign(inner, { [name]: value }));
+      runGuarded(what, () => name in inner && Object.assign(inner, { [name]: value }));
       return true;
     }
   });
@@ -9002,7 +9007,7 @@ function dialogs(context) {
   let shown;
   const wanted = /* @__PURE__ */ new Set();
   const close = () => {
-    shown?.over.abort();
+    shown?.closing.abort();
     shown = void 0;
   };
   function update(waiting) {
@@ -9011,9 +9016,9 @@ function dialogs(context) {
     close();
     const next = waiting.find((asked) => !isForConversation(asked) || wanted.has(asked.id));
     if (!next) return;
-    const over = new AbortController();
-    shown = { id: next.id, over };
-    show(context, next, over.signal).then(next.settle, () => next.settle());
+    const closing = new AbortController();
+    shown = { id: next.id, closing };
+    show(context, next, closing.signal).then(next.settle, () => next.settle());
   }
   return {
     update,
@@ -9140,8 +9145,8 @@ var SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sess
 function modeOf(name) {
   return Object.entries(WAITING).find(([tool]) => tool === name)?.[1];
 }
-function ourTools(pi, questions, background) {
-  const failed2 = /* @__PURE__ */ new Set();
+function ownTools(pi, questions, background) {
+  const failed = /* @__PURE__ */ new Set();
   const underWay = /* @__PURE__ */ new Set();
   function runOf(name) {
     const mode = modeOf(name);
@@ -9170,27 +9175,27 @@ function ourTools(pi, questions, background) {
             underWay.add(id);
             const { native, problem } = loadAddon();
             shareCompiledCode();
-            let isOver = false;
-            const update = ({ content, details }) => !isOver && onUpdate?.({ content, details });
+            let hasEnded = false;
+            const update = ({ content, details }) => !hasEnded && onUpdate?.({ content, details });
             const answer2 = async () => {
-              if (!native) return failure2(problem);
+              if (!native) return failure(problem);
               const place = placeOptions(pi, context);
               const host = hostCallbacks(context, questions, mode && id);
               return await run({ native, id, params, signal, context, place, host, update });
             };
             const output = await answer2().catch(
-              (error) => failure2(`the run ended unexpectedly: ${messageOf(error)}`)
+              (error) => failure(`the run ended unexpectedly: ${messageOf(error)}`)
             );
-            isOver = true;
+            hasEnded = true;
             underWay.delete(id);
-            if (output.isError) failed2.add(id);
+            if (output.isError) failed.add(id);
             return output;
           }
         });
       }
     },
     /** Returns true if the call with this id failed, and forgets it. */
-    takeFailed: (callId) => failed2.delete(callId)
+    takeFailed: (callId) => failed.delete(callId)
   };
 }
 async function runToEnd(mode, call) {
@@ -9198,7 +9203,7 @@ async function runToEnd(mode, call) {
   return await withAbort(call.signal, handle, settled(handle, call.context.sessionManager.getSessionId()));
 }
 async function withAbort(signal, call, result) {
-  const abort = () => contained("an abort", () => call.abort());
+  const abort = () => runGuarded("an abort", () => call.abort());
   if (signal?.aborted) abort();
   else signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -9219,7 +9224,7 @@ function started(mode, { native, params, update, host, ...call }) {
   return native.startChain({ ...place, steps }, update, host);
 }
 async function useSessionTool(name, { session: session2 }, call) {
-  if (!session2) return failure2("the runs of this session are not available");
+  if (!session2) return failure("the runs of this session are not available");
   const use = session2.useTool(name, call.params, call.host);
   return await withAbort(call.signal, use, use.result());
 }
@@ -9235,7 +9240,7 @@ function prepared(tool, args) {
   return known;
 }
 async function spawn({ session: session2 }, { native, params, place, host, signal }) {
-  if (signal?.aborted) return failure2("aborted before anything was started");
+  if (signal?.aborted) return failure("aborted before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
   const options = defined({ ...place, ...named, agent, childModel, childThinking });
   const accepting = native.spawnSession(options, host);
@@ -9243,22 +9248,22 @@ async function spawn({ session: session2 }, { native, params, place, host, signa
   if (receipt) return answer(receipt);
   accepting.then(
     ({ childSessionKey: sessionKey }) => {
-      if (sessionKey) contained("an abort", () => session2?.useTool("sessions_stop", { sessionKey }, host));
+      if (sessionKey) runGuarded("an abort", () => session2?.useTool("sessions_stop", { sessionKey }, host));
     },
     () => void 0
   );
-  return failure2("aborted before the run was accepted; if it is accepted anyway, it is stopped");
+  return failure("aborted before the run was accepted; if it is accepted anyway, it is stopped");
 }
 async function list({ native, place, signal }) {
   const agents = signal?.aborted ? void 0 : await unlessAborted(signal, native.listSpawnable(place));
-  return agents ? answer(agents) : failure2("aborted");
+  return agents ? answer(agents) : failure("aborted");
 }
 function answer(details) {
-  const { kind: _kind, version: _version, ...said } = details;
-  const isError = "status" in said && said.status !== "accepted";
-  return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details };
+  const { kind: _kind, version: _version, ...output } = details;
+  const isError = "status" in output && output.status !== "accepted";
+  return { content: [{ type: "text", text: JSON.stringify(output) }], isError, details };
 }
-function failure2(text2) {
+function failure(text2) {
   return { content: [{ type: "text", text: text2 }], isError: true, details: void 0 };
 }
 var isShared = false;
@@ -9386,13 +9391,13 @@ function subagentNative(api) {
     (0, import_child_guard.default)(api, { isSecond: true });
     return;
   }
-  contained("loading the extension", () => start(guarded(api)));
+  runGuarded("loading the extension", () => start(guarded(api)));
 }
 function start(pi) {
   const background = new Background();
   const questions = new Questions();
-  const notify = (channel, news) => contained("notifying other extensions of runs", () => pi.events.emit(channel, news));
-  const tools = ourTools(pi, questions, background);
+  const notify = (channel, news) => runGuarded("notifying other extensions of runs", () => pi.events.emit(channel, news));
+  const tools = ownTools(pi, questions, background);
   const notices = new Notices();
   const endArriving = watchArrivingCalls(pi);
   let surfaces;
@@ -9407,21 +9412,21 @@ function start(pi) {
   const session2 = { background, questions, drain };
   registerCommands(pi, session2);
   const handleInterrupted = registerRestarts(pi, session2);
-  let dying;
+  let exiting;
   const interrupted = () => {
-    const end = (close) => contained("stopping the running sub-agents", close);
+    const end = (close) => runGuarded("stopping the running sub-agents", close);
     const ends = [end(endArriving), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
-    dying = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
+    exiting = Promise.allSettled(ends).then(() => void process.kill(process.pid, "SIGINT"));
   };
   function handleEvent(event, context) {
-    contained("handling an event of background runs", () => {
+    runGuarded("handling an event of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
-      for (const { happened, run } of event.news ?? []) notify(happened, run);
+      for (const { event: name, run } of event.news ?? []) notify(name, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
-  function sayTakenNames(context) {
-    contained("checking for taken names", () => {
+  function notifyTakenNames(context) {
+    runGuarded("checking for taken names", () => {
       if (!surfaces?.register) return;
       const taken2 = findTakenNames(
         pi,
@@ -9437,7 +9442,7 @@ function start(pi) {
     try {
       const arrived = ({ news, questions: questions2, restart }) => {
         if (questions2.length === 0) notify("subagent:delivered", news);
-        if (restart) contained("resuming interrupted runs", () => handleInterrupted(restart, context));
+        if (restart) runGuarded("resuming interrupted runs", () => handleInterrupted(restart, context));
       };
       deliveries = openDeliveries({ pi, context, background, native, arrived });
       const options = { ...placeOptions(pi, context), delivered: deliveries.delivered };
@@ -9481,14 +9486,14 @@ function start(pi) {
     if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
     await finding;
     if (thisSession !== sessionChanges) return;
-    sayTakenNames(context);
+    notifyTakenNames(context);
     openBackground(context);
     if (isTerminal) hideWidget = showWidget(context, background);
   });
   pi.on("input", () => deliveries?.prompted());
   pi.on("before_agent_start", (event, context) => {
     deliveries?.beforeStart();
-    sayTakenNames(context);
+    notifyTakenNames(context);
     if (!surfaces?.register || isTaken("subagent") || !pi.getActiveTools().includes("subagent")) return void 0;
     const systemPrompt = withPolicy(event.systemPrompt, surfaces);
     return systemPrompt === void 0 ? void 0 : { systemPrompt };
@@ -9497,13 +9502,13 @@ function start(pi) {
   pi.on("message_end", ({ message }) => deliveries?.messageEnded(message));
   pi.on("agent_before_settle", async (event) => {
     const joined = await deliveries?.beforeSettle(event);
-    await dying;
+    await exiting;
     return joined;
   });
   pi.on("agent_settled", ({ aborted }) => deliveries?.settled(aborted));
   pi.on("tool_result", ({ toolCallId }) => tools.takeFailed(toolCallId) ? { isError: true } : void 0);
   pi.on("session_shutdown", async ({ reason }, context) => {
-    await dying;
+    await exiting;
     stopClocks();
     const view = leaveSession();
     questions.detach(reason === "reload");
@@ -9511,7 +9516,7 @@ function start(pi) {
     if (reason !== "reload") {
       const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
       const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
-      if (ended && context.mode === "tui") sayAtExit(ended);
+      if (ended && context.mode === "tui") printAtExit(ended);
     }
     await endArriving();
   });

@@ -17,25 +17,25 @@ export function cropped(rows: readonly Row[]): Row[] {
 }
 
 /** The durations to show for runs, so that they differ. */
-const TOOK = ["1.8s", "2.4s", "3.1s", "2.7s"];
+const DURATIONS = ["1.8s", "2.4s", "3.1s", "2.7s"];
 /**
  * The durations to show for calls with several runs, ended and live. Each is longer than its longest run, or than all
  * runs together.
  */
-const CALLS: Readonly<Record<string, { took: string; goesOn: string }>> = {
-	parallel: { took: "5.9s", goesOn: "4s" },
-	chain: { took: "8.6s", goesOn: "8s" },
+const CALLS: Readonly<Record<string, { ended: string; live: string }>> = {
+	parallel: { ended: "5.9s", live: "4s" },
+	chain: { ended: "8.6s", live: "8s" },
 };
 /** The duration to show for a live run. */
-const GOES_ON = "4s";
-const OVER = /^[ →]*\d? ?[✓✗⚠–] /;
+const LIVE_DURATION = "4s";
+const ENDED = /^[ →]*\d? ?[✓✗⚠–] /;
 const ROW = /^[ →]*\d? ?[○◐●↻✓✗⚠–] /;
 /**
  * Matches durations. A call's duration ends the first line of its card and is followed by blanks. A run's duration is
  * in a column and is preceded by blanks. The blanks leave room for a replacement of another length if the duration is
  * 10 s or more.
  */
-const TOOK_BY = { call: /(?<= · )(?:\d\.\ds|\d\ds (?= ))/, run: /(?<= )(?:\d\.\d| \d\d)s(?= |$)/ };
+const DURATION = { call: /(?<= · )(?:\d\.\ds|\d\ds (?= ))/, run: /(?<= )(?:\d\.\d| \d\d)s(?= |$)/ };
 /** Matches durations that need another column. */
 const TOO_LONG = /(?<![\w.])\d+m\d\ds|(?<!rate limit, )(?<![\w.])\d\ds(?!\w)/;
 
@@ -50,11 +50,11 @@ export function settled(rows: readonly Row[]): Row[] {
 		const text = rowText(row);
 		const head = HEAD.exec(text);
 		if (head) call = CALLS[head[1] ?? ""];
-		const took = (head && call?.took) ?? TOOK[index % TOOK.length] ?? "";
-		const goesOn = ROW.test(text) ? GOES_ON : (call?.goesOn ?? GOES_ON);
-		const settledText = (OVER.test(text) ? text.replace(TOOK_BY[head ? "call" : "run"], took) : text)
+		const ended = (head && call?.ended) ?? DURATIONS[index % DURATIONS.length] ?? "";
+		const live = ROW.test(text) ? LIVE_DURATION : (call?.live ?? LIVE_DURATION);
+		const settledText = (ENDED.test(text) ? text.replace(DURATION[head ? "call" : "run"], ended) : text)
 			.replaceAll(/\b\ds ago\b/g, "2s ago")
-			.replaceAll(/(?<![\w.])\ds(?! ago|\w)/g, goesOn)
+			.replaceAll(/(?<![\w.])\ds(?! ago|\w)/g, live)
 			.replaceAll(/(?<=rate limit, )\d\ds/g, "12s")
 			.replaceAll(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/g, "2026-01-01T09-00-00-000Z")
 			.replaceAll(/(?<=[/])[0-9a-f]{8}(?=[/]|$)/g, (id) => {

@@ -92,14 +92,14 @@ export const day: Story = {
 	],
 	parts,
 	times: {
-		config: { live: "5s", over: "6.2s" },
-		tests: { live: "9s", over: "12s" },
-		"dead code": { live: "2s", over: "2.4s" },
+		config: { live: "5s", ended: "6.2s" },
+		tests: { live: "9s", ended: "12s" },
+		"dead code": { live: "2s", ended: "2.4s" },
 		// Was cut off first, and completed later.
-		history: { live: "4s", over: "8.1s", done: "9.4s" },
-		chain: { live: "4s", over: "4.9s" },
-		explorer: { live: "1s", over: "1.8s" },
-		implementer: { live: "2s", over: "3.1s" },
+		history: { live: "4s", ended: "8.1s", done: "9.4s" },
+		chain: { live: "4s", ended: "4.9s" },
+		explorer: { live: "1s", ended: "1.8s" },
+		implementer: { live: "2s", ended: "3.1s" },
 	},
 	async play({ theme, columns }, rows, take) {
 		const played = await Day.begin({ theme, columns, rows });

@@ -1,13 +1,13 @@
-/** Plays every scene and story in every look, and writes the pictures and their pages. */
+/** Plays every scene and story in every variant, and writes the pictures and their pages. */
 
 import { runMain, SetupProblem } from "../lib/problem.mjs";
-import { fileName, looksOf, pageOf, writePages, writePicture } from "./page.ts";
-import { looks, type Scene } from "./scene.ts";
+import { fileName, pageOf, variantsOf, writePages, writePicture } from "./page.ts";
+import { type Scene, variants } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 import { perform } from "./stage.ts";
 import { stories } from "./stories.ts";
 import { performStory, type Story } from "./story.ts";
-import { storyLooks, writeStoryPage, writeStoryPicture } from "./story-page.ts";
+import { storyVariants, writeStoryPage, writeStoryPicture } from "./story-page.ts";
 
 await runMain(async () => {
 	const wanted = process.argv.slice(2);
@@ -23,27 +23,27 @@ await runMain(async () => {
 });
 
 async function captureStory(story: Story): Promise<void> {
-	for (const look of storyLooks) {
-		process.stdout.write(`${story.name}, ${look.name}\n`);
-		const pictures = await performStory(story, look);
+	for (const variant of storyVariants) {
+		process.stdout.write(`${story.name}, ${variant.name}\n`);
+		const pictures = await performStory(story, variant);
 		for (const moment of Object.keys(story.parts)) {
 			const text = pictures.get(moment);
 			if (text === undefined) throw new Error(`the story ${story.name} did not reach ${moment}`);
-			writeStoryPicture(story, moment, look, text);
+			writeStoryPicture(story, moment, variant, text);
 		}
 	}
 }
 
 async function capture(scene: Scene): Promise<void> {
-	for (const look of looks) {
-		const wanted = Object.keys(scene.pictures).filter((picture) => looksOf(scene, picture).includes(look));
+	for (const variant of variants) {
+		const wanted = Object.keys(scene.pictures).filter((picture) => variantsOf(scene, picture).includes(variant));
 		if (wanted.length === 0) continue;
-		process.stdout.write(`${scene.name}, ${look.name}\n`);
-		const pictures = await perform(scene, look);
+		process.stdout.write(`${scene.name}, ${variant.name}\n`);
+		const pictures = await perform(scene, variant);
 		for (const picture of wanted) {
 			const text = pictures.get(picture);
 			if (text === undefined) throw new Error(`the scene ${scene.name} did not take ${picture}`);
-			writePicture(pageOf(scene), fileName(picture, look), text);
+			writePicture(pageOf(scene), fileName(picture, variant), text);
 		}
 	}
 }

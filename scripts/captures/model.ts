@@ -19,7 +19,7 @@ export const prompt = "Please delegate this.";
 const ANNOUNCE = "Your work on the task is done";
 
 /** Returns the child's last answer, which it repeats as its announcement. */
-function saidLast({ messages }: ModelRequest): string {
+function lastAnswer({ messages }: ModelRequest): string {
 	const { content } = messages.findLast(({ role }) => role === "assistant") ?? {};
 	return typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
 }
@@ -35,7 +35,7 @@ export function captureModel(calls: readonly ToolCall[], children: Children): Sc
 			if (due.length === 0) return [usage({ input: 2_400, output: 30 }), say("That is all.")];
 			return [usage({ input: 2_000, output: 60 }), ...due.flatMap(callSteps)];
 		}
-		if (request.userText.startsWith(ANNOUNCE)) return [usage({ input: 2_200, output: 70 }), say(saidLast(request))];
+		if (request.userText.startsWith(ANNOUNCE)) return [usage({ input: 2_200, output: 70 }), say(lastAnswer(request))];
 		const script = Object.entries(children).find(([start]) => request.userText.startsWith(start));
 		if (!script) throw new Error(`no script for the task: ${request.userText.slice(0, 200)}`);
 		return script[1](request);
@@ -66,12 +66,12 @@ function chunk(delta: Record<string, unknown>): Step {
 
 /** One turn of a child: its text and its tool calls. */
 export interface Turn {
-	says: string;
+	text: string;
 	calls?: { name: string; args: Record<string, unknown> }[];
 	/** The child sends its text only after this has happened. */
 	after?: Promise<unknown>;
 	/** More text, which the child sends after `after` has happened. */
-	goesOn?: { after: Promise<unknown>; says: string };
+	more?: { after: Promise<unknown>; text: string };
 }
 
 /** Returns a child that takes its turns one after the other. */
@@ -89,8 +89,8 @@ export function turns(...list: Turn[]): (request: ModelRequest) => Step[] {
 		return [
 			spent,
 			...(turn.after ? [until(turn.after)] : []),
-			say(turn.says),
-			...(turn.goesOn ? [until(turn.goesOn.after), say(turn.goesOn.says)] : []),
+			say(turn.text),
+			...(turn.more ? [until(turn.more.after), say(turn.more.text)] : []),
 			...made,
 		];
 	};

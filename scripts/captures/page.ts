@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { panelKeys } from "../../extension/panel/keys.ts";
 import { newestPi, root } from "../lib/places.mjs";
-import { type Look, looks, type Scene } from "./scene.ts";
+import { type Scene, type Variant, variants } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 
 /** A part of a page, with the scenes whose names begin with `start`. */
@@ -133,19 +133,21 @@ export function pageOf(scene: Scene): Page {
 	return page;
 }
 
-/** Returns the looks in which a picture is taken. */
-export function looksOf(scene: Scene, picture: string): Look[] {
-	return looks.filter(({ name }) => name !== "narrow" || scene.narrow?.includes(picture));
+/** Returns the variants in which a picture is taken. */
+export function variantsOf(scene: Scene, picture: string): Variant[] {
+	return variants.filter(({ name }) => name !== "narrow" || scene.narrow?.includes(picture));
 }
 
-export function fileName(picture: string, look: Look): string {
-	return `${picture}-${look.name}.svg`;
+export function fileName(picture: string, variant: Variant): string {
+	return `${picture}-${variant.name}.svg`;
 }
 
 /** Returns the file names of all pictures of a page. */
 export function fileNames(page: Page): string[] {
 	return scenesOf(page).flatMap((scene) =>
-		Object.keys(scene.pictures).flatMap((picture) => looksOf(scene, picture).map((look) => fileName(picture, look))),
+		Object.keys(scene.pictures).flatMap((picture) =>
+			variantsOf(scene, picture).map((variant) => fileName(picture, variant)),
+		),
 	);
 }
 

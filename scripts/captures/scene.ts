@@ -3,13 +3,13 @@
 import type { Children, ToolCall } from "./model.ts";
 
 /** The terminal and theme of a picture. */
-export interface Look {
+export interface Variant {
 	name: "dark" | "light" | "narrow";
 	theme: "dark" | "light";
 	columns: number;
 }
 
-export const looks: readonly Look[] = [
+export const variants: readonly Variant[] = [
 	{ name: "dark", theme: "dark", columns: 100 },
 	{ name: "light", theme: "light", columns: 100 },
 	{ name: "narrow", theme: "dark", columns: 40 },
@@ -17,7 +17,7 @@ export const looks: readonly Look[] = [
 
 /** pi's interface, as a scene uses it. */
 export interface Screen {
-	readonly look: Look;
+	readonly variant: Variant;
 	/** Waits until `sight` is on the screen. */
 	sees(sight: RegExp): Promise<void>;
 	/** Waits until only clocks change on the screen, and takes the picture. */

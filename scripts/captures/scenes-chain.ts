@@ -29,13 +29,13 @@ export const chainScenes: readonly Scene[] = [
 				children: {
 					[find]: explore,
 					[chained]: turns(
-						{ says: "I read it.", calls: [read("src/main.ts")] },
-						{ says: optionPlan, after: rest.opened },
+						{ text: "I read it.", calls: [read("src/main.ts")] },
+						{ text: optionPlan, after: rest.opened },
 					),
-					[judged]: turns({ says: "The plan fits: the option is read before `load` is called." }),
+					[judged]: turns({ text: "The plan fits: the option is read before `load` is called." }),
 				},
 				async drive(screen) {
-					await screen.sees(screen.look.columns < 60 ? /step 2 of 3[\s\S]*read \S/ : /step 2 of 3[\s\S]*\ds ago/);
+					await screen.sees(screen.variant.columns < 60 ? /step 2 of 3[\s\S]*read \S/ : /step 2 of 3[\s\S]*\ds ago/);
 					await screen.take("chain-running");
 					rest.open();
 					await screen.sees(/✓ subagent chain/);

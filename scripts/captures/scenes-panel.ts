@@ -35,18 +35,18 @@ function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 			spawned(at("explorer", count), "lines"),
 		],
 		children: {
-			[review]: turns({ says: "The file first.", calls: [read("src/config.ts")] }, { says: noMistake }),
+			[review]: turns({ text: "The file first.", calls: [read("src/config.ts")] }, { text: noMistake }),
 			[tests]: outOfCredit,
 			[find]: turns(
-				{ says: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
-				{ says: "Who calls it?", calls: [list("src"), read("src/main.ts")] },
-				{ says: beginning, goesOn: { after: rest.opened, says: end } },
+				{ text: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
+				{ text: "Who calls it?", calls: [list("src"), read("src/main.ts")] },
+				{ text: beginning, more: { after: rest.opened, text: end } },
 			),
 			[plan]: turns(
-				{ says: "The options first.", calls: [read("src/main.ts")] },
-				{ says: "It is read nowhere yet.", goesOn: { after: rest.opened, says: " So it is new." } },
+				{ text: "The options first.", calls: [read("src/main.ts")] },
+				{ text: "It is read nowhere yet.", more: { after: rest.opened, text: " So it is new." } },
 			),
-			[count]: turns({ says: "Two and forty." }),
+			[count]: turns({ text: "Two and forty." }),
 		},
 		drive: async () => {},
 	};
@@ -56,7 +56,7 @@ function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 const IS_BUSY = /^(?![\s\S]*waiting to be read)[\s\S]*○ lines[\s\S]*● option .*It is read[\s\S]*● the loader .*load in/;
 
 /** An extension in the child that asks for consent to a tool. */
-const ASKS = `export default (pi) => {
+const ASK_EXTENSION = `export default (pi) => {
 	pi.on("before_agent_start", async (_event, { ui }) => {
 		await ui.confirm("Delete build/ and everything in it?", "214 files, 38 MB. Nothing of it is under version control.");
 	});
@@ -92,7 +92,7 @@ export const panelScenes: readonly Scene[] = [
 			return {
 				calls: [spawned(at("reviewer", review), "review")],
 				children: {
-					[review]: (request) => (requests++ === 0 ? [fail(503, overloaded)] : turns({ says: noMistake })(request)),
+					[review]: (request) => (requests++ === 0 ? [fail(503, overloaded)] : turns({ text: noMistake })(request)),
 				},
 				async drive(screen) {
 					await screen.sees(/↻ review .* retry 1 of 3/);
@@ -110,10 +110,10 @@ export const panelScenes: readonly Scene[] = [
 				"`alt+a` opens the question. Enter gives the harmless answer. To say yes, select it with an arrow key first.",
 		},
 		rows: ROWS,
-		childExtension: ASKS,
+		childExtension: ASK_EXTENSION,
 		play: () => ({
 			calls: [spawned(at("explorer", find), "the loader"), spawned(at("tester", cleanup), "cleanup")],
-			children: { [find]: turns({ says: found }), [cleanup]: turns({ says: "Nothing was deleted." }) },
+			children: { [find]: turns({ text: found }), [cleanup]: turns({ text: "Nothing was deleted." }) },
 			async drive(screen) {
 				await screen.sees(/\? \S.* asks: Delete[\s\S]*\? \S.* asks: Delete/);
 				await screen.type("Meanwhile, look at the tests");

@@ -36,7 +36,7 @@ export const parallelScenes: readonly Scene[] = [
 						pauses: { splitAt: "iewer", until: rest.opened },
 					},
 				],
-				children: { [find]: explore, [review]: turns({ says: noMistake }) },
+				children: { [find]: explore, [review]: turns({ text: noMistake }) },
 				async drive(screen) {
 					await screen.sees(/○ rev/);
 					await screen.take("parallel-arguments");
@@ -64,17 +64,17 @@ export const parallelScenes: readonly Scene[] = [
 				children: {
 					[find]: explore,
 					[review]: turns(
-						{ says: "I read it.", calls: [read("src/config.ts", 40)] },
-						{ says: noMistake, after: rest.opened },
+						{ text: "I read it.", calls: [read("src/config.ts", 40)] },
+						{ text: noMistake, after: rest.opened },
 					),
 					[tests]: turns(
-						{ says: "What tests are there?", calls: [list("test")] },
-						{ says: testPlan, after: rest.opened },
+						{ text: "What tests are there?", calls: [list("test")] },
+						{ text: testPlan, after: rest.opened },
 					),
-					[plan]: turns({ says: optionPlan }),
+					[plan]: turns({ text: optionPlan }),
 				},
 				async drive(screen) {
-					await screen.sees(screen.look.columns < 60 ? /reviewer .*read \S[\s\S]*ls test[\s\S]*4 turns/ : twoSilent);
+					await screen.sees(screen.variant.columns < 60 ? /reviewer .*read \S[\s\S]*ls test[\s\S]*4 turns/ : twoSilent);
 					await screen.take("parallel-running");
 					await screen.press(EXPAND);
 					await screen.sees(/^ {5}ls test/m);
@@ -102,7 +102,7 @@ export const parallelScenes: readonly Scene[] = [
 					args: { tasks: [at("explorer", find), at("reviewer", review), at("tester", tests)] },
 				},
 			],
-			children: { [find]: explore, [review]: outOfCredit, [tests]: turns({ says: testPlan }) },
+			children: { [find]: explore, [review]: outOfCredit, [tests]: turns({ text: testPlan }) },
 			async drive(screen) {
 				await screen.sees(/⚠ subagent parallel/);
 				await screen.take("parallel-failed");
@@ -121,9 +121,9 @@ export const parallelScenes: readonly Scene[] = [
 				},
 			],
 			children: {
-				[review]: turns({ says: noMistake }),
-				[find]: turns({ says: "I look.", calls: [list(".")] }, { says: "", after: new Promise(() => {}) }),
-				[tests]: turns({ says: "I look.", calls: [list("test")] }, { says: "", after: new Promise(() => {}) }),
+				[review]: turns({ text: noMistake }),
+				[find]: turns({ text: "I look.", calls: [list(".")] }, { text: "", after: new Promise(() => {}) }),
+				[tests]: turns({ text: "I look.", calls: [list("test")] }, { text: "", after: new Promise(() => {}) }),
 			},
 			async drive(screen) {
 				await screen.sees(/ls \.[\s\S]*ls test[\s\S]*1 completed · 2 running/);
@@ -149,9 +149,9 @@ export const parallelScenes: readonly Scene[] = [
 			return {
 				calls: [{ tool: "subagent_parallel", args: { tasks } }],
 				children: {
-					[find]: turns({ says: "I look.", calls: [list(".")] }, { says: found, after: rest.opened }),
+					[find]: turns({ text: "I look.", calls: [list(".")] }, { text: found, after: rest.opened }),
 					[review]: rateLimited,
-					[tests]: turns({ says: testPlan }),
+					[tests]: turns({ text: testPlan }),
 				},
 				async drive(screen) {
 					await screen.sees(/ls \. · \ds ago[\s\S]*rate limit/);
@@ -172,11 +172,11 @@ export const parallelScenes: readonly Scene[] = [
 			calls: [{ tool: "subagent_parallel", args: { tasks: [at("explorer", find), at("reviewer", review)] } }],
 			children: {
 				[find]: turns(
-					{ says: "First the lay of the land.", calls: [list(".")] },
-					{ says: "`load` is in `src/config.ts`; who calls it?", calls: [read("src/main.ts")] },
-					{ says: found },
+					{ text: "First the lay of the land.", calls: [list(".")] },
+					{ text: "`load` is in `src/config.ts`; who calls it?", calls: [read("src/main.ts")] },
+					{ text: found },
 				),
-				[review]: turns({ says: noMistake }),
+				[review]: turns({ text: noMistake }),
 			},
 			async drive(screen) {
 				await screen.sees(/⚠ subagent parallel/);

@@ -24,9 +24,9 @@ export const singleScenes: readonly Scene[] = [
 				calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
 				children: {
 					[find]: turns(
-						{ says: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
-						{ says: "Who calls it?", calls: [list("src"), read("src/main.ts")] },
-						{ says: beginning, goesOn: { after: rest.opened, says: end } },
+						{ text: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
+						{ text: "Who calls it?", calls: [list("src"), read("src/main.ts")] },
+						{ text: beginning, more: { after: rest.opened, text: end } },
 					),
 				},
 				async drive(screen) {
@@ -63,10 +63,10 @@ export const singleScenes: readonly Scene[] = [
 				],
 				children: {
 					[find]: turns(
-						{ says: "First the lay of the land.", calls: [list(".")] },
-						{ says: found, after: rest.opened },
+						{ text: "First the lay of the land.", calls: [list(".")] },
+						{ text: found, after: rest.opened },
 					),
-					[review]: turns({ says: noMistake }),
+					[review]: turns({ text: noMistake }),
 				},
 				async drive(screen) {
 					await screen.sees(/ls \.[\s\S]*1 turn/);
@@ -88,7 +88,7 @@ export const singleScenes: readonly Scene[] = [
 		holdsStarts: true,
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "reviewer", task: review } }],
-			children: { [review]: turns({ says: noMistake }) },
+			children: { [review]: turns({ text: noMistake }) },
 			async drive(screen) {
 				await screen.sees(/◐ subagent reviewer .* starting/);
 				await screen.take("single-starting");
@@ -109,7 +109,7 @@ export const singleScenes: readonly Scene[] = [
 			return {
 				calls: [{ tool: "subagent", args: { agent: "reviewer", task: review } }],
 				children: {
-					[review]: (request) => (requests++ < 2 ? [fail(503)] : turns({ says: noMistake })(request)),
+					[review]: (request) => (requests++ < 2 ? [fail(503)] : turns({ text: noMistake })(request)),
 				},
 				async drive(screen) {
 					await screen.sees(/retrying, attempt 2|retry 1/);
@@ -139,8 +139,8 @@ export const singleScenes: readonly Scene[] = [
 			calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
 			children: {
 				[find]: turns({
-					says: "`load` in `src/config.ts` reads two files,",
-					goesOn: { after: new Promise(() => {}), says: "" },
+					text: "`load` in `src/config.ts` reads two files,",
+					more: { after: new Promise(() => {}), text: "" },
 				}),
 			},
 			async drive(screen) {
@@ -159,9 +159,9 @@ export const singleScenes: readonly Scene[] = [
 			calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
 			children: {
 				[find]: turns(
-					{ says: "First the lay of the land.", calls: [list(".")] },
-					{ says: "`load` is in `src/config.ts`; who calls it?", calls: [read("src/main.ts")] },
-					{ says: found },
+					{ text: "First the lay of the land.", calls: [list(".")] },
+					{ text: "`load` is in `src/config.ts`; who calls it?", calls: [read("src/main.ts")] },
+					{ text: found },
 				),
 			},
 			async drive(screen) {

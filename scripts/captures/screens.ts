@@ -11,13 +11,13 @@ const PANEL = /^ (?:Sub-agents|Keys|[○◐●↻✓✗⚠–] .* · )/;
  */
 const RULE = /^ ─+$/;
 /** The durations to show for runs, so that they differ. */
-const TOOK = ["1.8s", "2.4s", "3.1s", "2.7s"];
+const DURATIONS = ["1.8s", "2.4s", "3.1s", "2.7s"];
 /** Matches rows of a list of runs. */
 const LISTED = /^ [▸ ] \S \d /;
-const GOES_ON = "4s";
+const LIVE_DURATION = "4s";
 /** Matches a run's final duration, in its column or after a separator. */
-const OVER = /(?<= )(?:\d\.\d| \d\d)s(?=$| )/;
-const UNDER_WAY = /(?<= )\ds(?=$| )/;
+const FINAL_DURATION = /(?<= )(?:\d\.\d| \d\d)s(?=$| )/;
+const RUNNING_DURATION = /(?<= )\ds(?=$| )/;
 /** Matches durations that need another column. */
 const TOO_LONG = /(?<![\w.])\d\ds(?!\w)|(?<![\w.])\d+m\d\ds/;
 
@@ -37,8 +37,8 @@ export function croppedScreen(rows: readonly Row[]): Row[] {
 export function settledScreen(rows: readonly Row[]): Row[] {
 	return rows.map((row, index) => {
 		const text = rowText(row);
-		const took = TOOK[LISTED.test(text) ? index % TOOK.length : 0] ?? "";
-		return withText(row, text.replace(OVER, took).replace(UNDER_WAY, GOES_ON));
+		const duration = DURATIONS[LISTED.test(text) ? index % DURATIONS.length : 0] ?? "";
+		return withText(row, text.replace(FINAL_DURATION, duration).replace(RUNNING_DURATION, LIVE_DURATION));
 	});
 }
 

@@ -1,4 +1,4 @@
-/** Plays one scene in one look, with real pi in tmux and a scripted model, and takes its pictures. */
+/** Plays one scene in one variant, with real pi in tmux and a scripted model, and takes its pictures. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { ModelServer, packageDir, piCommand, startTui, World } from "../../__tes
 import { SetupProblem } from "../lib/problem.mjs";
 import { cropped, isLate, settled } from "./cards.ts";
 import { captureModel, prompt } from "./model.ts";
-import type { Look, Scene } from "./scene.ts";
+import type { Scene, Variant } from "./scene.ts";
 import { croppedScreen, isScreenLate, settledScreen } from "./screens.ts";
 import { type Paper, svg } from "./svg.ts";
 import { type Row, readScreen, rowText } from "./terminal.ts";
@@ -17,8 +17,8 @@ import { type Row, readScreen, rowText } from "./terminal.ts";
 const cardRows = 100;
 
 /** A picture is taken once the screen has been the same this many times, at this interval. */
-const sameLooks = 4;
-const lookEveryMs = 120;
+const stablePolls = 4;
+const pollIntervalMs = 120;
 const settleLimitMs = 15_000;
 
 /** The project's files, which the children read. */
@@ -36,19 +36,19 @@ function definition(agent: string): string {
 }
 
 /** The terminal's colours. */
-export const papers: Record<Look["theme"], Pick<Paper, "color" | "ground">> = {
+export const papers: Record<Variant["theme"], Pick<Paper, "color" | "ground">> = {
 	dark: { color: "#d7dae0", ground: "#16181d" },
 	light: { color: "#24292f", ground: "#ffffff" },
 };
 
 /** Plays the scene and returns its pictures by name. */
-export async function perform(scene: Scene, look: Look): Promise<Map<string, string>> {
+export async function perform(scene: Scene, variant: Variant): Promise<Map<string, string>> {
 	const play = scene.play();
 	const server = await ModelServer.start(captureModel(play.calls, play.children));
 	const world = new World({
 		baseUrl: server.baseUrl,
 		extensions: [packageDir],
-		settings: { theme: look.theme, sessionDir: "~/.pi/sessions", ...scene.settings },
+		settings: { theme: variant.theme, sessionDir: "~/.pi/sessions", ...scene.settings },
 	});
 	try {
 		for (const [path, text] of Object.entries(project)) world.write(path, text);
@@ -68,10 +68,10 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 			writeFileSync(opened, here.map((line) => `${JSON.stringify(line)}\n`).join(""));
 		}
 		const start = opened ? { args: ["--session", opened] } : { args: ["--session-id", "demo"], prompt };
-		const tui = await startTui(world, { columns: look.columns, rows: scene.rows ?? cardRows, ...start });
+		const tui = await startTui(world, { columns: variant.columns, rows: scene.rows ?? cardRows, ...start });
 		const pictures = new Map<string, string>();
 		await play.drive({
-			look,
+			variant,
 			async sees(sight) {
 				await tui.waitFor(sight);
 			},
@@ -85,7 +85,7 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 				const rows = await still(() => tui.styledScreen(), ways.made);
 				if (ways.isLate(rows))
 					throw new SetupProblem(`${picture} was taken too late.`, "The machine is too busy; run it again.");
-				pictures.set(picture, svg(rows, { ...papers[look.theme], columns: look.columns, title }));
+				pictures.set(picture, svg(rows, { ...papers[variant.theme], columns: variant.columns, title }));
 			},
 		});
 		await tui.close();
@@ -116,9 +116,9 @@ export async function still(screen: () => Promise<string>, made: (rows: readonly
 		const rows = made(readScreen(await screen()));
 		const text = rows.map(rowText).join("\n");
 		same = text === before ? same + 1 : 0;
-		if (same === sameLooks) return rows;
+		if (same === stablePolls) return rows;
 		if (performance.now() > deadline) throw new Error(`the screen keeps changing:\n${text}`);
 		before = text;
-		await delay(lookEveryMs);
+		await delay(pollIntervalMs);
 	}
 }

@@ -4,11 +4,11 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { root } from "../lib/places.mjs";
-import { type Look, looks } from "./scene.ts";
+import { type Variant, variants } from "./scene.ts";
 import type { Story } from "./story.ts";
 
-/** The looks of the stories' pictures. */
-export const storyLooks: readonly Look[] = looks.filter(({ name }) => name !== "narrow");
+/** The variants of the stories' pictures. */
+export const storyVariants: readonly Variant[] = variants.filter(({ name }) => name !== "narrow");
 
 export function storyPath({ name }: Story): string {
 	return join(root, "docs", `${name}.md`);
@@ -18,12 +18,14 @@ export function storyFolder({ name }: Story): string {
 	return join(root, "docs", name);
 }
 
-function pictureFile({ parts }: Story, moment: string, { name }: Pick<Look, "name">): string {
+function pictureFile({ parts }: Story, moment: string, { name }: Pick<Variant, "name">): string {
 	return `${Object.keys(parts).indexOf(moment) + 1}-${moment}-${name}.svg`;
 }
 
 export function pictureFiles(story: Story): string[] {
-	return Object.keys(story.parts).flatMap((moment) => storyLooks.map((look) => pictureFile(story, moment, look)));
+	return Object.keys(story.parts).flatMap((moment) =>
+		storyVariants.map((variant) => pictureFile(story, moment, variant)),
+	);
 }
 
 export function storyPage(story: Story): string {
@@ -40,9 +42,9 @@ export function storyPage(story: Story): string {
 	return [...story.head, ...sections, ""].join("\n");
 }
 
-export function writeStoryPicture(story: Story, moment: string, look: Look, text: string): void {
+export function writeStoryPicture(story: Story, moment: string, variant: Variant, text: string): void {
 	mkdirSync(storyFolder(story), { recursive: true });
-	writeFileSync(join(storyFolder(story), pictureFile(story, moment, look)), text);
+	writeFileSync(join(storyFolder(story), pictureFile(story, moment, variant)), text);
 }
 
 /** Writes the page of a story and removes pictures that it no longer shows. */

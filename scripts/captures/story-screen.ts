@@ -16,8 +16,8 @@ export function shownFrom(rows: readonly Row[], from: RegExp): Row[] {
 	const end = editor < 0 ? rows.length : editor;
 	const shown = rows.slice(first, end).map((row, index) => ({ row, isEmpty: isEmpty(row), index }));
 	const last = shown.findLastIndex((each) => !each.isEmpty);
-	const kept = shown.filter(({ isEmpty, index }) => index <= last && !(isEmpty && shown[index + 1]?.isEmpty));
-	return kept.map(({ row }) => row);
+	const condensed = shown.filter(({ isEmpty, index }) => index <= last && !(isEmpty && shown[index + 1]?.isEmpty));
+	return condensed.map(({ row }) => row);
 }
 
 function isEmpty(row: Row): boolean {
@@ -25,10 +25,10 @@ function isEmpty(row: Row): boolean {
 }
 
 /** The durations to show by label: while the run is live, after it has ended, and after it has ended well. */
-export type Times = Readonly<Record<string, { live: string; over: string; done?: string }>>;
+export type Times = Readonly<Record<string, { live: string; ended: string; done?: string }>>;
 
 const DONE = /^[ ▸]*\d? ?✓/;
-const OVER = /^[ ▸→]*\d? ?[✓✗⚠–]/;
+const ENDED = /^[ ▸→]*\d? ?[✓✗⚠–]/;
 /** The line with the total of a live chain. */
 const SUM = /\brunning · (\d+s)\b/;
 const AGO = / · \d+s ago/;
@@ -57,9 +57,9 @@ export function unchanging(rows: readonly Row[], runs: string[], times: Times): 
 		if (second !== undefined) name = first;
 		const shown = second ?? first;
 		const from = time.index + whole.length - shown.length;
-		const { live = "", over = "", done = over } = times[name] ?? {};
-		const took = DONE.test(text) ? done : over;
-		return aligned(now, from, shown, OVER.test(text) ? took : live);
+		const { live = "", ended = "", done = ended } = times[name] ?? {};
+		const duration = DONE.test(text) ? done : ended;
+		return aligned(now, from, shown, ENDED.test(text) ? duration : live);
 	});
 }
 

@@ -1,7 +1,7 @@
 /** A story: real pi over some time, as a page of `docs/` with a picture of each moment. */
 
 import type { Tui } from "../../__test__/support/pi.ts";
-import type { Look } from "./scene.ts";
+import type { Variant } from "./scene.ts";
 import { papers, still } from "./stage.ts";
 import { shownFrom, type Times, unchanging } from "./story-screen.ts";
 import { svg } from "./svg.ts";
@@ -29,23 +29,23 @@ export interface Story {
 	parts: Readonly<Record<string, Part>>;
 	/** The durations to show on the pictures, by label. */
 	times: Times;
-	/** Plays the story in a terminal with the colours of `look`. */
-	play(look: Look, rows: number, take: Take): Promise<void>;
+	/** Plays the story in a terminal with the colours of `variant`. */
+	play(variant: Variant, rows: number, take: Take): Promise<void>;
 }
 
 /** The height of a usual terminal. */
 const ROWS = 36;
 
 /** Returns the pictures of a story, by moment. */
-export async function performStory(story: Story, look: Look): Promise<Map<string, string>> {
+export async function performStory(story: Story, variant: Variant): Promise<Map<string, string>> {
 	const pictures = new Map<string, string>();
 	const runs: string[] = [];
-	await story.play(look, ROWS, async (moment, tui) => {
+	await story.play(variant, ROWS, async (moment, tui) => {
 		const part = story.parts[moment];
 		if (!part) return;
 		const made = (rows: readonly Row[]) => unchanging(shownFrom(rows, part.from), runs, story.times);
 		const rows = await still(() => tui.styledScreen(), made);
-		pictures.set(moment, svg(rows, { ...papers[look.theme], columns: look.columns, title: part.shows }));
+		pictures.set(moment, svg(rows, { ...papers[variant.theme], columns: variant.columns, title: part.shows }));
 	});
 	return pictures;
 }

@@ -27,8 +27,8 @@ export const testPlan = "1. No file.\n2. The user's only.\n3. Both, and the proj
 export const optionPlan = "Read `--profile` in `src/main.ts`, pass it to `load`, and merge that file last.";
 
 export const explore = turns(
-	{ says: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
-	{ says: found },
+	{ text: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
+	{ text: found },
 );
 
 export const outOfCredit = () => [fail(400, { body: { error: { message: "The account is out of credit." } } })];

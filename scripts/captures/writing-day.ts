@@ -3,7 +3,7 @@
 import { call, type ModelRequest, makeGate, type Step, say, startTui, type Tui } from "../../__test__/support/pi.ts";
 import { type Label, together, WritingDay, work } from "../../__test__/support/writing-day.ts";
 import { newestPi } from "../lib/places.mjs";
-import type { Look } from "./scene.ts";
+import type { Variant } from "./scene.ts";
 import type { Part, Story, Take } from "./story.ts";
 
 const typed = {
@@ -76,13 +76,13 @@ export const writingDay: Story = {
 	],
 	parts,
 	times: {
-		tested: { live: "3s", over: "4.1s" },
-		documented: { live: "3s", over: "4.2s" },
-		parser: { live: "3s", over: "5.3s" },
-		tidy: { live: "2s", over: "2.6s" },
-		half: { live: "2s", over: "3.4s", done: "2.2s" },
+		tested: { live: "3s", ended: "4.1s" },
+		documented: { live: "3s", ended: "4.2s" },
+		parser: { live: "3s", ended: "5.3s" },
+		tidy: { live: "2s", ended: "2.6s" },
+		half: { live: "2s", ended: "3.4s", done: "2.2s" },
 	},
-	async play({ theme, columns }: Look, rows: number, take: Take): Promise<void> {
+	async play({ theme, columns }: Variant, rows: number, take: Take): Promise<void> {
 		const gates = { tested: makeGate(), documented: makeGate(), parser: makeGate() };
 		const before = Object.fromEntries(Object.entries(gates).map(([label, { opened }]) => [label, opened]));
 		const settings = { theme, sessionDir: "~/.pi/sessions" };
@@ -148,9 +148,9 @@ const session: Record<string, (request: ModelRequest) => Step[]> = {
 	Background: () => [say("I have read it.")],
 };
 
-function spawns(labels: readonly Label[], agentId: string, words: string): (request: ModelRequest) => Step[] {
+function spawns(labels: readonly Label[], agentId: string, answer: string): (request: ModelRequest) => Step[] {
 	return ({ toolAnswers }) => {
-		if (toolAnswers.length > 0) return [say(words)];
+		if (toolAnswers.length > 0) return [say(answer)];
 		return labels.map((label) => call("sessions_spawn", { task: work[label].task, label, agentId }));
 	};
 }

@@ -23,7 +23,7 @@ import type { Stage } from "./stage.ts";
 const limitMs = { scripted: 90_000, live: 10 * 60_000 };
 
 /** The time within which processes must have exited after pi was killed. */
-const goneWithinMs = 5_000;
+const exitLimitMs = 5_000;
 
 /** The number of lines of a result to print. */
 const shownLines = 14;
@@ -38,14 +38,14 @@ function say(text = ""): void {
 /** Plays the four acts. */
 export async function playActs(stage: Stage, live: boolean): Promise<void> {
 	const limit = live ? limitMs.live : limitMs.scripted;
-	const words = live ? livePrompts : prompts;
+	const texts = live ? livePrompts : prompts;
 	const model = live ? "your own model, at its usual cost" : "a scripted model";
 	say(wrapped(`Real pi, real child processes and the kernel of this machine, with ${model}.`, 0));
 	if (!live) say("It takes less than a minute.");
 	const pi = new Session(stage, limit);
 	// A live model may treat the missing file as an answer, so no run has to fail in that mode.
 	heading(live ? "1 of 4: three parallel children" : "1 of 4: three parallel children, and one fails");
-	const three = await pi.ask(words.parallel);
+	const three = await pi.ask(texts.parallel);
 	const failed = three.results.filter(({ outcome }) => outcome !== "completed");
 	if (!live && (three.results.length !== 3 || failed.length !== 1)) {
 		throw new SetupProblem(
@@ -55,13 +55,13 @@ export async function playActs(stage: Stage, live: boolean): Promise<void> {
 	}
 
 	heading("2 of 4: in the background, while the conversation continues");
-	await background(pi, words.background);
+	await background(pi, texts.background);
 
 	heading("3 of 4: a readonly child tries to write");
-	await blocked(pi, words.write);
+	await blocked(pi, texts.write);
 
 	heading("4 of 4: pi is killed while a child works");
-	if (process.platform === "linux") await killed(pi, stage, words.kill);
+	if (process.platform === "linux") await killed(pi, stage, texts.kill);
 	else say("On Linux no process survives. This is not guaranteed on other systems, so the act is skipped.");
 	const more = live ? "" : "\nIn pi's own interface: npm run demo -- --tui    Your own model: -- --live";
 	say(dim(`${more}\nWhat to type next: README.md, "Try it".`));
@@ -106,14 +106,14 @@ class Session {
 	}
 
 	explanation(): string {
-		const said = [this.rpc.pi.stderr.trim(), this.rpc.log.errorMessage, this.rpc.log.answer].filter(Boolean);
-		return said.join("\n") || "Does pi work without this package? Start it and choose a model with /model.";
+		const parts = [this.rpc.pi.stderr.trim(), this.rpc.log.errorMessage, this.rpc.log.answer].filter(Boolean);
+		return parts.join("\n") || "Does pi work without this package? Start it and choose a model with /model.";
 	}
 
 	/** Prints the texts of pi's model. */
 	#say(events: readonly PiEvent[]): void {
 		for (const event of events) {
-			const text = saidBy(event);
+			const text = modelText(event);
 			if (text) say(`${bold("pi")}   ${wrapped(text, 5)}`);
 		}
 	}
@@ -158,8 +158,8 @@ async function background(pi: Session, prompt: string): Promise<void> {
 	say(green("  ✓ the result has arrived in a separate message:"));
 	for (const line of text.split("\n").filter(Boolean).slice(0, shownLines)) say(clipped(`     ${line}`));
 	const after = pi.rpc.log.events.findIndex((event, index) => index >= from && isAnnouncement(event));
-	const answer = await pi.wait((event) => saidBy(event) !== undefined, after);
-	say(`${bold("pi")}   ${wrapped(saidBy(answer) ?? "", 5)}`);
+	const answer = await pi.wait((event) => modelText(event) !== undefined, after);
+	say(`${bold("pi")}   ${wrapped(modelText(answer) ?? "", 5)}`);
 	await pi.wait(({ type }) => type === "agent_settled", after);
 }
 
@@ -197,11 +197,11 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 	pi.mute();
 	const at = performance.now();
 	process.kill(pid, "SIGKILL");
-	const isGone = await until(() => survivors(stage.mark).length === 0);
-	const left = survivors(stage.mark).length;
-	if (!isGone)
+	const hasEnded = await until(() => survivors(stage.mark).length === 0);
+	const remaining = survivors(stage.mark).length;
+	if (!hasEnded)
 		throw new SetupProblem(
-			`${left} processes outlived pi.`,
+			`${remaining} processes outlived pi.`,
 			"On Linux this is a bug. On other systems it is a known limit.",
 		);
 	say(green(`  ✓ 0 left, ${Math.round(performance.now() - at)} ms later`));
@@ -209,7 +209,7 @@ async function killed(pi: Session, stage: Stage, prompt: string): Promise<void> 
 
 /** Returns true if the condition becomes true in time. */
 async function until(isTrue: () => boolean): Promise<boolean> {
-	for (const deadline = performance.now() + goneWithinMs; performance.now() < deadline; await delay(10)) {
+	for (const deadline = performance.now() + exitLimitMs; performance.now() < deadline; await delay(10)) {
 		if (isTrue()) return true;
 	}
 	return false;
@@ -231,7 +231,7 @@ function announcement(event: PiEvent): string | undefined {
 }
 
 /** Returns the model's text in a message that has ended, or `undefined` if it only called a tool. */
-function saidBy(event: PiEvent): string | undefined {
+function modelText(event: PiEvent): string | undefined {
 	const message = event.message as { role?: string; content?: unknown } | undefined;
 	if (event.type !== "message_end" || message?.role !== "assistant") return undefined;
 	return plain(message.content).trim() || undefined;

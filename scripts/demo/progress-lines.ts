@@ -32,8 +32,8 @@ export class ProgressLines {
 			const isDone = outcome === "completed";
 			const name = results.length > 1 ? `[${index + 1}] ${agent}` : agent;
 			const figures = [durationText(durationMs), turns, tokens].filter(Boolean).join(" · ");
-			const words = isDone ? figures : `${outcome}: ${(error ?? "").split("\n").join(" ")}`;
-			const line = `  ${isDone ? "✓" : "✗"} ${name} · ${words}`;
+			const detail = isDone ? figures : `${outcome}: ${(error ?? "").split("\n").join(" ")}`;
+			const line = `  ${isDone ? "✓" : "✗"} ${name} · ${detail}`;
 			this.#print(isDone ? green(clipped(line)) : red(wrapped(line, 4)));
 		}
 	}

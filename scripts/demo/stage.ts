@@ -17,7 +17,7 @@ import { markVariable } from "../../__test__/support/survivors.ts";
 import { setupDir } from "../lib/places.mjs";
 
 /** The number of demos whose sessions are kept. */
-const keptDemos = 5;
+const maxDemos = 5;
 
 export interface Stage {
 	place: Place;
@@ -84,7 +84,7 @@ function newFolder(): string {
 	mkdirSync(all, { recursive: true });
 	const old = readdirSync(all)
 		.sort()
-		.slice(0, -(keptDemos - 1));
+		.slice(0, -(maxDemos - 1));
 	for (const name of old) rmSync(join(all, name), { recursive: true, force: true });
 	const folder = join(all, `${new Date().toISOString().replaceAll(/[:.]/g, "-")}-${process.pid}`);
 	mkdirSync(folder);

@@ -19,8 +19,8 @@ export function launcherOf(page, name, { after, more = [], home = "" } = {}) {
 	const at = after === undefined ? 0 : rest.command.indexOf(after) + 1;
 	if (after !== undefined && at === 0)
 		throw new Error(`docs/launchers/${page}: the launcher ${name} has no word ${after}`);
-	const words = rest.command.toSpliced(at, 0, ...more);
-	return { ...rest, command: words.map((/** @type {string} */ word) => word.replaceAll("/home/you", home)) };
+	const command = rest.command.toSpliced(at, 0, ...more);
+	return { ...rest, command: command.map((/** @type {string} */ word) => word.replaceAll("/home/you", home)) };
 }
 
 /**

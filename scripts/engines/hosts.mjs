@@ -28,10 +28,10 @@ echo "alone" >&2
 exec sleep infinity`;
 
 /**
- * Returns the words that run a program in a network namespace of its own. Root needs no user namespace for it; other
+ * Returns the command that runs a program in a network namespace of its own. Root needs no user namespace for it; other
  * users do.
  */
-function namespaceWords() {
+function namespaceCommand() {
 	const user = isRoot() ? [] : ["--user", "--map-current-user", "--keep-caps"];
 	return ["unshare", ...user, "--net"];
 }
@@ -41,7 +41,7 @@ function isRoot() {
 }
 
 /**
- * Returns the words that run a command in the namespaces of a process, and end it together with its starter.
+ * Returns the command that runs another one in the namespaces of a process, and ends it together with its starter.
  *
  * @param {number | string | undefined} pid
  */
@@ -56,18 +56,18 @@ function within(pid) {
  * Creates a host that cannot be reached from outside. It exists as long as the servers.
  *
  * @param {import("./programs.mjs").Servers} servers
- * @returns {Promise<string[]>} words that run a command there
+ * @returns {Promise<string[]>} the command that runs another one there
  */
 export async function hostAlone(servers) {
-	const [program = "", ...args] = namespaceWords();
+	const [program = "", ...args] = namespaceCommand();
 	permitted(program, [...args, "ip", "link", "add", "near", "type", "veth", "peer", "name", "far"]);
-	const holder = servers.start([...namespaceWords(), ...dyingWithParent, "sh", "-c", alone], process.env);
-	await servers.until("a host alone", () => holder.said.includes("alone"));
+	const holder = servers.start([...namespaceCommand(), ...dyingWithParent, "sh", "-c", alone], process.env);
+	await servers.until("a host alone", () => holder.output.includes("alone"));
 	return within(holder.child.pid);
 }
 
 /**
- * The words that run a command on each of two hosts.
+ * The commands that run another one on each of two hosts.
  *
  * @typedef {{ near: string[], far: string[], here: string, address: string }} Hosts `here` is the address of the first
  * host, `address` the address of the second
@@ -82,14 +82,14 @@ export async function hostAlone(servers) {
 export async function twoHosts(servers) {
 	const probe = spawnSync(
 		"unshare",
-		[...namespaceWords().slice(1), "ip", "link", "add", "near", "type", "veth", "peer", "name", "far"],
+		[...namespaceCommand().slice(1), "ip", "link", "add", "near", "type", "veth", "peer", "name", "far"],
 		{ encoding: "utf8" },
 	);
 	if (probe.error || probe.status !== 0) {
 		return `network namespaces are not permitted here: ${probe.error?.message ?? probe.stderr.trim()}`;
 	}
-	const holder = servers.start([...namespaceWords(), ...dyingWithParent, "sh", "-c", join], process.env);
-	await servers.until("two hosts", () => holder.said.includes("joined "));
-	const far = /joined (\d+)/.exec(holder.said)?.[1] ?? "";
+	const holder = servers.start([...namespaceCommand(), ...dyingWithParent, "sh", "-c", join], process.env);
+	await servers.until("two hosts", () => holder.output.includes("joined "));
+	const far = /joined (\d+)/.exec(holder.output)?.[1] ?? "";
 	return { near: within(holder.child.pid), far: within(far), here: addresses.near, address: addresses.far };
 }

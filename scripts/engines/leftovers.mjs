@@ -10,8 +10,8 @@ const listening = { tcp: "0A", tcp6: "0A", udp: "07", udp6: "07" };
  *
  * @param {string} place
  */
-export function naming(place) {
-	return processes(place).map(({ pid, words }) => `${pid} ${words}`);
+export function processesNaming(place) {
+	return processes(place).map(({ pid, command }) => `${pid} ${command}`);
 }
 
 /**
@@ -21,10 +21,10 @@ export function naming(place) {
  * @param {string} place
  */
 export function listeningBeyondLoopback(place) {
-	return processes(place).flatMap(({ pid, words }) => {
+	return processes(place).flatMap(({ pid, command }) => {
 		const sockets = socketsOf(pid);
 		const open = sockets.size > 0 && isReached(pid) ? listeners(pid) : [];
-		return open.filter(({ inode }) => sockets.has(inode)).map(({ address }) => `${words}: ${address}`);
+		return open.filter(({ inode }) => sockets.has(inode)).map(({ address }) => `${command}: ${address}`);
 	});
 }
 
@@ -38,7 +38,7 @@ function processes(place) {
 	return readdirSync("/proc")
 		.filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
 		.filter((pid) => read(`/proc/${pid}/cmdline`).includes(place) || read(`/proc/${pid}/environ`).includes(place))
-		.map((pid) => ({ pid, words: read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim() }));
+		.map((pid) => ({ pid, command: read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim() }));
 }
 
 /**

@@ -11,7 +11,7 @@ import { note } from "../lib/progress.mjs";
 import { setUp } from "../setup.mjs";
 import { bubblewrap } from "./bubblewrap.mjs";
 import { firstResultOf, trials } from "./guide.mjs";
-import { listeningBeyondLoopback, naming } from "./leftovers.mjs";
+import { listeningBeyondLoopback, processesNaming } from "./leftovers.mjs";
 import { Missing } from "./missing.mjs";
 import { openssh } from "./openssh.mjs";
 import { podman } from "./podman.mjs";
@@ -23,7 +23,7 @@ import { slurm } from "./slurm.mjs";
  *
  * @typedef {object} FirstResult
  * @property {string} launcher its name in the guide
- * @property {string[]} [login] words that write their standard input into pi's `models.json` there; without them, pi
+ * @property {string[]} [login] a command that writes its standard input into pi's `models.json` there; without it, pi
  * reads the local file
  * @property {string} [work] the folder that the guide calls `/srv/work`
  * @property {string} [smallDisk] a folder there on a disk of a few MB
@@ -38,9 +38,9 @@ import { slurm } from "./slurm.mjs";
  * @property {string[]} [tests] additional tests for this engine
  * @property {Record<string, string>} [env] the environment of those tests
  * @property {FirstResult} first
- * @property {string[]} [pi] words that start a real pi there, if they differ from the local ones
- * @property {string[]} [within] words that run a command on the host from which the engine can be reached, if it is not
- * the local one
+ * @property {string[]} [pi] the command that starts a real pi there, if it differs from the local one
+ * @property {string[]} [within] a command that runs another one on the host from which the engine can be reached, if
+ * that is not the local host
  * @property {() => Promise<void>} stop
  */
 
@@ -56,7 +56,7 @@ import { slurm } from "./slurm.mjs";
 export const engines = { openssh, slurm, bubblewrap, podman };
 
 /** The time within which an engine's processes must have exited after it was stopped. */
-const leaving = 5_000;
+const exitLimitMs = 5_000;
 
 /** @param {string[]} asked */
 export async function playAll(asked) {
@@ -109,7 +109,7 @@ export async function withEngine(name, use) {
 	} finally {
 		try {
 			await running?.stop();
-			await nothingIsLeft(place);
+			await waitForExits(place);
 		} finally {
 			process.removeListener("SIGINT", endRunning);
 			process.removeListener("SIGTERM", endRunning);
@@ -123,10 +123,10 @@ export async function withEngine(name, use) {
  *
  * @param {string} place
  */
-async function nothingIsLeft(place) {
-	const limit = Date.now() + leaving;
-	for (let left = naming(place); left.length > 0; left = naming(place)) {
-		if (Date.now() > limit) throw new Error(`processes survived the end of the engine: ${left.join("; ")}`);
+async function waitForExits(place) {
+	const limit = Date.now() + exitLimitMs;
+	for (let remaining = processesNaming(place); remaining.length > 0; remaining = processesNaming(place)) {
+		if (Date.now() > limit) throw new Error(`processes survived the end of the engine: ${remaining.join("; ")}`);
 		await new Promise((resolve) => setTimeout(resolve, 50));
 	}
 }
@@ -137,7 +137,7 @@ async function nothingIsLeft(place) {
  * @param {string} name
  * @param {Running} running
  * @param {string} place
- * @param {[node: string, script: string]} pi the words that start a real pi here
+ * @param {[node: string, script: string]} pi the command that starts a real pi here
  * @returns {Promise<string | undefined>}
  */
 async function play(name, running, place, pi) {
@@ -160,8 +160,8 @@ async function play(name, running, place, pi) {
 	note(`${name}: the first result in pi`);
 	const first = await playFirstResult({ page, running, place, node: pi[0], env });
 	if (first !== 0) return `no first result in pi: ${first}`;
-	const there = (running.pi ?? pi).join(" ");
-	return await playScenes(running, { ...env, ...running.env, PI_SUBAGENT_TEST_PI: there });
+	const piProgram = (running.pi ?? pi).join(" ");
+	return await playScenes(running, { ...env, ...running.env, PI_SUBAGENT_TEST_PI: piProgram });
 }
 
 /**
@@ -174,8 +174,8 @@ async function playFirstResult({ page, running, place, node, env }) {
 	writeFileSync(guide, JSON.stringify({ ...running.first, ...firstResultOf(page, running.first.launcher) }));
 	const options = ["--test", "--test-reporter=spec", "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
 	const spec = join(root, "__test__", "engines", "first-result.spec.ts");
-	const [program = "", ...words] = [...(running.within ?? []), node, ...options, spec];
-	return await run([program, ...words], { env: { ...env, PI_SUBAGENT_TEST_GUIDE: guide } });
+	const [program = "", ...args] = [...(running.within ?? []), node, ...options, spec];
+	return await run([program, ...args], { env: { ...env, PI_SUBAGENT_TEST_GUIDE: guide } });
 }
 
 /**
@@ -191,7 +191,7 @@ async function playScenes(running, env) {
 	// Build outside of `within` first, where a network is available, in case a crate is missing.
 	const built = await run([...build, "--no-run"], { env });
 	if (built !== 0) return `cargo test --no-run: ${built}`;
-	const [program = "", ...words] = [...(running.within ?? []), ...build, "--no-fail-fast", "--", "--include-ignored"];
-	const code = await run([program, ...words], { env });
+	const [program = "", ...args] = [...(running.within ?? []), ...build, "--no-fail-fast", "--", "--include-ignored"];
+	const code = await run([program, ...args], { env });
 	return code === 0 ? undefined : `cargo test: ${code}`;
 }

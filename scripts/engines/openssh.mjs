@@ -47,10 +47,10 @@ export const openssh = {
 			const [port = 0] = isApart ? [2222] : await freePorts(1);
 			const address = isApart ? hosts.address : "127.0.0.1";
 			configure(place, address, port);
-			const words = isRoot ? ["unshare", "-m", "sh", "-c", apart] : ["sh", "-c", start];
-			const there = isApart ? hosts.far : [];
-			const server = servers.start([...there, ...words, "sshd", unpacked, place], { ...process.env, ...env });
-			await servers.until("the server does not listen", () => server.said.includes("Server listening"));
+			const argv = isRoot ? ["unshare", "-m", "sh", "-c", apart] : ["sh", "-c", start];
+			const prefix = isApart ? hosts.far : [];
+			const server = servers.start([...prefix, ...argv, "sshd", unpacked, place], { ...process.env, ...env });
+			await servers.until("the server does not listen", () => server.output.includes("Server listening"));
 			return {
 				launcher: launcherOf("ssh.md", "build-box"),
 				tests: ["launchers_openssh", "launcher_survivors"],

@@ -8,7 +8,7 @@ import { setupDir } from "../lib/places.mjs";
 import { Missing } from "./missing.mjs";
 
 /** The time limit in ms. Reading a package list or unpacking takes a second; a download may wait for a slow mirror. */
-const limit = 120_000;
+const limitMs = 120_000;
 
 /**
  * Unpacks packages once, with the dependencies that this machine lacks.
@@ -66,10 +66,10 @@ function withDependencies(wanted) {
  */
 function execute(program, args, cwd) {
 	try {
-		return execFileSync(program, args, { cwd, encoding: "utf8", stdio: "pipe", timeout: limit });
+		return execFileSync(program, args, { cwd, encoding: "utf8", stdio: "pipe", timeout: limitMs });
 	} catch (error) {
-		const said = /** @type {{ stderr?: string }} */ (error).stderr?.match(/^E: .*$/m)?.[0];
-		throw new Missing(said ? `${program}: ${said.slice(3)}` : `${program} cannot be run`);
+		const message = /** @type {{ stderr?: string }} */ (error).stderr?.match(/^E: .*$/m)?.[0];
+		throw new Missing(message ? `${program}: ${message.slice(3)}` : `${program} cannot be run`);
 	}
 }
 

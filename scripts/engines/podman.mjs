@@ -67,7 +67,7 @@ export const podman = {
 		for (const link of links) symlinkSync(`usr/${link}`, join(image, link));
 		chmodSync(join(image, "tmp"), 0o1777);
 		// The working directory of a container hides the contents of `/work` here, which may include a clone.
-		writeFileSync(at("image/opt/bin/pi"), `#!/bin/sh\nexec ${inside.words.join(" ")} "$@"\n`, { mode: 0o755 });
+		writeFileSync(at("image/opt/bin/pi"), `#!/bin/sh\nexec ${inside.command.join(" ")} "$@"\n`, { mode: 0o755 });
 		command("tar", ["-cf", at("image.tar"), "-C", image, "."]);
 		command(own, ["import", at("image.tar"), "pi-image"]);
 		command(own, ["run", "--rm", "pi-image", "true"]);
@@ -81,7 +81,7 @@ export const podman = {
 	},
 };
 
-/** Returns the mounts for pi in a container, and the words that start it. */
+/** Returns the mounts for pi in a container, and the command that starts it. */
 function piInside() {
 	const node = findNodeForPi();
 	const script = findPi(newestPi);
@@ -89,7 +89,7 @@ function piInside() {
 	const folder = resolve(script, "../../../..");
 	return {
 		volumes: [`${resolve(node, "../..")}:/opt/node:ro`, `${folder}:/opt/pi:ro`],
-		words: ["/opt/node/bin/node", join("/opt/pi", relative(folder, script))],
+		command: ["/opt/node/bin/node", join("/opt/pi", relative(folder, script))],
 	};
 }
 

@@ -12,9 +12,9 @@ import { join } from "node:path";
 import { Missing } from "./missing.mjs";
 
 /** The time limit for a server's start. The servers here need a tenth of a second. */
-const starting = 20_000;
+const startLimitMs = 20_000;
 /** The time limit for a server to exit on its own. */
-const ending = 5_000;
+const stopLimitMs = 5_000;
 
 /** Ends a server when its starter is killed. */
 export const dyingWithParent = ["setpriv", "--pdeathsig", "TERM", "--"];
@@ -24,15 +24,15 @@ export const dyingWithParent = ["setpriv", "--pdeathsig", "TERM", "--"];
  *
  * @param {string} place
  * @param {string} name
- * @param {string[]} words the program and its first arguments
+ * @param {string[]} argv the program and its first arguments
  * @param {Record<string, string>} [env]
  */
-export function wrap(place, name, words, env = {}) {
+export function wrap(place, name, argv, env = {}) {
 	const folder = programsOf(place);
 	mkdirSync(folder, { recursive: true });
 	const path = join(folder, name);
 	const settings = Object.entries(env).map(([key, value]) => `${key}=${quoted(value)}\nexport ${key}\n`);
-	writeFileSync(path, `#!/bin/sh\n${settings.join("")}exec ${words.map(quoted).join(" ")} "$@"\n`);
+	writeFileSync(path, `#!/bin/sh\n${settings.join("")}exec ${argv.map(quoted).join(" ")} "$@"\n`);
 	chmodSync(path, 0o755);
 	return path;
 }
@@ -55,7 +55,7 @@ function quoted(word) {
  * @param {{ env?: NodeJS.ProcessEnv, input?: string }} [options]
  */
 export function command(program, args, options = {}) {
-	const result = spawnSync(program, args, { encoding: "utf8", timeout: starting, ...options });
+	const result = spawnSync(program, args, { encoding: "utf8", timeout: startLimitMs, ...options });
 	if (result.error) throw new Error(`${program}: ${result.error.message}`);
 	if (result.status !== 0) throw new Error(`${program} ${args.join(" ")}: ${result.stderr.trim() || result.status}`);
 	return result.stdout;
@@ -91,35 +91,35 @@ export async function freePorts(count) {
 
 /** Programs that run until they are stopped. */
 export class Servers {
-	/** @type {{ child: import("node:child_process").ChildProcess, said: string }[]} */
+	/** @type {{ child: import("node:child_process").ChildProcess, output: string }[]} */
 	#all = [];
 	#isStopping = false;
 
 	/**
 	 * Starts a program in the foreground.
 	 *
-	 * @param {string[]} words
+	 * @param {string[]} argv
 	 * @param {NodeJS.ProcessEnv} env
-	 * @param {{ again?: boolean }} [how] `again`: start it again after it has exited with success, as a test requests
+	 * @param {{ again?: boolean }} [options] `again`: start it again after it has exited with success, as a test requests
 	 */
-	start(words, env, how = {}) {
-		const [program = "", ...args] = [...dyingWithParent, ...words];
+	start(argv, env, options = {}) {
+		const [program = "", ...args] = [...dyingWithParent, ...argv];
 		const begin = () => {
 			// A process group of its own, so that an interrupt from a terminal does not reach it before it is stopped in
 			// order.
 			const child = spawn(program, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
 			child.once("error", (error) => {
-				server.said += error.message;
+				server.output += error.message;
 			});
 			child.stderr.on("data", (bytes) => {
-				server.said = `${server.said}${bytes}`.slice(-4000);
+				server.output = `${server.output}${bytes}`.slice(-4000);
 			});
 			child.once("exit", (code) => {
-				if (how.again && code === 0 && !this.#isStopping) server.child = begin();
+				if (options.again && code === 0 && !this.#isStopping) server.child = begin();
 			});
 			return child;
 		};
-		const server = { child: /** @type {import("node:child_process").ChildProcess} */ ({}), said: "" };
+		const server = { child: /** @type {import("node:child_process").ChildProcess} */ ({}), output: "" };
 		server.child = begin();
 		this.#all.push(server);
 		return server;
@@ -132,13 +132,13 @@ export class Servers {
 	 * @param {() => boolean} holds
 	 */
 	async until(what, holds) {
-		const limit = Date.now() + starting;
+		const limit = Date.now() + startLimitMs;
 		for (;;) {
 			if (holds()) return;
-			const ended = this.#all.find(({ child }) => isOver(child));
+			const ended = this.#all.find(({ child }) => hasEnded(child));
 			if (ended || Date.now() > limit) {
-				const said = (ended ? [ended] : this.#all).map((server) => server.said.trim().split("\n").at(-1));
-				throw new Error(`${what}: ${said.filter(Boolean).join("; ")}`);
+				const outputs = (ended ? [ended] : this.#all).map((server) => server.output.trim().split("\n").at(-1));
+				throw new Error(`${what}: ${outputs.filter(Boolean).join("; ")}`);
 			}
 			await new Promise((resolve) => setTimeout(resolve, 50));
 		}
@@ -148,17 +148,17 @@ export class Servers {
 	async stop() {
 		this.#isStopping = true;
 		for (const { child } of this.#all.reverse()) {
-			if (isOver(child)) continue;
-			const over = once(child, "exit");
+			if (hasEnded(child)) continue;
+			const exited = once(child, "exit");
 			child.kill("SIGTERM");
-			const forced = setTimeout(() => child.kill("SIGKILL"), ending);
-			await over;
+			const forced = setTimeout(() => child.kill("SIGKILL"), stopLimitMs);
+			await exited;
 			clearTimeout(forced);
 		}
 	}
 }
 
 /** @param {import("node:child_process").ChildProcess} child */
-function isOver(child) {
+function hasEnded(child) {
 	return child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
 }

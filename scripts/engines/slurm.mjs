@@ -44,7 +44,7 @@ export const slurm = {
 		try {
 			const within = await hostAlone(servers);
 			const client = (/** @type {string} */ name, /** @type {string[]} */ ...args) =>
-				said([...within, join(place, "bin", name), ...args]);
+				outputOf([...within, join(place, "bin", name), ...args]);
 			const stop = async () => {
 				// The jobs on a node outlive its daemon.
 				client("scancel", `--user=${userInfo().username}`);
@@ -87,9 +87,9 @@ export const slurm = {
 /**
  * Returns the output of a client, or an empty string if it fails.
  *
- * @param {string[]} words
+ * @param {string[]} argv
  */
-function said([program = "", ...args]) {
+function outputOf([program = "", ...args]) {
 	return spawnSync(program, args, { encoding: "utf8", timeout: 10_000 }).stdout?.trim() ?? "";
 }
 

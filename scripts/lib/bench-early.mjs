@@ -16,10 +16,10 @@ import { step } from "./progress.mjs";
  */
 
 /** The targets with early boot: the maximum time, and the maximum share of the example's time. */
-const most = { ms: 150, part: 1 / 4 };
+const max = { ms: 150, part: 1 / 4 };
 
 /** The target with a spare child, in ms. */
-const mostSpareMs = 60;
+const maxSpareMs = 60;
 
 /** The time limit. Each delegation takes some seconds, in six ways. */
 const longestMs = 900_000;
@@ -51,8 +51,8 @@ export async function early(setting) {
 		row("the call comes at once", atOnce, exampleAtOnce),
 		{
 			...row("the same, and a child waits for it (`spare.count: 1`)", spare, exampleAtOnce),
-			target: `≤ ${mostSpareMs} ms`,
-			reached: median(spare) <= mostSpareMs,
+			target: `≤ ${maxSpareMs} ms`,
+			reached: median(spare) <= maxSpareMs,
 		},
 	];
 	const about =
@@ -72,12 +72,12 @@ function earlyRows(ours, theirs) {
 	const own = median(ours);
 	const other = median(theirs);
 	return [
-		{ ...row(what, ours, theirs), target: `≤ ${most.ms} ms`, reached: own <= most.ms },
+		{ ...row(what, ours, theirs), target: `≤ ${max.ms} ms`, reached: own <= max.ms },
 		{
 			what: `${what}: part of the baseline`,
 			ours: (own / other).toFixed(2),
-			target: `≤ ${most.part}`,
-			reached: own <= other * most.part,
+			target: `≤ ${max.part}`,
+			reached: own <= other * max.part,
 		},
 	];
 }
@@ -89,6 +89,6 @@ function earlyRows(ours, theirs) {
  * @returns {Row}
  */
 function row(what, ours, theirs) {
-	const words = (/** @type {number[]} */ ms) => spread(ms, (value) => `${value.toFixed(0)} ms`);
-	return { what, ours: words(ours), baseline: words(theirs), ratio: times(median(theirs) / median(ours)) };
+	const text = (/** @type {number[]} */ ms) => spread(ms, (value) => `${value.toFixed(0)} ms`);
+	return { what, ours: text(ours), baseline: text(theirs), ratio: times(median(theirs) / median(ours)) };
 }

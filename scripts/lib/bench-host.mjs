@@ -51,13 +51,13 @@ export async function start({ folder, quick }) {
 	const all = (name, kind) => found[name].flatMap((/** @type {any} */ one) => one[kind]);
 	/** @type {(kind: "calls" | "pauses", part: number) => { ours: number, theirs: number }} */
 	const at = (kind, part) => ({ ours: quantile(all("ours", kind), part), theirs: quantile(all("theirs", kind), part) });
-	/** @type {(what: string, found: { ours: number, theirs: number }, most?: number) => Row} */
-	const row = (what, { ours, theirs }, most) => ({
+	/** @type {(what: string, found: { ours: number, theirs: number }, max?: number) => Row} */
+	const row = (what, { ours, theirs }, max) => ({
 		what,
 		ours: `${ours.toFixed(2)} ms`,
 		baseline: `${theirs.toFixed(2)} ms`,
 		ratio: times(theirs / ours),
-		...(most ? { target: `≤ ${most} ms`, reached: ours <= most } : {}),
+		...(max ? { target: `≤ ${max} ms`, reached: ours <= max } : {}),
 	});
 	const rows = [
 		row("the call, p50", at("calls", 0.5)),

@@ -10,7 +10,7 @@ import { SetupProblem } from "./problem.mjs";
 import { step } from "./progress.mjs";
 
 /** The maximum difference to an empty extension, in ms. */
-const most = 8;
+const maxMs = 8;
 
 /** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */
 export async function importing(setting) {
@@ -23,7 +23,7 @@ export async function importing(setting) {
 	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
 	const ours = median(found.ours);
 	const empty = median(found.empty);
-	const words = (/** @type {number[]} */ ms) => `${median(ms)} ms, ${Math.min(...ms)} to ${Math.max(...ms)} ms`;
+	const text = (/** @type {number[]} */ ms) => `${median(ms)} ms, ${Math.min(...ms)} to ${Math.max(...ms)} ms`;
 	const { size } = statSync(join(root, bundle));
 	const about =
 		`pi ${newestPi} imports this package's module, and an empty extension (baseline), in turn: median and range of ${rounds} starts, by\n` +
@@ -32,12 +32,12 @@ export async function importing(setting) {
 		title: "What importing the extension costs",
 		about,
 		rows: [
-			{ what: "pi imports the module", ours: words(found.ours), baseline: words(found.empty) },
+			{ what: "pi imports the module", ours: text(found.ours), baseline: text(found.empty) },
 			{
 				what: "more than an empty one",
 				ours: `${ours - empty} ms`,
-				target: `≤ ${most} ms`,
-				reached: ours - empty <= most,
+				target: `≤ ${maxMs} ms`,
+				reached: ours - empty <= maxMs,
 			},
 			{ what: "size of the module", ours: `${Math.round(size / 1000)} kB` },
 		],

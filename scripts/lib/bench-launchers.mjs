@@ -20,7 +20,7 @@ import { note, step } from "./progress.mjs";
  */
 
 /** The maximum memory of a remote run on its host. */
-const mostMib = 1;
+const maxMib = 1;
 
 /** The engines and their names in the table. */
 const engines = { slurm: "Slurm", openssh: "OpenSSH" };
@@ -37,24 +37,24 @@ export async function launchers(setting) {
 	/** @type {Row[]} */
 	const rows = [];
 	/** @type {string[]} */
-	const left = [];
+	const skipped = [];
 	for (const [name, word] of /** @type {["slurm" | "openssh", string][]} */ (Object.entries(engines))) {
 		if (process.platform !== "linux" || !isUnpacked(name)) {
-			left.push(`${word} is not unpacked here. Run \`npm run test:engines -- ${name}\``);
+			skipped.push(`${word} is not unpacked here. Run \`npm run test:engines -- ${name}\``);
 			continue;
 		}
 		const found = await withEngine(name, (running, place) =>
 			measure(setting, { name, word, running, place }, { runs, atOnce, rounds }),
 		);
-		if (found instanceof Missing) left.push(`${word}: ${found.message}`);
+		if (found instanceof Missing) skipped.push(`${word}: ${found.message}`);
 		else rows.push(...found);
 	}
-	for (const why of left) note(`Skipped: ${why}`);
+	for (const reason of skipped) note(`Skipped: ${reason}`);
 	const about =
 		"A child that answers at once, started with `startRun` through the guide's launcher. The engine and its servers run on the same\n" +
 		"machine, so both columns include their time. The baseline is the launcher alone with `true` as its child, or the same local\n" +
 		`run. ${rounds} runs one after the other, in turn; ${runs} runs, ${atOnce} at a time; memory while ${atOnce} children wait. Linux only.` +
-		left.map((why) => `\nSkipped: ${why}.`).join("");
+		skipped.map((reason) => `\nSkipped: ${reason}.`).join("");
 	return { title, about, rows };
 }
 
@@ -71,9 +71,9 @@ async function measure({ folder, engine: program }, { name, word, running, place
 	const [node = "", script = ""] = baseline("launchers");
 	/** @type {(purpose: string, launcher: string, count: number, width: number) => Promise<any>} */
 	const host = async (purpose, launcher, count, width) => {
-		const words = [node, "--expose-gc", script, purpose, folder, program, launcher, String(count), String(width)];
-		const found = await report([...(running.within ?? []), ...words], { limitMs: longestMs, env });
-		if (!found) throw new SetupProblem(`${words.join(" ")} does not end.`, "It was ended.");
+		const argv = [node, "--expose-gc", script, purpose, folder, program, launcher, String(count), String(width)];
+		const found = await report([...(running.within ?? []), ...argv], { limitMs: longestMs, env });
+		if (!found) throw new SetupProblem(`${argv.join(" ")} does not end.`, "It was ended.");
 		return found;
 	};
 	/** @type {Record<"far" | "alone" | "here", number[]>} */
@@ -132,8 +132,8 @@ function tableOf({ word, runs, width }, { one, many, alone, memory }) {
 		{
 			what: `${word}: memory of the host and its warden, by run`,
 			ours: mib(hostMib),
-			target: `< ${mostMib} MiB`,
-			reached: hostMib < mostMib,
+			target: `< ${maxMib} MiB`,
+			reached: hostMib < maxMib,
 		},
 		{ what: `${word}: memory of the launcher's own program, by run`, ours: mib(memory.launcherMib) },
 	];

@@ -24,10 +24,10 @@ import { step } from "./progress.mjs";
 const longestMs = 400_000;
 
 /** The maximum delays of the host, and the maximum memory per run. */
-const most = { p99: 8, max: 20, mebibytes: 4 };
+const max = { p99: 8, max: 20, mebibytes: 4 };
 
 /** The minimum improvement over JavaScript. */
-const leastRatio = 20;
+const minRatio = 20;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function loop({ engine, folder, quick }) {
@@ -90,20 +90,20 @@ export async function loop({ engine, folder, quick }) {
  * @returns {Row[]}
  */
 function sceneRows(what, children, rounds, ours, theirs, isPromised) {
-	/** @type {(name: string, ours: number, theirs: number, most?: number) => Row} */
-	const row = (name, ours, theirs, most) => ({
+	/** @type {(name: string, ours: number, theirs: number, limit?: number) => Row} */
+	const row = (name, ours, theirs, limit) => ({
 		what: `${what}: ${name}`,
 		ours: milliseconds(ours),
 		baseline: milliseconds(theirs),
 		ratio: times(theirs / ours),
-		...(most && isPromised
-			? { target: `< ${most} ms, ≥ ${leastRatio}×`, reached: ours < most && theirs / ours >= leastRatio }
+		...(limit && isPromised
+			? { target: `< ${limit} ms, ≥ ${minRatio}×`, reached: ours < limit && theirs / ours >= minRatio }
 			: {}),
 	});
 	const rows = [
 		row("delay, p50", ours.p50, theirs.p50),
-		row("delay, p99", ours.p99, theirs.p99, most.p99),
-		row("delay, max", ours.max, theirs.max, most.max),
+		row("delay, p99", ours.p99, theirs.p99, max.p99),
+		row("delay, max", ours.max, theirs.max, max.max),
 	];
 	if (process.platform !== "linux") return rows;
 	const growth = (/** @type {any} */ { beforeKib, peakKib }) => (peakKib - beforeKib) / 1024 / children;
@@ -115,8 +115,8 @@ function sceneRows(what, children, rounds, ours, theirs, isPromised) {
 			ours: `${growth(ours).toFixed(2)} MiB`,
 			baseline: `${growth(theirs).toFixed(2)} MiB`,
 			ratio: times(growth(theirs) / growth(ours)),
-			target: `< ${most.mebibytes} MiB`,
-			reached: growth(ours) < most.mebibytes,
+			target: `< ${max.mebibytes} MiB`,
+			reached: growth(ours) < max.mebibytes,
 		},
 	);
 	return rows;

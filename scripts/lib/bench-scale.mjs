@@ -18,13 +18,13 @@ import { step } from "./progress.mjs";
  */
 
 /** The maximum cost of one child for its host. */
-const most = { mebibytes: 1, threadMs: 3 };
+const max = { mebibytes: 1, threadMs: 3 };
 
 /**
  * The maximum ratio between the cost of one of many children and of one of a few. A higher ratio means that the cost is
  * not linear.
  */
-const mostGrowth = 1.5;
+const maxGrowth = 1.5;
 const few = 8;
 
 const counts = [1, few, 64, 256];
@@ -105,8 +105,8 @@ function medianOf(reports) {
  * @returns {Row[]}
  */
 function costRows(what, count, ours, theirs) {
-	/** @type {(name: string, key: keyof Cost, unit: string, most?: number) => Row} */
-	const each = (name, key, unit, most) => {
+	/** @type {(name: string, key: keyof Cost, unit: string, limit?: number) => Row} */
+	const each = (name, key, unit, limit) => {
 		const owns = ours.map((cost) => cost[key] / count);
 		const others = theirs.map((cost) => cost[key] / count);
 		const own = median(owns);
@@ -117,7 +117,7 @@ function costRows(what, count, ours, theirs) {
 			ours: spread(owns, word),
 			baseline: spread(others, word),
 			...(own > 0 && other > 0 ? { ratio: times(other / own) } : {}),
-			...(most ? { target: `< ${most} ${unit}`, reached: own < most } : {}),
+			...(limit ? { target: `< ${limit} ${unit}`, reached: own < limit } : {}),
 		};
 	};
 	/** @type {(costs: Cost[], key: keyof Cost) => number[]} */
@@ -142,9 +142,9 @@ function costRows(what, count, ours, theirs) {
 		},
 		each("processor time of the host by child", "hostMs", "ms"),
 		// A thread that sleeps in between spends most of this time on waking up.
-		each("JavaScript thread by child", "threadMs", "ms", count === 1 ? undefined : most.threadMs),
+		each("JavaScript thread by child", "threadMs", "ms", count === 1 ? undefined : max.threadMs),
 		...alone,
-		each("memory by child", "growthMib", "MiB", most.mebibytes),
+		each("memory by child", "growthMib", "MiB", max.mebibytes),
 		each("memory by child at its peak", "peakMib", "MiB"),
 		{ what: `${what}: a warden`, ours: `${(median(all(ours, "wardenMib")) / count).toFixed(2)} MiB` },
 		{ what: `${what}: threads of the host`, ours: threads(ours), baseline: threads(theirs) },
@@ -158,8 +158,8 @@ function costRows(what, count, ours, theirs) {
  * @returns {Row}
  */
 function delayRow(what, ours, theirs) {
-	const words = ({ p50 = 0, p99 = 0, max = 0 }) => `${[p50, p99, max].map((ms) => ms.toFixed(1)).join(", ")} ms`;
-	return { what: `${what}: delay, p50, p99, max`, ours: words(ours), baseline: words(theirs) };
+	const text = ({ p50 = 0, p99 = 0, max = 0 }) => `${[p50, p99, max].map((ms) => ms.toFixed(1)).join(", ")} ms`;
+	return { what: `${what}: delay, p50, p99, max`, ours: text(ours), baseline: text(theirs) };
 }
 
 /**
@@ -176,8 +176,8 @@ function growthRow(more, costs, many) {
 		ours: `${each(many).toFixed(2)} ms`,
 		baseline: `${each(few).toFixed(2)} ms`,
 		ratio: times(each(many) / each(few)),
-		target: `≤ ${mostGrowth}×`,
-		reached: each(many) <= mostGrowth * each(few),
+		target: `≤ ${maxGrowth}×`,
+		reached: each(many) <= maxGrowth * each(few),
 	};
 }
 

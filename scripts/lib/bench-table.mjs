@@ -18,17 +18,17 @@ const loadBefore = loadavg()[0] ?? 0;
  * @param {Section[]} sections
  *
  * @param {string[]} failed names of the sections that failed, and therefore have no figures
- * @param {number} tookMs the duration of the measurement
+ * @param {number} durationMs the duration of the measurement
  * @returns {string} Markdown
  */
-export function page(sections, failed, tookMs) {
+export function page(sections, failed, durationMs) {
 	const head = [
 		"# Benchmark results",
 		"",
 		"`npm run bench` writes this page. Both sides were measured on one machine, in medians of alternating runs, with their range if",
 		"there are several. Compare the ratios: absolute figures differ between machines. Plots: [docs/speed.md](../docs/speed.md).",
 		"",
-		`${machine()} Measuring took ${Math.ceil(tookMs / 60_000)} minutes.`,
+		`${machine()} Measuring took ${Math.ceil(durationMs / 60_000)} minutes.`,
 		...(failed.length > 0 ? ["", `**Not measured, because they failed: ${failed.join(", ")}.**`] : []),
 	];
 	return `${[head.join("\n"), ...sections.map(section)].join("\n\n")}\n`;

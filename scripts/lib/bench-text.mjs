@@ -26,7 +26,7 @@ const ourLimitMs = 20_000;
 const quickStride = 10;
 
 /** The maximum growth in time for ten times the input. */
-const mostGrowth = 12;
+const maxGrowth = 12;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function sanitizer({ engine, folder, quick }) {
@@ -76,14 +76,14 @@ export async function hostileTexts({ engine, folder, quick }) {
 				[engine, "sanitize", files.small],
 				[engine, "sanitize", files.large],
 			);
-			const over = (/** @type {number} */ ms) => `> ${duration(ms * 1e6)}`;
+			const exceeds = (/** @type {number} */ ms) => `> ${duration(ms * 1e6)}`;
 			rows.push({
 				what: name,
-				ours: `${one ? duration(one) : over(ourLimitMs)}, ${ten ? duration(ten) : over(ourLimitMs)}`,
-				baseline: theirs ? duration(theirs.ns) : over(limitMs),
+				ours: `${one ? duration(one) : exceeds(ourLimitMs)}, ${ten ? duration(ten) : exceeds(ourLimitMs)}`,
+				baseline: theirs ? duration(theirs.ns) : exceeds(limitMs),
 				ratio: one && ten ? times(ten / one) : "",
-				target: `≤ ${mostGrowth}×`,
-				reached: one !== undefined && ten !== undefined && ten / one <= mostGrowth,
+				target: `≤ ${maxGrowth}×`,
+				reached: one !== undefined && ten !== undefined && ten / one <= maxGrowth,
 			});
 		}
 	});
@@ -105,7 +105,7 @@ export async function hostileTexts({ engine, folder, quick }) {
 async function growth(rounds, small, large) {
 	let one = Number.POSITIVE_INFINITY;
 	let ten = Number.POSITIVE_INFINITY;
-	for (let round = 0; round < rounds || (rounds > 1 && round < 10 && ten / one > mostGrowth); round++) {
+	for (let round = 0; round < rounds || (rounds > 1 && round < 10 && ten / one > maxGrowth); round++) {
 		const first = await report(small, { limitMs: ourLimitMs });
 		if (!first) return {};
 		one = Math.min(one, first.leastNs);

@@ -17,7 +17,7 @@ import { step } from "./progress.mjs";
  */
 
 /** The maximum lifetime of a process after the forced end, in ms. */
-const mostMs = 100;
+const maxMs = 100;
 
 /** The time limit. Each round starts a process tree and waits for its end. */
 const longestMs = 600_000;
@@ -62,15 +62,15 @@ async function measure(level, rounds, folder) {
 function row(what, ours = { ms: [], left: [] }, theirs = { ms: [], left: [] }) {
 	return {
 		what,
-		ours: words(ours),
-		baseline: words(theirs),
-		target: `≤ ${mostMs} ms, none left`,
-		reached: ours.ms.length > 0 && ours.left.length === 0 && Math.max(...ours.ms) <= mostMs,
+		ours: timesText(ours),
+		baseline: timesText(theirs),
+		target: `≤ ${maxMs} ms, none left`,
+		reached: ours.ms.length > 0 && ours.left.length === 0 && Math.max(...ours.ms) <= maxMs,
 	};
 }
 
 /** @param {Way} way */
-function words({ ms, left }) {
+function timesText({ ms, left }) {
 	const times = ms.length > 0 ? [`${median(ms).toFixed(1)} ms, at most ${Math.max(...ms).toFixed(1)} ms`] : [];
 	return [...times, ...(left.length > 0 ? [`${median(left)} left`] : [])].join("; ");
 }

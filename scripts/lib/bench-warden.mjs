@@ -20,13 +20,13 @@ import { wardenName } from "./warden.mjs";
  * The maximum time that a warden adds to a start, and its maximum memory. A statically linked warden may use half of
  * it.
  */
-const most = { milliseconds: 2, mebibytes: 2 };
+const max = { milliseconds: 2, mebibytes: 2 };
 
 /** A directory that exists on most systems and is almost empty. */
 const memory = "/dev/shm";
 
 /** The maximum time that the outer sandbox adds to a start, and the inner one to a shell command, in ms. */
-const mostOfRings = 1;
+const maxOfRings = 1;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function warden({ engine, folder, quick }) {
@@ -49,16 +49,16 @@ export async function warden({ engine, folder, quick }) {
 		throw new SetupProblem("The warden starts no child.", `Check that ${program} --probe answers.`);
 
 	const mebibytes = found.residentKib / 1024;
-	const mostMs = most.milliseconds / part;
-	const mostMebibytes = most.mebibytes / part;
+	const maxMs = max.milliseconds / part;
+	const maxMebibytes = max.mebibytes / part;
 	/** @type {Row[]} */
 	const rows = [
-		...startRows("through a warden", warden, plain, mostMs),
+		...startRows("through a warden", warden, plain, maxMs),
 		{
 			what: `resident, ${part === 2 ? "static" : "with shared libraries"}`,
 			ours: `${mebibytes.toFixed(2)} MiB`,
-			target: `≤ ${mostMebibytes} MiB`,
-			reached: mebibytes <= mostMebibytes,
+			target: `≤ ${maxMebibytes} MiB`,
+			reached: mebibytes <= maxMebibytes,
 		},
 		{ what: "size", ours: `${(readFileSync(program).length / 1e6).toFixed(2)} MB` },
 	];
@@ -110,10 +110,10 @@ export async function rings({ engine, folder, quick }) {
 		`a child (${both.mechanisms.join(", ")}), first byte`,
 		both.byteMs,
 		warden.byteMs,
-		mostOfRings,
+		maxOfRings,
 	);
 	for (const [name, what] of Object.entries(shells)) {
-		const wanted = name === "confinedMs" ? mostOfRings : undefined;
+		const wanted = name === "confinedMs" ? maxOfRings : undefined;
 		rows.push(...spreadRows(what, confined[name] ?? [], plainMs, wanted));
 	}
 	return { title, about, rows };
@@ -127,8 +127,8 @@ export async function builds({ engine, folder, quick }) {
 		`${times} builds of 24 C files by \`make -j2\`, from nothing, through a warden without a sandbox (baseline) and in the two\n` +
 		"sandboxes of a child that may write in the tree (with `.git` and `.pi` read-only), in turn, until the last process exits. Linux only, with a C compiler.";
 	const program = join(root, wardenName);
-	const isThere = process.platform === "linux" && ["make", "cc"].every((name) => isOnPath(name));
-	if (!isThere) return { title, about, rows: [] };
+	const hasTools = process.platform === "linux" && ["make", "cc"].every((name) => isOnPath(name));
+	if (!hasTools) return { title, about, rows: [] };
 	const place = mkdtempSync(join(existsSync(memory) ? memory : folder, "builds-"));
 	const command = [engine, "builds", program, place, String(times)];
 	const found = await step("building in a sandbox", () => report(command)).finally(() =>
@@ -146,11 +146,11 @@ function isOnPath(name) {
  * @param {string} what
  * @param {number[]} ours
  * @param {number[]} baseline
- * @param {number} [most] milliseconds more than the baseline, in the median
+ * @param {number} [max] milliseconds more than the baseline, in the median
  */
-function spreadRows(what, ours, baseline, most) {
+function spreadRows(what, ours, baseline, max) {
 	return [0.1, 0.5, 0.9].map((part) => {
-		const wanted = part === 0.5 ? most : undefined;
+		const wanted = part === 0.5 ? max : undefined;
 		return row(`${what}, p${part * 100}`, quantile(ours, part), quantile(baseline, part), "ms", wanted);
 	});
 }
@@ -159,11 +159,11 @@ function spreadRows(what, ours, baseline, most) {
  * @param {string} what
  * @param {Way} ours
  * @param {Way} baseline
- * @param {number} [most] milliseconds more than the baseline
+ * @param {number} [max] milliseconds more than the baseline
  */
-function startRows(what, ours, baseline, most) {
+function startRows(what, ours, baseline, max) {
 	return [
-		row(`${what}: first byte, p50`, median(ours.byteMs), median(baseline.byteMs), "ms", most),
+		row(`${what}: first byte, p50`, median(ours.byteMs), median(baseline.byteMs), "ms", max),
 		row(`${what}: first byte, p90`, quantile(ours.byteMs, 0.9), quantile(baseline.byteMs, 0.9), "ms"),
 		row(`${what}: until nobody is left, p50`, median(ours.lifeMs), median(baseline.lifeMs), "ms"),
 	];
@@ -174,16 +174,16 @@ function startRows(what, ours, baseline, most) {
  * @param {number} ours
  * @param {number} baseline
  * @param {string} unit
- * @param {number} [most] more than the baseline
+ * @param {number} [max] more than the baseline
  * @returns {Row}
  */
-function row(what, ours, baseline, unit, most) {
+function row(what, ours, baseline, unit, max) {
 	const more = ours - baseline;
 	return {
 		what,
 		ours: `${ours.toFixed(2)} ${unit} (${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(2)})`,
 		baseline: `${baseline.toFixed(2)} ${unit}`,
-		...(most ? { target: `≤ ${most} ${unit} more`, reached: more <= most } : {}),
+		...(max ? { target: `≤ ${max} ${unit} more`, reached: more <= max } : {}),
 	};
 }
 

@@ -127,8 +127,8 @@ async function buildStandIn(rustTarget, folder, env) {
  * @param {string[]} uses other libraries
  */
 export async function linkForWindows(source, library, uses) {
-	const words = ["-target", "x86_64-windows-gnu", "-shared", "-o", library, source, ...uses.map((name) => `-l${name}`)];
-	await runQuietly("zig cc", ["cargo-zigbuild", "zig", "cc", "--", ...words], { env: await zig() });
+	const args = ["-target", "x86_64-windows-gnu", "-shared", "-o", library, source, ...uses.map((name) => `-l${name}`)];
+	await runQuietly("zig cc", ["cargo-zigbuild", "zig", "cc", "--", ...args], { env: await zig() });
 }
 
 /**

@@ -10,7 +10,7 @@ import { run } from "./programs.mjs";
 import { wardenName } from "./warden.mjs";
 
 /** The maximum number of characters of a difference to show. For the module it can be half a megabyte. */
-const mostOfDiff = 20_000;
+const maxDiff = 20_000;
 
 /**
  * Checks the addon's loader and its types, which the build has just written.
@@ -44,13 +44,13 @@ async function checkCommitted(what, files, build) {
 	const known = await run(["git", "ls-files", "--error-unmatch", ...files], { onOutput: () => {} });
 	if (known !== 0) throw new SetupProblem(`${what} is not under version control.`, how);
 	let diff = "";
-	const keep = (/** @type {Buffer} */ chunk) => {
+	const collect = (/** @type {Buffer} */ chunk) => {
 		diff += chunk.toString();
 	};
 	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--", ...files], {
-		onOutput: keep,
+		onOutput: collect,
 	});
-	if (code !== 0) throw new SetupProblem(`${what} is stale.`, `${how}\n\n${diff.slice(0, mostOfDiff)}`);
+	if (code !== 0) throw new SetupProblem(`${what} is stale.`, `${how}\n\n${diff.slice(0, maxDiff)}`);
 }
 
 /**

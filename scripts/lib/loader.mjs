@@ -16,7 +16,7 @@ const path = join(root, "index.js");
 const ofNapi = /^if \(!nativeBinding\) \{\n {2}if \(loadErrors\.length > 0\) \{\n.*?^\}\n/ms;
 
 const heading = "// Written by scripts/lib/loader.mjs up to the end of the search.";
-const ours = new RegExp(`^${heading}\n.*?^if \\(!nativeBinding\\) \\{\n.*?^\\}\n`, "ms");
+const ownPattern = new RegExp(`^${heading}\n.*?^if \\(!nativeBinding\\) \\{\n.*?^\\}\n`, "ms");
 
 /**
  * Replaces the message in the loader that the build has just written.
@@ -24,7 +24,7 @@ const ours = new RegExp(`^${heading}\n.*?^if \\(!nativeBinding\\) \\{\n.*?^\\}\n
  * @throws {SetupProblem}
  */
 export function writeLoader() {
-	writeWhole(path, withOurWords(readFileSync(path, "utf8")));
+	writeWhole(path, withOwnMessage(readFileSync(path, "utf8")));
 }
 
 /**
@@ -33,8 +33,8 @@ export function writeLoader() {
  * @param {string} text
  * @throws {SetupProblem}
  */
-export function withOurWords(text) {
-	const pattern = [ours, ofNapi].find((pattern) => pattern.test(text));
+export function withOwnMessage(text) {
+	const pattern = [ownPattern, ofNapi].find((pattern) => pattern.test(text));
 	if (!pattern) {
 		const how = "scripts/lib/loader.mjs replaces its error message. Compare index.js, and adapt the pattern.";
 		throw new SetupProblem("The end of napi's loader has changed.", how);

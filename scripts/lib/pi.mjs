@@ -20,7 +20,7 @@ const program = join("dist", "bundle", "cli.js");
  * The runtime packages that the bundle of the newest version loads from outside. A plain install of that version fails
  * if the registry lacks one of its workspace packages.
  */
-const besideBundle = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4"];
+const unbundled = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4"];
 
 const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
 
@@ -38,7 +38,7 @@ const recipes = {
 			const archive = readdirSync(folder).find((name) => name.endsWith(".tgz"));
 			if (!archive) throw new SetupProblem(`npm pack ${source} wrote no archive.`, registryHint);
 			await inFolder(folder, "tar", ["tar", "-xzf", archive]);
-			await inFolder(folder, "npm install", [...npm(), "install", ...quiet, ...besideBundle]);
+			await inFolder(folder, "npm install", [...npm(), "install", ...quiet, ...unbundled]);
 		},
 	},
 	[oldestPi]: { program: join(root, "node_modules", packageName, program) },

@@ -12,7 +12,7 @@ import { SetupProblem } from "./problem.mjs";
 const shownLines = { first: 10, last: 30 };
 
 /** The number of characters of a program's output to keep. */
-const keptCharacters = 64 * 1024;
+const maxOutput = 64 * 1024;
 
 /** The time to wait for the rest of a program's output after the program has ended. */
 const drainMs = 2_000;
@@ -97,10 +97,10 @@ export function npm() {
  */
 export async function runQuietly(what, command, options = {}) {
 	let output = "";
-	const keep = (/** @type {Buffer} */ chunk) => {
-		output = (output + chunk.toString()).slice(-keptCharacters);
+	const collect = (/** @type {Buffer} */ chunk) => {
+		output = (output + chunk.toString()).slice(-maxOutput);
 	};
-	const code = await run(command, { ...options, onOutput: keep });
+	const code = await run(command, { ...options, onOutput: collect });
 	if (code === 0) return output;
 	throw new SetupProblem(`${what} failed (${code}).`, `${options.hint ? `${options.hint}\n\n` : ""}${ends(output)}`);
 }

@@ -12,7 +12,7 @@ import { SetupProblem } from "./problem.mjs";
  *
  * @typedef {{ pattern: RegExp, instead: string }} Rule
  * @typedef {{ line: number, text: string }} Sentence
- * @typedef {{ path: string, line: number, sentence: string, words: string, instead: string }} Finding
+ * @typedef {{ path: string, line: number, sentence: string, phrase: string, instead: string }} Finding
  * @typedef {{ name: string, files: RegExp, read: (source: string, path: string) => Iterable<Sentence>, maxInHundred: number }} Group
  */
 
@@ -102,16 +102,16 @@ export function examine({ read }, files) {
 		for (const { line, text } of read(source, path)) {
 			sentences += 1;
 			const rule = rules.find(({ pattern }) => pattern.test(text));
-			const words = rule?.pattern.exec(text)?.[0];
-			if (rule && words) found.push({ path, line, sentence: text, words, instead: rule.instead });
+			const phrase = rule?.pattern.exec(text)?.[0];
+			if (rule && phrase) found.push({ path, line, sentence: text, phrase, instead: rule.instead });
 		}
 	}
 	return { found, sentences };
 }
 
 /** @param {Finding} finding */
-function describe({ path, line, sentence, words, instead }) {
-	return `${path}:${line}: “${words}”: ${instead}\n    ${sentence}`;
+function describe({ path, line, sentence, phrase, instead }) {
+	return `${path}:${line}: “${phrase}”: ${instead}\n    ${sentence}`;
 }
 
 /**

@@ -12,7 +12,7 @@ const measured = "linux-x64-gnu";
  * The maximum size of the stripped addon: its size when this limit was set, and a little more for other compilers. A
  * change that needs more raises the limit, and its commit gives the reason.
  */
-const mostBytes = 11_900_000;
+const maxBytes = 11_900_000;
 
 /**
  * Checks that the addon has not grown beyond its limit.
@@ -23,9 +23,9 @@ export async function checkAddonSize() {
 	const path = join(root, `pi-subagent-native.${measured}.node`);
 	if (!existsSync(path)) return;
 	const { size } = statSync(path);
-	if (size <= mostBytes) return;
+	if (size <= maxBytes) return;
 	const how =
-		"`cargo bloat --release --crates` shows what it is made of. If the growth is worth it, raise `mostBytes` in " +
+		"`cargo bloat --release --crates` shows what it is made of. If the growth is worth it, raise `maxBytes` in " +
 		"scripts/lib/size.mjs and say in the commit what it buys.";
-	throw new SetupProblem(`The addon has ${size} bytes; the limit is ${mostBytes}.`, how);
+	throw new SetupProblem(`The addon has ${size} bytes; the limit is ${maxBytes}.`, how);
 }

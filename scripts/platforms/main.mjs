@@ -23,13 +23,13 @@ const cannotRun = {
 };
 
 /** The files of `__test__/edge` that run under emulation by default. All of them would take hours. */
-const someOfTheEdge = [
+const selectedEdgeTests = [
 	...["aborts", "arguments", "callbacks", "chain", "child", "examples", "keep", "lifetime", "output", "parallel"],
 	...["protocols", "retries", "secrets", "streams", "surface", "survivors", "text"],
 ];
 
 /** All files of `__test__/edge`, by name. */
-const filesOfTheEdge = readdirSync(join(root, "__test__", "edge"))
+const edgeTestFiles = readdirSync(join(root, "__test__", "edge"))
 	.filter((name) => name.endsWith(".spec.ts"))
 	.map((name) => name.slice(0, -".spec.ts".length));
 
@@ -52,8 +52,8 @@ export async function playPlatforms(args) {
 	if (unknown) throw new SetupProblem(`There is no package for ${unknown}.`, `Packages:\n${known.join("\n")}`);
 	const badPart = values.part?.find((part) => !(part in parts));
 	if (badPart) throw new SetupProblem(`Unknown part: ${badPart}.`, `Parts: ${Object.keys(parts).join(", ")}`);
-	const badFile = values.file?.find((file) => !filesOfTheEdge.includes(file));
-	if (badFile) throw new SetupProblem(`Unknown file: ${badFile}.`, `Files: ${filesOfTheEdge.join(", ")}`);
+	const badFile = values.file?.find((file) => !edgeTestFiles.includes(file));
+	if (badFile) throw new SetupProblem(`Unknown file: ${badFile}.`, `Files: ${edgeTestFiles.join(", ")}`);
 	if (`${process.platform}-${process.arch}` !== "linux-x64") {
 		throw new SetupProblem("The platforms are tested on Linux x64 only.", "Run it on Linux x64.");
 	}
@@ -62,7 +62,7 @@ export async function playPlatforms(args) {
 	const rows = [];
 	for (const target of positionals.length > 0 ? positionals : known) {
 		const wanted = values.part ?? Object.keys(parts);
-		const files = values.file ?? (values.whole ? filesOfTheEdge : undefined);
+		const files = values.file ?? (values.whole ? edgeTestFiles : undefined);
 		rows.push(await playPlatform(target, { release: values.release, files, wanted }));
 	}
 	note("");
@@ -117,9 +117,9 @@ async function playPlatform(target, { release, files, wanted }) {
 				row.played.push(`${part}: not run, ${reason}`);
 				continue;
 			}
-			const said = await play(/** @type {keyof typeof parts} */ (part), { target, machine, place, files });
-			row.played.push(`${part}: ${said}`);
-			row.failed ||= !said.startsWith("passed");
+			const result = await play(/** @type {keyof typeof parts} */ (part), { target, machine, place, files });
+			row.played.push(`${part}: ${result}`);
+			row.failed ||= !result.startsWith("passed");
 		}
 	} finally {
 		rmSync(place, { recursive: true, force: true });
@@ -168,7 +168,7 @@ function notPlayed(target, part) {
  */
 const parts = {
 	loaded: () => ["__test__/edge/smoke.spec.mjs"],
-	edge: (target, files = target.startsWith("aarch64-") ? someOfTheEdge : filesOfTheEdge) =>
+	edge: (target, files = target.startsWith("aarch64-") ? selectedEdgeTests : edgeTestFiles) =>
 		files.map((name) => `__test__/edge/${name}.spec.ts`),
 	// Node in Debian's Wine opens no connections, so pi cannot reach a model there.
 	pi: (target) => [`__test__/platforms/${target.includes("-windows-") ? "doctor" : "delegation"}.spec.ts`],
@@ -194,9 +194,9 @@ async function play(part, { target, machine, place, files }) {
 	const atOnce = isEmulated ? 1 : 2;
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, `--test-concurrency=${atOnce}`];
 	const node = part === "pi" ? machine.runner : machine.node;
-	const words = [node, ...options, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", ...parts[part](target, files)];
+	const argv = [node, ...options, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", ...parts[part](target, files)];
 	let tail = "";
-	const code = await runInside(words, {
+	const code = await runInside(argv, {
 		place,
 		target,
 		enter: machine.enter,
@@ -210,6 +210,6 @@ async function play(part, { target, machine, place, files }) {
 		const count = [...tail.matchAll(new RegExp(`^ℹ ${name} (\\d+)$`, "gm"))].at(-1)?.[1];
 		return /** @type {const} */ ([name, Number(count)]);
 	});
-	const said = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
-	return code === 0 && said.length > 0 ? `passed (${said.join(", ")})` : `failed, ${said.join(", ") || code}`;
+	const summary = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+	return code === 0 && summary.length > 0 ? `passed (${summary.join(", ")})` : `failed, ${summary.join(", ") || code}`;
 }

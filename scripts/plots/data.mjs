@@ -18,7 +18,7 @@ const unit = "µs|ms|s|MB/s|MB|kB|MiB|×";
 const oneFigure = new RegExp(
 	`^(${number})(?: (${unit}))?(?:, (?:(?:at most (${number})(?: (${unit}))?)|(?:(${number})(?: (${unit}))? to (${number})(?: (${unit}))?)))?(?: \\([+−][\\d.]+\\))?$`,
 );
-const countLeft = /^(?:.*; )?(\d+) left$/;
+const survivorCount = /^(?:.*; )?(\d+) left$/;
 
 /**
  * @param {string} page Markdown of `benchmark/RESULTS.md`
@@ -74,11 +74,11 @@ function line(text) {
  * @returns {Figure}
  */
 export function figure(text) {
-	const left = countLeft.exec(text)?.[1];
-	if (left) return { text, median: Number(left), unit: "left" };
+	const survivors = survivorCount.exec(text)?.[1];
+	if (survivors) return { text, median: Number(survivors), unit: "left" };
 	const found = oneFigure.exec(text);
 	if (!found) return { text };
-	const [, median, unit, most, mostUnit, low, lowUnit, high, highUnit] = found;
+	const [, median, unit, max, maxUnit, low, lowUnit, high, highUnit] = found;
 	/** @type {(value: string, own: string | undefined) => number} */
 	const same = (value, own) => Number(value) * ((sizes[own ?? unit ?? ""] ?? 1) / (sizes[unit ?? ""] ?? 1));
 	return {
@@ -86,7 +86,7 @@ export function figure(text) {
 		median: Number(median),
 		...(low ? { low: same(low, lowUnit ?? highUnit) } : {}),
 		...(high ? { high: same(high, highUnit) } : {}),
-		...(most ? { high: same(most, mostUnit) } : {}),
+		...(max ? { high: same(max, maxUnit) } : {}),
 		...(unit ? { unit } : {}),
 	};
 }

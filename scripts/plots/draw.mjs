@@ -31,10 +31,10 @@ const groupGap = 14;
 
 /**
  * @param {Plot} plot
- * @param {keyof typeof papers} look
+ * @param {keyof typeof papers} theme
  */
-export function svg(plot, look) {
-	const paper = papers[look];
+export function svg(plot, theme) {
+	const paper = papers[theme];
 	const bars = plot.groups.flatMap(({ ours, baseline }) => [ours, baseline].filter((bar) => bar !== undefined));
 	const values = bars.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]);
 	const axis = plot.isLogarithmic ? logarithmic(values) : linear(values);
@@ -49,7 +49,7 @@ export function svg(plot, look) {
 	return [
 		`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
 		`<title>${escaped(plot.title)}</title>`,
-		`<desc>${escaped(inWords(plot))}</desc>`,
+		`<desc>${escaped(plotDescription(plot))}</desc>`,
 		`<rect width="100%" height="100%" rx="6" fill="${paper.ground}"/>`,
 		`<g font-family="${fonts}" font-size="13" fill="${paper.ink}">`,
 		`<text x="16" y="26" font-size="16" font-weight="600">${escaped(plot.title)}</text>`,
@@ -67,7 +67,7 @@ export function svg(plot, look) {
 }
 
 /** Returns the plot's alternative text. @param {Plot} plot */
-export function inWords({ groups, names }) {
+export function plotDescription({ groups, names }) {
 	const side = (/** @type {string} */ name, /** @type {Bar | undefined} */ bar) => (bar ? [`${name} ${bar.text}`] : []);
 	return groups
 		.map(
@@ -116,9 +116,9 @@ function drawBar({ value, low, high, text }, color, y, axis, isPoint, paper) {
 		: `<rect x="${left}" y="${y}" width="${Math.max(1, round(at - left))}" height="${bar.height}" fill="${color}"/>`;
 	const hasSpread = low !== undefined || high !== undefined;
 	const spread = `<path d="M${ends[0]} ${middle}H${ends[1]}M${ends[0]} ${middle - 4}v8M${ends[1]} ${middle - 4}v8" stroke="${isPoint ? color : paper.ink}" stroke-width="1.5"/>`;
-	const behind = Math.max(at + (isPoint ? 5 : 0), axis.at(high ?? value)) + 8;
-	const words = `<text x="${round(behind)}" y="${middle + 4}" font-size="12">${escaped(text)}</text>`;
-	return [...(hasSpread ? [isPoint ? `${spread}${mark}` : `${mark}${spread}`] : [mark]), words].join("\n");
+	const labelX = Math.max(at + (isPoint ? 5 : 0), axis.at(high ?? value)) + 8;
+	const label = `<text x="${round(labelX)}" y="${middle + 4}" font-size="12">${escaped(text)}</text>`;
+	return [...(hasSpread ? [isPoint ? `${spread}${mark}` : `${mark}${spread}`] : [mark]), label].join("\n");
 }
 
 /**
@@ -137,10 +137,10 @@ function legend(names, paper) {
 
 /** @param {number[]} values @returns {Axis} */
 function linear(values) {
-	const most = Math.max(...values, Number.EPSILON);
-	const size = 10 ** Math.floor(Math.log10(most / 4));
-	const step = size * ([1, 2, 5, 10].find((factor) => most / (size * factor) <= 5) ?? 10);
-	const count = Math.ceil(most / step);
+	const max = Math.max(...values, Number.EPSILON);
+	const size = 10 ** Math.floor(Math.log10(max / 4));
+	const step = size * ([1, 2, 5, 10].find((factor) => max / (size * factor) <= 5) ?? 10);
+	const count = Math.ceil(max / step);
 	const ticks = Array.from({ length: count + 1 }, (_, index) => index * step);
 	return { ticks, at: (value) => left + ((right - left) * Math.max(0, value)) / (count * step) };
 }

@@ -8,13 +8,13 @@ import { join } from "node:path";
 
 import { root } from "../lib/places.mjs";
 import { results, row } from "./data.mjs";
-import { inWords, papers, svg } from "./draw.mjs";
+import { papers, plotDescription, svg } from "./draw.mjs";
 import { questions } from "./questions.mjs";
 
 /** The file with the figures. */
 export const source = join("benchmark", "RESULTS.md");
 
-const looks = /** @type {(keyof typeof papers)[]} */ (Object.keys(papers));
+const themes = /** @type {(keyof typeof papers)[]} */ (Object.keys(papers));
 
 /**
  * Returns the files and their contents, by path below the root. On a page written by hand, only the marked part is
@@ -30,7 +30,7 @@ export function files() {
 	const files = new Map();
 	files.set("benchmark/results.json", `${JSON.stringify(found, undefined, "\t")}\n`);
 	for (const question of asked) {
-		for (const look of looks) files.set(`benchmark/plots/${question.name}-${look}.svg`, svg(question, look));
+		for (const theme of themes) files.set(`benchmark/plots/${question.name}-${theme}.svg`, svg(question, theme));
 	}
 	files.set("docs/speed.md", page(found, asked));
 	const children = "docs/children.md";
@@ -72,7 +72,7 @@ function picture(question, folder) {
 	return [
 		"<picture>",
 		`  <source media="(prefers-color-scheme: light)" srcset="${folder}/${question.name}-light.svg">`,
-		`  <img src="${folder}/${question.name}-dark.svg" alt="${question.title} ${inWords(question)}">`,
+		`  <img src="${folder}/${question.name}-dark.svg" alt="${question.title} ${plotDescription(question)}">`,
 		"</picture>",
 	].join("\n");
 }

@@ -100,7 +100,7 @@ function survivors(results) {
 		["an abort, from the call", "the call is aborted"],
 		["the child's own end, from the result", "after the call's result"],
 	];
-	const max = Math.max(...ways.map(([what]) => left(row(results, title, what).ours)));
+	const max = Math.max(...ways.map(([what]) => survivorsOf(row(results, title, what).ours)));
 	return {
 		name: "survivors",
 		title: "Which processes survive the end?",
@@ -110,7 +110,10 @@ function survivors(results) {
 			const { ours, baseline } = row(results, title, what);
 			return {
 				label,
-				ours: { value: left(ours), text: left(ours) > 0 ? ours.text : `0, all gone after ${short(ours)}` },
+				ours: {
+					value: survivorsOf(ours),
+					text: survivorsOf(ours) > 0 ? ours.text : `0, all gone after ${short(ours)}`,
+				},
 				...(baseline ? { baseline: { value: value(baseline), text: baseline.text } } : {}),
 			};
 		}),
@@ -173,7 +176,7 @@ function value(figure) {
 }
 
 /** Returns the number of remaining processes. A time means that all processes have exited. @param {Figure} figure */
-function left(figure) {
+function survivorsOf(figure) {
 	return figure.unit === "left" ? value(figure) : 0;
 }
 

@@ -165,7 +165,7 @@ impl Catalog {
 
     /// Returns Claude Code's name for the same purpose as this agent.
     pub(crate) fn claude_name(agent: &str) -> Option<&'static str> {
-        CLAUDE_NAMES.iter().find(|(_, ours)| *ours == agent).map(|(theirs, _)| *theirs)
+        CLAUDE_NAMES.iter().find(|(_, own)| *own == agent).map(|(claude, _)| *claude)
     }
 
     /// Finds an agent by its name, ignoring blanks around it. A name with blanks inside must be a title, and finds the
@@ -179,8 +179,7 @@ impl Catalog {
     pub fn find(&self, name: &str) -> Result<Arc<AgentDefinition>, UnknownAgent> {
         let name = name.trim();
         let named = |name: &str| self.agents.iter().find(|agent| agent.name == name);
-        let same =
-            || CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == name).and_then(|(_, ours)| named(ours));
+        let same = || CLAUDE_NAMES.iter().find(|(claude, _)| *claude == name).and_then(|(_, own)| named(own));
         let is_title = name.starts_with(char::is_alphanumeric) && name.contains(char::is_whitespace);
         let valid = if is_title { valid_name(name) } else { None };
         if let Some(agent) = named(name).or_else(same).or_else(|| named(valid.as_deref()?)) {
@@ -203,8 +202,9 @@ impl Catalog {
 
 fn duplicate(agent: &AgentDefinition, first: &AgentDefinition) -> Diagnostic {
     let [path, first_path] = [agent, first].map(|agent| agent.path.as_deref());
-    let is_beside = path.and_then(Path::parent) == first_path.and_then(Path::parent);
-    let file = first_path.and_then(|path| if is_beside { path.file_name() } else { Some(path.as_os_str()) });
+    let is_in_same_dir = path.and_then(Path::parent) == first_path.and_then(Path::parent);
+    let file =
+        first_path.and_then(|path| if is_in_same_dir { path.file_name() } else { Some(path.as_os_str()) });
     let file = file.unwrap_or_default().to_string_lossy();
     let message = format!("agent `{}` is already defined in `{file}`; this file is ignored", agent.name);
     Diagnostic::new(NAME_DUPLICATE, message, path, Some(Position::START))

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{ASK, Asks, OutputSchema, SUBMIT};
+use super::{ASK, AskTarget, OutputSchema, SUBMIT};
 
 /// The maximum lengths of a question and of an option, and the maximum number of options.
 const MAX_QUESTION: usize = 2_000;
@@ -33,11 +33,13 @@ pub(crate) struct AskTool {
 }
 
 /// Describes the tool `ask`. Returns `None` for an agent that may not ask.
-pub(crate) fn ask_tool(asks: Asks, prefix: &'static str) -> Option<AskTool> {
-    let (whom, who, none, heard) = match asks {
-        Asks::Nobody => return None,
-        Asks::User => ("the user", "The user sees", "There may be no one to answer.", "The user answers"),
-        Asks::Parent => (
+pub(crate) fn ask_tool(target: AskTarget, prefix: &'static str) -> Option<AskTool> {
+    let (whom, who, none, heard) = match target {
+        AskTarget::NoOne => return None,
+        AskTarget::User => {
+            ("the user", "The user sees", "There may be no one to answer.", "The user answers")
+        }
+        AskTarget::Parent => (
             "the agent that gave you this task",
             "It sees",
             "It may not know, or not answer in time.",
@@ -91,12 +93,12 @@ mod tests {
 
     #[test]
     fn the_ask_tool_names_its_recipient() {
-        assert!(ask_tool(Asks::Nobody, "").is_none());
-        for (asks, whom, heard) in [
-            (Asks::User, "Ask the user one", "The user answers"),
-            (Asks::Parent, "Ask the agent that", "The answer"),
+        assert!(ask_tool(AskTarget::NoOne, "").is_none());
+        for (target, whom, heard) in [
+            (AskTarget::User, "Ask the user one", "The user answers"),
+            (AskTarget::Parent, "Ask the agent that", "The answer"),
         ] {
-            let tool = serde_json::to_value(ask_tool(asks, "key:")).expect("the value is serialized");
+            let tool = serde_json::to_value(ask_tool(target, "key:")).expect("the value is serialized");
             assert_eq!(
                 (&tool["tool"]["name"], &tool["prefix"], &tool["heard"]),
                 (&json!("ask"), &json!("key:"), &json!(heard))

@@ -80,7 +80,7 @@ pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<
     }
     private::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
     // Readers see either the old or the new content, never a part.
-    let written = private::beside(&file, &serde_json::to_vec(&confirmations)?)?;
+    let written = private::write_temporary(&file, &serde_json::to_vec(&confirmations)?)?;
     written.as_file().sync_all()?;
     written.persist(&file)?;
     Ok(())

@@ -74,10 +74,10 @@ text_enum! {
 text_enum! {
     /// The recipient of a child's questions with the tool `ask`.
     #[derive(Default)]
-    pub enum Asks {
+    pub enum AskTarget {
         /// No recipient: the child does not have the tool.
         #[default]
-        Nobody = "nobody",
+        NoOne = "nobody",
         /// The user.
         User = "user",
         /// The conversation that started the run, or the user if a call waits for the run.
@@ -149,7 +149,7 @@ pub struct AgentDefinition {
     /// The skills that the child sees; `None` uses the configuration.
     pub skills: Option<Skills>,
     /// The recipient of the child's questions with the tool `ask`.
-    pub ask: Asks,
+    pub ask: AskTarget,
     /// The shell command that checks the child's work.
     pub check: Option<String>,
     /// The shell command that prepares the private tree of an isolated run.

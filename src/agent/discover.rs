@@ -33,7 +33,7 @@ const READ_LIMIT: Duration = Duration::from_secs(5);
 const MAX_CACHED: usize = 512;
 const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
 /// The age from which a file's cache entry is valid. A second change of a younger file could have the same timestamp.
-const SETTLED: Duration = Duration::from_secs(2);
+const MIN_CACHEABLE_AGE: Duration = Duration::from_secs(2);
 
 const FOREIGN: Code = (Severity::Warning, "AGENT_FILE_FOREIGN");
 const DIRECTORY_MISSING: Code = (Severity::Warning, "AGENT_DIRECTORY_MISSING");
@@ -54,7 +54,7 @@ static BUILTIN: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
 });
 
 /// The agent directories of a project. Only the first existing one counts.
-const OWN: [&str; 2] = [".pi/agents", ".agents"];
+const PROJECT_AGENT_DIRS: [&str; 2] = [".pi/agents", ".agents"];
 
 /// Additional agent directories. Their agents never replace agents of the same source in pi's own directories.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,7 +94,7 @@ pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDi
     }
     let mut read: Vec<PathBuf> = Vec::new();
     let named = more.project.iter().map(|name| vec![name.as_str()]);
-    for names in std::iter::once(OWN.to_vec()).chain(named) {
+    for names in std::iter::once(PROJECT_AGENT_DIRS.to_vec()).chain(named) {
         let found = project_directory(cwd, home, &names, &known, &mut diagnostics);
         if let Some(dir) = found.filter(|dir| !read.contains(dir)) {
             files.extend(directory(&dir, Source::Project, &hidden, &mut diagnostics));
@@ -140,12 +140,11 @@ fn project_directory(
 fn directory(dir: &Path, source: Source, hidden: &Hidden, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
     let mut paths = Search::new(dir, source).paths(diagnostics);
     if paths.len() > MAX_FILES {
-        let first_left_out =
-            paths[MAX_FILES].strip_prefix(dir).unwrap_or(&paths[MAX_FILES]).to_string_lossy();
+        let first_omitted = paths[MAX_FILES].strip_prefix(dir).unwrap_or(&paths[MAX_FILES]).to_string_lossy();
         let message = format!(
             "has {} agent files; only the first {MAX_FILES} by name are read, {} is not",
             paths.len(),
-            quoted(&first_left_out)
+            quoted(&first_omitted)
         );
         diagnostics.push(too_large(dir, message));
         paths.truncate(MAX_FILES);
@@ -387,7 +386,7 @@ fn cached(path: &Path, source: Source, stamp: Option<&Stamp>) -> Option<Parsed> 
 
 fn remember(path: &Path, source: Source, stamp: Option<Stamp>, parsed: &Parsed) {
     let Some(stamp) = stamp else { return };
-    let settled = stamp.modified.elapsed().is_ok_and(|age| age > SETTLED);
+    let settled = stamp.modified.elapsed().is_ok_and(|age| age > MIN_CACHEABLE_AGE);
     let small = parsed.agent.as_ref().is_none_or(|agent| agent.prompt.len() <= MAX_CACHED_PROMPT_BYTES);
     if !settled || !small {
         return;

@@ -101,7 +101,7 @@ pub(super) struct Document {
     /// The position of the first mistake, if the frontmatter is not YAML and was read field by field.
     pub(super) not_yaml: Option<Position>,
     /// Names of restricting fields inside a text that was read literally. They may be meant as fields.
-    pub(super) doubtful: Vec<(String, Position)>,
+    pub(super) possible_fields: Vec<(String, Position)>,
 }
 
 /// Parses a file. Returns `None` if it has no frontmatter. `role` classifies a field by its name and its one-line
@@ -132,7 +132,8 @@ pub(super) fn read(text: &str, role: impl Fn(&str, &Yaml) -> Role) -> Result<Opt
     let yaml = &text[offset..offset + length];
     let body = text[offset + length + closing.len()..].trim();
     let body = body.split('\n').map(|line| line.trim_end_matches('\r')).collect::<Vec<_>>().join("\n");
-    let mut document = Document { fields: Vec::new(), start, body, not_yaml: None, doubtful: Vec::new() };
+    let mut document =
+        Document { fields: Vec::new(), start, body, not_yaml: None, possible_fields: Vec::new() };
     match yaml_fields(yaml, start)? {
         Ok(fields) => document.fields = fields,
         Err(why) => {
@@ -160,7 +161,8 @@ fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxE
     let value = match Expand(&budget).deserialize(serde_yaml::Deserializer::from_str(yaml)) {
         Ok(value) => value,
         Err(error) => {
-            let at = error.location().map_or(start, |place| place_of_byte(yaml, place.index(), start));
+            let at =
+                error.location().map_or(start, |location| position_of_byte(yaml, location.index(), start));
             let error = SyntaxError { at, message: reason(&error) };
             return if budget.is_spent.get() { Err(error) } else { Ok(Err(error)) };
         }
@@ -184,7 +186,7 @@ fn yaml_fields(yaml: &str, start: Position) -> Result<Result<Vec<Field>, SyntaxE
         let seen = fields.iter().any(|field| field.name == name);
         let (key_at, value_at) = locate(yaml, &name, usize::from(seen), start).unwrap_or((start, start));
         if seen {
-            return Err(given_twice(&name, key_at));
+            return Err(duplicate_field(&name, key_at));
         }
         fields.push(Field { name, value, key_at, value_at });
     }
@@ -199,26 +201,26 @@ fn literal_fields(
 ) -> Result<(), SyntaxError> {
     let start = document.start;
     let role_of_line = |name: &str, value: &str| role(name, &value_of_line(value));
-    let line_at = |line: usize| in_file(start, Position::new(line + 1, 1));
+    let line_at = |line: usize| position_in_file(start, Position::new(line + 1, 1));
     let no_field = |line: usize| {
         let shown = quoted(yaml.split('\n').nth(line).unwrap_or_default());
         let message = format!("{shown} is not a field; expected `name: value` at the start of the line");
         SyntaxError { at: line_at(line), message }
     };
-    let parts = parts(yaml, role_of_line).map_err(|stray| no_field(stray.line))?;
+    let parts = parts(yaml, role_of_line).map_err(|error| no_field(error.line))?;
     if parts.len() > MAX_FIELDS {
         let message = format!("the frontmatter has {} fields; at most {MAX_FIELDS} are read", parts.len());
         return Err(SyntaxError { at: start, message });
     }
     for part in &parts {
-        let place = Position { line: line_at(part.line).line - 1, column: 1 };
-        let found = if let Ok(fields) = yaml_fields(part.text, place)? {
+        let before = Position { line: line_at(part.line).line - 1, column: 1 };
+        let found = if let Ok(fields) = yaml_fields(part.text, before)? {
             fields
         } else {
             let restricts =
                 |name: &str, value: &str| role_of_line(name, value) == Role::Value { restricts: true };
-            let inside = part.inner().filter(|(_, name, value)| restricts(name, value));
-            document.doubtful.extend(inside.map(|(line, name, _)| (name.to_owned(), line_at(line))));
+            let inside = part.inner_fields().filter(|(_, name, value)| restricts(name, value));
+            document.possible_fields.extend(inside.map(|(line, name, _)| (name.to_owned(), line_at(line))));
             vec![literal_field(part, role_of_line, no_field, line_at(part.line))?]
         };
         for field in found {
@@ -226,7 +228,7 @@ fn literal_fields(
             match role(&field.name, &field.value) {
                 // A line of an example.
                 Role::Unknown if is_known => {}
-                _ if is_known => return Err(given_twice(&field.name, field.key_at)),
+                _ if is_known => return Err(duplicate_field(&field.name, field.key_at)),
                 _ => document.fields.push(field),
             }
         }
@@ -242,7 +244,7 @@ fn literal_field(
     no_field: impl Fn(usize) -> SyntaxError,
     at: Position,
 ) -> Result<Field, SyntaxError> {
-    let value = match (role(part.name, part.first_line()), part.second_line()) {
+    let value = match (role(part.name, part.first_line()), part.next_content_line()) {
         (Role::Value { .. }, Some(line)) => return Err(no_field(line)),
         (Role::Value { .. }, None) => Part { value: part.first_line(), ..*part }.literal(),
         (Role::Prose | Role::Unknown, _) => part.literal(),
@@ -268,20 +270,20 @@ fn value_of_line(text: &str) -> Yaml {
     value.unwrap_or_else(|_| plain())
 }
 
-fn given_twice(name: &str, at: Position) -> SyntaxError {
+fn duplicate_field(name: &str, at: Position) -> SyntaxError {
     SyntaxError { at, message: format!("{} is given twice; keep one of them", quoted(name)) }
 }
 
 /// Converts a byte index to a position. It counts lines only at LF, as an editor does. The YAML parser also ends lines
 /// at a lone CR and at Unicode separators.
-fn place_of_byte(yaml: &str, index: usize, start: Position) -> Position {
+fn position_of_byte(yaml: &str, index: usize, start: Position) -> Position {
     let yaml = yaml.trim_end_matches(['\r', '\n']);
-    in_file(start, LineIndex::new(yaml).position(index))
+    position_in_file(start, LineIndex::new(yaml).position(index))
 }
 
 /// Converts a position in the frontmatter to a position in the file. The frontmatter begins after the line of `start`.
-fn in_file(start: Position, place: Position) -> Position {
-    Position { line: start.line + place.line, ..place }
+fn position_in_file(start: Position, position: Position) -> Position {
+    Position { line: start.line + position.line, ..position }
 }
 
 /// Returns the parser's message without its positions, which are relative to the frontmatter and not to the file.
@@ -305,9 +307,10 @@ fn locate(yaml: &str, name: &str, nth: usize, start: Position) -> Option<(Positi
         .filter_map(|(index, line)| Some((index, line, after_key(&line[indent..], name)?)))
         .nth(nth)?;
     let value = after.trim_start();
-    let key_at = in_file(start, Position::new(index + 1, indent + 1));
+    let key_at = position_in_file(start, Position::new(index + 1, indent + 1));
     let column = line[..line.len() - value.len()].chars().count() + 1;
-    let value_at = if value.is_empty() { key_at } else { in_file(start, Position::new(index + 1, column)) };
+    let value_at =
+        if value.is_empty() { key_at } else { position_in_file(start, Position::new(index + 1, column)) };
     Some((key_at, value_at))
 }
 
@@ -523,12 +526,15 @@ mod tests {
         )
         .expect("the text is valid")
         .expect("the text has frontmatter");
-        let places: Vec<_> = document
+        let positions: Vec<_> = document
             .fields
             .iter()
             .map(|field| (field.name.as_str(), field.key_at.line, field.value_at.line, field.value_at.column))
             .collect();
-        assert_eq!(places, [("name", 4, 4, 7), ("tools", 5, 5, 12), ("list", 6, 6, 1), ("named", 8, 8, 8)]);
+        assert_eq!(
+            positions,
+            [("name", 4, 4, 7), ("tools", 5, 5, 12), ("list", 6, 6, 1), ("named", 8, 8, 8)]
+        );
     }
 
     #[test]

@@ -31,14 +31,17 @@ pub(super) struct Part<'a> {
 
 /// A line that belongs to no field, counted from 0.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stray {
+pub(super) struct StrayLine {
     pub(super) line: usize,
 }
 
 /// Divides the text into fields. A field begins with `name:` in the first column. In prose only a name with a known
 /// role begins a field, and only in small letters, because an example may contain `Context:`. `role` gets the name and
 /// the rest of the line.
-pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str, &str) -> Role) -> Result<Vec<Part<'a>>, Stray> {
+pub(super) fn parts<'a>(
+    text: &'a str,
+    role: impl Fn(&str, &str) -> Role,
+) -> Result<Vec<Part<'a>>, StrayLine> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     let mut start = 0;
     let mut offset = 0;
@@ -54,7 +57,7 @@ pub(super) fn parts<'a>(text: &'a str, role: impl Fn(&str, &str) -> Role) -> Res
             parts.push(Part { name, text: content, value, line });
             start = offset;
         } else if parts.is_empty() && !is_blank_or_comment(content) {
-            return Err(Stray { line });
+            return Err(StrayLine { line });
         }
         offset += content.len();
     }
@@ -94,7 +97,7 @@ impl<'a> Part<'a> {
     }
 
     /// Returns the next line of the part that is neither blank nor a comment, counted from 0.
-    pub(super) fn second_line(&self) -> Option<usize> {
+    pub(super) fn next_content_line(&self) -> Option<usize> {
         let mut lines = self.text.split('\n').enumerate().skip(1);
         lines.find(|(_, line)| !is_blank_or_comment(line)).map(|(index, _)| self.line + index)
     }
@@ -105,7 +108,7 @@ impl<'a> Part<'a> {
     }
 
     /// Finds lines that look like fields in the later lines of this part. Lines are counted from 0.
-    pub(super) fn inner(&self) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
+    pub(super) fn inner_fields(&self) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
         let lines = self.text.split('\n').enumerate().skip(1);
         lines.filter_map(|(index, line)| {
             let (name, value) = field_of(line.trim_start().trim_start_matches("- "))?;
@@ -143,8 +146,11 @@ mod tests {
                 ("tools", "Read", 7)
             ]
         );
-        assert_eq!(parts[1].inner().collect::<Vec<_>>(), [(3, "user", " hello"), (4, "tools", " read")]);
-        assert_eq!(parts[1].second_line(), Some(3));
+        assert_eq!(
+            parts[1].inner_fields().collect::<Vec<_>>(),
+            [(3, "user", " hello"), (4, "tools", " read")]
+        );
+        assert_eq!(parts[1].next_content_line(), Some(3));
     }
 
     #[test]
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_line_before_the_first_field_is_an_error() {
-        assert_eq!(parts("# note\n\nsome text\nname: a\n", role), Err(Stray { line: 2 }));
+        assert_eq!(parts("# note\n\nsome text\nname: a\n", role), Err(StrayLine { line: 2 }));
         assert_eq!(parts("", role), Ok(Vec::new()));
     }
 }

@@ -47,7 +47,7 @@ pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub(crate) use child_tools::{ask_tool, submit_tool};
 pub use consent::{allowed_text, confirm, definition_text, is_confirmed};
 pub use definition::{
-    AgentDefinition, Asks, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
+    AgentDefinition, AskTarget, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
 };
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{AgentDirs, discover};
@@ -61,4 +61,4 @@ pub use policy::{
     plan_tools,
 };
 pub use surface::{DELEGATION_HEADING, Surface, SurfaceConfig, Tool, ToolSurface, surface};
-pub(crate) use tools::{ASK, SHELL, WRITING, allowed_names, denied_names, doubt_about, tool_name};
+pub(crate) use tools::{ASK, SHELL, WRITE_TOOLS, allowed_names, denied_names, tool_entry_problem, tool_name};

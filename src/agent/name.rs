@@ -22,7 +22,7 @@ pub(crate) fn is_agent_name(name: &str) -> bool {
     name.len() <= MAX_NAME_BYTES
         && name.chars().count() <= MAX_NAME_CHARS
         && name.starts_with(char::is_alphanumeric)
-        && name.chars().all(is_of_name)
+        && name.chars().all(is_name_char)
         // Some letters are invisible.
         && without_controls(name) == name
         && name.nfc().eq(name.chars())
@@ -36,13 +36,13 @@ pub(super) fn valid_name(stated: &str) -> Option<String> {
         return None;
     }
     let composed: String = stated.trim().nfc().collect();
-    let parts = composed.split(|c: char| !is_of_name(c)).filter(|part| !part.is_empty());
+    let parts = composed.split(|c: char| !is_name_char(c)).filter(|part| !part.is_empty());
     let joined = parts.collect::<Vec<_>>().join("-");
     let name = joined.trim_matches(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
     is_agent_name(name).then(|| name.to_owned())
 }
 
-fn is_of_name(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '.' | '_' | '-')
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use self::references::{CONTAINERS, REFERENCES, inlined, merged, referred, with_pointers};
+use self::references::{CONTAINERS, REFERENCES, inlined, merged, referenced_schema, with_pointers};
 
 /// The tool with which a child submits its result. Our guard in the child provides it.
 pub const SUBMIT: &str = "submit_result";
@@ -29,7 +29,7 @@ const COMBINING: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const OTHER_PROPERTIES: [&str; 4] =
     ["additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"];
 /// Keywords of objects.
-const OF_OBJECTS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
+const OBJECT_KEYWORDS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 
 /// A JSON Schema for the result of a run. pi in the child checks the result and reports mistakes to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl OutputSchema {
             return Err(format!("it is nested more than {MAX_LEVELS} levels deep; expected fewer"));
         }
         let schema = with_pointers(&schema)?;
-        if (0..=MAX_LEVELS).try_fold(&schema, |part, _| referred(part, &schema)).is_some() {
+        if (0..=MAX_LEVELS).try_fold(&schema, |part, _| referenced_schema(part, &schema)).is_some() {
             return Err("`$ref` at `#` leads to itself".to_owned());
         }
         let is_short = |whole: &Value| whole.to_string().len() <= MAX_INLINED_BYTES;
@@ -77,7 +77,7 @@ impl OutputSchema {
 
     /// Returns the original schema.
     #[must_use]
-    pub fn own(&self) -> &Map<String, Value> {
+    pub fn original(&self) -> &Map<String, Value> {
         &self.own
     }
 
@@ -133,13 +133,13 @@ fn is_object(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> bool {
     match schema.get("type") {
         Some(kind) => kind == "object" || *kind == json!(["object"]),
         None => {
-            referred(schema, root).is_some_and(is_object)
+            referenced_schema(schema, root).is_some_and(is_object)
                 || ["anyOf", "oneOf"].iter().any(|keyword| {
                     let parts = combined(schema, keyword);
                     !parts.is_empty() && parts.iter().all(is_object)
                 })
                 || combined(schema, "allOf").iter().any(is_object)
-                || OF_OBJECTS.iter().any(|keyword| schema.get(keyword).is_some())
+                || OBJECT_KEYWORDS.iter().any(|keyword| schema.get(keyword).is_some())
         }
     }
 }
@@ -167,7 +167,7 @@ fn object(schema: &Value) -> Value {
 fn without_reference(schema: &Value, root: &Value) -> Value {
     let mut whole = schema.clone();
     for _ in 0..MAX_LEVELS {
-        let Some(target) = referred(&whole, root).cloned() else { break };
+        let Some(target) = referenced_schema(&whole, root).cloned() else { break };
         let mut own = whole;
         let containers: Vec<(String, Value)> = own.as_object_mut().map_or_else(Vec::new, |members| {
             for keyword in REFERENCES {
@@ -207,7 +207,7 @@ impl ObjectShape {
 fn shape_of(schema: &Value, root: &Value, limits: &SearchLimits<'_>) -> ObjectShape {
     let mut found = ObjectShape::default();
     let Some(limits) = limits.next() else { return found };
-    if let Some(target) = referred(schema, root) {
+    if let Some(target) = referenced_schema(schema, root) {
         found = shape_of(target, root, &limits);
     }
     let properties = schema.get("properties").and_then(Value::as_object);

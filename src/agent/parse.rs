@@ -13,9 +13,9 @@ use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::literal::Role;
 use super::name::{NAME_RULE, valid_name};
 use super::restriction::{
-    Doubt, Restriction, ToolRules, folded, is_known, is_restricting, restriction_of, rules_of, switch,
+    Restriction, RuleIssue, ToolRules, folded, is_known, is_restricting, restriction_of, rules_of, switch,
 };
-use super::tools::{SHELL, WEB};
+use super::tools::{SHELL, WEB_TOOLS};
 use crate::text::{
     Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion, without_controls,
 };
@@ -72,7 +72,7 @@ const FIELDS: [(&str, Read); 23] = [
     ("outputSchema", |reader, field, agent| agent.output_schema = reader.schema(field)),
 ];
 /// Other harnesses' names for our fields, in lower case and without separators.
-const OTHER_NAMES: [(&str, &str); 14] = [
+const FIELD_ALIASES: [(&str, &str); 14] = [
     ("maxbudgetusd", "maxCost"),
     ("internet", "network"),
     ("internetaccess", "network"),
@@ -104,15 +104,15 @@ const RESTRICTING: [&str; 9] = [
 /// Returns our field for a name in any spelling.
 fn own_field(name: &str) -> Option<(&'static str, Read)> {
     let key = folded(name);
-    let same = OTHER_NAMES.iter().find(|(theirs, _)| *theirs == key).map(|(_, ours)| *ours);
-    FIELDS.into_iter().find(|(ours, _)| same == Some(ours) || folded(ours) == key)
+    let same = FIELD_ALIASES.iter().find(|(other, _)| *other == key).map(|(_, own)| *own);
+    FIELDS.into_iter().find(|(own, _)| same == Some(own) || folded(own) == key)
 }
 
 /// Classifies a field by its name, for frontmatter that is not YAML.
 fn role_of(name: &str, value: &Yaml) -> Role {
     match own_field(name) {
         Some(("description", _)) => Role::Prose,
-        Some((ours, _)) => Role::Value { restricts: RESTRICTING.contains(&ours) },
+        Some((own, _)) => Role::Value { restricts: RESTRICTING.contains(&own) },
         None if is_restricting(name) || restriction_of(name, value).is_some() => {
             Role::Value { restricts: true }
         }
@@ -176,13 +176,13 @@ pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     let stated_name = match &agent {
         Some(agent) if !is_right => Some(agent.name.clone()).filter(|name| !name.is_empty()),
         Some(_) => None,
-        None => stated_name(&String::from_utf8_lossy(bytes)),
+        None => find_stated_name(&String::from_utf8_lossy(bytes)),
     };
     Parsed { agent: agent.filter(|_| is_right), stated_name, diagnostics: reader.diagnostics, source }
 }
 
 /// Returns the name in an unreadable text, if one of its lines states a name.
-fn stated_name(text: &str) -> Option<String> {
+fn find_stated_name(text: &str) -> Option<String> {
     let lines = text.lines().take(MAX_LINES_OF_NAME).filter_map(|line| line.split_once(':'));
     let name = lines.filter(|(key, _)| folded(key) == "name").map(|(_, name)| name.trim()).next()?;
     valid_name(name.trim_matches(['"', '\'']))
@@ -246,24 +246,24 @@ impl Reader<'_> {
         }
         let mut seen: Vec<(&str, &str)> = Vec::new();
         for field in &document.fields {
-            let Some((ours, read)) = own_field(&field.name) else {
-                self.foreign(field, &mut agent);
+            let Some((own, read)) = own_field(&field.name) else {
+                self.foreign_field(field, &mut agent);
                 continue;
             };
-            if let Some((_, first)) = seen.iter().find(|(known, _)| *known == ours) {
+            if let Some((_, first)) = seen.iter().find(|(known, _)| *known == own) {
                 let both = format!("{} and {}", quoted(first), quoted(&field.name));
-                let message = format!("{both} are the same field, `{ours}`; keep one of them");
+                let message = format!("{both} are the same field, `{own}`; keep one of them");
                 self.report(SYNTAX, field.key_at, message);
                 continue;
             }
-            seen.push((ours, &field.name));
-            if !is_blank(ours, &field.value) {
+            seen.push((own, &field.name));
+            if !is_blank(own, &field.value) {
                 read(self, field, &mut agent);
             }
         }
-        for (name, at) in &document.doubtful {
+        for (name, at) in &document.possible_fields {
             let why = "is inside a multi-line text but looks like a field";
-            self.unclear(&mut agent, name, *at, why);
+            self.unclear_restriction(&mut agent, name, *at, why);
         }
         if agent.name.is_empty() && !self.diagnostics.iter().any(|found| found.code == NAME_MISSING.1) {
             agent.name = self.name_of_file(document.start).unwrap_or_default();
@@ -284,7 +284,7 @@ impl Reader<'_> {
 
     /// Handles an unknown field: applies it if it is a restriction of another harness, and reports it as ignored
     /// otherwise.
-    fn foreign(&mut self, field: &Field, agent: &mut AgentDefinition) {
+    fn foreign_field(&mut self, field: &Field, agent: &mut AgentDefinition) {
         match restriction_of(&field.name, &field.value) {
             None => {
                 let hint = suggestion(nearest(&field.name, FIELDS.map(|(name, _)| name)));
@@ -299,22 +299,24 @@ impl Reader<'_> {
             }
             Some(Restriction::Offline) => {
                 self.is_offline = true;
-                let denied = WEB.map(str::to_owned).into();
+                let denied = WEB_TOOLS.map(str::to_owned).into();
                 self.rules.restrict(ToolRules { denied, ..ToolRules::default() });
                 let why = "forbids the network, which only the sandbox of a read-only agent can block";
-                self.unclear(agent, &field.name, field.key_at, why);
+                self.unclear_restriction(agent, &field.name, field.key_at, why);
             }
             Some(Restriction::Tools(rules)) => self.rules(field, rules, agent),
-            Some(Restriction::Unclear { why }) => self.unclear(agent, &field.name, field.key_at, &why),
+            Some(Restriction::Unclear { why }) => {
+                self.unclear_restriction(agent, &field.name, field.key_at, &why);
+            }
             Some(Restriction::Unchecked { why }) => {
                 self.rules.restrict(ToolRules { denied: vec![SHELL.to_owned()], ..ToolRules::default() });
-                self.unclear(agent, &field.name, field.key_at, &why);
+                self.unclear_restriction(agent, &field.name, field.key_at, &why);
             }
         }
     }
 
     /// Makes the agent read-only, because the restriction of a field is not understood.
-    fn unclear(&mut self, agent: &mut AgentDefinition, field: &str, at: Position, why: &str) {
+    fn unclear_restriction(&mut self, agent: &mut AgentDefinition, field: &str, at: Position, why: &str) {
         agent.readonly = true;
         let message = format!(
             "{} {why}. The agent is read-only. To change this, set `readonly`, `tools` or `disallowedTools`",
@@ -325,12 +327,12 @@ impl Reader<'_> {
 
     /// Adds the tool rules of a field to the rules of the others.
     fn rules(&mut self, field: &Field, mut rules: ToolRules, agent: &mut AgentDefinition) {
-        for doubt in std::mem::take(&mut rules.doubts) {
-            match doubt {
-                Doubt::Stricter(what) => {
+        for issue in std::mem::take(&mut rules.issues) {
+            match issue {
+                RuleIssue::Stricter(what) => {
                     self.report(STRICTER, field.value_at, format!("{} {what}", quoted(&field.name)));
                 }
-                Doubt::Unclear(why) => self.unclear(agent, &field.name, field.value_at, &why),
+                RuleIssue::Unclear(why) => self.unclear_restriction(agent, &field.name, field.value_at, &why),
             }
         }
         if rules.is_readonly {
@@ -483,10 +485,10 @@ impl Reader<'_> {
 }
 
 /// Returns true if a field has no value. An empty text is a list without tools.
-fn is_blank(ours: &str, value: &Yaml) -> bool {
+fn is_blank(own: &str, value: &Yaml) -> bool {
     match value {
         Yaml::Null => true,
-        Yaml::Text(text) => text.trim().is_empty() && ours != "tools",
+        Yaml::Text(text) => text.trim().is_empty() && own != "tools",
         _ => false,
     }
 }

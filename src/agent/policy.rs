@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::definition::{AgentDefinition, Asks};
+use super::definition::{AgentDefinition, AskTarget};
 use super::output_schema::SUBMIT;
-use super::tools::{ASK, LSP, MCP, OTHERS_ONLY, READING, SHELL, WRITING, is_never_in_child};
+use super::tools::{ASK, FOREIGN_TOOLS, LSP, MCP, READ_TOOLS, SHELL, WRITE_TOOLS, is_never_in_child};
 use crate::text::{covers, overlaps};
 
 /// The tools that pi enables by default. An agent that may write and declares no tools gets these.
@@ -21,7 +21,7 @@ fn package_with(tool: &str) -> Option<&'static str> {
 /// Returns true if a tool has no side effects, so that its call can be repeated. This includes a sandboxed shell.
 #[must_use]
 pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
-    READING.contains(&tool) || [LSP, ASK, SUBMIT].contains(&tool) || (tool == SHELL && sandboxed)
+    READ_TOOLS.contains(&tool) || [LSP, ASK, SUBMIT].contains(&tool) || (tool == SHELL && sandboxed)
 }
 
 /// The decision about the shell of a child. A child that may write also gets a shell without a sandbox.
@@ -100,10 +100,10 @@ impl ToolPlan {
     /// Drops every tool that is not in `snapshot`. The policy may be stricter than at the time of the snapshot, but
     /// never adds tools.
     #[must_use]
-    pub fn at_most(mut self, snapshot: &[String]) -> Self {
-        let (kept, dropped) =
+    pub fn limit_to(mut self, snapshot: &[String]) -> Self {
+        let (allowed, dropped) =
             self.tools.into_iter().partition(|tool| snapshot.contains(tool) || tool == SUBMIT);
-        self.tools = kept;
+        self.tools = allowed;
         let dropped: Vec<String> = dropped;
         let reason = DropReason::NotInSnapshot;
         self.dropped.extend(dropped.into_iter().map(|tool| DroppedTool { tool, reason }));
@@ -121,12 +121,12 @@ impl ToolPlan {
     pub fn starts_programs(&self) -> bool {
         self.tools
             .iter()
-            .any(|tool| !is_free_of_side_effects(tool, false) && !WRITING.contains(&tool.as_str()))
+            .any(|tool| !is_free_of_side_effects(tool, false) && !WRITE_TOOLS.contains(&tool.as_str()))
     }
 
     /// Returns the declared tools that settings or missing packages currently exclude.
-    pub fn not_now(&self) -> impl Iterator<Item = &str> {
-        let dropped = self.dropped.iter().filter(|dropped| !dropped.reason.is_lasting());
+    pub fn excluded_by_settings(&self) -> impl Iterator<Item = &str> {
+        let dropped = self.dropped.iter().filter(|dropped| !dropped.reason.is_permanent());
         dropped.map(|dropped| dropped.tool.as_str())
     }
 
@@ -214,14 +214,14 @@ impl DroppedTool {
     /// Returns true if this machine or its configuration lacks the tool. A builtin agent must expect this, because it
     /// was not written for this machine.
     #[must_use]
-    pub fn is_lack(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         matches!(self.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
     }
 }
 
 impl DropReason {
     /// Returns true if no setting and no package can change this reason while the agent's file stays unchanged.
-    fn is_lasting(self) -> bool {
+    fn is_permanent(self) -> bool {
         matches!(self, Self::Readonly | Self::Forbidden | Self::NeverInChild | Self::NotInSnapshot)
     }
 }
@@ -264,7 +264,7 @@ pub fn plan_tools(
     available: Option<&BTreeSet<String>>,
 ) -> Result<ToolPlan, NoUsableTools> {
     let mut plan = plan_declared(agent, policy, available)?;
-    if agent.ask != Asks::Nobody {
+    if agent.ask != AskTarget::NoOne {
         // Our tool replaces a declared tool with that name.
         plan.tools.retain(|tool| tool != ASK);
         plan.dropped.retain(|dropped| dropped.tool != ASK);
@@ -304,7 +304,7 @@ fn plan_declared(
     let Some(declared) = &agent.tools else {
         // The agent did not name these tools, so a missing one is not reported.
         let defaults: Vec<&str> =
-            if reading_only { [READING.as_slice(), &[LSP, SHELL]].concat() } else { PI_DEFAULTS.to_vec() };
+            if reading_only { [READ_TOOLS.as_slice(), &[LSP, SHELL]].concat() } else { PI_DEFAULTS.to_vec() };
         let tools = defaults.into_iter().filter(|tool| refusal(tool).is_none() && exists(tool));
         return Ok(ToolPlan { tools: tools.map(str::to_owned).collect(), dropped: Vec::new() });
     };
@@ -326,7 +326,7 @@ fn plan_declared(
 /// Returns the reason for dropping a tool. `exists` is true if this pi has it.
 fn refusal(agent: &AgentDefinition, policy: &ToolPolicy, tool: &str, exists: bool) -> Option<DropReason> {
     let reading_only = agent.readonly || !policy.allow_write;
-    let writes = reading_only && !READING.contains(&tool);
+    let writes = reading_only && !READ_TOOLS.contains(&tool);
     if is_never_in_child(tool) {
         Some(DropReason::NeverInChild)
     } else if let Some(reason) = forbidden(agent, tool).or_else(|| policy.excludes(tool)) {
@@ -336,7 +336,7 @@ fn refusal(agent: &AgentDefinition, policy: &ToolPolicy, tool: &str, exists: boo
     } else if tool == SHELL && (reading_only || policy.shell != ShellPolicy::NoSandbox) {
         // The user has allowed an agent that may write and has no sandbox.
         policy.shell.refusal()
-    } else if OTHERS_ONLY.contains(&tool) || writes && !exists {
+    } else if FOREIGN_TOOLS.contains(&tool) || writes && !exists {
         Some(DropReason::Unknown)
     } else if writes {
         Some(if agent.readonly { DropReason::Readonly } else { DropReason::WriteNotAllowed })

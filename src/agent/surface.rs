@@ -51,19 +51,19 @@ text_enum! {
 impl Tool {
     /// Returns true if a call of the tool waits for the runs that it starts.
     #[must_use]
-    pub fn waits(self) -> bool {
+    pub fn waits_for_runs(self) -> bool {
         matches!(self, Self::Subagent | Self::Parallel | Self::Chain)
     }
 
     /// Returns true if a call starts runs.
     #[must_use]
-    pub fn starts(self) -> bool {
-        self.waits() || self == Self::SessionsSpawn
+    pub fn starts_runs(self) -> bool {
+        self.waits_for_runs() || self == Self::SessionsSpawn
     }
 
     /// Returns true if the tool only reads.
     #[must_use]
-    pub fn reads(self) -> bool {
+    pub fn is_read_only(self) -> bool {
         matches!(self, Self::AgentsList | Self::SessionsList | Self::SessionsHistory)
     }
 }

@@ -8,12 +8,12 @@ use super::output_schema::SUBMIT;
 use crate::text::{covers, nearest, quoted, suggestion};
 
 /// Tools that change nothing, in the order in which a child gets them.
-pub(super) const READING: [&str; 7] =
+pub(super) const READ_TOOLS: [&str; 7] =
     ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
 /// The reading tools that need the network.
-pub(super) const WEB: [&str; 3] = ["web_search", "fetch_content", "get_search_content"];
+pub(super) const WEB_TOOLS: [&str; 3] = ["web_search", "fetch_content", "get_search_content"];
 /// pi's tools that only write.
-pub(crate) const WRITING: [&str; 2] = ["edit", "write"];
+pub(crate) const WRITE_TOOLS: [&str; 2] = ["edit", "write"];
 pub(super) const LSP: &str = "lsp";
 /// The tool for a child's questions. Our guard in the child provides it.
 pub(crate) const ASK: &str = "ask";
@@ -22,7 +22,7 @@ pub(crate) const SHELL: &str = "bash";
 pub(super) const MCP: &str = "mcp__";
 
 /// pi's tools with their names in other harnesses, in lower case and without `_` and `-`.
-const NAMES: [(&str, &[&str]); 8] = [
+const TOOL_ALIASES: [(&str, &[&str]); 8] = [
     ("read", &["read", "readfile", "readfiles", "readmanyfiles", "viewfile", "fileread", "fsread"]),
     (
         "grep",
@@ -83,7 +83,7 @@ const NAMES: [(&str, &[&str]); 8] = [
 const FETCH: (&str, &[&str]) =
     ("fetch_content", &["fetchcontent", "webfetch", "fetchwebpage", "fetchurl", "readurl"]);
 /// Claude Code's names, which patterns match in addition to pi's own names.
-const CLAUDE: [(&str, &str); 10] = [
+const CLAUDE_TOOL_NAMES: [(&str, &str); 10] = [
     ("Read", "read"),
     ("Grep", "grep"),
     ("Glob", "find"),
@@ -97,7 +97,7 @@ const CLAUDE: [(&str, &str); 10] = [
 ];
 /// General words and the tools that they forbid. They never grant a tool, because an extension may use the same word
 /// for another tool.
-const BROAD: [(&str, &[&str]); 34] = [
+const GENERAL_WORDS: [(&str, &[&str]); 34] = [
     ("exec", &[SHELL]),
     ("execute", &[SHELL]),
     ("execution", &[SHELL]),
@@ -113,21 +113,21 @@ const BROAD: [(&str, &[&str]); 34] = [
     ("command", &[SHELL]),
     ("commands", &[SHELL]),
     ("process", &[SHELL]),
-    ("modify", &WRITING),
-    ("modification", &WRITING),
-    ("change", &WRITING),
-    ("patch", &WRITING),
-    ("replace", &WRITING),
-    ("update", &WRITING),
-    ("create", &WRITING),
-    ("delete", &WRITING),
-    ("edits", &WRITING),
-    ("writes", &WRITING),
+    ("modify", &WRITE_TOOLS),
+    ("modification", &WRITE_TOOLS),
+    ("change", &WRITE_TOOLS),
+    ("patch", &WRITE_TOOLS),
+    ("replace", &WRITE_TOOLS),
+    ("update", &WRITE_TOOLS),
+    ("create", &WRITE_TOOLS),
+    ("delete", &WRITE_TOOLS),
+    ("edits", &WRITE_TOOLS),
+    ("writes", &WRITE_TOOLS),
     // These tools create files, too.
-    ("applypatch", &WRITING),
-    ("strreplaceeditor", &WRITING),
-    ("strreplacebasededittool", &WRITING),
-    ("texteditor", &WRITING),
+    ("applypatch", &WRITE_TOOLS),
+    ("strreplaceeditor", &WRITE_TOOLS),
+    ("strreplacebasededittool", &WRITE_TOOLS),
+    ("texteditor", &WRITE_TOOLS),
     ("view", &["read"]),
     ("list", &["ls"]),
     ("search", &["grep", "find", "web_search"]),
@@ -137,9 +137,9 @@ const BROAD: [(&str, &[&str]); 34] = [
 /// The tool groups of a harness that writes `group/tool`. Any other prefix is the name of an MCP server.
 const GROUPS: [&str; 6] = ["edit", "execute", "read", "runCommands", "search", "web"];
 /// Tools of other harnesses that delegate.
-const DELEGATING: [&str; 3] = ["Agent", "Task", "Workflow"];
+const DELEGATING_TOOLS: [&str; 3] = ["Agent", "Task", "Workflow"];
 /// Tools of other harnesses without an equivalent in pi.
-pub(super) const OTHERS_ONLY: [&str; 30] = [
+pub(super) const FOREIGN_TOOLS: [&str; 30] = [
     "AskUserQuestion",
     "BashOutput",
     "CronCreate",
@@ -172,7 +172,8 @@ pub(super) const OTHERS_ONLY: [&str; 30] = [
     "ToolSearch",
 ];
 /// More such tools, with names that an extension of pi may also use.
-const OTHERS_ALSO: [&str; 7] = ["agent", "codesearch", "question", "skill", "task", "todoread", "todowrite"];
+const AMBIGUOUS_FOREIGN_TOOLS: [&str; 7] =
+    ["agent", "codesearch", "question", "skill", "task", "todoread", "todowrite"];
 /// Opening brackets after a name, and their closing brackets.
 const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
 /// The maximum length of a tool name, in bytes.
@@ -254,7 +255,7 @@ pub(crate) fn denied_names(written: &str) -> Vec<String> {
         if is_tool_name(own) && !own.eq_ignore_ascii_case(tool) {
             names.push(own.to_owned());
         }
-        names.extend(broad(own).iter().map(|tool| (*tool).to_owned()));
+        names.extend(tools_for_word(own).iter().map(|tool| (*tool).to_owned()));
         if own.starts_with(MCP) && !own.ends_with('*') && !own[MCP.len()..].contains("__") {
             names.push(format!("{own}__*"));
         }
@@ -271,7 +272,7 @@ pub(crate) fn denied_names(written: &str) -> Vec<String> {
 
 /// Reports an entry of a list of tools if no tool has its name, or if it names only a part of a tool. `available` are
 /// the tools of this pi, if they are known.
-pub(crate) fn doubt_about(
+pub(crate) fn tool_entry_problem(
     written: &str,
     denies: bool,
     available: Option<&BTreeSet<String>>,
@@ -290,7 +291,7 @@ pub(crate) fn doubt_about(
         Entry::Tool(tool) if is_known_tool(tool) || available.is_some_and(|names| names.contains(tool)) => {
             None
         }
-        Entry::Tool(tool) => match broad(tool) {
+        Entry::Tool(tool) => match tools_for_word(tool) {
             [] if available.is_some() => {
                 Some(format!("no tool has the name {shown}{}", suggestion(nearest_tool(tool))))
             }
@@ -312,10 +313,10 @@ pub(crate) fn doubt_about(
 
 /// Returns true if pi or another harness has a tool with this name.
 pub(super) fn is_known_tool(tool: &str) -> bool {
-    READING.contains(&tool)
-        || WRITING.contains(&tool)
-        || OTHERS_ONLY.contains(&tool)
-        || OTHERS_ALSO.contains(&tool)
+    READ_TOOLS.contains(&tool)
+        || WRITE_TOOLS.contains(&tool)
+        || FOREIGN_TOOLS.contains(&tool)
+        || AMBIGUOUS_FOREIGN_TOOLS.contains(&tool)
         || [SHELL, LSP, ASK, SUBMIT].contains(&tool)
         || tool.starts_with(MCP)
         || tool.contains('/')
@@ -323,14 +324,14 @@ pub(super) fn is_known_tool(tool: &str) -> bool {
 }
 
 /// Returns the tools for a general word.
-pub(super) fn broad(word: &str) -> &'static [&'static str] {
+pub(super) fn tools_for_word(word: &str) -> &'static [&'static str] {
     let word = folded(word);
-    BROAD.iter().find(|(known, _)| *known == word).map_or(&[], |(_, tools)| tools)
+    GENERAL_WORDS.iter().find(|(known, _)| *known == word).map_or(&[], |(_, tools)| tools)
 }
 
 /// Returns the known tool with the most similar name.
 pub(super) fn nearest_tool(name: &str) -> Option<&'static str> {
-    nearest(name, READING.into_iter().chain(WRITING).chain([SHELL, LSP]))
+    nearest(name, READ_TOOLS.into_iter().chain(WRITE_TOOLS).chain([SHELL, LSP]))
 }
 
 /// Returns true if a declared tool is a single literal name.
@@ -353,11 +354,11 @@ pub(super) fn is_never_in_child(tool: &str) -> bool {
     tool.starts_with("subagent")
         || tool.starts_with("sessions_")
         || tool == "agents_list"
-        || DELEGATING.contains(&tool)
+        || DELEGATING_TOOLS.contains(&tool)
 }
 
 fn all_names() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
-    NAMES.iter().chain([&FETCH])
+    TOOL_ALIASES.iter().chain([&FETCH])
 }
 
 /// Returns a name without case and separators, so that different spellings are equal.
@@ -369,11 +370,12 @@ fn folded(name: &str) -> String {
 fn with_matching(pattern: &str) -> Vec<String> {
     let mut names = vec![pattern.to_owned()];
     let lower = pattern.to_lowercase();
-    let matching =
-        CLAUDE.iter().filter(|(theirs, _)| pattern.contains('*') && covers(&lower, &theirs.to_lowercase()));
-    for (_, ours) in matching {
-        if !names.iter().any(|known| known == ours) {
-            names.push((*ours).to_owned());
+    let matching = CLAUDE_TOOL_NAMES
+        .iter()
+        .filter(|(claude, _)| pattern.contains('*') && covers(&lower, &claude.to_lowercase()));
+    for (_, tool) in matching {
+        if !names.iter().any(|known| known == tool) {
+            names.push((*tool).to_owned());
         }
     }
     names

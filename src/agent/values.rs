@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::definition::{Asks, Context, Skills};
+use super::definition::{AskTarget, Context, Skills};
 use super::frontmatter::{Field, Yaml};
 use super::output_schema::OutputSchema;
 use super::parse::{MAX_LIST_ITEMS, Reader, SYNTAX};
@@ -131,11 +131,11 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn ask(&mut self, field: &Field) -> Option<Asks> {
+    pub(super) fn ask(&mut self, field: &Field) -> Option<AskTarget> {
         match &field.value {
-            Yaml::Bool(true) => Some(Asks::User),
-            Yaml::Bool(false) => Some(Asks::Nobody),
-            Yaml::Text(text) if text == Asks::Parent.as_str() => Some(Asks::Parent),
+            Yaml::Bool(true) => Some(AskTarget::User),
+            Yaml::Bool(false) => Some(AskTarget::NoOne),
+            Yaml::Text(text) if text == AskTarget::Parent.as_str() => Some(AskTarget::Parent),
             _ => self.wrong(field, SYNTAX, "`true`, `false` or `parent`"),
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::names::is_ours;
+use super::names::is_run_file;
 use super::usage::blocks;
 use crate::files::open::directory_no_follow_at;
 
@@ -54,7 +54,9 @@ impl Directory {
         let mut files = Vec::new();
         for entry in Dir::read_from(&self.fd)?.take(MAX_ENTRIES) {
             let entry = entry?;
-            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_ours(name)) else { continue };
+            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_run_file(name)) else {
+                continue;
+            };
             match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
                     files.push((name.to_owned(), blocks(u64::try_from(found.st_blocks).unwrap_or(0))));

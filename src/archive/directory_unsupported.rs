@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::names::is_ours;
+use super::names::is_run_file;
 use super::usage::space;
 
 /// Entries of the directory that are read. A run has a handful.
@@ -44,7 +44,7 @@ impl Directory {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let found = entry.metadata().ok().filter(fs::Metadata::is_file);
-            files.extend(found.filter(|_| is_ours(&name)).map(|found| (name, space(&found))));
+            files.extend(found.filter(|_| is_run_file(&name)).map(|found| (name, space(&found))));
         }
         files.sort_unstable();
         Ok(files)

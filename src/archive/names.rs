@@ -3,7 +3,7 @@
 use crate::files::layout::{GUARD, LOCK, PROMPT};
 
 /// The text between the name and the time in the name of an archived file.
-const ASIDE: &str = ".deleted.";
+const ARCHIVED_MARK: &str = ".deleted.";
 
 /// Returns true if archiving a run renames this file. Only sessions are renamed: results name their outputs by path.
 pub(super) fn is_session(name: &str) -> bool {
@@ -11,7 +11,7 @@ pub(super) fn is_session(name: &str) -> bool {
 }
 
 /// Returns true if this is a session, an output or a result. These files hold the child's text.
-fn is_said(name: &str) -> bool {
+fn is_child_text(name: &str) -> bool {
     is_session(name) || is_numbered(name, "output", ".md") || is_numbered(name, "result", ".json")
 }
 
@@ -24,26 +24,31 @@ fn is_numbered(name: &str, before: &str, after: &str) -> bool {
 }
 
 /// Returns true if this is the name of an archived file.
-pub(super) fn is_aside(name: &str) -> bool {
-    name.split_once(ASIDE).is_some_and(|(said, time)| {
+pub(super) fn is_archived_name(name: &str) -> bool {
+    name.split_once(ARCHIVED_MARK).is_some_and(|(name, time)| {
         let is_time = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b'Z' | b'.');
-        is_said(said) && (1..=64).contains(&time.len()) && time.bytes().all(is_time)
+        is_child_text(name) && (1..=64).contains(&time.len()) && time.bytes().all(is_time)
     })
 }
 
 /// Returns true if `archived` is an archived name of the file `name`.
-pub(super) fn is_aside_of(archived: &str, name: &str) -> bool {
-    is_aside(archived) && archived.strip_prefix(name).is_some_and(|rest| rest.starts_with(ASIDE))
+pub(super) fn is_archived_name_of(archived: &str, name: &str) -> bool {
+    is_archived_name(archived)
+        && archived.strip_prefix(name).is_some_and(|rest| rest.starts_with(ARCHIVED_MARK))
 }
 
 /// Returns true if this is the name of one of a run's files.
-pub(super) fn is_ours(name: &str) -> bool {
-    is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD | LOCK)
+pub(super) fn is_run_file(name: &str) -> bool {
+    is_child_text(name) || is_archived_name(name) || matches!(name, PROMPT | GUARD | LOCK)
 }
 
 /// The archived name of a file; `number` is above 1 if the name without it is taken.
-pub(super) fn aside(name: &str, time: &str, number: u32) -> String {
-    if number > 1 { format!("{name}{ASIDE}{time}-{number}") } else { format!("{name}{ASIDE}{time}") }
+pub(super) fn archived_name(name: &str, time: &str, number: u32) -> String {
+    if number > 1 {
+        format!("{name}{ARCHIVED_MARK}{time}-{number}")
+    } else {
+        format!("{name}{ARCHIVED_MARK}{time}")
+    }
 }
 
 #[cfg(test)]
@@ -54,18 +59,24 @@ mod tests {
     #[test]
     fn only_names_given_by_a_run_are_recognized() {
         for (attempt, number) in [(1, 1), (2, 2), (17, 64)] {
-            assert!(is_said(&layout::session(attempt)) && is_said(&layout::output(number)));
-            assert!(is_said(&layout::submitted(number)));
+            assert!(is_child_text(&layout::session(attempt)) && is_child_text(&layout::output(number)));
+            assert!(is_child_text(&layout::submitted(number)));
         }
-        for said in ["session.jsonl", "session-2.jsonl", "session-17.jsonl", "output.md", "output-2.md"] {
-            assert!(is_said(said) && is_ours(said), "{said}");
-            assert_eq!(is_session(said), said.starts_with("session"), "{said}");
-            let aside = aside(said, "2025-11-22T07-49-12.345Z", 2);
-            assert!(is_aside_of(&aside, said) && !is_aside_of(&aside, "session-1.jsonl"), "{aside}");
-            assert!(is_aside(&aside) && is_ours(&aside) && !is_said(&aside), "{aside}");
+        for name in ["session.jsonl", "session-2.jsonl", "session-17.jsonl", "output.md", "output-2.md"] {
+            assert!(is_child_text(name) && is_run_file(name), "{name}");
+            assert_eq!(is_session(name), name.starts_with("session"), "{name}");
+            let archived = archived_name(name, "2025-11-22T07-49-12.345Z", 2);
+            assert!(
+                is_archived_name_of(&archived, name) && !is_archived_name_of(&archived, "session-1.jsonl"),
+                "{archived}"
+            );
+            assert!(
+                is_archived_name(&archived) && is_run_file(&archived) && !is_child_text(&archived),
+                "{archived}"
+            );
         }
         for own in [PROMPT, GUARD, LOCK] {
-            assert!(is_ours(own) && !is_said(own), "{own}");
+            assert!(is_run_file(own) && !is_child_text(own), "{own}");
         }
         for foreign in [
             "",
@@ -87,7 +98,7 @@ mod tests {
             "state.json",
             "PROMPT.MD",
         ] {
-            assert!(!is_ours(foreign), "{foreign}");
+            assert!(!is_run_file(foreign), "{foreign}");
         }
         for (name, is_id) in [
             ("0badcafe", true),

@@ -38,30 +38,30 @@ impl RunPlace<'_> {
         let foreign = || ArchiveError::Foreign(self.directory.to_owned());
         let id = self.directory.file_name().and_then(OsStr::to_str).filter(|name| is_run_id(name));
         let id = id.ok_or_else(foreign)?;
-        if !self.directory.is_absolute() || has_way_up(self.directory) {
+        if !self.directory.is_absolute() || has_parent_component(self.directory) {
             return Err(foreign());
         }
         let parent = layout::runs(self.agent_dir, self.session_file);
-        if self.session_file.is_some_and(|file| !file.is_absolute() || has_way_up(file)) {
+        if self.session_file.is_some_and(|file| !file.is_absolute() || has_parent_component(file)) {
             return Err(foreign());
         }
         // The path up to `base` is the user's and may have links. The rest was created for runs and has none.
         let levels = if self.session_file.is_some() { 1 } else { 2 };
         let base = parent.ancestors().nth(levels).filter(|base| !base.as_os_str().is_empty());
         let base = base.ok_or_else(foreign)?;
-        let way: Vec<&OsStr> =
+        let components: Vec<&OsStr> =
             parent.strip_prefix(base).map_err(|_| foreign())?.iter().chain([OsStr::new(id)]).collect();
         // One directory may have several spellings.
-        let said = fs::canonicalize(self.directory);
+        let actual = fs::canonicalize(self.directory);
         let expected = fs::canonicalize(parent.join(id));
-        match (said, expected) {
-            (Ok(said), Ok(expected)) if said == expected => (),
+        match (actual, expected) {
+            (Ok(actual), Ok(expected)) if actual == expected => (),
             (Err(error), _) if error.kind() == io::ErrorKind::NotFound && !is_link(self.directory) => {
                 return Ok(None);
             }
             _ => return Err(foreign()),
         }
-        match Directory::open(base, &way) {
+        match Directory::open(base, &components) {
             Ok(directory) => Ok(directory),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(foreign()),
             Err(source) => Err(self.failed(source)),
@@ -97,7 +97,7 @@ impl RunPlace<'_> {
     }
 }
 
-fn has_way_up(path: &Path) -> bool {
+fn has_parent_component(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use time::OffsetDateTime;
 
-use super::names::{aside, is_aside_of, is_session};
+use super::names::{archived_name, is_archived_name_of, is_session};
 use super::place::{ArchiveError, RunPlace};
 
 /// The number of names tried for an archived file. The first name is free unless the clock was set back.
@@ -23,7 +23,8 @@ pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<(), ArchiveError> {
     let mut result = Ok(());
     let failed = |source| place.failed(source);
     for (name, _) in directory.files().map_err(failed)?.iter().filter(|(name, _)| is_session(name)) {
-        let free = (1..=ATTEMPTS).map(|number| aside(name, &time, number)).find(|to| !directory.has(to));
+        let free =
+            (1..=ATTEMPTS).map(|number| archived_name(name, &time, number)).find(|to| !directory.has(to));
         let free = free.ok_or_else(|| io::ErrorKind::AlreadyExists.into());
         result = result.and(free.and_then(|to| directory.rename(name, &to)).map_err(failed));
     }
@@ -33,7 +34,7 @@ pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<(), ArchiveError> {
 /// Returns the current path of a transcript that a run had at `path`: the same path, or the newest name that archiving
 /// has given it. `None` if it was deleted. Blocks.
 #[must_use]
-pub fn transcript_now(path: &Path) -> Option<PathBuf> {
+pub fn current_transcript(path: &Path) -> Option<PathBuf> {
     if fs::symlink_metadata(path).is_ok() {
         return Some(path.to_owned());
     }
@@ -42,7 +43,7 @@ pub fn transcript_now(path: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?.flatten();
     let archived = entries.filter_map(|entry| entry.file_name().into_string().ok());
     // The times in the names sort as text.
-    archived.filter(|archived| is_aside_of(archived, name)).max().map(|newest| directory.join(newest))
+    archived.filter(|archived| is_archived_name_of(archived, name)).max().map(|newest| directory.join(newest))
 }
 
 /// A time as part of a file name: in UTC, and without colons, which some file systems do not allow.
@@ -73,9 +74,9 @@ pub fn remove(place: &RunPlace<'_>) -> Result<u64, ArchiveError> {
     let removed = removed?;
     directory.remove_if_empty().map_err(failed)?;
     // The snapshot of its tree before the run.
-    let kept = place.snapshot_size();
+    let snapshot_bytes = place.snapshot_size();
     place.remove_snapshot()?;
-    Ok(removed.saturating_add(kept))
+    Ok(removed.saturating_add(snapshot_bytes))
 }
 
 /// A run that has a directory.
@@ -87,19 +88,24 @@ pub struct Candidate<'a> {
     pub is_archived: bool,
     /// True if the run may be removed. Live runs may not, nor runs whose end was not delivered yet or was delivered
     /// only recently.
-    pub may_go: bool,
+    pub is_removable: bool,
 }
 
 /// Removes runs until the files of all of them take up at most `limit` bytes: first those that alone take up more, then archived
-/// ones, then the others, each in the given order, which should be oldest first. Calls `goes` right before each removal and skips
+/// ones, then the others, each in the given order, which should be oldest first. Calls `may_remove` right before each removal and skips
 /// the run if it returns `false`, because the run may have been continued in the meantime. Returns the indices of the removed
 /// runs, in the order of removal. Skips runs that cannot be measured or removed. Blocks.
 #[must_use]
-pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usize) -> bool) -> Vec<usize> {
+pub fn keep_within(
+    limit: u64,
+    runs: &[Candidate<'_>],
+    mut may_remove: impl FnMut(usize) -> bool,
+) -> Vec<usize> {
     let sizes: Vec<u64> = runs.iter().map(|run| size(&run.place)).collect();
     let mut all = total(sizes.iter().copied());
     // Removing a run without files frees nothing.
-    let mut order: Vec<usize> = (0..runs.len()).filter(|&at| runs[at].may_go && sizes[at] > 0).collect();
+    let mut order: Vec<usize> =
+        (0..runs.len()).filter(|&at| runs[at].is_removable && sizes[at] > 0).collect();
     // Once the run that alone exceeds the limit is gone, the others may stay.
     order.sort_by_key(|&at| (sizes[at] <= limit, !runs[at].is_archived));
     let mut removed = Vec::new();
@@ -107,7 +113,7 @@ pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usiz
         if all <= limit {
             break;
         }
-        if goes(at)
+        if may_remove(at)
             && let Ok(bytes) = remove(&runs[at].place)
         {
             all = all.saturating_sub(bytes);
@@ -146,6 +152,6 @@ mod tests {
         assert_eq!(stamp(0), "1970-01-01T00-00-00.000Z");
         assert_eq!(stamp(1_763_797_752_345), "2025-11-22T07-49-12.345Z");
         assert_eq!(stamp(i64::MAX), i64::MAX.to_string());
-        assert!(crate::archive::names::is_aside(&aside("output.md", &stamp(i64::MIN), 2)));
+        assert!(crate::archive::names::is_archived_name(&archived_name("output.md", &stamp(i64::MIN), 2)));
     }
 }

@@ -9,7 +9,7 @@ use super::usage::{disk_use, run_directories};
 use crate::files::layout;
 
 /// The minimum age at which such a snapshot may be removed. No call takes as long.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Removes the oldest snapshots of runs that are not `known` while these snapshots take up more than `limit` bytes. Keeps
 /// snapshots of the last day. The snapshots of known runs are removed with their files. Blocks.
@@ -24,7 +24,7 @@ pub fn prune_snapshots(agent_dir: &Path, limit: u64, known: impl Fn(&OsStr) -> b
         .collect();
     found.sort();
     let mut all = found.iter().fold(0_u64, |sum, (_, bytes, _)| sum.saturating_add(*bytes));
-    let until = SystemTime::now() - KEPT;
+    let until = SystemTime::now() - MIN_AGE;
     for (modified, bytes, path) in found {
         if all <= limit || modified > until {
             return;
@@ -54,13 +54,13 @@ mod tests {
             make(id, days);
         }
         prune_snapshots(root.path(), 250_000, |id| id == "00000001");
-        let left = |id: &str| place.join(id).exists();
+        let exists = |id: &str| place.join(id).exists();
         assert_eq!(
-            ["00000001", "00000002", "00000003", "00000004"].map(left),
+            ["00000001", "00000002", "00000003", "00000004"].map(exists),
             [true, false, true, true],
             "only the oldest snapshot without a record is removed"
         );
         prune_snapshots(root.path(), 1, |_| false);
-        assert_eq!(["00000001", "00000003", "00000004"].map(left), [false, false, true]);
+        assert_eq!(["00000001", "00000003", "00000004"].map(exists), [false, false, true]);
     }
 }

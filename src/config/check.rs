@@ -16,11 +16,11 @@ const MAX_ITEMS: usize = 256;
 /// The maximum length of a single text, such as a path, a pattern, or an argument.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// Language server actions that change files or restart the server, in any spelling.
-const NEVER_LSP: [&str; 3] = ["rename", "codeaction", "restart"];
+const FORBIDDEN_LSP_ACTIONS: [&str; 3] = ["rename", "codeaction", "restart"];
 /// The prefix of the variables that this package sets for its children.
 const RESERVED_ENV: &str = "PI_SUBAGENT_";
 /// The placeholders that only one field of a launcher has.
-const PLACED: [(&str, &str); 2] = [("argv", "command"), ("session", "fetch")];
+const FIELD_PLACEHOLDERS: [(&str, &str); 2] = [("argv", "command"), ("session", "fetch")];
 const LAUNCHER_FIELDS: [(&str, Kind); 9] = [
     ("command", Kind::Command),
     ("cwd", Kind::Text),
@@ -59,7 +59,7 @@ impl Checker<'_> {
         let checked = match (kind, &value.json) {
             (Kind::Bool | Kind::BoolOr(_) | Kind::BoolOrList, Json::Bool(found)) => Some(json!(found)),
             (Kind::Integer { min, max }, Json::Number(number)) => {
-                let found = number.as_u64().or_else(|| number.as_f64().and_then(whole));
+                let found = number.as_u64().or_else(|| number.as_f64().and_then(whole_number));
                 found.filter(|found| (min..=max).contains(found)).map(|found| json!(found))
             }
             (Kind::Amount, Json::Number(found)) => {
@@ -75,8 +75,8 @@ impl Checker<'_> {
             (Kind::TextList | Kind::ChoiceOrList(_) | Kind::BoolOrList, Json::List(items)) => {
                 return self.list(kind, value, items, is_line);
             }
-            (Kind::InnerPlaceList, Json::List(items)) => {
-                return self.list(kind, value, items, is_inner_place);
+            (Kind::ProjectPathList, Json::List(items)) => {
+                return self.list(kind, value, items, is_project_path);
             }
             (Kind::ToolNames, Json::List(items)) => {
                 let declared = self.list(kind, value, items, |text| {
@@ -92,8 +92,8 @@ impl Checker<'_> {
             (Kind::DeniedTools, Json::List(items)) => {
                 return self.list(kind, value, items, is_line).map(|names| pi_names(&names, denied_names));
             }
-            (Kind::PlaceList, Json::List(items)) => return self.list(kind, value, items, is_place),
-            (Kind::AllowedList, Json::List(items)) => return self.allowed(value, items),
+            (Kind::PathList, Json::List(items)) => return self.list(kind, value, items, is_path),
+            (Kind::AllowedList, Json::List(items)) => return self.allowed_list(value, items),
             (Kind::Command, Json::List(items)) if !items.is_empty() => {
                 return self.list(kind, value, items, is_argument);
             }
@@ -112,15 +112,15 @@ impl Checker<'_> {
         items: &[Located],
         fits: fn(&str) -> bool,
     ) -> Result<Value, Mistake> {
-        self.at_most(value, items.len())?;
+        self.check_count(value, items.len())?;
         let texts = items.iter().map(|item| match &item.json {
             Json::Text(text) if fits(text) => Ok(json!(text)),
-            _ => self.holds(item, &expected(kind)),
+            _ => self.wrong_item(item, &expected(kind)),
         });
         texts.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
-    fn allowed(&self, value: &Located, items: &[Located]) -> Result<Value, Mistake> {
+    fn allowed_list(&self, value: &Located, items: &[Located]) -> Result<Value, Mistake> {
         for item in items {
             if let Json::Text(text) = &item.json
                 && let Err(wrong) = check_allowed(text)
@@ -132,7 +132,7 @@ impl Checker<'_> {
     }
 
     fn environment(&self, value: &Located, members: &[Member]) -> Result<Value, Mistake> {
-        self.at_most(value, members.len())?;
+        self.check_count(value, members.len())?;
         let mut variables = Map::new();
         for Member { name, name_at, value } in members {
             let shown = quoted(name);
@@ -142,7 +142,7 @@ impl Checker<'_> {
             }
             let is_name = !name.is_empty() && !name.contains(|c: char| c == '=' || c.is_control());
             let Json::Text(text) = &value.json else {
-                return self.holds(value, &format!("a text for {shown}"));
+                return self.wrong_item(value, &format!("a text for {shown}"));
             };
             if !is_name || text.contains('\0') || text.len() > MAX_TEXT_BYTES {
                 let expected = format!("a name without `=` and at most {MAX_TEXT_BYTES} bytes without NUL");
@@ -157,7 +157,7 @@ impl Checker<'_> {
         for item in items {
             if let Json::Text(text) = &item.json {
                 let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
-                if NEVER_LSP.contains(&plain.to_ascii_lowercase().as_str()) {
+                if FORBIDDEN_LSP_ACTIONS.contains(&plain.to_ascii_lowercase().as_str()) {
                     let why = "which a child may never use; expected actions that only read";
                     return self.mistake(item.at, format!("names {}, {why}", quoted(text)));
                 }
@@ -171,7 +171,7 @@ impl Checker<'_> {
     }
 
     fn launchers(&self, value: &Located, members: &[Member]) -> Result<Value, Mistake> {
-        self.at_most(value, members.len())?;
+        self.check_count(value, members.len())?;
         let mut launchers = Map::new();
         for member in members {
             if launchers.contains_key(&member.name) {
@@ -213,16 +213,18 @@ impl Checker<'_> {
             };
             let field = Checker { path: &path };
             let checked = field.value(*kind, value)?;
-            let places: Vec<&str> = PLACEHOLDERS
+            let placeholders: Vec<&str> = PLACEHOLDERS
                 .into_iter()
-                .filter(|place| PLACED.iter().all(|(only, its)| only != place || its == name))
+                .filter(|placeholder| {
+                    FIELD_PLACEHOLDERS.iter().all(|(only, field)| only != placeholder || field == name)
+                })
                 .collect();
-            if let Some(unknown) = unknown_placeholder(&checked, &places) {
-                let expected = listed(&places);
+            if let Some(unknown) = unknown_placeholder(&checked, &placeholders) {
+                let expected = listed(&placeholders);
                 let what = format!("has the placeholder `{{{unknown}}}`; expected one of {expected}");
                 return field.mistake(value.at, what);
             }
-            if let Some(wrong) = wrong_word(name, &checked) {
+            if let Some(wrong) = launcher_mistake(name, &checked) {
                 return field.mistake(value.at, wrong);
             }
             launcher.insert(name.clone(), checked);
@@ -237,7 +239,7 @@ impl Checker<'_> {
         Ok(Value::Object(launcher))
     }
 
-    fn at_most(&self, value: &Located, items: usize) -> Result<(), Mistake> {
+    fn check_count(&self, value: &Located, items: usize) -> Result<(), Mistake> {
         if items <= MAX_ITEMS {
             return Ok(());
         }
@@ -248,7 +250,7 @@ impl Checker<'_> {
         self.mistake(value.at, format!("is {}; expected {expected}", shown(&value.json)))
     }
 
-    fn holds<T>(&self, item: &Located, expected: &str) -> Result<T, Mistake> {
+    fn wrong_item<T>(&self, item: &Located, expected: &str) -> Result<T, Mistake> {
         self.mistake(item.at, format!("contains {}; expected {expected}", shown(&item.json)))
     }
 
@@ -270,11 +272,11 @@ fn expected(kind: Kind) -> String {
         Kind::Shortcut => "a key as pi spells it, such as `alt+g`, `ctrl+shift+b` or `f8`, or `none`",
         Kind::TextList | Kind::LspActions | Kind::AllowedTools | Kind::DeniedTools => "a list of names",
         Kind::AllowedList => "a list of exact values and of rules such as `rule:jwt`",
-        Kind::PlaceList => "a list of paths that begin with `/` or `~/`",
+        Kind::PathList => "a list of paths that begin with `/` or `~/`",
         Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
         Kind::Environment => "an object of names and texts",
         Kind::Launchers => "an object of launchers by name",
-        Kind::InnerPlaceList => "a list of paths within a project, such as \".claude/agents\"",
+        Kind::ProjectPathList => "a list of paths within a project, such as \".claude/agents\"",
         Kind::ToolNames => "a list of plain tool names, such as [\"read\", \"grep\"], or `mcp__server__*`",
         Kind::BoolOrList => "`true`, `false` or a list of names",
     };
@@ -283,7 +285,7 @@ fn expected(kind: Kind) -> String {
 
 /// Returns the mistake in a launcher's field that the check of its kind does not find. Programs are looked up in PATH
 /// or given as an absolute path, because a relative path could start a program of the project.
-fn wrong_word(field: &str, value: &Value) -> Option<String> {
+fn launcher_mistake(field: &str, value: &Value) -> Option<String> {
     let words: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
     let is_variable = |name: &&&str| {
         let mut chars = name.chars();
@@ -306,14 +308,14 @@ fn wrong_word(field: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a `{placeholder}` in a launcher's text that is not in `places`, if there is one.
-fn unknown_placeholder(value: &Value, places: &[&str]) -> Option<String> {
+/// Returns a `{placeholder}` in a launcher's text that is not in `placeholders`, if there is one.
+fn unknown_placeholder(value: &Value, placeholders: &[&str]) -> Option<String> {
     match value {
-        Value::Array(items) => items.iter().find_map(|item| unknown_placeholder(item, places)),
+        Value::Array(items) => items.iter().find_map(|item| unknown_placeholder(item, placeholders)),
         Value::String(text) => text.split('{').skip(1).find_map(|rest| {
             let (word, _) = rest.split_once('}')?;
             let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            (is_word && !places.contains(&word)).then(|| word.to_owned())
+            (is_word && !placeholders.contains(&word)).then(|| word.to_owned())
         }),
         _ => None,
     }
@@ -340,11 +342,11 @@ fn is_line(text: &str) -> bool {
     is_seen && !text.trim().is_empty() && text.len() <= MAX_TEXT_BYTES
 }
 
-fn is_place(text: &str) -> bool {
+fn is_path(text: &str) -> bool {
     is_line(text) && (text.starts_with('/') || text.starts_with("~/"))
 }
 
-fn is_inner_place(text: &str) -> bool {
+fn is_project_path(text: &str) -> bool {
     let parts = || text.split('/');
     is_line(text)
         && parts().all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains('\\'))
@@ -366,7 +368,7 @@ fn is_argument(text: &str) -> bool {
 }
 
 /// Converts a whole number, even if it is written as `1000.0` or `1e3`.
-fn whole(number: f64) -> Option<u64> {
+fn whole_number(number: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

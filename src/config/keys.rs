@@ -32,7 +32,7 @@ pub(super) enum Kind {
     /// A list of non-empty texts.
     TextList,
     /// A list of absolute paths and of paths below the home directory, `~/…`.
-    PlaceList,
+    PathList,
     /// A list of exact values and of rules of the sanitizer, `rule:NAME`.
     AllowedList,
     /// A program and its arguments: a list of texts with at least one entry.
@@ -46,7 +46,7 @@ pub(super) enum Kind {
     /// Launchers by name.
     Launchers,
     /// A list of paths within a project.
-    InnerPlaceList,
+    ProjectPathList,
     /// A list of tool names, as an agent file has them.
     ToolNames,
     /// A list of names and patterns of tools that are allowed.
@@ -140,7 +140,7 @@ const fn setting(path: &'static str, kind: Kind, default: &'static str, project:
 pub(super) const KEYS: &[Key] = {
     use Kind::{
         AllowedList, AllowedTools, Amount, Bool, BoolOr, Choice, ChoiceOrList, Command, DeniedTools,
-        Environment, InnerPlaceList, Integer, Launchers, LspActions, PlaceList, Shortcut, Text, TextList,
+        Environment, Integer, Launchers, LspActions, PathList, ProjectPathList, Shortcut, Text, TextList,
     };
     use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
     &[
@@ -160,8 +160,8 @@ pub(super) const KEYS: &[Key] = {
         ),
         setting("projectAgentPolicy", Choice(ProjectAgentPolicy::TEXTS), r#""confirm""#, Later),
         setting("nonInteractivePolicy", Choice(NonInteractivePolicy::TEXTS), r#""deny""#, Later),
-        setting("agentDirs", PlaceList, "[]", Never),
-        setting("projectAgentDirs", InnerPlaceList, "[]", Never),
+        setting("agentDirs", PathList, "[]", Never),
+        setting("projectAgentDirs", ProjectPathList, "[]", Never),
         setting("injectDelegationPolicy", Bool, "true", Never),
         setting("output.maxBytes", Integer { min: 256, max: 16 << 20 }, "51200", Smaller),
         setting("output.maxTotalBytes", Integer { min: 256, max: 64 << 20 }, "524288", Smaller),
@@ -187,11 +187,11 @@ pub(super) const KEYS: &[Key] = {
         setting("sandbox.network", Choice(Network::TEXTS), r#""on""#, Later),
         setting(
             "sandbox.hidden",
-            PlaceList,
+            PathList,
             r#"["~/.ssh","~/.aws","~/.gnupg","~/.config/gh","~/.netrc"]"#,
             More,
         ),
-        setting("sandbox.writable", PlaceList, "[]", Never),
+        setting("sandbox.writable", PathList, "[]", Never),
         setting("sandbox.env", TextList, "[]", Fewer),
         setting("sanitize.homePaths", Choice(HomePaths::TEXTS), r#""own""#, Never),
         setting("sanitize.allow", AllowedList, "[]", Never),
@@ -227,7 +227,7 @@ pub(super) const KEYS: &[Key] = {
         setting("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         setting("quotaBytes", COUNT, "1073741824", Never),
         setting("snapshot.maxBytes", COUNT, "268435456", Never),
-        setting("isolation.copy", InnerPlaceList, "[]", Never),
+        setting("isolation.copy", ProjectPathList, "[]", Never),
         setting("isolation.setup", Text, "null", Never),
         setting("isolation.setupTimeoutMs", Integer { min: 1000, max: MAX_MS }, "600000", Smaller),
         setting("launchers", Launchers, "{}", Never),
@@ -238,7 +238,7 @@ pub(super) const KEYS: &[Key] = {
 /// The group whose members are agents by name, and `*`: each an object with the keys of [`AGENT_KEYS`].
 pub(super) const AGENTS: &str = "agents";
 /// The settings of an agent from a project's files: a member that no file can name.
-pub(super) const OF_PROJECT: &str = "project";
+pub(super) const PROJECT_MEMBER: &str = "project";
 
 /// The keys of one agent, relative to `agents.NAME`. Absent keys leave the agent file unchanged.
 pub(super) const AGENT_KEYS: &[Key] = {
@@ -319,13 +319,13 @@ impl Values {
     /// Returns the value of an agent's key, or `Null` if it has none.
     pub(super) fn of_agent(&self, agent: &str, origin: Origin, path: &str) -> &Value {
         let own = &self.json[AGENTS][agent];
-        if origin == Origin::Project { &own[OF_PROJECT][path] } else { &own[path] }
+        if origin == Origin::Project { &own[PROJECT_MEMBER][path] } else { &own[path] }
     }
 
     /// `value` must have passed the check of this key.
     pub(super) fn set_of_agent(&mut self, agent: &str, origin: Origin, path: &str, value: Value) {
         let own = &mut self.json[AGENTS][agent];
-        let own = if origin == Origin::Project { &mut own[OF_PROJECT] } else { own };
+        let own = if origin == Origin::Project { &mut own[PROJECT_MEMBER] } else { own };
         own[path] = value;
     }
 

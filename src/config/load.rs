@@ -91,7 +91,7 @@ pub struct LoadedConfig {
 impl LoadedConfig {
     /// Creates the result for a configuration that could not be read at all, with the reason.
     #[must_use]
-    pub fn unread(why: String) -> Self {
+    pub fn unreadable(why: String) -> Self {
         let broken = Diagnostic::new(READ_FAILED, why, None, None);
         let diagnostics = vec![broken.clone()];
         let config = Config::default();

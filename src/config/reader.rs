@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         let mut found = None;
         for member in members {
             if member.name != ROOT {
-                self.outside(member);
+                self.member_outside(member);
             } else if found.is_some() {
                 self.duplicate(ROOT, true, member.name_at);
             } else {
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Handles a member next to `subagents`.
-    fn outside(&mut self, member: &Member) {
+    fn member_outside(&mut self, member: &Member) {
         let hint = if key(&member.name).is_some() || is_group(&member.name) || member.name == AGENTS {
             format!("; it belongs inside `{ROOT}`")
         } else {
@@ -308,9 +308,9 @@ impl<'a> Reader<'a> {
             [(agent, Origin::Project), (agent, Origin::User), (ALL, Origin::Project), (ALL, Origin::User)];
         let current = stated.into_iter().map(|(agent, origin)| self.values.of_agent(agent, origin, key.path));
         let current = current.into_iter().find(|value| !value.is_null()).cloned().unwrap_or_default();
-        let taken = self.tightened(key, path, &current, checked, value);
-        if let Some(taken) = taken {
-            self.values.set_of_agent(agent, Origin::Project, key.path, taken);
+        let accepted = self.tightened(key, path, &current, checked, value);
+        if let Some(accepted) = accepted {
+            self.values.set_of_agent(agent, Origin::Project, key.path, accepted);
         }
     }
 
@@ -342,10 +342,10 @@ impl<'a> Reader<'a> {
         value: &Located,
     ) -> Option<Value> {
         match tighten(key, current, checked) {
-            Tightened::Whole(taken) => Some(taken),
-            Tightened::Partly(taken, why) => {
+            Tightened::Whole(accepted) => Some(accepted),
+            Tightened::Partly(accepted, why) => {
                 self.report(PROJECT_REFUSED, value.at, format!("{} is reduced: {why}", quoted(path)));
-                Some(taken)
+                Some(accepted)
             }
             Tightened::Refused(why) => {
                 let message = format!("{} is {} and is ignored: {why}", quoted(path), shown(&value.json));
@@ -384,8 +384,8 @@ impl<'a> Reader<'a> {
             return self.values.set(key.path, checked);
         }
         let current = self.values.of_key(key.path).clone();
-        if let Some(taken) = self.tightened(key, key.path, &current, checked, value) {
-            self.values.set(key.path, taken);
+        if let Some(accepted) = self.tightened(key, key.path, &current, checked, value) {
+            self.values.set(key.path, accepted);
         }
     }
 

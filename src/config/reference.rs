@@ -13,7 +13,7 @@ const UPDATE: &str = "UPDATE_DOCS";
 
 /// Returns the page with updated cells in its tables of keys. A table of keys has `Key` as its first header. A cell
 /// below an unknown header stays unchanged.
-fn renewed(page: &str, keys: &[Key]) -> Result<String, String> {
+fn updated_page(page: &str, keys: &[Key]) -> Result<String, String> {
     let mut columns: Option<Vec<&str>> = None;
     let mut seen = Vec::new();
     let mut lines = Vec::new();
@@ -86,33 +86,33 @@ fn default(key: &Key) -> String {
         Value::Number(number) => number.to_string(),
         Value::Array(list) if list.is_empty() => "none".to_owned(),
         Value::Object(members) if members.is_empty() => "none".to_owned(),
-        Value::Array(list) => words(list.iter().map(|entry| entry.as_str().unwrap_or_default())),
-        Value::String(text) => words([text.as_str()]),
-        other => words([other.to_string().as_str()]),
+        Value::Array(list) => code_list(list.iter().map(|entry| entry.as_str().unwrap_or_default())),
+        Value::String(text) => code_list([text.as_str()]),
+        other => code_list([other.to_string().as_str()]),
     }
 }
 
 fn values(key: &Key) -> String {
     let text = match key.kind {
-        Kind::Bool => words(["true", "false"]),
-        Kind::BoolOr(word) => words([word, "true", "false"]),
+        Kind::Bool => code_list(["true", "false"]),
+        Kind::BoolOr(word) => code_list([word, "true", "false"]),
         Kind::Integer { min, max: MAX_EXACT } => format!("{min} or more"),
         Kind::Integer { min, max } => format!("{min}–{max}"),
         Kind::Amount => "an amount".to_owned(),
-        Kind::Choice(choices) => words(choices.iter().copied()),
+        Kind::Choice(choices) => code_list(choices.iter().copied()),
         Kind::Text => "a text".to_owned(),
         Kind::Shortcut => "a key".to_owned(),
         Kind::TextList => "a list of texts".to_owned(),
-        Kind::PlaceList => "a list of paths".to_owned(),
+        Kind::PathList => "a list of paths".to_owned(),
         Kind::AllowedList => "a list of texts and `rule:NAME`".to_owned(),
         Kind::Command => "a program and its arguments, a list".to_owned(),
         Kind::Environment => "variables and their values".to_owned(),
         Kind::LspActions => "a list of actions".to_owned(),
-        Kind::ChoiceOrList(choices) => format!("{}, or a list of texts", words(choices.iter().copied())),
+        Kind::ChoiceOrList(choices) => format!("{}, or a list of texts", code_list(choices.iter().copied())),
         Kind::Launchers => "launchers by name".to_owned(),
-        Kind::InnerPlaceList => "a list of paths within a project".to_owned(),
+        Kind::ProjectPathList => "a list of paths within a project".to_owned(),
         Kind::ToolNames | Kind::AllowedTools | Kind::DeniedTools => "a list of tools".to_owned(),
-        Kind::BoolOrList => format!("{}, or a list of names", words(["true", "false"])),
+        Kind::BoolOrList => format!("{}, or a list of names", code_list(["true", "false"])),
     };
     // If a key has no default, as those of single agents, 0 has another meaning, and its last cell explains it.
     let has_limit = key.project == Tighten::SmallerLimit && key.default != "null";
@@ -131,7 +131,7 @@ fn project(key: &Key) -> &'static str {
     }
 }
 
-fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+fn code_list<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" ")
 }
 
@@ -139,12 +139,12 @@ fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 fn check(name: &str, keys: &[Key]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
     let page = fs::read_to_string(&path).expect("the page exists").replace("\r\n", "\n");
-    let renewed = renewed(&page, keys).unwrap_or_else(|why| panic!("docs/{name}: {why}"));
+    let updated = updated_page(&page, keys).unwrap_or_else(|why| panic!("docs/{name}: {why}"));
     if std::env::var_os(UPDATE).is_some() {
-        fs::write(&path, renewed).expect("the page can be written");
+        fs::write(&path, updated).expect("the page can be written");
         return;
     }
-    let stale = page.lines().zip(renewed.lines()).find(|(is, should)| is != should);
+    let stale = page.lines().zip(updated.lines()).find(|(is, should)| is != should);
     assert_eq!(
         stale, None,
         "docs/{name} is stale: run `{UPDATE}=1 cargo test --no-default-features --lib config::reference`"
@@ -165,13 +165,13 @@ fn the_page_of_the_agents_has_every_key_of_an_agent_as_it_is() {
 fn a_wrong_cell_is_corrected_and_a_wrong_row_is_reported() {
     let keys = &KEYS[..1];
     let page = |row: &str| format!("| Key | Default | In a project | |\n|---|---|---|---|\n{row}");
-    let renewed = |row: &str| renewed(&page(row), keys);
+    let update = |row: &str| updated_page(&page(row), keys);
     let right = "| `enabled` | `true` | only `false` | what it is for |\n";
-    assert_eq!(renewed("| `enabled` | 7 |  | what it is for |\n"), Ok(page(right)));
-    assert_eq!(renewed("| `enabled` | | | what it is for\n"), Ok(page(right)), "without the last bar");
-    assert_eq!(renewed("| `enable` | | | |\n"), Err("`enable` is no key".to_owned()));
-    assert!(renewed("| `enabled` | what it is for |\n").is_err_and(|why| why.contains("has 2 cells")));
-    assert!(renewed("| `enabled` | | | |\n").is_err_and(|why| why.contains("does not describe")));
-    assert!(renewed("").is_err_and(|why| why.starts_with("`enabled` has no row")));
-    assert!(renewed(&right.repeat(2)).is_err_and(|why| why == "`enabled` has 2 rows"));
+    assert_eq!(update("| `enabled` | 7 |  | what it is for |\n"), Ok(page(right)));
+    assert_eq!(update("| `enabled` | | | what it is for\n"), Ok(page(right)), "without the last bar");
+    assert_eq!(update("| `enable` | | | |\n"), Err("`enable` is no key".to_owned()));
+    assert!(update("| `enabled` | what it is for |\n").is_err_and(|why| why.contains("has 2 cells")));
+    assert!(update("| `enabled` | | | |\n").is_err_and(|why| why.contains("does not describe")));
+    assert!(update("").is_err_and(|why| why.starts_with("`enabled` has no row")));
+    assert!(update(&right.repeat(2)).is_err_and(|why| why == "`enabled` has 2 rows"));
 }

@@ -227,24 +227,24 @@ pub struct OutputLimits {
 impl OutputLimits {
     /// Returns the limits of a single answer.
     #[must_use]
-    pub fn one(self) -> TruncateLimits {
+    pub fn single(self) -> TruncateLimits {
         TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
     }
 
     /// Returns the limits of each of `count` answers in one text: the limits of a single answer, unless the whole would
     /// be too large.
     #[must_use]
-    pub fn each_of(self, count: usize) -> TruncateLimits {
+    pub fn per_answer(self, count: usize) -> TruncateLimits {
         let share = if count > 1 { self.max_total_bytes / count } else { self.max_bytes };
-        TruncateLimits { max_bytes: self.max_bytes.min(share).max(1), ..self.one() }
+        TruncateLimits { max_bytes: self.max_bytes.min(share).max(1), ..self.single() }
     }
 
     /// Returns the limits of a text with `count` answers, at least those of one answer. Lines limit each answer and
     /// never their sum.
     #[must_use]
-    pub fn all_of(self, count: usize) -> TruncateLimits {
+    pub fn total(self, count: usize) -> TruncateLimits {
         if count <= 1 {
-            return self.one();
+            return self.single();
         }
         TruncateLimits { max_bytes: self.max_total_bytes.max(self.max_bytes), max_lines: usize::MAX }
     }
@@ -492,7 +492,7 @@ text_enum! {
     /// The treatment of interrupted background runs when their session is opened again.
     pub enum OnRestart {
         /// Their ends are delivered.
-        Tell = "tell",
+        Notify = "tell",
         /// The user is also asked whether they are resumed.
         Ask = "ask",
         /// They are also resumed.

@@ -8,7 +8,7 @@ pub(super) const NO_KEY: &str = "none";
 const MODIFIERS: [&str; 4] = ["ctrl", "shift", "alt", "super"];
 
 /// The keys that are not a letter, digit or symbol.
-const NAMED: [&str; 30] = [
+const NAMED_KEYS: [&str; 30] = [
     "escape",
     "esc",
     "enter",
@@ -50,7 +50,7 @@ pub(super) fn is_shortcut(text: &str) -> bool {
     let is_modified = modifiers
         .is_none_or(|names| names.split('+').all(|name| MODIFIERS.contains(&name) && seen.insert(name)));
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && byte != b'"';
-    let is_key = NAMED.contains(&key) || matches!(key.as_bytes(), [byte] if is_plain(*byte));
+    let is_key = NAMED_KEYS.contains(&key) || matches!(key.as_bytes(), [byte] if is_plain(*byte));
     text == NO_KEY || (is_modified && is_key)
 }
 

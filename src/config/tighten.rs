@@ -75,24 +75,24 @@ fn intersection(current: &Value, wanted: Value) -> Tightened {
     let current = items(current);
     let wanted = items(&wanted);
     let covered = |item: &Value, by: &[Value]| by.iter().any(|pattern| covers(pattern, item));
-    let (mut kept, outside): (Vec<Value>, Vec<Value>) =
+    let (mut allowed_items, outside): (Vec<Value>, Vec<Value>) =
         wanted.iter().cloned().partition(|item| covered(item, &current));
     for item in &current {
-        if covered(item, &wanted) && !kept.contains(item) {
-            kept.push(item.clone());
+        if covered(item, &wanted) && !allowed_items.contains(item) {
+            allowed_items.push(item.clone());
         }
     }
     let outside: Vec<Value> =
         outside.into_iter().filter(|item| !current.iter().any(|known| covers(item, known))).collect();
     if outside.is_empty() {
-        return Tightened::Whole(Value::Array(kept));
+        return Tightened::Whole(Value::Array(allowed_items));
     }
     let why = format!(
         "a project file may only remove entries; {} is not among {}",
         Value::Array(outside),
         Value::Array(current)
     );
-    Tightened::Partly(Value::Array(kept), why)
+    Tightened::Partly(Value::Array(allowed_items), why)
 }
 
 fn items(list: &Value) -> Vec<Value> {
@@ -185,7 +185,7 @@ mod tests {
         let key = key("tools.allow").expect("the key exists");
         let found = tighten(key, &json!(["read", "grep"]), json!(["read", "bash"]));
         assert!(
-            matches!(&found, Tightened::Partly(kept, why) if *kept == json!(["read"]) && why.contains("bash"))
+            matches!(&found, Tightened::Partly(allowed_items, why) if *allowed_items == json!(["read"]) && why.contains("bash"))
         );
     }
 }

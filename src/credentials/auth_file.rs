@@ -12,7 +12,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::{Map, Value, json};
 
-use super::lock::{AuthLock, PATIENCE};
+use super::lock::{AuthLock, LOCK_TIMEOUT};
 use super::token::Token;
 use crate::files::{open, private};
 use crate::text::STRICT;
@@ -20,9 +20,9 @@ use crate::text::STRICT;
 /// The maximum size of a credentials file, in bytes. Real files have a few kilobytes.
 pub(super) const MAX_CREDENTIALS: u64 = 1024 * 1024;
 /// The maximum number of attempts to read a text that parses. After that, the last text counts.
-const READS: usize = 3;
+const READ_ATTEMPTS: usize = 3;
 /// The pause between two reads, which is longer than pi takes to write the file.
-const BETWEEN_READS: Duration = Duration::from_millis(20);
+const READ_INTERVAL: Duration = Duration::from_millis(20);
 /// The extended attribute with the access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 /// The buffer size for the names of a file's extended attributes, in bytes. Linux allows no more.
@@ -42,7 +42,7 @@ impl Credentials {
     /// Parses the bytes of a file. An empty file has no credentials. Returns `None` if the bytes are not a JSON
     /// object, or are nested deeper than `serde_json` allows.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        let text = without_mark(std::str::from_utf8(bytes).ok()?);
+        let text = without_byte_order_mark(std::str::from_utf8(bytes).ok()?);
         if text.is_empty() {
             return Some(Self::default());
         }
@@ -54,8 +54,9 @@ impl Credentials {
 
     /// Removes the entries that `keep` rejects, and returns the remaining entries and the removed providers.
     pub(super) fn split(self, keep: impl Fn(&Value) -> bool) -> (Self, Vec<String>) {
-        let (kept, removed): (Map<_, _>, Map<_, _>) = self.0.into_iter().partition(|(_, entry)| keep(entry));
-        (Self(kept), removed.into_iter().map(|(provider, _)| provider).collect())
+        let (remaining, removed): (Map<_, _>, Map<_, _>) =
+            self.0.into_iter().partition(|(_, entry)| keep(entry));
+        (Self(remaining), removed.into_iter().map(|(provider, _)| provider).collect())
     }
 
     /// Creates credentials with one key for each provider.
@@ -101,13 +102,13 @@ pub(super) fn read_credentials(auth: &Path) -> io::Result<Vec<u8>> {
 /// Reads credentials that are completely written. pi empties the file before it writes it, so this reads under pi's
 /// lock. If the lock is not available, it repeats the read a few times until the text parses.
 pub(super) fn read_settled(auth: &Path) -> io::Result<Vec<u8>> {
-    let _lock = AuthLock::acquire(auth, PATIENCE);
-    for _ in 0..READS {
+    let _lock = AuthLock::acquire(auth, LOCK_TIMEOUT);
+    for _ in 0..READ_ATTEMPTS {
         let bytes = read_credentials(auth)?;
         if !bytes.is_empty() && Credentials::parse(&bytes).is_some() {
             return Ok(bytes);
         }
-        std::thread::sleep(BETWEEN_READS);
+        std::thread::sleep(READ_INTERVAL);
     }
     read_credentials(auth)
 }
@@ -116,14 +117,14 @@ pub(super) fn read_settled(auth: &Path) -> io::Result<Vec<u8>> {
 /// twice, because then it is unclear which one pi reads.
 pub(super) fn with_token(bytes: &[u8], provider: &str, token: &Token) -> Option<String> {
     let whole = std::str::from_utf8(bytes).ok()?;
-    let text = without_mark(whole);
+    let text = without_byte_order_mark(whole);
     let mark = whole.len() - text.len();
     let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).ok()?;
     let Ast::Object(entries) = parsed.value? else { return None };
-    let Ast::Object(entry) = only(&entries.properties, provider)? else { return None };
+    let Ast::Object(entry) = unique_member(&entries.properties, provider)? else { return None };
     let mut edits = Vec::new();
     for (name, value) in token.members() {
-        let old = only(&entry.properties, name)?;
+        let old = unique_member(&entry.properties, name)?;
         edits.push((mark + old.start()..mark + old.end(), value.to_string()));
     }
     edits.sort_unstable_by_key(|(range, _)| range.start);
@@ -134,14 +135,14 @@ pub(super) fn with_token(bytes: &[u8], provider: &str, token: &Token) -> Option<
     Some(text)
 }
 
-fn only<'a, 'text>(members: &'a [ObjectProp<'text>], name: &str) -> Option<&'a Ast<'text>> {
+fn unique_member<'a, 'text>(members: &'a [ObjectProp<'text>], name: &str) -> Option<&'a Ast<'text>> {
     let mut found = members.iter().filter(|member| member.name.as_str() == name);
     let first = found.next()?;
     found.next().is_none().then_some(&first.value)
 }
 
 /// Strips a byte order mark, as pi does.
-fn without_mark(text: &str) -> &str {
+fn without_byte_order_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
@@ -151,10 +152,10 @@ pub(super) fn replace(path: &Path, old: &[u8], new: &[u8]) -> io::Result<()> {
     let found = fs::metadata(path)?;
     if is_plain(path, &found) {
         // The temporary file ends in `.tmp`, so no private agent directory copies or links it.
-        let beside = private::beside(path, new)?;
-        if copy_ownership(beside.as_file(), &found).is_ok() {
-            beside.as_file().sync_data()?;
-            beside.persist(path)?;
+        let temporary = private::write_temporary(path, new)?;
+        if copy_ownership(temporary.as_file(), &found).is_ok() {
+            temporary.as_file().sync_data()?;
+            temporary.persist(path)?;
             return Ok(());
         }
     }

@@ -111,7 +111,7 @@ impl PrivateAgentDir {
         let original = real.join(name);
         let own = self.path.join(name);
         let content = match treatment(name.as_os_str()) {
-            Treatment::LeaveOut => return Ok(()),
+            Treatment::Omit => return Ok(()),
             Treatment::Link => return symlink(&original, &own).map_err(FileError::at(&own)),
             Treatment::Copy(content) => content,
         };

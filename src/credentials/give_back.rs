@@ -42,7 +42,7 @@ pub enum Refused {
     Token(#[from] UnusableToken),
     /// The user's entry has changed since it was copied.
     #[error("the user's own entry has changed in the meantime")]
-    Overtaken,
+    EntryChanged,
 }
 
 /// The user's file could not be read, locked or written. It is unchanged.
@@ -73,7 +73,7 @@ impl PrivateAgentDir {
     /// - The `oauth` entry has not changed since it was copied.
     /// - The copied token is due now.
     /// - The new `expires` is later.
-    /// - This process holds pi's own lock. It waits for the lock for at most `patience`.
+    /// - This process holds pi's own lock. It waits for the lock for at most `timeout`.
     ///
     /// Every other byte of the user's file stays.
     ///
@@ -84,9 +84,9 @@ impl PrivateAgentDir {
     /// # Errors
     ///
     /// Returns an error if the user's file cannot be locked, read or written. The file is then unchanged.
-    pub fn give_back(&self, provider: &str, patience: Duration) -> Result<GiveBack, GiveBackError> {
+    pub fn give_back(&self, provider: &str, timeout: Duration) -> Result<GiveBack, GiveBackError> {
         match self.token_of_child(provider) {
-            Ok(Some(token)) => self.hand_over(provider, &token, patience),
+            Ok(Some(token)) => self.write_back(provider, &token, timeout),
             Ok(None) => Ok(GiveBack::Unchanged),
             Err(refused) => Ok(GiveBack::Refused(refused)),
         }
@@ -110,15 +110,15 @@ impl PrivateAgentDir {
         Ok(Some(Token::following(copied, entry, now)?))
     }
 
-    fn hand_over(
+    fn write_back(
         &self,
         provider: &str,
         token: &Token,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<GiveBack, GiveBackError> {
         let (auth, copied) = self.origin(provider);
-        let lock = match AuthLock::acquire(auth, patience) {
-            Err(error) if is_missing(&error) => return Ok(GiveBack::Refused(Refused::Overtaken)),
+        let lock = match AuthLock::acquire(auth, timeout) {
+            Err(error) if is_missing(&error) => return Ok(GiveBack::Refused(Refused::EntryChanged)),
             lock => lock?,
         };
         let failed = |source| GiveBackError::Io { path: lock.file().to_owned(), source };
@@ -126,12 +126,12 @@ impl PrivateAgentDir {
         let current = Credentials::parse(&bytes);
         let entry = current.as_ref().and_then(|current| current.entry(provider));
         if entry != copied.entry(provider) {
-            return Ok(GiveBack::Refused(Refused::Overtaken));
+            return Ok(GiveBack::Refused(Refused::EntryChanged));
         }
         let Some(text) = with_token(&bytes, provider, token) else {
-            return Ok(GiveBack::Refused(Refused::Overtaken));
+            return Ok(GiveBack::Refused(Refused::EntryChanged));
         };
-        if !lock.is_ours() {
+        if !lock.is_valid() {
             return Err(GiveBackError::LockLost(lock.file().to_owned()));
         }
         replace(lock.file(), &bytes, text.as_bytes()).map_err(failed)?;

@@ -14,7 +14,7 @@ pub(super) enum Treatment {
     /// A link to the original, because pi only reads it.
     Link,
     /// No entry.
-    LeaveOut,
+    Omit,
 }
 
 /// The kind of a copied file.
@@ -55,7 +55,7 @@ pub(super) fn treatment(name: &OsStr) -> Treatment {
         "keybindings.json" | "models.json" | "models-store.json" | "trust.json" => {
             Treatment::Copy(Content::Plain)
         }
-        _ if MIGRATED.contains(&name) || RESERVED.contains(&name) || is_unread(name) => Treatment::LeaveOut,
+        _ if MIGRATED.contains(&name) || RESERVED.contains(&name) || is_unread(name) => Treatment::Omit,
         _ => Treatment::Link,
     }
 }
@@ -94,7 +94,7 @@ mod tests {
             "oauth.json",
             "tmp",
         ] {
-            assert_eq!(treatment(OsStr::new(name)), Treatment::LeaveOut, "{name}");
+            assert_eq!(treatment(OsStr::new(name)), Treatment::Omit, "{name}");
         }
     }
 }

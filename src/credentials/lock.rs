@@ -13,9 +13,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The time after which a holder that has not renewed its lock counts as dead. This is pi's own value; pi renews twice
 /// within this time.
-const STALE: Duration = Duration::from_secs(30);
+const STALE_AFTER: Duration = Duration::from_secs(30);
 /// The maximum waiting time for the lock. It equals pi's, and is long enough to take over the lock of a dead holder.
-pub(super) const PATIENCE: Duration = Duration::from_secs(35);
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(35);
 /// The time during which the lock counts as ours. The lock is never renewed, and a pi that waits without yielding takes
 /// over locks after ten seconds.
 const VALIDITY: Duration = Duration::from_secs(5);
@@ -50,17 +50,17 @@ pub struct AuthLock {
 }
 
 impl AuthLock {
-    /// Acquires the lock, waiting for at most `patience`. Never takes over a lock that its holder still renews.
+    /// Acquires the lock, waiting for at most `timeout`. Never takes over a lock that its holder still renews.
     ///
     /// # Errors
     ///
     /// Returns an error if the file does not exist, if its directory cannot be written, or if another process holds
     /// the lock the whole time.
-    pub fn acquire(auth: &Path, patience: Duration) -> Result<Self, LockError> {
+    pub fn acquire(auth: &Path, timeout: Duration) -> Result<Self, LockError> {
         let missing = |source| LockError::Io { path: auth.to_owned(), source };
         let file = fs::canonicalize(auth).map_err(missing)?;
         let named = std::path::absolute(auth).map_err(missing)?;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         let mut pause = FIRST_PAUSE;
         loop {
             match Self::attempt(&file, &named) {
@@ -80,9 +80,9 @@ impl AuthLock {
     /// Takes both locks or none, so that a waiting process holds no lock.
     fn attempt(file: &Path, named: &Path) -> Result<Self, LockError> {
         let since = Instant::now();
-        let mut directories = vec![LockDirectory::take(&beside(file))?];
+        let mut directories = vec![LockDirectory::take(&lock_path(file))?];
         if file != named {
-            match LockDirectory::take(&beside(named)) {
+            match LockDirectory::take(&lock_path(named)) {
                 Ok(lock) => directories.push(lock),
                 // If this process cannot create the lock, pi cannot either.
                 Err(LockError::Io { source, .. }) if is_denied(&source) => (),
@@ -100,12 +100,12 @@ impl AuthLock {
 
     /// Returns true if the lock still excludes other processes. Check this directly before writing.
     #[must_use]
-    pub fn is_ours(&self) -> bool {
-        self.since.elapsed() < VALIDITY && self.directories.iter().all(LockDirectory::is_ours)
+    pub fn is_valid(&self) -> bool {
+        self.since.elapsed() < VALIDITY && self.directories.iter().all(LockDirectory::is_unchanged)
     }
 }
 
-fn beside(file: &Path) -> PathBuf {
+fn lock_path(file: &Path) -> PathBuf {
     let mut lock = file.as_os_str().to_owned();
     lock.push(".lock");
     lock.into()
@@ -137,30 +137,30 @@ struct LockDirectory {
 impl LockDirectory {
     fn take(path: &Path) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
-        let is_taken = |made: &io::Result<()>| {
-            made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+        let already_exists = |created: &io::Result<()>| {
+            created.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
         };
-        let mut made = fs::create_dir(path);
-        if is_taken(&made) {
+        let mut created = fs::create_dir(path);
+        if already_exists(&created) {
             remove_stale(path).map_err(failed)?;
-            made = fs::create_dir(path);
+            created = fs::create_dir(path);
         }
-        if is_taken(&made) {
+        if already_exists(&created) {
             return Err(LockError::Busy(path.to_owned()));
         }
-        made.map_err(failed)?;
+        created.map_err(failed)?;
         let found = fs::symlink_metadata(path).map_err(failed)?;
         Ok(Self { path: path.to_owned(), identity: identity(&found) })
     }
 
-    fn is_ours(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         identity_at(&self.path) == Some(self.identity)
     }
 }
 
 impl Drop for LockDirectory {
     fn drop(&mut self) {
-        if self.is_ours() {
+        if self.is_unchanged() {
             // If this fails, the lock becomes stale and the next process takes it over.
             let _ = fs::remove_dir(&self.path);
         }
@@ -177,7 +177,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     };
     let age = SystemTime::now().duration_since(found.modified()?);
     // A time in the future is not stale: pi sets one to probe the precision of the file system.
-    if age.is_ok_and(|age| age > STALE) && identity_at(path) == Some(identity(&found)) {
+    if age.is_ok_and(|age| age > STALE_AFTER) && identity_at(path) == Some(identity(&found)) {
         match fs::remove_dir(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),

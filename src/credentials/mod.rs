@@ -7,7 +7,7 @@
 //! the checks of `give_back` and `token`.
 //!
 //! ```text
-//! refresh_before_copy ─▶ PrivateAgentDir::create ─▶ lay_over (agent's own credentials) ─▶ the child runs
+//! refresh_before_copy ─▶ PrivateAgentDir::create ─▶ merge_credentials (agent's own credentials) ─▶ the child runs
 //!                                                       user's auth.json ◀─ give_back ◀─┘
 //! ```
 //!

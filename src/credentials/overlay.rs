@@ -14,11 +14,11 @@ use crate::files::FileError;
 use crate::files::private::write_new;
 
 /// The permission bits that a credentials file must not have: any access for group and others.
-const FOR_OTHERS: u32 = 0o077;
+const OTHERS_ACCESS: u32 = 0o077;
 
 impl PrivateAgentDir {
     /// Puts keys over the copied credentials, one for each provider, as pi's `--api-key` does in memory. Call it
-    /// before [`Self::lay_over`], whose entries win over these keys.
+    /// before [`Self::merge_credentials`], whose entries win over these keys.
     ///
     /// # Errors
     ///
@@ -33,12 +33,12 @@ impl PrivateAgentDir {
         Ok(())
     }
 
-    fn write(&self, over: &Credentials) -> Result<(), FileError> {
+    fn write(&self, entries: &Credentials) -> Result<(), FileError> {
         let own = self.path().join(AUTH);
         let failed = FileError::at(&own);
         match fs::remove_file(&own) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
-            _ => write_new(&own, &self.copied.with(over)).map_err(failed),
+            _ => write_new(&own, &self.copied.with(entries)).map_err(failed),
         }
     }
 
@@ -51,24 +51,24 @@ impl PrivateAgentDir {
     /// # Errors
     ///
     /// Returns an error if the copy cannot be written.
-    pub fn lay_over(&mut self, path: &Path) -> Result<(), FileError> {
+    pub fn merge_credentials(&mut self, path: &Path) -> Result<(), FileError> {
         let credentials = match read(path) {
             Ok(credentials) => credentials,
             Err(error) => {
-                self.leave_out(path, error.to_string());
+                self.skip(path, error.to_string());
                 return Ok(());
             }
         };
         let (credentials, refused) = credentials.split(is_credential);
         for provider in refused {
-            self.leave_out(path, format!("its entry for `{provider}` is not a credential that pi accepts"));
+            self.skip(path, format!("its entry for `{provider}` is not a credential that pi accepts"));
         }
         self.write(&credentials)?;
         self.overlay = Some(Overlay { path: path.to_owned(), credentials });
         Ok(())
     }
 
-    fn leave_out(&mut self, path: &Path, reason: String) {
+    fn skip(&mut self, path: &Path, reason: String) {
         self.skipped_files.push((path.to_owned(), reason));
     }
 
@@ -96,34 +96,36 @@ pub fn has_entry(path: &Path, provider: &str) -> bool {
 }
 
 fn read(path: &Path) -> io::Result<Credentials> {
-    let wrong = |words: String| io::Error::new(io::ErrorKind::InvalidData, words);
+    let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
     let found = fs::metadata(path)?;
     if !found.is_file() {
-        return Err(wrong("it is not a regular file".to_owned()));
+        return Err(invalid("it is not a regular file".to_owned()));
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(wrong("it belongs to another user".to_owned()));
+        return Err(invalid("it belongs to another user".to_owned()));
     }
     let mode = found.mode() & 0o777;
-    if mode & FOR_OTHERS != 0 {
-        return Err(wrong(format!(
+    if mode & OTHERS_ACCESS != 0 {
+        return Err(invalid(format!(
             "its mode is {mode:o}; expected 600, so that no other user can access it"
         )));
     }
-    Credentials::parse(&read_settled(path)?).ok_or_else(|| wrong("it is not a JSON object".to_owned()))
+    Credentials::parse(&read_settled(path)?).ok_or_else(|| invalid("it is not a JSON object".to_owned()))
 }
 
 /// Returns true if pi accepts the entry. One invalid entry makes pi reject the whole file.
 fn is_credential(entry: &Value) -> bool {
-    let is_text = |name: &str| entry[name].is_string();
+    let is_string = |name: &str| entry[name].is_string();
     match entry["type"].as_str() {
-        Some("api_key") => entry.get("key").is_none_or(Value::is_string) && has_only_texts(entry.get("env")),
-        Some("oauth") => is_text("access") && is_text("refresh") && entry["expires"].is_number(),
+        Some("api_key") => {
+            entry.get("key").is_none_or(Value::is_string) && has_only_strings(entry.get("env"))
+        }
+        Some("oauth") => is_string("access") && is_string("refresh") && entry["expires"].is_number(),
         _ => false,
     }
 }
 
-fn has_only_texts(env: Option<&Value>) -> bool {
+fn has_only_strings(env: Option<&Value>) -> bool {
     match env {
         None => true,
         Some(Value::Object(values)) => values.values().all(Value::is_string),

@@ -13,7 +13,7 @@ use super::layout::AUTH;
 use super::token::{PI_MARGIN, expires_of, millis};
 
 /// The maximum duration of a refresh. pi waits 30 s for its lock and 15 s for the provider.
-const PATIENCE: Duration = Duration::from_secs(50);
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// Returns true if pi would refresh the user's token for a provider before `until`, because it expires by then or at
 /// most five minutes later. Blocks while it reads a file.
@@ -49,7 +49,7 @@ pub async fn refresh_before_copy<F: Future>(
         return;
     }
     let valid_for = needed.duration_since(now).unwrap_or_default();
-    drop(tokio::time::timeout(PATIENCE, refresh(valid_for)).await);
+    drop(tokio::time::timeout(REFRESH_TIMEOUT, refresh(valid_for)).await);
     *last = expiry().await.map(|expires| LastRefresh { at: millis(now), expires });
 }
 

@@ -20,11 +20,11 @@ const MAX_RUNS: usize = 100_000;
 pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let homeless = layout::runs(&context.agent_dir, None);
     let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
-    let stored = stored(context);
-    let mut all: BTreeSet<PathBuf> = stored.iter().cloned().collect();
+    let recorded_directories = recorded_directories(context);
+    let mut all: BTreeSet<PathBuf> = recorded_directories.iter().cloned().collect();
     all.extend(run_directories(&current));
     let without_session = run_directories(&homeless);
-    let unknown = without_session.iter().filter(|path| !stored.contains(*path)).count();
+    let unknown = without_session.iter().filter(|path| !recorded_directories.contains(*path)).count();
     all.extend(without_session);
     let all: Vec<PathBuf> = all.into_iter().filter(|path| path.is_dir()).collect();
     // The snapshots of runs' trees count too.
@@ -62,18 +62,18 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
 const MAX_NAMED: usize = 5;
 
 /// Reports the private trees that were kept because changes in them were not imported.
-pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
+pub(super) fn unimported_trees(context: &HostContext) -> Option<Check> {
     let snapshots = layout::snapshots(&context.agent_dir);
     let entries = fs::read_dir(layout::private_trees(&context.agent_dir)).into_iter().flatten().flatten();
     // A tree with a record is in use, or its changes are imported when a conversation is opened.
     let is_noted = |name: &std::ffi::OsStr| snapshots.join(name).join(layout::PRIVATE_TREE).exists();
-    let mut kept: Vec<PathBuf> =
+    let mut trees: Vec<PathBuf> =
         entries.filter(|entry| !is_noted(&entry.file_name())).map(|entry| entry.path()).collect();
-    kept.sort();
-    let named: Vec<_> = kept.iter().take(MAX_NAMED).map(|path| format!("`{}`", path.display())).collect();
-    let more = kept.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
+    trees.sort();
+    let named: Vec<_> = trees.iter().take(MAX_NAMED).map(|path| format!("`{}`", path.display())).collect();
+    let more = trees.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
-    let size = figures::bytes(disk_use(&kept).bytes);
+    let size = figures::bytes(disk_use(&trees).bytes);
     let message = format!("kept private trees take up {size}: {}{more}", named.join(", "));
     // The git configuration in these trees is the child's, and can name programs that git runs. So this check runs no
     // git in them, and the hint advises against it.
@@ -81,13 +81,13 @@ pub(super) fn kept_trees(context: &HostContext) -> Option<Check> {
                 `git fetch DIRECTORY/PROJECT \
                 '+refs/*:refs/kept/*'` in your own repository. Do not run git inside them: their \
                 configuration is not yours. Then remove the directory";
-    (!kept.is_empty()).then(|| Check::new("disk", Status::Info, message).hint(hint))
+    (!trees.is_empty()).then(|| Check::new("disk", Status::Info, message).hint(hint))
 }
 
 /// The directories that the store knows. Does not create a store.
-fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
-    let is_there = layout::store(&context.agent_dir).exists();
-    let store = is_there.then(|| store_of(&context.agent_dir)).flatten();
+fn recorded_directories(context: &HostContext) -> BTreeSet<PathBuf> {
+    let exists = layout::store(&context.agent_dir).exists();
+    let store = exists.then(|| store_of(&context.agent_dir)).flatten();
     let directories = store.and_then(|store| store.directories(MAX_RUNS).ok()).unwrap_or_default();
     directories.into_iter().map(|run| PathBuf::from(run.directory)).collect()
 }
@@ -142,7 +142,7 @@ mod tests {
             pi_command: None,
             warden: None,
         };
-        assert_eq!(kept_trees(&context), None);
+        assert_eq!(unimported_trees(&context), None);
         let trees = layout::private_trees(home.path());
         for id in ["00000001.kept-1", "00000002"] {
             fs::create_dir_all(trees.join(id)).expect("the directory is created");
@@ -150,7 +150,7 @@ mod tests {
         let noted = layout::snapshots(home.path()).join("00000002");
         fs::create_dir_all(&noted).expect("the directory is created");
         fs::write(noted.join(layout::PRIVATE_TREE), "{}").expect("the file is written");
-        let check = kept_trees(&context).expect("the check lists the private tree");
+        let check = unimported_trees(&context).expect("the check lists the private tree");
         let size = figures::bytes(disk_use(&[trees.join("00000001.kept-1")]).bytes);
         let expected =
             format!("kept private trees take up {size}: `{}`", trees.join("00000001.kept-1").display());

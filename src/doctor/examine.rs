@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 use super::check::{Check, Status};
-use super::disk::{directories, disk, kept_trees};
+use super::disk::{directories, disk, unimported_trees};
 use super::guards::{sandbox, supervision};
 use super::launchers::launchers;
 use super::names::names;
@@ -72,7 +72,9 @@ async fn examine(
             let files: Vec<String> = found.map(|path| path.to_string()).collect();
             let from = if files.is_empty() { "defaults (no file)".to_owned() } else { files.join(", ") };
             checks.push(Check::new("configuration", Status::Ok, from));
-            checks.extend(loaded.diagnostics.iter().map(|diagnostic| noted("configuration", diagnostic)));
+            checks.extend(
+                loaded.diagnostics.iter().map(|diagnostic| diagnostic_check("configuration", diagnostic)),
+            );
             if !loaded.config.enabled {
                 checks.push(Check::new(
                     "configuration",
@@ -87,7 +89,7 @@ async fn examine(
                 );
                 checks.push(Check::new("configuration", Status::Info, message));
             }
-            checks.extend(left_alone(&loaded.config));
+            checks.extend(redaction_exceptions(&loaded.config));
             loaded.config.clone()
         }
         Err(refusal) => {
@@ -112,7 +114,7 @@ async fn examine(
     checks.extend(directories(context));
     checks.extend(store(context));
     checks.push(disk(context, &config));
-    checks.extend(kept_trees(context));
+    checks.extend(unimported_trees(context));
     checks
 }
 
@@ -125,11 +127,11 @@ pub fn taken_names(cwd: &Path, context: &HostContext) -> Vec<String> {
         return Vec::new();
     }
     let settings = CallSettings::read(cwd, context);
-    let said = checks.into_iter().map(|Check { message, hint, .. }| match hint {
+    let notices = checks.into_iter().map(|Check { message, hint, .. }| match hint {
         Some(hint) => format!("{message}; {hint}"),
         None => message,
     });
-    said.map(|text| settings.sanitizer().clip(&text, MAX_MESSAGE).into_string()).collect()
+    notices.map(|text| settings.sanitizer().clip(&text, MAX_MESSAGE).into_string()).collect()
 }
 
 /// The keys that only this pi has, and how children get them.
@@ -170,7 +172,7 @@ fn log(context: &HostContext) -> Check {
 }
 
 /// Lists the user's exceptions from redaction: rules by name, values by number only.
-fn left_alone(config: &Config) -> Option<Check> {
+fn redaction_exceptions(config: &Config) -> Option<Check> {
     let allowed = Allowed::new(&config.sanitize.allow);
     let values = Some(allowed.value_count()).filter(|count| *count > 0);
     let mut parts: Vec<String> = values.map(|count| counted(count, "exact value")).into_iter().collect();
@@ -179,7 +181,7 @@ fn left_alone(config: &Config) -> Option<Check> {
     (!parts.is_empty()).then(|| Check::new("sanitizer", Status::Info, message))
 }
 
-fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
+fn diagnostic_check(area: &'static str, diagnostic: &Diagnostic) -> Check {
     let status = match diagnostic.severity {
         Severity::Error => Status::Error,
         Severity::Warning => Status::Warning,
@@ -228,14 +230,14 @@ fn agents(listing: &Listing) -> Vec<Check> {
             }
         }
     }
-    let said = |status| {
+    let check_with = |status| {
         move |(finding, agents): (String, Vec<&str>)| {
             Check::new("agents", status, format!("{}: {finding}", agents.join(", ")))
         }
     };
-    checks.extend(models.into_iter().map(said(Status::Warning)));
-    checks.extend(dropped.into_iter().map(said(Status::Info)));
-    checks.extend(listing.diagnostics.iter().map(|diagnostic| noted("agents", diagnostic)));
+    checks.extend(models.into_iter().map(check_with(Status::Warning)));
+    checks.extend(dropped.into_iter().map(check_with(Status::Info)));
+    checks.extend(listing.diagnostics.iter().map(|diagnostic| diagnostic_check("agents", diagnostic)));
     checks
 }
 
@@ -255,7 +257,7 @@ fn permission_hooks(config: &Config, context: &HostContext) -> Check {
     if found.is_empty() {
         return Check::new(AREA, Status::Ok, "none: no extension of yours watches tool calls");
     }
-    let left_out: Vec<String> = match &config.inherit_extensions {
+    let omitted: Vec<String> = match &config.inherit_extensions {
         InheritExtensions::Auto => {
             let message = format!("children without a read-only sandbox load {}", named(&found));
             return Check::new(AREA, Status::Ok, message);
@@ -264,10 +266,10 @@ fn permission_hooks(config: &Config, context: &HostContext) -> Check {
         InheritExtensions::None => found.clone(),
         InheritExtensions::Only(list) => found.iter().filter(|hook| !list.contains(hook)).cloned().collect(),
     };
-    if left_out.is_empty() {
+    if omitted.is_empty() {
         return Check::new(AREA, Status::Ok, format!("every child loads {}", named(&found)));
     }
-    let message = format!("`inheritExtensions` keeps children from loading {}", named(&left_out));
+    let message = format!("`inheritExtensions` keeps children from loading {}", named(&omitted));
     Check::new(AREA, Status::Warning, message)
         .hint("`\"auto\"` makes children that may write load all of them; or list them there")
 }
@@ -276,10 +278,10 @@ fn permission_hooks(config: &Config, context: &HostContext) -> Check {
 fn spares(config: &Config) -> Option<Check> {
     const AREA: &str = "spare children";
     let Spare { count, idle } = config.spare;
-    let most = Some(count).filter(|count| *count > 0)?;
+    let max = Some(count).filter(|count| *count > 0)?;
     let memory = Memory::measure();
     let message = format!(
-        "up to {most} are kept after a run, for {} s each, with up to {} of memory each",
+        "up to {max} are kept after a run, for {} s each, with up to {} of memory each",
         idle.as_secs_f64(),
         figures::bytes(Memory::PER_CHILD)
     );
@@ -312,7 +314,7 @@ async fn child_command(
         capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });
     let env = without_git_variables(&context.env);
     let command = ChildCommand { program: pi.program.clone(), args, cwd, env, guardian };
-    let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
+    let output = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
         Ok(captured) => {
             let why = captured.stderr.trim().to_owned();
@@ -327,8 +329,8 @@ async fn child_command(
             );
         }
     };
-    let stdout = String::from_utf8_lossy(&said.stdout);
-    let printed = PiVersion::line_of(stdout.lines().chain(said.stderr.lines()));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let printed = PiVersion::line_of(stdout.lines().chain(output.stderr.lines()));
     let origin = match pi.origin {
         Origin::Configured => "configured",
         Origin::Host => "the hosting pi",
@@ -351,9 +353,9 @@ mod tests {
     use super::*;
     use crate::run::Host;
 
-    struct Nobody;
+    struct NoUser;
 
-    impl HostCallbacks for Nobody {}
+    impl HostCallbacks for NoUser {}
 
     fn context(agent_dir: PathBuf, pi: &Path) -> HostContext {
         HostContext {
@@ -374,22 +376,22 @@ mod tests {
         let script = root.path().join("pi.sh");
         fs::create_dir(&agent_dir).expect("the directory is created");
         fs::write(&script, "echo 1.6.0").expect("the file is written");
-        let said = async || {
+        let exception_checks = async || {
             let checks = doctor(
                 root.path().to_owned(),
                 Arc::new(context(agent_dir.clone(), &script)),
-                Arc::new(Nobody),
+                Arc::new(NoUser),
             )
             .await;
-            let said = checks.iter().filter(|check| check.message.contains("sanitize.allow"));
-            said.map(|check| (check.status, check.message.clone())).collect::<Vec<_>>()
+            let exception_checks = checks.iter().filter(|check| check.message.contains("sanitize.allow"));
+            exception_checks.map(|check| (check.status, check.message.clone())).collect::<Vec<_>>()
         };
-        assert_eq!(said().await, []);
+        assert_eq!(exception_checks().await, []);
         let config =
             r#"{"subagents": {"sanitize": {"allow": ["example-key-0001", "rule:jwt", "other-key-0002"]}}}"#;
         fs::write(agent_dir.join("subagents.json"), config).expect("the file is written");
         let expected = "`sanitize.allow` exempts from redaction: 2 exact values, what `jwt` finds";
-        assert_eq!(said().await, [(Status::Info, expected.to_owned())]);
+        assert_eq!(exception_checks().await, [(Status::Info, expected.to_owned())]);
     }
 
     /// An interpreter may read files where it starts: `.env`, `bunfig.toml`, `package.json`. A FIFO was opened, and waited
@@ -412,7 +414,7 @@ mod tests {
         .expect("the FIFO is created");
         fs::write(&script, "pwd > \"${0%/*}/cwd\"; echo 1.6.0 >&2").expect("the file is written");
         let context = context(root.path().join("agent"), &script);
-        let checks = doctor(project, Arc::new(context), Arc::new(Nobody)).await;
+        let checks = doctor(project, Arc::new(context), Arc::new(NoUser)).await;
         assert!(checks.iter().any(|check| check.message.starts_with("pi 1.6.0")), "{checks:?}");
         assert_eq!(
             fs::read_to_string(root.path().join("cwd")).expect("the program wrote its directory"),

@@ -67,8 +67,8 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
                 (Mechanism::PidNamespace, pid_namespace.is_ok()),
                 (Mechanism::ToolSandbox, shell.is_some()),
             ];
-            let in_force = layers.iter().filter(|(_, is_there)| *is_there).map(|(layer, _)| layer.as_str());
-            let names: Vec<&str> = [Mechanism::Landlock.as_str()].into_iter().chain(in_force).collect();
+            let active = layers.iter().filter(|(_, is_active)| *is_active).map(|(layer, _)| layer.as_str());
+            let names: Vec<&str> = [Mechanism::Landlock.as_str()].into_iter().chain(active).collect();
             let network = if shell == Some(Network::Off) { ", their shell without network" } else { "" };
             let names = format!("{} (Landlock ABI {version}){network}", names.join(", "));
             if lacks.is_empty() {

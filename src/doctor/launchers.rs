@@ -17,7 +17,7 @@ const AREA: &str = "launcher";
 /// A scheduler may hold the test in its queue. The user waits for this report.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes that the test may print, banners included.
-const BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// Tests all launchers, side by side.
 pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext) -> Vec<Check> {
@@ -66,29 +66,30 @@ async fn test(
     }
     let LauncherTest { command, input, cancel } = launcher.test(&RunId::random(), GUARD, &cwd, context);
     let mut timestamps = OutputTimestamps::start();
-    let said = match capture_observed(command, input, limit, BYTES, |bytes| timestamps.note(bytes)).await {
-        Ok(said) => said,
-        Err(refused) => return error(chain(&refused)),
-    };
-    let has_ended = matches!(said.outcome, Outcome::Exited(_));
+    let output =
+        match capture_observed(command, input, limit, MAX_BYTES, |bytes| timestamps.note(bytes)).await {
+            Ok(output) => output,
+            Err(refused) => return error(chain(&refused)),
+        };
+    let has_ended = matches!(output.outcome, Outcome::Exited(_));
     let cancelled = match cancel.filter(|_| !has_ended) {
         Some(cancel) => run_cancel(name, cancel).await,
         None => Ok(()),
     };
-    let left = cancelled.err().map(|why| format!("; {why}")).unwrap_or_default();
+    let cancel_failure = cancelled.err().map(|why| format!("; {why}")).unwrap_or_default();
     let why = || {
-        let stderr = said.stderr.trim();
-        let why = match &said.outcome {
+        let stderr = output.stderr.trim();
+        let why = match &output.outcome {
             Outcome::HardTimeout { .. } => {
                 format!("it took longer than {} s", limit.as_secs())
             }
             _ if stderr.is_empty() => "it printed no error".to_owned(),
-            _ => return format!("{stderr}{left}"),
+            _ => return format!("{stderr}{cancel_failure}"),
         };
         let stderr = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
-        format!("{why}{stderr}{left}")
+        format!("{why}{stderr}{cancel_failure}")
     };
-    match Configured::parse_answer(&said, &timestamps) {
+    match Configured::parse_answer(&output, &timestamps) {
         None => error(format!("no child was started: {}", why())).hint(
             "it must start `{argv}` with its standard input; if it passes the arguments to a shell, set \
              \"quote\": \"sh\"",
@@ -107,17 +108,17 @@ async fn test(
                 || "no remote `git`, so `isolation: private` is unavailable".to_owned(),
                 |git| format!("remote git {git}"),
             );
-            let held = if has_warden {
+            let lifetime = if has_warden {
                 "end with it"
             } else {
                 "may outlive it, because no working warden of \
                 an npm installation was found on that machine"
             };
-            let reached = shown(reached);
-            let started = shown(started);
+            let reached = format_time(reached);
+            let started = format_time(started);
             let message = format!(
                 "`{name}`: pi {version} with our guard in `{cwd}`; connecting takes {reached}, starting pi \
-                 takes {started}; {git}; a child's remote processes {held}{left}"
+                 takes {started}; {git}; a child's remote processes {lifetime}{cancel_failure}"
             );
             match PiVersion::parse(&version) {
                 _ if !has_ended => Check::new(AREA, Status::Warning, message).hint(format!(
@@ -138,7 +139,7 @@ async fn test(
 
 /// Formats a time. A launcher on a fast network takes less than a tenth of a second, so short times are in
 /// milliseconds.
-fn shown(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     if time.as_secs() == 0 { format!("{} ms", time.as_millis()) } else { figures::duration(time) }
 }
 

@@ -43,9 +43,12 @@ fn check(group: &[&TakenName]) -> Check {
         }
         NameKind::Prompt => ("prompts", format!("{list} {verb} from {from} and not from this package")),
         NameKind::Command => {
-            let ours = group.iter().filter_map(|taken| taken.ours.as_ref());
-            let ours: Vec<String> = ours.map(|name| quoted(&format!("/{name}"))).collect();
-            ("commands", format!("{list} {verb} from {from}, too; this package's is {}", ours.join(", ")))
+            let own_names = group.iter().filter_map(|taken| taken.own_name.as_ref());
+            let own_names: Vec<String> = own_names.map(|name| quoted(&format!("/{name}"))).collect();
+            (
+                "commands",
+                format!("{list} {verb} from {from}, too; this package's is {}", own_names.join(", ")),
+            )
         }
     };
     Check::new(area, Status::Warning, message).hint(remedy(group[0], &paths))
@@ -84,7 +87,7 @@ mod tests {
 
     fn taken(kind: NameKind, name: &str, path: Option<&str>) -> TakenName {
         let path = path.map(str::to_owned);
-        TakenName { kind, name: name.to_owned(), path, package: None, is_named: false, ours: None }
+        TakenName { kind, name: name.to_owned(), path, package: None, is_named: false, own_name: None }
     }
 
     #[test]
@@ -99,7 +102,7 @@ mod tests {
             taken(NameKind::Prompt, "implement", Some("/prompts/implement.md")),
             taken(NameKind::Prompt, "scout-and-plan", Some("/prompts/scout-and-plan.md")),
             TakenName {
-                ours: Some("subagents:2".into()),
+                own_name: Some("subagents:2".into()),
                 ..taken(NameKind::Command, "subagents", Some("/d.ts"))
             },
         ];
@@ -112,9 +115,9 @@ mod tests {
             warden: None,
             host: Host { taken_names, ..Host::default() },
         };
-        let said =
+        let line_of =
             |check: Check| format!("{}: {}; {}", check.area, check.message, check.hint.unwrap_or_default());
-        let found: Vec<String> = names(&context).into_iter().map(said).collect();
+        let found: Vec<String> = names(&context).into_iter().map(line_of).collect();
         assert_eq!(
             found,
             [

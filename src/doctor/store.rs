@@ -81,13 +81,13 @@ mod tests {
     #[test]
     fn a_working_store_is_not_reported_until_it_is_replaced() {
         let root = tempfile::tempdir().expect("a temporary directory is created");
-        let kept = store_of(root.path()).expect("the store is opened");
+        let open_store = store_of(root.path()).expect("the store is opened");
         assert_eq!(checked(root.path()), None);
         let path = layout::store(root.path());
         fs::remove_file(&path).expect("the file is removed");
         fs::create_dir(&path).expect("the directory is created");
         let message = checked(root.path()).expect("the check reports the store");
         assert!(message.ends_with("it is not a regular file"), "{message}");
-        drop(kept);
+        drop(open_store);
     }
 }

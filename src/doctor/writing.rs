@@ -132,8 +132,11 @@ mod tests {
         let mut config = Config { allow_write: AllowWrite::Tree, ..Config::default() };
         let hint = |config: &Config| in_tree(&at.join("home/p"), config, &context)[0].hint.clone();
         let pip = at.join("cache/pip").display().to_string();
-        let says = hint(&config).expect("the check has a hint");
-        assert!(says.ends_with(&format!(r#"["~/.cargo/registry", "~/.npm", "{pip}"] }}"#)), "{says}");
+        let hint_text = hint(&config).expect("the check has a hint");
+        assert!(
+            hint_text.ends_with(&format!(r#"["~/.cargo/registry", "~/.npm", "{pip}"] }}"#)),
+            "{hint_text}"
+        );
         config.sandbox.writable = vec!["~/.cargo/registry".into(), "~/.npm".into(), pip];
         assert_eq!(hint(&config), None);
         config.sandbox.writable.push("~/.missing".into());

@@ -7,7 +7,7 @@ use super::messages::SentMessages;
 use super::noise::{MAX_LINE, Noise};
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
-use super::wire::fast::Fast;
+use super::wire::fast::FastReader;
 use super::wire::names::{EventKind, is_unknown};
 use super::wire::reader::Reader;
 use super::wire::start::{self, Start};
@@ -35,7 +35,7 @@ pub struct Collector {
     last_byte: u8,
     skimmer: Skimmer,
     reader: Reader,
-    fast: Fast,
+    fast: FastReader,
     state: State,
     /// The state at the end of the work, while a further prompt is under way.
     before: Option<Box<State>>,
@@ -90,15 +90,15 @@ impl Collector {
     /// Keeps the newest result that the child submits by this tool: the object `submitted` in the details of its
     /// result.
     #[must_use]
-    pub fn awaiting(mut self, tool: &'static str) -> Self {
-        self.reader.record.submits = Some(tool);
+    pub fn with_submit_tool(mut self, tool: &'static str) -> Self {
+        self.reader.record.submit_tool = Some(tool);
         self
     }
 
     /// Sets the counts of the messages sent to the child, so that the reply to a late message does not replace the
     /// answer.
     #[must_use]
-    pub fn answering(mut self, sent: SentMessages) -> Self {
+    pub fn with_sent_messages(mut self, sent: SentMessages) -> Self {
         self.state.sent = sent;
         self
     }
@@ -106,7 +106,7 @@ impl Collector {
     /// Treats all output up to and including the first occurrence of this line as noise. `None` treats no output as
     /// noise.
     #[must_use]
-    pub fn behind(mut self, line: Option<&'static str>) -> Self {
+    pub fn after_banner(mut self, line: Option<&'static str>) -> Self {
         self.banner_ends = line;
         self
     }
@@ -118,7 +118,7 @@ impl Collector {
         let pieces = self.lines.pieces(chunk);
         for Piece { bytes, ends } in pieces {
             let is_event = self.banner_ends.is_none();
-            if ends && is_event && self.line == Line::Blank && self.known_line(bytes, &mut progress) {
+            if ends && is_event && self.line == Line::Blank && self.read_known_line(bytes, &mut progress) {
                 continue;
             }
             self.read(bytes, ends, &mut progress);
@@ -198,7 +198,7 @@ impl Collector {
     }
 
     /// Tries to read a whole line as a `message_update`.
-    fn known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
+    fn read_known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
         let record = &mut self.reader.record;
         record.update = self.fast.message_update(line, &mut record.delta);
         let is_known = record.update.is_some();
@@ -222,14 +222,14 @@ impl Collector {
     /// Reads part of a line, which may hold several records.
     fn read(&mut self, bytes: &[u8], ends: bool, progress: &mut Progress) {
         if self.undecided.is_empty() {
-            return self.read_on(bytes, ends, progress);
+            return self.read_records(bytes, ends, progress);
         }
         let mut joined = std::mem::take(&mut self.undecided);
         joined.extend_from_slice(bytes);
-        self.read_on(&joined, ends, progress);
+        self.read_records(&joined, ends, progress);
     }
 
-    fn read_on(&mut self, mut bytes: &[u8], ends: bool, progress: &mut Progress) {
+    fn read_records(&mut self, mut bytes: &[u8], ends: bool, progress: &mut Progress) {
         if self.line == Line::Blank {
             bytes = bytes.trim_ascii_start();
             let Some(&first) = bytes.first() else { return };
@@ -241,7 +241,7 @@ impl Collector {
         // The bytes before the end of a banner are not an event.
         while self.banner_ends.is_none() {
             match start::find(bytes, self.line != Line::Noise, ends) {
-                Start::Nowhere => break,
+                Start::NotFound => break,
                 Start::Undecided(at) => {
                     self.take(&bytes[..at]);
                     self.undecided = bytes[at..].to_vec();
@@ -340,7 +340,7 @@ impl Collector {
             Line::Noise => {
                 self.end_late(progress);
                 self.noise.end_line();
-                self.banner_ends = self.banner_ends.filter(|line| !self.noise.last_is(line));
+                self.banner_ends = self.banner_ends.filter(|line| !self.noise.ends_with_line(line));
                 if std::mem::take(&mut self.late.has_counted) {
                     return;
                 }

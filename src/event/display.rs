@@ -106,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_grow_as_json_are_left_out() {
-        for (count, is_kept) in [(1, true), (16 * 1024, false)] {
+    fn arguments_that_grow_as_json_are_omitted() {
+        for (count, is_retained) in [(1, true), (16 * 1024, false)] {
             let args = Value::String("\u{1}".repeat(count));
             let call = DisplayItem::tool_call("bash".to_owned(), args.clone());
-            assert_eq!(call == DisplayItem::ToolCall { name: "bash".to_owned(), args }, is_kept);
+            assert_eq!(call == DisplayItem::ToolCall { name: "bash".to_owned(), args }, is_retained);
         }
     }
 }

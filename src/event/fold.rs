@@ -55,7 +55,7 @@ pub(super) struct State {
     loops: Loops,
     is_settled: bool,
     /// Set if `agent_settled` has reported the end, and no later event has reopened the work.
-    has_said_so: bool,
+    is_end_reported: bool,
     is_compacting: bool,
     /// Set while a turn is under way.
     is_in_turn: bool,
@@ -107,7 +107,7 @@ impl State {
 
     /// Notes that the work continues, so that nothing has settled.
     pub(super) fn reopen(&mut self) {
-        (self.is_settled, self.has_said_so) = (false, false);
+        (self.is_settled, self.is_end_reported) = (false, false);
         (self.is_concluded, self.is_answered) = (false, false);
     }
 
@@ -122,7 +122,7 @@ impl State {
             repeats: self.loops.repeats(),
             running_tools: self.running.len(),
             settled: self.is_settled(),
-            finished: self.is_settled() && self.has_said_so,
+            finished: self.is_settled() && self.is_end_reported,
             model: self.collected.model.as_deref(),
             stop_reason: self.collected.stop_reason.as_ref(),
             streaming: self.is_streaming,
@@ -140,7 +140,7 @@ impl State {
 
     /// Returns true if the work has ended with an answer, and no message that needs another answer is on its way.
     fn is_answered(&self) -> bool {
-        self.is_answered && !self.sent.await_answer(self.messages_read)
+        self.is_answered && !self.sent.has_unread_required(self.messages_read)
     }
 
     fn is_settled(&self) -> bool {
@@ -207,7 +207,7 @@ impl State {
                 !take(&mut self.running).is_empty() || has_message
             }
             EventKind::AgentStart => {
-                (self.is_settled, self.has_said_so) = (false, false);
+                (self.is_settled, self.is_end_reported) = (false, false);
                 self.is_streaming = false;
                 self.announced_pause = None;
                 (self.has_ended, self.messages_ended) = (false, 0);
@@ -224,7 +224,7 @@ impl State {
                 let has_answer =
                     self.answer.is_some() && self.collected.stop_reason == Some(StopReason::Stop);
                 self.is_answered |= (has_answer || self.collected.submitted.is_some())
-                    && !self.sent.await_answer(self.messages_read);
+                    && !self.sent.has_unread_required(self.messages_read);
                 let was_streaming = take(&mut self.is_streaming) || has_message;
                 // Since pi 0.84 the event says if a retry follows, and `agent_settled` ends the work. Earlier versions
                 // do not say so, and announce a retry directly after the event.
@@ -235,7 +235,7 @@ impl State {
                 self.running.clear();
                 self.is_streaming = false;
                 self.is_compacting = false;
-                (self.is_settled, self.has_said_so) = (true, true);
+                (self.is_settled, self.is_end_reported) = (true, true);
                 (self.retry, self.announced_pause) = (None, None);
                 true
             }
@@ -251,7 +251,7 @@ impl State {
             }
             EventKind::UiRequest => {
                 let context = record.control().context();
-                self.asked(record);
+                self.ui_requested(record);
                 self.collected.context = context.or(self.collected.context);
                 context.is_some()
             }
@@ -354,14 +354,14 @@ impl State {
         if has_text {
             self.live.replace(&content.text, is_answer);
         } else if is_answer {
-            self.live.disown();
+            self.live.mark_not_answer();
         }
         if is_answer {
             self.loops = Loops::default();
             // Free the old answer first, so that two answers are never in memory at the same time.
             self.answer = None;
             self.answer = has_text.then(|| take(content).text);
-            self.is_concluded = has_text && self.sent.are_needless(self.messages_read);
+            self.is_concluded = has_text && self.sent.has_only_advisory_unread(self.messages_read);
         }
         self.live.end();
         true
@@ -384,7 +384,7 @@ impl State {
     }
 
     fn retry_started(&mut self, record: &mut Record) -> bool {
-        (self.is_settled, self.has_said_so) = (false, false);
+        (self.is_settled, self.is_end_reported) = (false, false);
         let control = record.control();
         let before = self.collected.retry.take().map_or(0, |retry| retry.attempts);
         let attempts = control
@@ -399,7 +399,7 @@ impl State {
         let now = SystemTime::now();
         self.retry = Some(PendingRetry {
             attempt: attempts,
-            max_attempts: control.max_attempts.and_then(|most| u32::try_from(most).ok()),
+            max_attempts: control.max_attempts.and_then(|max| u32::try_from(max).ok()),
             at: now.checked_add(delay.unwrap_or_default()).unwrap_or(now),
             error: control.retried_error.take(),
         });
@@ -415,7 +415,7 @@ impl State {
         true
     }
 
-    fn asked(&mut self, record: &mut Record) {
+    fn ui_requested(&mut self, record: &mut Record) {
         let Some(question) = record.control().take_question() else { return };
         for dropped in self.questions.push(question) {
             self.dropped_questions.push(dropped.id);

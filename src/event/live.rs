@@ -157,7 +157,7 @@ impl LiveText {
     }
 
     /// Notes that the answer has no text, so that the shown text is not the answer.
-    pub(super) fn disown(&mut self) {
+    pub(super) fn mark_not_answer(&mut self) {
         self.is_answer = false;
     }
 }

@@ -12,31 +12,31 @@ pub struct SentMessages(Arc<Counts>);
 struct Counts {
     sent: AtomicU64,
     /// The number of the newest message that the run needs an answer to.
-    needed: AtomicU64,
+    newest_required: AtomicU64,
 }
 
 impl SentMessages {
     /// Counts a message that the run needs an answer to: a prompt, or a message of the caller.
-    pub fn needed(&self) {
+    pub fn count_required(&self) {
         let number = self.0.sent.fetch_add(1, Ordering::Relaxed) + 1;
-        self.0.needed.fetch_max(number, Ordering::Relaxed);
+        self.0.newest_required.fetch_max(number, Ordering::Relaxed);
     }
 
     /// Counts a message that the host sends by itself. If it arrives too late for the answer, the answer is the result.
-    pub fn advisory(&self) {
+    pub fn count_advisory(&self) {
         self.0.sent.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns true if a child that has read this many messages has unread ones that need an answer. The first message
     /// is the task and was read.
-    pub(super) fn await_answer(&self, read: u64) -> bool {
-        self.0.needed.load(Ordering::Relaxed) > read.max(1)
+    pub(super) fn has_unread_required(&self, read: u64) -> bool {
+        self.0.newest_required.load(Ordering::Relaxed) > read.max(1)
     }
 
     /// Returns true if a child that has read this many messages has unread ones, and none of them needs an answer.
-    pub(super) fn are_needless(&self, read: u64) -> bool {
+    pub(super) fn has_only_advisory_unread(&self, read: u64) -> bool {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        load(&self.0.needed) <= read && read < load(&self.0.sent)
+        load(&self.0.newest_required) <= read && read < load(&self.0.sent)
     }
 }
 
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn only_advice_after_the_answer_needs_no_reply() {
         let sent = SentMessages::default();
-        sent.needed();
-        assert!(!sent.are_needless(0), "an unread prompt needs a reply");
-        assert!(!sent.are_needless(1), "a prompt without advice needs a reply");
-        sent.advisory();
-        assert!(sent.are_needless(1));
-        assert!(!sent.are_needless(2), "advice before the answer needs a reply");
-        sent.needed();
-        assert!(!sent.are_needless(1), "a message after the advice needs a reply");
-        assert!(!sent.are_needless(3));
+        sent.count_required();
+        assert!(!sent.has_only_advisory_unread(0), "an unread prompt needs a reply");
+        assert!(!sent.has_only_advisory_unread(1), "a prompt without advice needs a reply");
+        sent.count_advisory();
+        assert!(sent.has_only_advisory_unread(1));
+        assert!(!sent.has_only_advisory_unread(2), "advice before the answer needs a reply");
+        sent.count_required();
+        assert!(!sent.has_only_advisory_unread(1), "a message after the advice needs a reply");
+        assert!(!sent.has_only_advisory_unread(3));
     }
 }

@@ -13,29 +13,30 @@ impl Measured for String {
     }
 }
 
-/// The newest items that were pushed and not taken yet: at most `MOST` items with `MOST_BYTES` together. A single item
+/// The newest items that were pushed and not taken yet: at most `MAX_ITEMS` items with `MAX_BYTES` together. A single item
 /// may have any size.
 #[derive(Debug, Clone)]
-pub(super) struct Newest<T, const MOST: usize, const MOST_BYTES: usize> {
+pub(super) struct Newest<T, const MAX_ITEMS: usize, const MAX_BYTES: usize> {
     /// Oldest first.
     pub(super) items: Vec<T>,
     sizes: Vec<usize>,
 }
 
-impl<T, const MOST: usize, const MOST_BYTES: usize> Default for Newest<T, MOST, MOST_BYTES> {
+impl<T, const MAX_ITEMS: usize, const MAX_BYTES: usize> Default for Newest<T, MAX_ITEMS, MAX_BYTES> {
     fn default() -> Self {
         Self { items: Vec::new(), sizes: Vec::new() }
     }
 }
 
-impl<T: Measured, const MOST: usize, const MOST_BYTES: usize> Newest<T, MOST, MOST_BYTES> {
+impl<T: Measured, const MAX_ITEMS: usize, const MAX_BYTES: usize> Newest<T, MAX_ITEMS, MAX_BYTES> {
     /// Adds an item and returns the older items that it displaced.
     pub(super) fn push(&mut self, item: T) -> Vec<T> {
         self.sizes.push(item.bytes());
         self.items.push(item);
         let mut bytes: usize = self.sizes.iter().sum();
         let mut surplus = 0;
-        while self.items.len() - surplus > 1 && (self.items.len() - surplus > MOST || bytes > MOST_BYTES) {
+        while self.items.len() - surplus > 1 && (self.items.len() - surplus > MAX_ITEMS || bytes > MAX_BYTES)
+        {
             bytes -= self.sizes[surplus];
             surplus += 1;
         }

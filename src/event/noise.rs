@@ -49,7 +49,7 @@ impl Noise {
     }
 
     /// Returns true if the newest line is this one.
-    pub(super) fn last_is(&self, line: &str) -> bool {
+    pub(super) fn ends_with_line(&self, line: &str) -> bool {
         let before = self.text.view().strip_suffix('\n').and_then(|text| text.strip_suffix(line));
         before.is_some_and(|before| before.is_empty() || before.ends_with('\n'))
     }

@@ -10,7 +10,7 @@ use time::format_description::well_known::Rfc3339;
 /// The maximum waiting time. Longer times count as this time.
 const MAX_DELAY: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 /// The time after which a run tries again if the provider names none.
-const UNNAMED_DELAY: Duration = Duration::from_secs(15 * 60);
+const DEFAULT_DELAY: Duration = Duration::from_secs(15 * 60);
 /// A bare number beyond this many seconds is a date, not a delay.
 const MAX_BARE_SECONDS: f64 = 31.0 * 86_400.0;
 
@@ -34,11 +34,11 @@ impl RateLimit {
         if !names_quota && !IS_RATE_LIMIT.is_match(error) {
             return None;
         }
-        let named = told_delay(error).max(time_until_reset(error, SystemTime::now()));
+        let named = named_delay(error).max(time_until_reset(error, SystemTime::now()));
         let is_quota = named.map_or(names_quota, |delay| delay > Self::LONGEST_PAUSE)
             || known.is_some_and(|delay| delay > Self::LONGEST_PAUSE);
-        let unnamed = (is_quota && named.is_none()).then_some(UNNAMED_DELAY);
-        let delay = named.max(known).max(unnamed)?.min(MAX_DELAY);
+        let default = (is_quota && named.is_none()).then_some(DEFAULT_DELAY);
+        let delay = named.max(known).max(default)?.min(MAX_DELAY);
         (!delay.is_zero()).then_some(Self { is_quota, delay })
     }
 }
@@ -100,7 +100,7 @@ static BEFORE_DELAY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns the longest waiting time that an error names.
-fn told_delay(error: &str) -> Option<Duration> {
+fn named_delay(error: &str) -> Option<Duration> {
     let delays = BEFORE_DELAY.captures_iter(error).filter_map(|found| {
         let whole = found.get(0)?;
         let bare = match found.name("unit") {

@@ -40,7 +40,7 @@ impl StopReason {
     /// Returns true if no tool call of the message is executed: the message was cut short, or the last call may be
     /// incomplete.
     #[must_use]
-    pub fn drops_calls(&self) -> bool {
+    pub fn discards_tool_calls(&self) -> bool {
         self.is_failure() || *self == Self::Length
     }
 

@@ -37,7 +37,7 @@ pub enum Entry {
     Other,
 }
 
-fn too_many(limit: usize) -> io::Error {
+fn too_many_error(limit: usize) -> io::Error {
     io::Error::other(format!("a directory has more than {limit} entries"))
 }
 
@@ -71,7 +71,7 @@ impl Directory {
     ///
     /// If a link or a non-directory is there, or `path` leads upwards.
     pub fn below(&self, path: &Path) -> io::Result<Self> {
-        path.components().try_fold(self.again()?, |directory, part| match part {
+        path.components().try_fold(self.try_clone()?, |directory, part| match part {
             Component::Normal(name) => match directory.entry(name)? {
                 Entry::Directory(inner) => Ok(inner),
                 _ => Err(io::ErrorKind::NotADirectory.into()),
@@ -108,7 +108,7 @@ impl Directory {
         Ok(Self(openat(CWD, path, flags, Mode::empty())?))
     }
 
-    fn again(&self) -> io::Result<Self> {
+    fn try_clone(&self) -> io::Result<Self> {
         Ok(Self(self.0.try_clone()?))
     }
 
@@ -125,19 +125,19 @@ impl Directory {
     ///
     /// If nothing is there, or it cannot be opened.
     pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
-        let mut looked = self.look_once(name);
+        let mut opened = self.open_once(name);
         for _ in 1..ATTEMPTS {
-            match looked {
+            match opened {
                 // It is of another kind by now.
                 Err(Errno::INVAL | Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => {}
-                looked => return Ok(looked?),
+                opened => return Ok(opened?),
             }
-            looked = self.look_once(name);
+            opened = self.open_once(name);
         }
-        Ok(looked?)
+        Ok(opened?)
     }
 
-    fn look_once(&self, name: &OsStr) -> Result<Entry, Errno> {
+    fn open_once(&self, name: &OsStr) -> Result<Entry, Errno> {
         let found = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let open = |more| openat(&self.0, name, flags | more, Mode::empty());
@@ -173,7 +173,7 @@ impl Directory {
                 names.push(name);
             }
             if names.len() > limit {
-                return Err(too_many(limit));
+                return Err(too_many_error(limit));
             }
         }
         Ok(names)
@@ -191,7 +191,7 @@ impl Directory {
         if path.is_dir() { Ok(Self(path.to_owned())) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    fn again(&self) -> io::Result<Self> {
+    fn try_clone(&self) -> io::Result<Self> {
         Ok(Self(self.0.clone()))
     }
 
@@ -230,7 +230,7 @@ impl Directory {
             .take(limit.saturating_add(1))
             .map(|entry| Ok(entry?.file_name()))
             .collect::<io::Result<_>>()?;
-        if names.len() > limit { Err(too_many(limit)) } else { Ok(names) }
+        if names.len() > limit { Err(too_many_error(limit)) } else { Ok(names) }
     }
 }
 

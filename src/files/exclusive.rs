@@ -25,17 +25,17 @@ const ATTEMPTS: usize = 64;
 const WRITE_ONLY: u32 = 0o200;
 
 /// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
-/// unless `make` is set.
-pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
+/// unless `create` is set.
+pub(crate) fn lock(path: &Path, create: bool) -> io::Result<Option<File>> {
     for _ in 0..ATTEMPTS {
-        let file = open(path, make)?;
+        let file = open(path, create)?;
         if !try_lock(&file)? {
             return Ok(None);
         }
-        let ours = file.metadata()?;
+        let opened = file.metadata()?;
         // A lock on a file that was removed or replaced while we opened it excludes no other process.
         match fs::symlink_metadata(path) {
-            Ok(found) if (found.dev(), found.ino()) == (ours.dev(), ours.ino()) => return Ok(Some(file)),
+            Ok(found) if (found.dev(), found.ino()) == (opened.dev(), opened.ino()) => return Ok(Some(file)),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),
         }
@@ -45,13 +45,13 @@ pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
 
 /// Returns true if a process of ours has locked the file. An open file that is only read is not locked. A missing file is an
 /// error.
-pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_path_locked(path: &Path) -> io::Result<bool> {
     is_locked(&open(path, false)?)
 }
 
-fn open(path: &Path, make: bool) -> io::Result<File> {
+fn open(path: &Path, create: bool) -> io::Result<File> {
     let mut options = File::options();
-    owned::open(path, options.write(true).create(make).mode(WRITE_ONLY))
+    owned::open(path, options.write(true).create(create).mode(WRITE_ONLY))
 }
 
 /// Removes a locked file, then unlocks it. In this order, a process that opens it in between can see that it was removed.

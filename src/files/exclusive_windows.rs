@@ -13,9 +13,9 @@ const SHARING_VIOLATION: i32 = 32;
 const ACCESS_DENIED: i32 = 5;
 
 /// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
-/// unless `make` is set.
-pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
-    match OpenOptions::new().read(true).write(true).create(make).share_mode(0).open(path) {
+/// unless `create` is set.
+pub(crate) fn lock(path: &Path, create: bool) -> io::Result<Option<File>> {
+    match OpenOptions::new().read(true).write(true).create(create).share_mode(0).open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if matches!(error.raw_os_error(), Some(SHARING_VIOLATION | ACCESS_DENIED)) => Ok(None),
         Err(error) => Err(error),
@@ -23,8 +23,8 @@ pub(crate) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
 }
 
 /// Returns true if a process has locked the file. A missing file is an error.
-pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
-    lock(path, false).map(|taken| taken.is_none())
+pub(crate) fn is_path_locked(path: &Path) -> io::Result<bool> {
+    lock(path, false).map(|lock| lock.is_none())
 }
 
 /// Removes a locked file. It must be closed first; if another process locks it in between, it stays.

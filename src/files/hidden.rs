@@ -76,7 +76,7 @@ impl Hidden {
     /// If a link is there, or if [`Self::regular`] fails.
     pub fn no_follow(&self, path: &Path) -> io::Result<File> {
         let file = self.opened(path, open::regular_no_follow)?;
-        if open::is_real(&file, path)? { Ok(file) } else { Err(linked()) }
+        if open::is_real(&file, path)? { Ok(file) } else { Err(link_error()) }
     }
 
     /// The path is taken from the open file: a child may exchange a directory of `path` with a link between any two steps.
@@ -97,7 +97,7 @@ impl Hidden {
 }
 
 /// The error for a link where none may be.
-fn linked() -> io::Error {
+fn link_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "a symbolic link leads to it")
 }
 

@@ -31,8 +31,8 @@ pub const LOCK: &str = "run.lock";
 /// Returns the parent of a conversation's run directories: next to its session file, or in the agent directory if it has none.
 #[must_use]
 pub fn runs(agent_dir: &Path, session_file: Option<&Path>) -> PathBuf {
-    let beside = session_file.and_then(|file| Some(file.parent()?.join(file.file_stem()?)));
-    beside.unwrap_or_else(|| agent_dir.join(SUBAGENTS).join("runs"))
+    let sibling = session_file.and_then(|file| Some(file.parent()?.join(file.file_stem()?)));
+    sibling.unwrap_or_else(|| agent_dir.join(SUBAGENTS).join("runs"))
 }
 
 /// The database of this user's runs.

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 /// Neither waits for the other end of a FIFO nor makes a terminal our controlling one.
 #[cfg(unix)]
-const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const SAFE_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// The file systems of the kernel's own files, from `linux/magic.h`: proc, sysfs, debugfs, tracefs, securityfs,
 /// cgroup, cgroup2, bpf.
@@ -38,13 +38,13 @@ const KERNEL: [rustix::fs::FsWord; 8] = [
 pub fn regular(path: &Path) -> io::Result<File> {
     // Looked at first, because opening a device may have effects of its own.
     if !std::fs::metadata(path)?.is_file() {
-        return Err(not_regular());
+        return Err(not_regular_error());
     }
     #[cfg(unix)]
-    let file = openat(CWD, path, OFlags::RDONLY | CAREFUL, Mode::empty())?.into();
+    let file = openat(CWD, path, OFlags::RDONLY | SAFE_FLAGS, Mode::empty())?.into();
     #[cfg(not(unix))]
     let file = File::open(path)?;
-    only_regular(file)
+    require_regular(file)
 }
 
 /// Opens a regular file for reading that a project has brought. Follows links. On Unix the file and a link to it must
@@ -67,9 +67,9 @@ pub fn of_project(path: &Path) -> io::Result<File> {
 /// or root. The link may lead to a file of ours. Always false on systems without Unix owners.
 #[must_use]
 pub fn is_placed_by_others(path: &Path) -> bool {
-    let look = |path: &Path| std::fs::symlink_metadata(path).ok();
-    let link = path.parent().and_then(look).filter(Metadata::is_symlink);
-    link.into_iter().chain(look(path)).any(|found| !is_trusted(&found))
+    let metadata = |path: &Path| std::fs::symlink_metadata(path).ok();
+    let link = path.parent().and_then(metadata).filter(Metadata::is_symlink);
+    link.into_iter().chain(metadata(path)).any(|found| !is_trusted(&found))
 }
 
 /// Returns true if a file or directory belongs to this user or to root. Always true on systems without Unix owners.
@@ -101,7 +101,7 @@ pub fn regular_no_follow(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     return regular_no_follow_at(CWD, path);
     #[cfg(not(unix))]
-    only_regular(File::open(path)?)
+    require_regular(File::open(path)?)
 }
 
 /// Opens a regular file in `directory` for reading. Refuses a link in its place.
@@ -111,8 +111,8 @@ pub fn regular_no_follow(path: &Path) -> io::Result<File> {
 /// If it cannot be opened, or is not a regular file.
 #[cfg(unix)]
 pub fn regular_no_follow_at(directory: impl AsFd, path: impl AsRef<Path>) -> io::Result<File> {
-    let flags = OFlags::RDONLY | CAREFUL | OFlags::NOFOLLOW;
-    only_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
+    let flags = OFlags::RDONLY | SAFE_FLAGS | OFlags::NOFOLLOW;
+    require_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
 }
 
 /// Returns the path of an open file without links, as the kernel knows it, even if `path` was replaced. A removed file has a path
@@ -150,35 +150,35 @@ pub fn is_real<T>(_file: T, _path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Reads a whole file. One of more than `most` bytes is an error; it is never cut.
+/// Reads a whole file. One of more than `limit` bytes is an error; it is never cut.
 ///
 /// # Errors
 ///
 /// If it cannot be read, or is larger.
-pub fn read(file: File, most: u64) -> io::Result<Vec<u8>> {
+pub fn read(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let is_larger = file.metadata()?.len() > most;
+    let is_larger = file.metadata()?.len() > limit;
     // It may grow during the read.
-    if is_larger || file.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
-        return Err(too_large(most));
+    if is_larger || file.take(limit + 1).read_to_end(&mut bytes)? as u64 > limit {
+        return Err(too_large_error(limit));
     }
     Ok(bytes)
 }
 
-fn too_large(most: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))
+fn too_large_error(limit: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes"))
 }
 
-/// Copies a whole file. A file of more than `most` bytes is an error, and the copy stops there.
+/// Copies a whole file. A file of more than `limit` bytes is an error, and the copy stops there.
 ///
 /// # Errors
 ///
 /// If it cannot be copied, or is larger.
-pub fn copy(source: File, target: &mut File, most: u64) -> io::Result<()> {
-    let is_larger = source.metadata()?.len() > most;
+pub fn copy(source: File, target: &mut File, limit: u64) -> io::Result<()> {
+    let is_larger = source.metadata()?.len() > limit;
     // It may grow while it is copied.
-    if is_larger || io::copy(&mut source.take(most + 1), target)? > most {
-        return Err(too_large(most));
+    if is_larger || io::copy(&mut source.take(limit + 1), target)? > limit {
+        return Err(too_large_error(limit));
     }
     Ok(())
 }
@@ -199,16 +199,16 @@ pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
         options,
-        (CAREFUL | OFlags::NOFOLLOW).bits().cast_signed(),
+        (SAFE_FLAGS | OFlags::NOFOLLOW).bits().cast_signed(),
     );
     options
 }
 
-fn only_regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() && !is_of_kernel(&file)? { Ok(file) } else { Err(not_regular()) }
+fn require_regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() && !is_of_kernel(&file)? { Ok(file) } else { Err(not_regular_error()) }
 }
 
-fn not_regular() -> io::Error {
+fn not_regular_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 

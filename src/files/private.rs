@@ -46,7 +46,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 ///
 /// If the file cannot be written. Nothing remains.
-pub fn beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+pub fn write_temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
     prefix.push(".");
@@ -113,11 +113,11 @@ mod tests {
         write(&directory.join("written"), b"one").expect("the file is written");
         write_new(&directory.join("fresh"), b"one").expect("the file is written");
         assert!(write_new(&directory.join("fresh"), b"two").is_err());
-        beside(&directory.join("moved"), b"one")
+        write_temporary(&directory.join("moved"), b"one")
             .expect("the file is written")
             .persist(directory.join("moved"))
             .expect("the file is persisted");
-        drop(beside(&directory.join("dropped"), b"one").expect("the file is written"));
+        drop(write_temporary(&directory.join("dropped"), b"one").expect("the file is written"));
         let mut modes: Vec<(String, u32)> = fs::read_dir(&directory)
             .expect("the directory is readable")
             .map(|entry| entry.expect("the entry is readable"))

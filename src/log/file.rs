@@ -14,8 +14,8 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Files in the directory of logs, of this and of earlier processes: at most 128 MiB.
 const MAX_FILES: usize = 32;
 /// The extension of a log, and of its previous file that was full.
-const ENDING: &str = "log";
-const FULL: &str = "full.log";
+const EXTENSION: &str = "log";
+const FULL_EXTENSION: &str = "full.log";
 
 /// Bytes of a timestamp up to the seconds.
 const SECONDS: usize = "1970-01-01T00:00:00".len();
@@ -46,7 +46,7 @@ impl LogFile {
         keep_newest(directory, MAX_FILES - 1)?;
         // The time to the second, without colons, which not every system has in names.
         let time = timestamp(OffsetDateTime::now_utc()).replace(':', "-");
-        let path = directory.join(format!("{}-{pid}.{ENDING}", &time[..SECONDS]));
+        let path = directory.join(format!("{}-{pid}.{EXTENSION}", &time[..SECONDS]));
         Self::open(path, header, MAX_BYTES)
     }
 
@@ -64,7 +64,7 @@ impl LogFile {
     /// Appends a line. A full file is renamed, which replaces the previous full file, and a new file is started.
     pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
         if self.written + line.len() as u64 >= self.max_bytes {
-            fs::rename(&self.path, self.path.with_extension(FULL))?;
+            fs::rename(&self.path, self.path.with_extension(FULL_EXTENSION))?;
             *self = Self::open(self.path.clone(), self.header.clone(), self.max_bytes)?;
         }
         self.write(line)
@@ -79,15 +79,15 @@ impl LogFile {
     }
 }
 
-/// Removes the logs with the oldest last line until `most` are left.
-fn keep_newest(directory: &Path, most: usize) -> io::Result<()> {
+/// Removes the logs with the oldest last line until `limit` are left.
+fn keep_newest(directory: &Path, limit: usize) -> io::Result<()> {
     let mut logs: Vec<(SystemTime, PathBuf)> = fs::read_dir(directory)?
         .flatten()
-        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == ENDING))
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == EXTENSION))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     logs.sort_unstable();
-    let surplus = logs.len().saturating_sub(most);
+    let surplus = logs.len().saturating_sub(limit);
     for (_, path) in logs.into_iter().take(surplus) {
         // Another process may have removed it.
         let _ = fs::remove_file(path);

@@ -32,7 +32,7 @@ const LEVELS: [(&str, LevelFilter); 6] = [
 /// If a directive is wrong; the text names it and lists the valid names.
 pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
     let mut targets = Targets::new();
-    let mut most = LevelFilter::OFF;
+    let mut max_level = LevelFilter::OFF;
     for directive in filter.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
         let (part, level) = match directive.split_once('=') {
             Some((part, level)) => (Some(known_part(part.trim())?), known_level(level.trim())?),
@@ -43,13 +43,13 @@ pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
                 Err(_) => (Some(known_part(directive)?), LevelFilter::TRACE),
             },
         };
-        most = most.max(level);
+        max_level = max_level.max(level);
         targets = match part {
             Some(part) => targets.with_target(part, level),
             None => targets.with_default(level),
         };
     }
-    Ok((most > LevelFilter::OFF).then_some(targets))
+    Ok((max_level > LevelFilter::OFF).then_some(targets))
 }
 
 fn known_part(name: &str) -> Result<&str, String> {

@@ -282,12 +282,12 @@ object_into_js! { |diagnostic: text::Diagnostic| Diagnostic { severity, code, me
 
 object_into_js! { |tool: agent::ToolSurface| ToolSurface {
     exposure: "model-only",
-    annotations: Tool::parse(tool.name).filter(|tool| tool.reads()),
+    annotations: Tool::parse(tool.name).filter(|tool| tool.is_read_only()),
     name, label, description, prompt_snippet, prompt_guidelines, parameters,
 } }
 
 impl IntoJs<ToolAnnotations> for Tool {
     fn into_js(self) -> ToolAnnotations {
-        ToolAnnotations { read_only_hint: self.reads() }
+        ToolAnnotations { read_only_hint: self.is_read_only() }
     }
 }

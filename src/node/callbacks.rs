@@ -240,7 +240,7 @@ impl run::HostCallbacks for HostCallbacks {
 
     fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
         let asked = Asked::new(self.withdraw.clone());
-        let request = (asked.id, request, self.patience()).into_js();
+        let request = (asked.id, request, self.answer_timeout()).into_js();
         let answer = ask(self.confirm.as_ref(), request);
         Box::pin(async {
             let answer = answer.await;
@@ -259,7 +259,7 @@ impl run::HostCallbacks for HostCallbacks {
                 Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
                 Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
                 Some(_) => run::Answer::Cancelled,
-                None => run::Answer::Nobody,
+                None => run::Answer::NoUser,
             }
         })
     }
@@ -315,8 +315,9 @@ impl IntoJs<Question> for (u32, run::ChildQuestion) {
             QuestionMethod::Select => AnswerKind::Select(&shown.options),
             QuestionMethod::Input | QuestionMethod::Editor => AnswerKind::Written,
         };
-        let words = if is_for_conversation { conversation_question_text } else { question_text };
-        let QuestionText { heading, sentence, choices } = words(label.as_deref(), &agent, &shown.title, kind);
+        let text_of = if is_for_conversation { conversation_question_text } else { question_text };
+        let QuestionText { heading, sentence, choices } =
+            text_of(label.as_deref(), &agent, &shown.title, kind);
         Question {
             id,
             run_id,
@@ -386,14 +387,14 @@ pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>
 /// # Errors
 ///
 /// If it throws, or can no longer be called.
-pub(super) async fn call<Told>(
-    sink: &ThreadsafeFunction<Told, Returned, Told, Status, false, true>,
-    told: Told,
+pub(super) async fn call<Args>(
+    sink: &ThreadsafeFunction<Args, Returned, Args, Status, false, true>,
+    args: Args,
 ) -> napi::Result<Returned>
 where
-    Told: JsValuesTupleIntoVec + Send + 'static,
+    Args: JsValuesTupleIntoVec + Send + 'static,
 {
-    match sink.call_async_catch(told).await {
+    match sink.call_async_catch(args).await {
         // An exception has the status `PendingException`; these two mean that the value has no `then` to call.
         Err(error) if matches!(error.status, Status::InvalidArg | Status::FunctionExpected) => Ok(None),
         called => called,

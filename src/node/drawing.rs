@@ -58,7 +58,7 @@ pub struct Part {
     pub rank: u32,
     /// The number of columns to which it may be cut before another part is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fewest: Option<u32>,
+    pub min_columns: Option<u32>,
     /// The maximum number of lines below the row in which it is shown if the row has no room for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<u32>,
@@ -78,7 +78,7 @@ pub struct Cell {
     /// The content.
     pub span: Span,
     /// Columns at most.
-    pub most: u32,
+    pub max_columns: u32,
     /// Its share of the width: at most the width divided by this number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<u32>,
@@ -113,14 +113,14 @@ pub struct SharedPrefix {
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Fit {
     /// One line: a lead, columns, parts joined by ` · `, and columns at its end.
-    Line { lead: Vec<Span>, cells: Vec<Cell>, parts: Vec<Part>, behind: Vec<Cell> },
+    Line { lead: Vec<Span>, cells: Vec<Cell>, parts: Vec<Part>, trailing: Vec<Cell> },
     /// Parts joined by ` · `, on as many lines as they need, at most `most`.
     Parts {
         parts: Vec<Vec<Span>>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        most: Option<u32>,
+        max_rows: Option<u32>,
     },
-    /// Wrapped text. `label`: a name before it, in a column with the others; `most`: the maximum number of lines;
+    /// Wrapped text. `label`: a name before it, in a column with the others; `maxRows`: the maximum number of lines;
     /// `more`: the text that replaces the other lines, with their number as `{rest}`. If `more` is empty, an ellipsis
     /// replaces them.
     Text {
@@ -129,7 +129,7 @@ pub enum Fit {
         label: Option<Span>,
         spans: Vec<Span>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        most: Option<u32>,
+        max_rows: Option<u32>,
         more: Vec<Span>,
     },
     /// Markdown: all of it, or the given number of its `first` or `last` lines, without blank ones. `more`: the text
@@ -151,29 +151,29 @@ object_into_js! { |row: present::Row| Row { indent, fit } }
 
 object_into_js! { |span: present::Span| Span { text, color, is_bold, is_path, action } }
 
-object_into_js! { |part: present::Part| Part { spans, rank, fewest, below, from, until } }
+object_into_js! { |part: present::Part| Part { spans, rank, min_columns, below, from, until } }
 
-object_into_js! { |cell: present::Cell| Cell { span, most, share, from, is_right, is_growing, shared_prefix } }
+object_into_js! { |cell: present::Cell| Cell { span, max_columns, share, from, is_right, is_growing, shared_prefix } }
 
 object_into_js! { |shared_prefix: present::SharedPrefix| SharedPrefix { shared, end } }
 
 impl IntoJs<Fit> for present::Fit {
     fn into_js(self) -> Fit {
         match self {
-            Self::Line { lead, cells, parts, behind } => Fit::Line {
+            Self::Line { lead, cells, parts, trailing } => Fit::Line {
                 lead: lead.into_js(),
                 cells: cells.into_js(),
                 parts: parts.into_js(),
-                behind: behind.into_js(),
+                trailing: trailing.into_js(),
             },
-            Self::Parts { parts, most } => {
-                Fit::Parts { parts: parts.into_iter().map(IntoJs::into_js).collect(), most }
+            Self::Parts { parts, max_rows } => {
+                Fit::Parts { parts: parts.into_iter().map(IntoJs::into_js).collect(), max_rows }
             }
-            Self::Text { lead, label, spans, most, more } => Fit::Text {
+            Self::Text { lead, label, spans, max_rows, more } => Fit::Text {
                 lead: lead.into_js(),
                 label: label.into_js(),
                 spans: spans.into_js(),
-                most,
+                max_rows,
                 more: more.into_js(),
             },
             Self::Prose { text, first, last, more, is_open } => {

@@ -63,9 +63,9 @@ impl EarlyCall {
     /// Ends the children that no run has claimed. Resolves when they are gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn end(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
-        let gone = self.0.end();
+        let ended = self.0.end();
         promise(env, async move {
-            gone.await;
+            ended.await;
             Ok(())
         })
     }
@@ -87,9 +87,9 @@ impl EarlyCall {
 /// ```
 #[napi(catch_unwind, async_runtime, ts_return_type = "Promise<void>")]
 pub fn end_spares(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
-    let gone = orchestrate::end_spares();
+    let ended = orchestrate::end_spares();
     promise(env, async move {
-        gone.await;
+        ended.await;
         Ok(())
     })
 }
@@ -179,7 +179,7 @@ impl EarlyCalls {
     /// A message of the model is complete. If it ended with `error`, `aborted` or `length`, none of its calls is executed.
     #[napi(catch_unwind)]
     pub fn message_ended(&self, stop_reason: Option<String>) {
-        let is_cut_off = stop_reason.is_some_and(|reason| StopReason::from(&*reason).drops_calls());
+        let is_cut_off = stop_reason.is_some_and(|reason| StopReason::from(&*reason).discards_tool_calls());
         self.0.lock().message_ended(is_cut_off);
     }
 
@@ -199,9 +199,9 @@ impl EarlyCalls {
     /// gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
-        let gone = self.0.lock().close();
+        let ended = self.0.lock().close();
         promise(env, async move {
-            gone.await;
+            ended.await;
             Ok(())
         })
     }

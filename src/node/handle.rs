@@ -14,7 +14,7 @@ use super::result::ToolResult;
 use super::runtime::promise;
 use super::teardown::{EndOnDrop, cancel_of_thread, end_with_thread};
 use crate::orchestrate::background::receipts_of;
-use crate::orchestrate::{self, Call, CallOrder, HandOver};
+use crate::orchestrate::{self, BackgroundMove, Call, CallOrder};
 use crate::process::CancelReason;
 use crate::run::{self, Control, RunId, SharedRunId, Steering, spawn_task};
 
@@ -35,7 +35,7 @@ use crate::run::{self, Control, RunId, SharedRunId, Steering, spawn_task};
 pub struct RunHandle {
     run_id: SharedRunId,
     steering: Steering,
-    hand_over: HandOver,
+    background_move: BackgroundMove,
     guard: Arc<EndOnDrop>,
     outcome: watch::Receiver<Option<Ended>>,
 }
@@ -150,14 +150,14 @@ where
     let guard = Arc::new(EndOnDrop(control.cancel.clone()));
     end_with_thread(env, &guard)?;
     let (finish, outcome) = watch::channel(None);
-    let hand_over = HandOver::default();
+    let background_move = BackgroundMove::default();
     let run_id = id.clone();
     let steering = control.steering.clone();
-    let handle = RunHandle { run_id, steering, hand_over: hand_over.clone(), guard, outcome };
+    let handle = RunHandle { run_id, steering, background_move: background_move.clone(), guard, outcome };
     let (updates, seen) = watch::channel(None);
     let callbacks = Arc::new(host.unwrap_or_default());
     let ends_with = cancel_of_thread(env)?;
-    let call = Call { id, callbacks, control, updates, host_id, order, hand_over, ends_with };
+    let call = Call { id, callbacks, control, updates, host_id, order, background_move, ends_with };
     // Join both, so that the last update comes before the result.
     let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
     spawn_task(async move {
@@ -205,7 +205,7 @@ impl RunHandle {
     /// ignores `abort`. If the call cannot be moved, it keeps running, and the only receipt gives the reason.
     #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt[]>")]
     pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Vec<SpawnReceipt>>> {
-        let asked = self.hand_over.request();
+        let asked = self.background_move.request();
         promise(env, async move { Ok(receipts_of(asked.await).into_js()) })
     }
 

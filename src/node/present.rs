@@ -133,7 +133,7 @@ pub fn state_label(standing: RunStatus) -> StateLabel {
 #[napi(catch_unwind)]
 pub fn duration_text(ms: f64, ticking: Option<bool>) -> String {
     let duration = Duration::try_from_secs_f64(ms.max(0.0) / 1_000.0).unwrap_or_default();
-    if ticking == Some(true) { figures::ticking(duration) } else { figures::duration(duration) }
+    if ticking == Some(true) { figures::elapsed(duration) } else { figures::duration(duration) }
 }
 
 /// Sums up the usage of runs, in words.

@@ -132,10 +132,10 @@ pub fn run_widget(
     env: &Env,
     live: String,
     unread: String,
-    most: u32,
+    max_rows: u32,
     now: Option<i64>,
 ) -> napi::Result<Unknown<'_>> {
-    parsed::<Vec<Row>>(env, runs::run_widget(&live, &unread, most as usize, now.unwrap_or_else(now_ms)))
+    parsed::<Vec<Row>>(env, runs::run_widget(&live, &unread, max_rows as usize, now.unwrap_or_else(now_ms)))
 }
 
 /// Draws one run, given as JSON.

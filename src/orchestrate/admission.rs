@@ -12,7 +12,7 @@ use super::early::{Handover, Successor, claim_all, take_spare};
 use super::limits::request;
 use super::provider_gate::{Gate, MaxWait, permit};
 use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
-use super::writers::{turn_of, writes};
+use super::writers::{lock_tree, writes};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RetryNotice, RunState, ToolResult,
@@ -22,7 +22,7 @@ use crate::store::now_ms;
 use crate::text::figures::millis;
 
 /// A wait that is shorter than this is not shown.
-const NOTICEABLE: Duration = Duration::from_millis(50);
+const NOTICE_DELAY: Duration = Duration::from_millis(50);
 
 /// The admission of the runs of a call.
 pub(super) struct Admission<'a> {
@@ -161,7 +161,7 @@ impl Queued {
             tracing::warn!(target: "queue", reason = notice, "the limit for all processes has no effect");
             ready.note(notice);
         }
-        let tree = match Box::pin(turn_of(&mut ready, progress, &control.cancel)).await {
+        let tree = match Box::pin(lock_tree(&mut ready, progress, &control.cancel)).await {
             Ok(tree) => tree,
             Err(reason) => {
                 if let Some(booted) = booted {
@@ -186,7 +186,7 @@ impl Queued {
 /// Takes a spare child for a run that has its permit. The child's slot is given back, because the run has its own.
 async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
     ready.spare_request()?;
-    let take = async {
+    let find_spare = async {
         // The run writes to its tree already.
         let request = Request { writes: None, ..request(ready, None).await };
         take_spare(ready, &request).await
@@ -195,7 +195,7 @@ async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> 
         biased;
         // The run notices the abort.
         _ = cancel.cancelled() => None,
-        spare = take => spare.map(|spare| Box::new(spare.accept().0)),
+        spare = find_spare => spare.map(|spare| Box::new(spare.accept().0)),
     }
 }
 
@@ -212,7 +212,7 @@ async fn admitted(
     select! {
         biased;
         reason = cancel.cancelled() => Err(reason),
-        permit = permit(ticket, max_wait, NOTICEABLE, show) => {
+        permit = permit(ticket, max_wait, NOTICE_DELAY, show) => {
             let permit = permit.map_err(CancelReason::Stuck)?;
             tracing::info!(target: "queue", waited_ms = millis(since.elapsed()), "the run has its slot");
             Ok(permit)
@@ -229,11 +229,11 @@ fn waiting(
         position,
         blocked_by,
         retry: quota.map(|QuotaWait { provider, until }| {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let remaining = until.map(|until| until.saturating_duration_since(Instant::now()));
             RetryNotice {
                 attempt: 1,
                 max_attempts: None,
-                at_ms: now_ms().saturating_add_unsigned(millis(left.unwrap_or_default())),
+                at_ms: now_ms().saturating_add_unsigned(millis(remaining.unwrap_or_default())),
                 error: Some(format!("the quota of {provider} is used up")),
             }
         }),

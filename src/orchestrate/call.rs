@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::background_move::BackgroundMove;
 use super::call_order::CallOrder;
-use super::hand_over::HandOver;
 use crate::process::Cancel;
 use crate::run::{
     Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, ToolResult,
@@ -32,8 +32,8 @@ pub struct Call {
     /// Its position among all calls of this process.
     pub order: CallOrder,
     /// Ends the wait of the call while its runs continue.
-    pub hand_over: HandOver,
-    /// Cancelled when its host ends, which ends the runs that were handed over.
+    pub background_move: BackgroundMove,
+    /// Cancelled when its host ends, which ends the runs that were moved to the background.
     pub ends_with: Cancel,
 }
 

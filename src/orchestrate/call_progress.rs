@@ -41,7 +41,7 @@ impl Task {
             let age = millis(self.seen.elapsed());
             *elapsed_ms = elapsed_ms.saturating_add(age);
             *since_event_ms = since_event_ms.saturating_add(age);
-            *rate_limited_for_ms = rate_limited_for_ms.map(|held| held.saturating_sub(age));
+            *rate_limited_for_ms = rate_limited_for_ms.map(|ms| ms.saturating_sub(age));
         }
         task
     }
@@ -102,8 +102,8 @@ impl CallProgress {
     /// Sends the state as it is.
     pub(super) fn send(&self, updates: &UpdateSender) {
         let tasks: Vec<TaskProgress> = self.tasks.lock().iter().map(Task::now).collect();
-        let over = tasks.iter().filter(|task| matches!(task.state, TaskState::Ended(_))).count();
-        let text = format!("({over} of {} tasks have ended...)", tasks.len());
+        let ended = tasks.iter().filter(|task| matches!(task.state, TaskState::Ended(_))).count();
+        let text = format!("({ended} of {} tasks have ended...)", tasks.len());
         let details = RunDetails { tasks, ..RunDetails::new(self.mode, Some(self.id.clone())) };
         updates.send_replace(Some(ToolResult { text, is_error: false, usage: None, details }));
     }
@@ -125,7 +125,7 @@ mod tests {
                 .checked_sub(std::time::Duration::from_secs(60))
                 .expect("the clock is older than a minute");
             let Progress { elapsed_ms, since_event_ms, rate_limited_for_ms, .. } = task.now().progress;
-            (elapsed_ms / 1_000, since_event_ms / 1_000, rate_limited_for_ms.map(|held| held.div_ceil(1_000)))
+            (elapsed_ms / 1_000, since_event_ms / 1_000, rate_limited_for_ms.map(|ms| ms.div_ceil(1_000)))
         };
         assert_eq!(clocks(TaskState::Live(RunState::Running), None), (64, 61, None));
         assert_eq!(clocks(TaskState::Live(RunState::Queued), Some(90_000)), (64, 61, Some(30)));

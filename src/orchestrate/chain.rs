@@ -7,13 +7,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::background::{ForegroundRun, NO_SESSION, OVER, ResultOwner};
+use super::background::{ALREADY_ENDED, ForegroundRun, NO_SESSION, ResultOwner};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
-use super::summary::{chain_in_background, end_of_chain, is_success, one_after_the_other, with_left};
+use super::summary::{append_parts, chain_in_background, end_of_chain, is_success, one_after_the_other};
 use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, RunRecord, TaskState, ToolResult};
-use crate::text::template::{Value, fill, first_place};
+use crate::text::template::{Value, fill, first_placeholder};
 use crate::text::{TruncateLimits, fenced};
 
 const KIND: CallKind = CallKind {
@@ -21,7 +21,7 @@ const KIND: CallKind = CallKind {
     list: "steps",
     one: "step",
     setting: "maxChainSteps",
-    most: |config| config.max_chain_steps,
+    max: |config| config.max_chain_steps,
     join: one_after_the_other,
 };
 
@@ -37,15 +37,15 @@ const TASK: &str = "task";
 /// Runs several steps one after the other. In a step's task `{previous}` is the answer of the step before, in a fence,
 /// `{task}` the task of the first. The first step that fails ends it.
 ///
-/// Dropping the future ends the step under way, unless the chain was handed over.
+/// Dropping the future ends the step under way, unless the chain was moved to the background.
 pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
-    let _until_over = call.hand_over.until_over();
+    let _close_on_drop = call.background_move.close_on_drop();
     let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
-    if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
+    if let Some(placeholder) = first_placeholder(&first_task, &[PREVIOUS, TASK]) {
         let cancel = &call.control.cancel;
         let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await;
-        return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &settings);
+        return refused(Refusal::NoStepBefore { place: placeholder.to_owned() }, Mode::Chain, &settings);
     }
     let (steps, config) = match prepare_all(KIND, &spec, 1, &call).await {
         Ok(prepared) => prepared,
@@ -67,12 +67,12 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         })
         .collect();
     let (call, updates) = call.without_updates();
-    let (under_way, current) = watch::channel(None);
+    let (current_step, current) = watch::channel(None);
     let chain = Chain {
         call: Arc::clone(&call),
         progress: Arc::clone(&progress),
-        under_way,
-        limits: config.output.one(),
+        current_step,
+        limits: config.output.single(),
     };
     // A separate task, so that it can continue without the call.
     let mut running = JoinSet::new();
@@ -82,15 +82,15 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
             select! {
                 biased;
                 Some(ended) = running.join_next() => match ended {
-                    Ok(results) => return one_after_the_other(&id, results, config.output.all_of(SHOWN)),
+                    Ok(results) => return one_after_the_other(&id, results, config.output.total(SHOWN)),
                     Err(error) => std::panic::resume_unwind(error.into_panic()),
                 },
-                answer = hand_over_when_asked(&call, has_session, &agents, current.clone()) => {
-                    call.hand_over.answer(&answer.as_ref().map(|(run, _)| vec![run.clone()]).map_err(Clone::clone));
+                answer = move_when_requested(&call, has_session, &agents, current.clone()) => {
+                    call.background_move.answer(&answer.as_ref().map(|(run, _)| vec![run.clone()]).map_err(Clone::clone));
                     if let Ok((run, done)) = answer {
                         running.detach_all();
-                        let left = names[done.len()..].to_vec();
-                        return chain_in_background(&id, &run, done, left, config.output.all_of(SHOWN));
+                        let remaining = names[done.len()..].to_vec();
+                        return chain_in_background(&id, &run, done, remaining, config.output.total(SHOWN));
                     }
                 }
             }
@@ -102,7 +102,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         never = progress.forward(&updates) => match never {},
     };
     // The text of the last step already names its own skipped options.
-    result.text = with_left(result.text, skipped, config.output.all_of(SHOWN));
+    result.text = append_parts(result.text, skipped, config.output.total(SHOWN));
     for (index, single) in result.details.results.iter().enumerate() {
         if single.outcome == RunOutcome::Background {
             progress.end(index, single);
@@ -113,27 +113,27 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
 }
 
 /// A step under way, and the results of those before it.
-type UnderWay = Option<(Arc<ForegroundRun>, String, Vec<ToolResult>)>;
+type CurrentStep = Option<(Arc<ForegroundRun>, String, Vec<ToolResult>)>;
 
 /// Moves the current step, and with it the chain, to the background on request. Between two steps it waits for the next one.
-async fn hand_over_when_asked(
+async fn move_when_requested(
     call: &Call,
     has_session: bool,
     agents: &[String],
-    mut current: watch::Receiver<UnderWay>,
+    mut current: watch::Receiver<CurrentStep>,
 ) -> Result<(RunRecord, Vec<ToolResult>), String> {
-    call.hand_over.requested().await;
+    call.background_move.requested().await;
     if !has_session {
         return Err(NO_SESSION.to_owned());
     }
     loop {
-        let under_way = current.wait_for(Option::is_some).await.map(|step| step.clone());
-        let Ok(Some((run, label, done))) = under_way else { return Err(OVER.to_owned()) };
+        let current_step = current.wait_for(Option::is_some).await.map(|step| step.clone());
+        let Ok(Some((run, label, done))) = current_step else { return Err(ALREADY_ENDED.to_owned()) };
         if let Some(why) = run.refusal(agents.get(done.len() + 1..).unwrap_or_default(), 0).await {
             return Err(why);
         }
-        match run.hand_over(Some(label)).await {
-            Err(why) if why == OVER && current.changed().await.is_ok() => {}
+        match run.move_to_background(Some(label)).await {
+            Err(why) if why == ALREADY_ENDED && current.changed().await.is_ok() => {}
             answer => return answer.map(|run| (run, done)),
         }
     }
@@ -143,7 +143,7 @@ async fn hand_over_when_asked(
 struct Chain {
     call: Arc<Call>,
     progress: Arc<CallProgress>,
-    under_way: watch::Sender<UnderWay>,
+    current_step: watch::Sender<CurrentStep>,
     limits: TruncateLimits,
 }
 
@@ -151,11 +151,11 @@ impl Chain {
     async fn run(self, steps: Vec<AdmittedRun>, first_task: String) -> Vec<ToolResult> {
         let count = steps.len();
         let mut results: Vec<ToolResult> = Vec::with_capacity(count);
-        let mut handed_over: Option<Arc<ForegroundRun>> = None;
+        let mut moved: Option<Arc<ForegroundRun>> = None;
         for (index, mut step) in steps.into_iter().enumerate() {
             let result = match stopped(&results) {
                 Some(Stop::Aborted(number)) => match self.call.control.cancel.reason() {
-                    Some(reason) if handed_over.is_none() => step.aborted(&reason),
+                    Some(reason) if moved.is_none() => step.aborted(&reason),
                     _ => step.skipped(&format!("step {number} was aborted")),
                 },
                 Some(Stop::Failed(number)) => step.skipped(&format!("step {number} failed")),
@@ -166,13 +166,13 @@ impl Chain {
                     };
                     step.set_task(task);
                     let label = format!("chain, step {} of {count}", index + 1);
-                    self.step(index, step, label, &results, &mut handed_over).await
+                    self.step(index, step, label, &results, &mut moved).await
                 }
             };
             self.progress.finish(index, &result);
             results.push(result);
         }
-        if let Some(run) = handed_over {
+        if let Some(run) = moved {
             run.deliver(&end_of_chain(&self.call.id.get(), &results, self.limits)).await;
         }
         results
@@ -184,16 +184,16 @@ impl Chain {
         step: AdmittedRun,
         label: String,
         done: &[ToolResult],
-        handed_over: &mut Option<Arc<ForegroundRun>>,
+        moved: &mut Option<Arc<ForegroundRun>>,
     ) -> ToolResult {
         let Call { host_id, order, control, callbacks, .. } = &*self.call;
         // Only the first step's child can have been booted: the tasks of the others depend on the step before.
         let host_id = host_id.as_deref().filter(|_| index == 0);
         let admission = Admission { host_id, group: None, order };
         let mut show = |now| self.progress.update(index, now);
-        let listed = match &handed_over {
+        let listed = match &moved {
             Some(run) => {
-                run.go_on_with(&step, label.clone()).await;
+                run.continue_with(&step, label.clone()).await;
                 Some(Arc::clone(run))
             }
             None => None,
@@ -204,15 +204,15 @@ impl Chain {
             listed
         } else {
             let run = ForegroundRun::list(&step, &self.call).await;
-            self.under_way.send_replace(run.clone().map(|run| (run, label, done.to_vec())));
+            self.current_step.send_replace(run.clone().map(|run| (run, label, done.to_vec())));
             run
         };
         let Some(run) = listed else { return queued.run(step, &**callbacks, control, &mut show).await };
         let mut result = run.work(queued, step, &**callbacks, &mut show).await;
         let owner = run.end(&mut result).await;
-        self.under_way.send_replace(None);
+        self.current_step.send_replace(None);
         if owner == ResultOwner::Conversation {
-            *handed_over = Some(run);
+            *moved = Some(run);
         }
         result
     }

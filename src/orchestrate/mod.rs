@@ -17,7 +17,7 @@
 //! | `limits` | the limits of a run in the queue |
 //! | `writers` | the write lock of a run on its work tree |
 //! | `call_order` | calls enter the queue in the order in which they were made |
-//! | `hand_over` | asks a call to end its wait while its runs continue in the background |
+//! | `background_move` | asks a call to end its wait while its runs continue in the background |
 //! | `call_progress` | one update for several tasks |
 //! | `summary` | one result from several |
 //! | `early` | boots children ahead of their call; hands them to its runs |
@@ -28,12 +28,12 @@
 
 mod admission;
 pub mod background;
+mod background_move;
 mod call;
 mod call_order;
 mod call_progress;
 mod chain;
 mod early;
-mod hand_over;
 mod limits;
 mod model_override;
 mod parallel;
@@ -44,10 +44,10 @@ mod single;
 mod summary;
 mod writers;
 
+pub use background_move::{BackgroundMove, BackgroundMoveAnswer};
 pub use call::{Call, TaskSpec, TasksSpec, UpdateSender};
 pub use call_order::CallOrder;
 pub use chain::chain;
 pub use early::{ArrivingCall, CallPiece, EarlyCall, EarlyCalls, PieceKind, end_spares};
-pub use hand_over::{HandOver, HandOverAnswer};
 pub use parallel::parallel;
 pub use single::single;

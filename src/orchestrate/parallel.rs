@@ -6,10 +6,10 @@ use tokio::task::JoinSet;
 
 use super::admission::Admission;
 use super::background::{ForegroundRun, NO_SESSION, run_listed};
+use super::background_move::BackgroundMoveAnswer;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::early::group_of;
-use super::hand_over::HandOverAnswer;
 use super::prepare_all::{CallKind, prepare_all};
 use super::summary::{in_background, side_by_side};
 use crate::run::{Mode, RunState, TaskState, ToolResult};
@@ -19,7 +19,7 @@ const KIND: CallKind = CallKind {
     list: "tasks",
     one: "task",
     setting: "maxParallelTasks",
-    most: |config| config.max_parallel_tasks,
+    max: |config| config.max_parallel_tasks,
     join: side_by_side,
 };
 
@@ -29,7 +29,7 @@ const KIND: CallKind = CallKind {
 /// Dropping the future ends all of them, except the runs that were moved to the background.
 pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
-    let _until_over = call.hand_over.until_over();
+    let _close_on_drop = call.background_move.close_on_drop();
     let (runs, config) = match prepare_all(KIND, &spec, spec.tasks.len(), &call).await {
         Ok(prepared) => prepared,
         Err(result) => return *result,
@@ -71,14 +71,14 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
                     Ok((index, result)) => results[index] = results[index].take().or(Some(result)),
                     Err(error) => std::panic::resume_unwind(error.into_panic()),
                 },
-                () = call.hand_over.requested() => {
-                    let answer = hand_over_rest(&listed, &mut results).await;
+                () = call.background_move.requested() => {
+                    let answer = move_remaining(&listed, &mut results).await;
                     for (index, result) in results.iter().enumerate() {
                         if let Some(result) = result {
                             progress.finish(index, result);
                         }
                     }
-                    call.hand_over.answer(&answer);
+                    call.background_move.answer(&answer);
                 }
             }
         }
@@ -91,17 +91,17 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
         never = progress.forward(&call.updates) => match never {},
     };
     progress.send(&call.updates);
-    side_by_side(&id, results, limits.all_of(count))
+    side_by_side(&id, results, limits.total(count))
 }
 
 /// Moves all runs without a result to the background, or none of them. A run that ends in the meantime keeps its result
 /// for the call.
-async fn hand_over_rest(
+async fn move_remaining(
     listed: &[Option<Arc<ForegroundRun>>],
     results: &mut [Option<ToolResult>],
-) -> HandOverAnswer {
-    let rest = listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none());
-    for (before_it, (run, _)) in rest.enumerate() {
+) -> BackgroundMoveAnswer {
+    let remaining = listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none());
+    for (before_it, (run, _)) in remaining.enumerate() {
         let refusal = match run {
             None => Some(NO_SESSION.to_owned()),
             Some(run) => run.refusal(&[], before_it).await,
@@ -111,16 +111,16 @@ async fn hand_over_rest(
         }
     }
     let mut runs = Vec::new();
-    let mut kept = String::new();
+    let mut reason = String::new();
     for (run, result) in listed.iter().zip(results).filter(|(_, result)| result.is_none()) {
         let Some(run) = run else { continue };
-        match run.hand_over(None).await {
+        match run.move_to_background(None).await {
             Ok(run) => {
                 *result = Some(in_background(&run));
                 runs.push(run);
             }
-            Err(why) => kept = why,
+            Err(why) => reason = why,
         }
     }
-    if runs.is_empty() { Err(kept) } else { Ok(runs) }
+    if runs.is_empty() { Err(reason) } else { Ok(runs) }
 }

@@ -23,7 +23,7 @@ pub(super) struct CallKind {
     /// The setting that bounds their number.
     pub setting: &'static str,
     /// The value of that setting.
-    pub most: fn(&Config) -> usize,
+    pub max: fn(&Config) -> usize,
     /// Joins the results of all runs into one.
     pub join: fn(&str, Vec<ToolResult>, TruncateLimits) -> ToolResult,
 }
@@ -43,10 +43,10 @@ pub(super) async fn prepare_all(
     let refuse = |refusal| Box::new(refused(refusal, kind.mode, &settings));
     let config = settings.loaded().map_err(refuse)?.config.clone();
     let count = spec.tasks.len();
-    let most = (kind.most)(&config);
-    if count == 0 || count > most {
+    let max = (kind.max)(&config);
+    if count == 0 || count > max {
         let CallKind { list, setting, .. } = kind;
-        return Err(refuse(Refusal::Count { list, count, most, setting }));
+        return Err(refuse(Refusal::Count { list, count, max, setting }));
     }
     // Tasks in the same directory have the same settings, even if the files change during the preparation.
     let mut known = vec![(spec.cwd.clone(), settings.clone())];

@@ -31,8 +31,8 @@ impl MaxWait {
     fn exceeded(self, QuotaWait { provider, until }: &QuotaWait) -> String {
         let Self(limit, setting) = self;
         let next = until.map(|until| {
-            let left = until.saturating_duration_since(Instant::now());
-            format!(", and the next try is in {}", figures::duration(left))
+            let remaining = until.saturating_duration_since(Instant::now());
+            format!(", and the next try is in {}", figures::duration(remaining))
         });
         format!(
             "the quota of `{provider}` is used up{}; `{setting}` allows a wait of at most {}. `/subagents resume` tries it at once",
@@ -42,7 +42,7 @@ impl MaxWait {
     }
 }
 
-/// Waits for the permit. `show` gets each status of a wait that is longer than `unnoticed`.
+/// Waits for the permit. `show` gets each status of a wait that is longer than `notice_delay`.
 ///
 /// # Errors
 ///
@@ -50,11 +50,11 @@ impl MaxWait {
 pub(super) async fn permit(
     mut ticket: Ticket,
     max_wait: MaxWait,
-    unnoticed: Duration,
+    notice_delay: Duration,
     mut show: impl FnMut(WaitStatus),
 ) -> Result<Permit, String> {
     let mut status = ticket.status();
-    let mut noticeable = pin!(sleep(unnoticed));
+    let mut notice_due = pin!(sleep(notice_delay));
     let mut is_shown = false;
     let mut waits_since = None;
     loop {
@@ -89,7 +89,7 @@ pub(super) async fn permit(
             biased;
             permit = ticket.admitted() => return Ok(permit),
             Ok(()) = status.changed() => {}
-            () = &mut noticeable, if !is_shown => is_shown = true,
+            () = &mut notice_due, if !is_shown => is_shown = true,
             () = at_limit => {}
         }
     }
@@ -123,9 +123,9 @@ impl ProviderGate for Gate {
             return;
         };
         if limit.is_quota {
-            Queue::shared().hold_for_quota(provider, until);
+            Queue::shared().pause_for_quota(provider, until);
         } else {
-            Queue::shared().hold(provider, until);
+            Queue::shared().pause(provider, until);
         }
     }
 

@@ -17,10 +17,10 @@ const RUNNING: &str = "(running...)";
 
 /// Runs one agent on one task as soon as it is admitted. Every error that a user or a child can cause ends in a result.
 ///
-/// Dropping the future ends the run, unless it was handed over.
+/// Dropping the future ends the run, unless it was moved to the background.
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
-    let Call { id, callbacks, control, host_id, order, hand_over, .. } = &call;
-    let _until_over = hand_over.until_over();
+    let Call { id, callbacks, control, host_id, order, background_move, .. } = &call;
+    let _close_on_drop = background_move.close_on_drop();
     let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, &control.cancel).await;
     if spec.context.host.cwd.as_ref().is_some_and(|cwd| *cwd != spec.cwd)
         && let Err(refusal) = directory(&spec, &control.cancel).await
@@ -57,15 +57,15 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
                 Ok(result) => return named(result),
                 Err(error) => std::panic::resume_unwind(error.into_panic()),
             },
-            () = hand_over.requested() => {
+            () = background_move.requested() => {
                 let answer = match &listed {
                     Some(run) => match run.refusal(&[], 0).await {
                         Some(why) => Err(why),
-                        None => run.hand_over(None).await,
+                        None => run.move_to_background(None).await,
                     },
                     None => Err(NO_SESSION.to_owned()),
                 };
-                hand_over.answer(&answer.clone().map(|run| vec![run]));
+                background_move.answer(&answer.clone().map(|run| vec![run]));
                 if let Ok(run) = answer {
                     running.detach_all();
                     return in_background(&run);

@@ -4,10 +4,10 @@
 use std::{iter, slice};
 
 use crate::event::Usage;
-use crate::present::handed_over_text;
+use crate::present::moved_to_background_text;
 use crate::run::{Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_summary};
 use crate::text::{
-    FENCE_BYTES, TruncateLimits, fenced, quoted_if_odd, quoted_within, truncate, truncate_partial,
+    FENCE_BYTES, TruncateLimits, fenced, quoted_if_unusual, quoted_within, truncate, truncate_partial,
 };
 
 /// The number of bytes of a result that are kept free for the headings of two steps and the fences around their words.
@@ -22,7 +22,7 @@ const TASK_CHARS: usize = 60;
 /// task, which distinguishes two tasks of one agent.
 fn heading(result: &ToolResult, index: usize, count: usize) -> String {
     let single = result.details.results.first();
-    let agent = single.map_or_else(String::new, |single| quoted_if_odd(&single.agent).into_owned());
+    let agent = single.map_or_else(String::new, |single| quoted_if_unusual(&single.agent).into_owned());
     let mut line = format!("[{}/{count}] {agent} ", index + 1);
     line.push_str(match result {
         result if is_success(result) => "✓",
@@ -55,7 +55,7 @@ pub(super) fn named(mut result: ToolResult) -> ToolResult {
 /// The result of a run that continues in the background.
 pub(super) fn in_background(run: &RunRecord) -> ToolResult {
     let single = SingleResult::in_background(run);
-    let text = handed_over_text(slice::from_ref(&single));
+    let text = moved_to_background_text(slice::from_ref(&single));
     let details = RunDetails { results: vec![single], ..RunDetails::single(&run.run_id) };
     ToolResult { text, is_error: false, usage: None, details }
 }
@@ -70,9 +70,9 @@ pub(super) fn chain_in_background(
     limits: TruncateLimits,
 ) -> ToolResult {
     let count = results.len() + steps.len();
-    let text = handed_over_text(&[SingleResult::in_background(run)]);
-    let text = with_left(text, left_by(&results, count, |_| true), limits);
-    let left = steps.into_iter().enumerate().map(|(index, (agent, task))| {
+    let text = moved_to_background_text(&[SingleResult::in_background(run)]);
+    let text = append_parts(text, artifacts_of(&results, count, |_| true), limits);
+    let remaining = steps.into_iter().enumerate().map(|(index, (agent, task))| {
         let mut entry = in_background(run);
         for single in entry.details.results.iter_mut().filter(|_| index > 0) {
             single.agent.clone_from(&agent);
@@ -82,7 +82,7 @@ pub(super) fn chain_in_background(
         }
         entry
     });
-    results.extend(left);
+    results.extend(remaining);
     join(Mode::Chain, id, results, text, false)
 }
 
@@ -95,18 +95,19 @@ pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLim
         return join(Mode::Chain, id, Vec::new(), String::new(), true);
     };
     let mut end = results[index].clone();
-    let left = left_by(results, count, |step| step != index).join("\n\n");
+    let artifacts = artifacts_of(results, count, |step| step != index).join("\n\n");
     for single in &mut end.details.results {
         if let Some(index) = failed {
             let error = single.error.take().unwrap_or_default();
             single.error = Some(format!("stopped at step {} of {count}: {error}", index + 1));
-            single.output = Some(stopped(results, index, limits, words));
+            single.output = Some(stopped(results, index, limits, answer_text));
         }
-        let notes = [std::mem::take(&mut single.notes), left.clone()];
-        single.notes = notes.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n");
+        let notes = [std::mem::take(&mut single.notes), artifacts.clone()];
+        single.notes =
+            notes.into_iter().filter(|answer_text| !answer_text.is_empty()).collect::<Vec<_>>().join("\n\n");
     }
-    if !left.is_empty() {
-        end.text = format!("{}\n\n{left}", end.text);
+    if !artifacts.is_empty() {
+        end.text = format!("{}\n\n{artifacts}", end.text);
     }
     let others = results.iter().enumerate().filter(|(step, _)| *step != index);
     end.details.results.extend(others.flat_map(|(_, result)| result.details.results.iter().cloned()));
@@ -134,7 +135,7 @@ pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateL
     if results.iter().any(continues) {
         let all: Vec<_> = results.iter().flat_map(|result| result.details.results.iter().cloned()).collect();
         // First, because a text that is too long is cut at its end.
-        parts.insert(0, handed_over_text(&all));
+        parts.insert(0, moved_to_background_text(&all));
     }
     let is_error = !results.iter().any(|result| is_success(result) || continues(result));
     // The texts keep to their shares already, but headings can exceed tiny shares.
@@ -153,58 +154,58 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
         None => results.last().cloned().map(named).map(|result| result.text).unwrap_or_default(),
         Some(index) => stopped(&results, index, limits, cut),
     };
-    let text = with_left(text, left_by(&results, count, |step| step < shown_from), limits);
+    let text = append_parts(text, artifacts_of(&results, count, |step| step < shown_from), limits);
     join(Mode::Chain, id, results, text, failed.is_some())
 }
 
 /// Returns the text about a chain that has stopped: the failed step and the previous one, each with the text that
-/// `words` returns for it.
+/// `text_of` returns for it.
 fn stopped(
     results: &[ToolResult],
     index: usize,
     limits: TruncateLimits,
-    words: fn(&ToolResult, TruncateLimits) -> String,
+    text_of: fn(&ToolResult, TruncateLimits) -> String,
 ) -> String {
     let count = results.len();
     let failure = &results[index];
     let before = index.checked_sub(1);
-    let room = limits.less(HEADINGS_BYTES, HEADINGS_LINES);
-    let why = words(failure, if before.is_some() { room.half() } else { room });
+    let room = limits.remaining_after(HEADINGS_BYTES, HEADINGS_LINES);
+    let why = text_of(failure, if before.is_some() { room.halved() } else { room });
     let bytes = why.len();
     let lines = why.lines().count();
     let mut parts = vec![format!("Stopped at step {} of {count}", index + 1), heading(failure, index, count)];
     parts.extend(Some(why).filter(|why| !why.is_empty()).map(|why| fenced(&why)));
     if let Some(last) = before {
         // The room that the failure left.
-        let rest = room.less(bytes, lines);
+        let rest = room.remaining_after(bytes, lines);
         parts.push("The step before it:".to_owned());
         parts.push(heading(&results[last], last, count));
-        parts.push(fenced(&words(&results[last], rest)));
+        parts.push(fenced(&text_of(&results[last], rest)));
     }
     parts.join("\n\n")
 }
 
 /// Returns the artifacts of these steps, each below its heading: branches and files exist regardless of later steps.
-fn left_by(results: &[ToolResult], count: usize, is_meant: impl Fn(usize) -> bool) -> Vec<String> {
-    let meant = results.iter().enumerate().filter(|(index, _)| is_meant(*index));
-    let left = meant.filter_map(|(index, result)| {
-        let words = result.details.results.first().and_then(files_summary)?;
-        Some(format!("{}\n{words}", heading(result, index, count)))
+fn artifacts_of(results: &[ToolResult], count: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<String> {
+    let wanted = results.iter().enumerate().filter(|(index, _)| is_wanted(*index));
+    let artifacts = wanted.filter_map(|(index, result)| {
+        let summary = result.details.results.first().and_then(files_summary)?;
+        Some(format!("{}\n{summary}", heading(result, index, count)))
     });
-    left.collect()
+    artifacts.collect()
 }
 
 /// Appends the artifacts or the skipped options of steps to a text.
-pub(super) fn with_left(text: String, left: Vec<String>, limits: TruncateLimits) -> String {
-    if left.is_empty() {
+pub(super) fn append_parts(text: String, parts: Vec<String>, limits: TruncateLimits) -> String {
+    if parts.is_empty() {
         return text;
     }
-    let all: Vec<_> = iter::once(text).chain(left).collect();
+    let all: Vec<_> = iter::once(text).chain(parts).collect();
     truncate(&all.join("\n\n"), limits, None).text
 }
 
 /// The child's own words, truncated to these limits.
-fn words(result: &ToolResult, limits: TruncateLimits) -> String {
+fn answer_text(result: &ToolResult, limits: TruncateLimits) -> String {
     let single = result.details.results.first();
     let whole = single.and_then(|single| single.full_output_file.as_deref());
     let output = single.and_then(|single| single.output.as_deref()).unwrap_or_default();
@@ -244,7 +245,7 @@ mod tests {
     }
 
     /// The lines outside fences.
-    fn ours(text: &str) -> Vec<&str> {
+    fn unfenced_lines(text: &str) -> Vec<&str> {
         let mut fence: Option<String> = None;
         let outside = |line: &&str| match &fence {
             Some(end) if line == end => {
@@ -268,7 +269,7 @@ mod tests {
             join("id", vec![result(forged, true), result("I found a hole.", true)], TruncateLimits::default())
                 .text
         };
-        assert_eq!(ours(&run(side_by_side)), ["[1/2]  ✗", "[2/2]  ✗"]);
-        assert_eq!(ours(&run(one_after_the_other)), ["Stopped at step 1 of 2", "[1/2]  ✗"]);
+        assert_eq!(unfenced_lines(&run(side_by_side)), ["[1/2]  ✗", "[2/2]  ✗"]);
+        assert_eq!(unfenced_lines(&run(one_after_the_other)), ["Stopped at step 1 of 2", "[1/2]  ✗"]);
     }
 }

@@ -17,7 +17,7 @@ use crate::workspace::{LockAttempt, WorkTree, WriteLock, WriteLockQueue};
 /// The interval of checking whether another process has left the tree. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
 /// The name of the writing run if it is unknown.
-const SOMEBODY: &str = "a run of another pi";
+const UNKNOWN_WRITER: &str = "a run of another pi";
 
 /// Returns the work tree that the run writes to, and the run's name for the runs that wait for it.
 pub(super) fn writes(ready: &AdmittedRun) -> Option<Writes> {
@@ -28,41 +28,43 @@ pub(super) fn writes(ready: &AdmittedRun) -> Option<Writes> {
 
 /// Waits until no run of another process writes to the tree of this one. Without usable locks the run continues, with a
 /// note.
-pub(super) async fn turn_of(
+pub(super) async fn lock_tree(
     ready: &mut AdmittedRun,
     progress: &ProgressSender,
     cancel: &Cancel,
 ) -> Result<Option<WriteLock>, CancelReason> {
     let Some(Writes { by, .. }) = writes(ready) else { return Ok(None) };
-    let Some(tree) = ready.resolved.tree.as_ref().filter(|tree| !tree.is_held_above) else { return Ok(None) };
-    let mut turn = WriteLockQueue::new(&ready.spec.context.agent_dir, tree);
+    let Some(tree) = ready.resolved.tree.as_ref().filter(|tree| !tree.is_locked_by_ancestor) else {
+        return Ok(None);
+    };
+    let mut queue = WriteLockQueue::new(&ready.spec.context.agent_dir, tree);
     let since = Instant::now();
     loop {
         let writer = Arc::clone(&by);
         let try_lock = off_thread(move || {
-            let try_lock = turn.try_lock(&writer);
-            (try_lock, turn)
+            let try_lock = queue.try_lock(&writer);
+            (try_lock, queue)
         });
         let (try_lock, back) = tokio::select! {
             biased;
             reason = cancel.cancelled() => return Err(reason),
-            looked = try_lock => match looked {
-                Ok(looked) => looked,
+            attempt = try_lock => match attempt {
+                Ok(attempt) => attempt,
                 Err(_) => return Ok(None),
             },
         };
-        turn = back;
+        queue = back;
         match try_lock {
-            Ok(LockAttempt::Free(held)) => {
-                ready.tree_lock = Some(held.lock());
-                return Ok(Some(held));
+            Ok(LockAttempt::Acquired(lock)) => {
+                ready.tree_lock = Some(lock.lock());
+                return Ok(Some(lock));
             }
-            Ok(LockAttempt::Taken(other)) => {
+            Ok(LockAttempt::Busy(other)) => {
                 tracing::debug!(
                     target: "queue", blocked_by = other, reason = "another process writes to its tree",
                     "the run waits"
                 );
-                progress.send_replace(waiting(other.as_deref().unwrap_or(SOMEBODY), since));
+                progress.send_replace(waiting(other.as_deref().unwrap_or(UNKNOWN_WRITER), since));
             }
             Err(error) => {
                 tracing::warn!(target: "queue", reason = %error, "the tree cannot be locked");
@@ -85,7 +87,7 @@ pub(super) async fn turn_of(
 /// # Errors
 ///
 /// If a run writes to the tree now; the text names the run. The command does not wait, because the person can.
-pub(super) async fn tree_for(
+pub(super) async fn lock_tree_for_command(
     cwd: &Path,
     context: &HostContext,
     by: String,
@@ -97,9 +99,9 @@ pub(super) async fn tree_for(
         WriteLockQueue::new(&agent_dir, &tree).try_lock(&by).ok()
     };
     match off_thread(try_lock).await {
-        Ok(Some(LockAttempt::Free(held))) => Ok(Some(held)),
-        Ok(Some(LockAttempt::Taken(writer))) => {
-            let writer = writer.as_deref().unwrap_or(SOMEBODY);
+        Ok(Some(LockAttempt::Acquired(lock))) => Ok(Some(lock)),
+        Ok(Some(LockAttempt::Busy(writer))) => {
+            let writer = writer.as_deref().unwrap_or(UNKNOWN_WRITER);
             Err(format!("{writer} is writing to this tree: wait for it, or stop it first"))
         }
         _ => Ok(None),

@@ -48,8 +48,8 @@ impl Clock {
     fn shown(&self, seconds: i64) -> Option<String> {
         let offset = self.zone.find_local_time_type(seconds).map_or(0, tz::LocalTimeType::ut_offset);
         let offset = UtcOffset::from_whole_seconds(offset).unwrap_or(UtcOffset::UTC);
-        let there = OffsetDateTime::from_unix_timestamp(seconds).ok()?.checked_to_offset(offset)?;
-        let (date, (hour, minute, second)) = (there.date(), there.to_hms());
+        let local = OffsetDateTime::from_unix_timestamp(seconds).ok()?.checked_to_offset(offset)?;
+        let (date, (hour, minute, second)) = (local.date(), local.to_hms());
         let (sign, (hours, minutes, _)) = (if offset.is_negative() { '-' } else { '+' }, offset.as_hms());
         let hours = hours.unsigned_abs();
         let minutes = minutes.unsigned_abs();
@@ -75,10 +75,10 @@ mod tests {
         let summer = 1_783_080_000_000;
         let winter = 1_767_225_600_000;
         let new_york = TimeZone::from_posix_tz("EST5EDT,M3.2.0,M11.1.0").expect("the time zone is valid");
-        let there = Clock { now_ms: summer, zone: new_york };
+        let clock = Clock { now_ms: summer, zone: new_york };
         for (clock, ms, expected) in [
-            (&there, summer, "2026-07-03 08:00:00 -04:00 (now)"),
-            (&there, winter, "2025-12-31 19:00:00 -05:00 (183d12h ago)"),
+            (&clock, summer, "2026-07-03 08:00:00 -04:00 (now)"),
+            (&clock, winter, "2025-12-31 19:00:00 -05:00 (183d12h ago)"),
             (&Clock::fixed(summer, 9), summer + 60_000, "2026-07-03 21:01:00 +09:00 (in 1m00s)"),
             (&Clock::fixed(summer, 0), i64::MAX, "in 106751970529d19h"),
         ] {

@@ -43,11 +43,11 @@ pub use report::{Mark, Report, ReportLine};
 pub(crate) use reports::TRANSCRIPT_DELETED;
 pub use reports::{
     DEFAULT_LOG_LINES, MAX_LOG_LINES, action_report, agents_report, already_finished, applied_report,
-    apply_undone_report, difference_report, discarded_report, doctor_report, handed_over_report, info_report,
-    list_report, log_report, refused_report, started_report, stopped_report, undone_report,
+    apply_undone_report, difference_report, discarded_report, doctor_report, info_report, list_report,
+    log_report, moved_to_background_report, refused_report, started_report, stopped_report, undone_report,
 };
-pub(crate) use reports::{RESULT_ARRIVES, exit_message, handed_over_text};
-pub(crate) use run_label::{mark, state, who};
+pub(crate) use reports::{RESULT_ARRIVES, exit_message, moved_to_background_text};
+pub(crate) use run_label::{agent_and_label, mark, state};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
 pub use state_label::{RunStatus, StateLabel, now_ms, state_label};

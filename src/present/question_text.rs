@@ -1,7 +1,7 @@
 //! The words around a question that a run asks a person, and the ways to answer it.
 
 use super::drawing::folded;
-use crate::text::{Visible, quoted_if_odd};
+use crate::text::{Visible, quoted_if_unusual};
 
 /// The texts around a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum AnswerKind<'a> {
 /// The words around a question of a child. `label` is the name of its run.
 #[must_use]
 pub fn question_text(label: Option<&str>, agent: &str, title: &str, kind: AnswerKind<'_>) -> QuestionText {
-    words(&format!("{} asks", asker(label, agent)), title, kind)
+    text_of(&format!("{} asks", asker(label, agent)), title, kind)
 }
 
 /// The words around a question that its conversation is asked, too.
@@ -59,10 +59,10 @@ pub fn conversation_question_text(
     title: &str,
     kind: AnswerKind<'_>,
 ) -> QuestionText {
-    words(&format!("{} asks the conversation", asker(label, agent)), title, kind)
+    text_of(&format!("{} asks the conversation", asker(label, agent)), title, kind)
 }
 
-fn words(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionText {
+fn text_of(heading: &str, title: &str, kind: AnswerKind<'_>) -> QuestionText {
     let none = Choice { label: "No answer".to_owned(), answer: Some(ChosenAnswer::None) };
     let choices = match kind {
         AnswerKind::Confirm => yes_or_no("No", "Yes"),
@@ -98,11 +98,11 @@ fn yes_or_no(no: &str, yes: &str) -> Vec<Choice> {
 fn asker(label: Option<&str>, agent: &str) -> String {
     let name = folded(label.unwrap_or_default());
     let kind = folded(agent);
-    let shown = quoted_if_odd(&kind);
+    let shown = quoted_if_unusual(&kind);
     if name.is_empty() || name == kind {
         return shown.into_owned();
     }
-    format!("{} ({shown})", quoted_if_odd(&name))
+    format!("{} ({shown})", quoted_if_unusual(&name))
 }
 
 #[cfg(test)]
@@ -122,14 +122,14 @@ mod tests {
 
     #[test]
     fn a_question_of_several_lines_is_one_sentence() {
-        let words = question_text(Some("cleanup"), "explorer", "Remove\n\tthis?", AnswerKind::Confirm);
-        assert_eq!(words.sentence, "cleanup (explorer) asks: Remove this?");
+        let text = question_text(Some("cleanup"), "explorer", "Remove\n\tthis?", AnswerKind::Confirm);
+        assert_eq!(text.sentence, "cleanup (explorer) asks: Remove this?");
         assert_eq!(consent_text("Run\nit?").sentence, "Run it?");
     }
 
     #[test]
     fn the_first_choice_changes_nothing() {
-        let options = ["All", "Two\nlines"].map(Visible::words);
+        let options = ["All", "Two\nlines"].map(Visible::prose_line);
         for kind in [AnswerKind::Confirm, AnswerKind::Select(&options), AnswerKind::Written] {
             let first = question_text(None, "explorer", "Which?", kind).choices.swap_remove(0);
             assert!(
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn an_option_is_shown_exactly_on_one_line() {
-        let options = ["Two  \n\u{200b}lines"].map(Visible::words);
+        let options = ["Two  \n\u{200b}lines"].map(Visible::prose_line);
         let choices = question_text(None, "explorer", "Which?", AnswerKind::Select(&options)).choices;
         let expected = Choice {
             label: "Two  <U+000A><U+200B>lines".to_owned(),

@@ -147,9 +147,9 @@ impl Report {
     }
 
     /// An error that says why nothing was done.
-    pub(crate) fn error(why: impl Into<String>) -> Self {
+    pub(crate) fn error(reason: impl Into<String>) -> Self {
         let mut report = Self { is_error: true, ..Self::new(TITLE) };
-        report.lines.push(ReportLine::new(Mark::Error, "", why));
+        report.lines.push(ReportLine::new(Mark::Error, "", reason));
         report
     }
 
@@ -172,7 +172,7 @@ impl Report {
     /// is the command that shows those once more.
     pub(crate) fn sanitized_for_storing(self, sanitizer: &Sanitizer, again: &str) -> Self {
         let exact = self.lines.clone();
-        let counting = sanitizer.counting();
+        let counting = sanitizer.with_new_counts();
         let mut report = self.sanitized(&counting);
         if report.lines == exact {
             return report;

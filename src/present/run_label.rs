@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::report::Mark;
 use super::state_label::{RunStatus, StateLabel, now_ms, state_label};
 use crate::run::{RunOutcome, RunRecord};
-use crate::text::{figures, one_line, quoted_if_odd, quoted_label};
+use crate::text::{figures, one_line, quoted_if_unusual, quoted_label};
 
 /// Longest label or name in a sentence.
 pub(super) const MAX_NAME: usize = 60;
@@ -17,9 +17,9 @@ pub(super) const WAITED_FOR: &str = "a call waits for it";
 pub(super) const WAS_WAITED_FOR: &str = "its call has its result";
 
 /// `explorer "find the code"`.
-pub(crate) fn who(run: &RunRecord) -> String {
+pub(crate) fn agent_and_label(run: &RunRecord) -> String {
     let agent = one_line(&run.agent, MAX_NAME).into_string();
-    let agent = quoted_if_odd(&agent);
+    let agent = quoted_if_unusual(&agent);
     match &run.label {
         Some(label) => format!("{agent} {}", quoted_label(label, MAX_NAME)),
         None => agent.into_owned(),
@@ -28,11 +28,11 @@ pub(crate) fn who(run: &RunRecord) -> String {
 
 /// `1a2b3c4d (explorer "find the code")`.
 pub(super) fn name(run: &RunRecord) -> String {
-    format!("{} ({})", run.run_id, who(run))
+    format!("{} ({})", run.run_id, agent_and_label(run))
 }
 
 /// Returns the label of the run's state.
-fn words(run: &RunRecord) -> StateLabel {
+fn label(run: &RunRecord) -> StateLabel {
     let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
     let pending_question =
         run.progress.pending_question.as_deref().map(|title| one_line(title, MAX_CELL).into_string());
@@ -42,32 +42,32 @@ fn words(run: &RunRecord) -> StateLabel {
 
 /// The mark of a run's state.
 pub(crate) fn mark(run: &RunRecord) -> Mark {
-    words(run).mark
+    label(run).mark
 }
 
 /// The state in a word or two.
 pub(crate) fn state(run: &RunRecord) -> String {
-    words(run).word
+    label(run).word
 }
 
 /// `running 5m12s`, `queued, position 3`, `completed after 5m12s, 1h02m ago`.
-pub(super) fn standing(run: &RunRecord, clock: &Clock) -> String {
-    let place = match (&run.progress.blocked_by, run.progress.position) {
+pub(super) fn state_and_time(run: &RunRecord, clock: &Clock) -> String {
+    let queue = match (&run.progress.blocked_by, run.progress.position) {
         (Some(writer), _) => Some(format!(", blocked by {writer}, which writes here")),
-        (None, position) => position.map(|place| format!(", position {place}")),
+        (None, position) => position.map(|position| format!(", position {position}")),
     };
-    let place = place.filter(|_| run.is_queued());
+    let queue = queue.filter(|_| run.is_queued());
     let before = if run.is_live() { " " } else { " after " };
     let is_known = run.is_live() || run.ended_ms.is_some();
-    let lasted = run.runtime(clock.now_ms()).filter(|_| is_known);
-    let lasted = lasted.map(|lasted| format!("{before}{}", figures::duration(lasted)));
+    let runtime = run.runtime(clock.now_ms()).filter(|_| is_known);
+    let runtime = runtime.map(|runtime| format!("{before}{}", figures::duration(runtime)));
     let since = run.ended_ms.map(|ended| format!(", {}", clock.distance(ended)));
-    let more: String = [place, lasted, since].into_iter().flatten().collect();
+    let more: String = [queue, runtime, since].into_iter().flatten().collect();
     format!("{}{more}", state(run))
 }
 
 /// `12.3k tokens`, `$0.04`; zero values are left out.
-pub(super) fn spent(run: &RunRecord) -> Vec<String> {
+pub(super) fn usage_parts(run: &RunRecord) -> Vec<String> {
     let usage = &run.progress.usage;
     let all = usage.tokens();
     let tokens = (all > 0).then(|| format!("{} tokens", figures::tokens(all)));

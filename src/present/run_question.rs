@@ -115,9 +115,9 @@ pub(crate) fn questions_details(delivery_ids: &[String], questions: &[RunQuestio
 mod tests {
     use super::*;
 
-    fn question(words: &str, options: &[&str]) -> RunQuestion {
+    fn question(text: &str, options: &[&str]) -> RunQuestion {
         RunQuestion {
-            question: words.to_owned(),
+            question: text.to_owned(),
             options: options.iter().map(|&option| option.to_owned()).collect(),
             run_id: "1a2b3c4d".to_owned(),
             session_key: "agent:asks:subagent:x".to_owned(),

@@ -46,7 +46,7 @@ pub struct StateLabel {
 
 /// The words for a state. `now_ms` is the time, in milliseconds since 1970.
 #[must_use]
-pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
+pub fn state_label(status: &RunStatus, now_ms: i64) -> StateLabel {
     let RunStatus {
         state,
         pending_question,
@@ -57,8 +57,9 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
         retry,
         stop_reason,
         signal,
-    } = standing;
-    let said = |mark, word: &str| StateLabel { mark, word: word.to_owned(), note: Some(word.to_owned()) };
+    } = status;
+    let same_note =
+        |mark, word: &str| StateLabel { mark, word: word.to_owned(), note: Some(word.to_owned()) };
     let plain = |mark, word: &str| StateLabel { mark, word: word.to_owned(), note: None };
     let noted = |mark, word: &str, note: String| StateLabel { mark, word: word.to_owned(), note: Some(note) };
     let parsed = TaskState::parse(state);
@@ -67,12 +68,12 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
     }
     match parsed {
         None if state == "planned" => plain(Mark::Queued, state),
-        None => said(Mark::Warning, &one_line(state, MAX_WORD).into_string()),
-        Some(TaskState::Waiting) => said(Mark::Queued, "waiting"),
+        None => same_note(Mark::Warning, &one_line(state, MAX_WORD).into_string()),
+        Some(TaskState::Waiting) => same_note(Mark::Queued, "waiting"),
         Some(TaskState::Live(RunState::Queued)) => {
             let note = match (rate_limited_for, blocked_by, position) {
-                (Some(held), ..) if !held.is_zero() => {
-                    format!("rate limit, {} left", figures::ticking(*held))
+                (Some(wait), ..) if !wait.is_zero() => {
+                    format!("rate limit, {} left", figures::elapsed(*wait))
                 }
                 (_, Some(writer), _) => {
                     format!("waits for {} to finish writing here", one_line(writer, MAX_WORD))
@@ -85,7 +86,7 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
         Some(TaskState::Live(RunState::AwaitingQuota)) => {
             noted(Mark::Retrying, "waiting for quota", quota_note(retry.as_ref(), now_ms))
         }
-        Some(TaskState::Live(RunState::Starting)) => said(Mark::Starting, "starting"),
+        Some(TaskState::Live(RunState::Starting)) => same_note(Mark::Starting, "starting"),
         Some(TaskState::Live(live)) => match (live, retry, attempt) {
             (_, Some(retry), _) => noted(Mark::Retrying, "retrying", retry_text(retry, now_ms)),
             (RunState::Retrying, None, attempt) => {
@@ -106,7 +107,7 @@ pub fn state_label(standing: &RunStatus, now_ms: i64) -> StateLabel {
             (RunOutcome::Aborted, None) if *attempt == Some(0) => {
                 noted(Mark::Warning, "stopped", "stopped before it started".to_owned())
             }
-            (outcome, None) => said(outcome_mark(outcome), outcome_word(outcome)),
+            (outcome, None) => same_note(outcome_mark(outcome), outcome_word(outcome)),
         },
     }
 }
@@ -121,16 +122,16 @@ fn quota_note(retry: Option<&RetryNotice>, now_ms: i64) -> String {
 
 /// `retry 2 of 3 in 4s · overloaded`.
 fn retry_text(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice, now_ms: i64) -> String {
-    let of = max_attempts.map(|most| format!(" of {most}")).unwrap_or_default();
-    let left = u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0);
-    let when = if left == 0 {
+    let of = max_attempts.map(|max| format!(" of {max}")).unwrap_or_default();
+    let remaining_ms = u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0);
+    let when = if remaining_ms == 0 {
         String::new()
     } else {
         // A countdown ends with its last second, not with a zero.
-        format!(" in {}", figures::ticking(Duration::from_secs(left.div_ceil(1_000))))
+        format!(" in {}", figures::elapsed(Duration::from_secs(remaining_ms.div_ceil(1_000))))
     };
-    let why = error.as_ref().map(|error| format!(" · {error}")).unwrap_or_default();
-    format!("retry {attempt}{of}{when}{why}")
+    let reason = error.as_ref().map(|error| format!(" · {error}")).unwrap_or_default();
+    format!("retry {attempt}{of}{when}{reason}")
 }
 
 /// The word for an outcome.
@@ -182,7 +183,7 @@ mod tests {
             at_ms,
             error: error.map(str::to_owned),
         };
-        for (standing, mark, word, note) in [
+        for (status, mark, word, note) in [
             (of("planned"), Mark::Queued, "planned", None),
             (of("waiting"), Mark::Queued, "waiting", Some("waiting")),
             (of("queued"), Mark::Queued, "queued", Some("queued")),
@@ -269,7 +270,7 @@ mod tests {
             (of("of\na later release"), Mark::Warning, "of a later release", Some("of a later release")),
         ] {
             let expected = StateLabel { mark, word: word.to_owned(), note: note.map(str::to_owned) };
-            assert_eq!(state_label(&standing, 10_000), expected, "{standing:?}");
+            assert_eq!(state_label(&status, 10_000), expected, "{status:?}");
         }
     }
 }

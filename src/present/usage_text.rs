@@ -48,20 +48,20 @@ mod tests {
 
     #[test]
     fn a_context_is_shown_as_in_pi() {
-        let words = |tokens| context_text(ContextUse { tokens, window: 200_000 });
-        assert_eq!([words(Some(24_680)), words(Some(0)), words(None)], ["12.3%/200k", "0.0%/200k", "?/200k"]);
+        let text = |tokens| context_text(ContextUse { tokens, window: 200_000 });
+        assert_eq!([text(Some(24_680)), text(Some(0)), text(None)], ["12.3%/200k", "0.0%/200k", "?/200k"]);
     }
 
     #[test]
     fn only_used_resources_are_shown() {
-        let words = |input, cache_read, turns, total| {
+        let texts = |input, cache_read, turns, total| {
             let cost = Cost { total, ..Cost::default() };
-            let words = usage_text(&Usage { input, cache_read, cost, turns, ..Usage::default() });
-            [words.turns, words.tokens, words.cost].map(Option::unwrap_or_default).join("|")
+            let text = usage_text(&Usage { input, cache_read, cost, turns, ..Usage::default() });
+            [text.turns, text.tokens, text.cost].map(Option::unwrap_or_default).join("|")
         };
-        assert_eq!(words(12_340, 999_600, 1, 0.045), "1 turn|↑12.3k R1.0M|$0.04");
-        assert_eq!(words(0, 0, 2, 0.0001), "2 turns||$0.0001");
-        assert_eq!(words(0, 0, 2, 0.0), "||");
-        assert_eq!(words(5, 0, 0, 0.0), "|↑5|");
+        assert_eq!(texts(12_340, 999_600, 1, 0.045), "1 turn|↑12.3k R1.0M|$0.04");
+        assert_eq!(texts(0, 0, 2, 0.0001), "2 turns||$0.0001");
+        assert_eq!(texts(0, 0, 2, 0.0), "||");
+        assert_eq!(texts(5, 0, 0, 0.0), "|↑5|");
     }
 }

@@ -9,7 +9,7 @@ use pi_subagent_warden::is_transient;
 ///
 /// The source is the operating system's error.
 #[derive(Debug, thiserror::Error)]
-#[error("{} `{}` {problem}", stage.words().1, path.display())]
+#[error("{} `{}` {problem}", stage.code_and_label().1, path.display())]
 pub struct SpawnError {
     stage: SpawnStage,
     path: PathBuf,
@@ -32,7 +32,7 @@ pub(super) enum SpawnStage {
 
 impl SpawnStage {
     /// Returns the code of the stage, and the word for the path in its messages.
-    fn words(self) -> (&'static str, &'static str) {
+    fn code_and_label(self) -> (&'static str, &'static str) {
         match self {
             Self::Cwd => ("cwd", "working directory"),
             Self::Executable => ("executable", "program"),
@@ -51,7 +51,7 @@ impl SpawnError {
     /// The stage that failed: `cwd`, `executable`, `exec`, `sandbox` or `warden`.
     #[must_use]
     pub fn stage(&self) -> &'static str {
-        self.stage.words().0
+        self.stage.code_and_label().0
     }
 
     /// Returns true if the machine was temporarily short of a resource, so that another attempt may succeed.

@@ -34,9 +34,9 @@ text_enum! {
 
 impl Supervision {
     /// The level without a warden.
-    pub const BARE: Self = if cfg!(unix) { Self::ProcessGroup } else { Self::Process };
+    pub const WITHOUT_WARDEN: Self = if cfg!(unix) { Self::ProcessGroup } else { Self::Process };
 
-    pub(super) fn by(mechanisms: &[Mechanism]) -> Self {
+    pub(super) fn from_mechanisms(mechanisms: &[Mechanism]) -> Self {
         if mechanisms.contains(&Mechanism::PidNamespace) {
             Self::WardenNamespace
         } else if mechanisms.contains(&Mechanism::Cgroup) {

@@ -19,7 +19,7 @@ pub struct Activity {
     /// The time for which the child may stay for a last message after its work settled. The silence limit still applies.
     pub stay: Option<Duration>,
     /// The child transfers its changes. It may stay until the transfer is complete, even after its work settled.
-    pub hands_over: bool,
+    pub is_transferring: bool,
 }
 
 /// The timeout that expired.
@@ -66,7 +66,7 @@ impl IdleTimer {
         // Output after the work is done does not extend the stay, so only a change of these two restarts the linger
         // clock.
         let has_changed = self.settled != activity.settled || self.stay != activity.stay;
-        if has_changed || activity.hands_over || (!self.settled && (activity.alive || resumed)) {
+        if has_changed || activity.is_transferring || (!self.settled && (activity.alive || resumed)) {
             self.since = now;
         }
         if activity.alive || resumed {
@@ -129,11 +129,11 @@ mod tests {
             ("a tool pauses it", LIMIT, vec![(4, tool), (90, tool)], None),
             ("and the end of the tool resumes it in full", LIMIT, vec![(4, tool), (90, noise)], Some(100)),
             ("a new limit counts from the last life", LIMIT, vec![(4, life), (8, longer)], Some(34)),
-            ("settled means leave", LIMIT, vec![(4, done)], Some(6)),
+            ("a settled child exits", LIMIT, vec![(4, done)], Some(6)),
             ("settled while nothing limits silence", None, vec![(4, activity(false, None, true))], Some(6)),
-            ("talking on wins no time", LIMIT, vec![(4, done), (5, done)], Some(6)),
-            ("work taken up again", LIMIT, vec![(4, done), (5, noise)], Some(15)),
-            ("for ever", Some(Duration::MAX), vec![], None),
+            ("further output does not extend the stay", LIMIT, vec![(4, done), (5, done)], Some(6)),
+            ("resumed work", LIMIT, vec![(4, done), (5, noise)], Some(15)),
+            ("an endless limit", Some(Duration::MAX), vec![], None),
         ] {
             let start = Instant::now();
             let at = |second| start + Duration::from_secs(second);

@@ -56,7 +56,7 @@ pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
 pub use streams::Pipes;
 pub use supervise::{Started, SuperviseLimits, start, supervise};
-pub use tree::Vitals;
+pub use tree::ResourceMonitor;
 pub(crate) use tree::{CleanUp, ProcessTree};
 pub use warden::{
     Abilities, LimitKind, Limits, Mechanism, Options, OverLimit, ProbeError, Sandbox, Tally, ToolShell, probe,

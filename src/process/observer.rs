@@ -12,7 +12,7 @@ use super::idle_timer::{Activity, IdleTimer};
 use super::streams::{PIPE_BYTES, Streams};
 
 /// The time that all reads together wait for bytes that are already in the pipe, until the runtime has noticed them.
-const NOTHING_LEFT: Duration = Duration::from_millis(20);
+const READ_WAIT: Duration = Duration::from_millis(20);
 
 /// Reads a child's standard output as it arrives.
 pub trait Observer: Send {
@@ -28,13 +28,13 @@ pub trait Observer: Send {
 
     /// Handles the end of the child's time limit. Returns the time that the child still has to report its results;
     /// `None` ends it now.
-    fn time_is_up(&mut self) -> Option<Duration> {
+    fn time_limit_reached(&mut self) -> Option<Duration> {
         None
     }
 
     /// Notified when the activity may have changed although the child has written nothing; the observer then gets an
     /// empty chunk.
-    fn news(&self) -> Option<Arc<Notify>> {
+    fn activity_changed(&self) -> Option<Arc<Notify>> {
         None
     }
 }
@@ -45,7 +45,7 @@ pub(super) struct Intake<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) idle_timer: IdleTimer,
     /// The hard limit, once it was reached by a child that may stay for a report.
-    pub(super) overran: Option<Duration>,
+    pub(super) reached_limit: Option<Duration>,
 }
 
 impl Intake<'_> {
@@ -91,7 +91,7 @@ impl Intake<'_> {
         let mut bound = pin!(sleep(bound));
         while !self.streams.is_done() {
             if self.read_or(bound.as_mut()).await.is_some() {
-                return self.read_rest().await;
+                return self.read_remaining().await;
             }
         }
         true
@@ -99,16 +99,16 @@ impl Intake<'_> {
 
     /// Reads the content of the pipe: on a busy machine it can be the last lines of a child that has exited. Stops
     /// after the capacity of one pipe, so bytes that refill it during the read are left.
-    async fn read_rest(&mut self) -> bool {
-        let mut left = PIPE_BYTES;
-        let mut patience = NOTHING_LEFT;
-        while !self.streams.is_done() && left > 0 {
+    async fn read_remaining(&mut self) -> bool {
+        let mut remaining = PIPE_BYTES;
+        let mut time_limit = READ_WAIT;
+        while !self.streams.is_done() && remaining > 0 {
             let since = Instant::now();
             // Bytes that are already available are read even if no time remains.
-            let Ok(more) = timeout(patience, self.streams.next()).await else { return false };
-            patience = patience.saturating_sub(since.elapsed());
+            let Ok(more) = timeout(time_limit, self.streams.next()).await else { return false };
+            time_limit = time_limit.saturating_sub(since.elapsed());
             if more {
-                left = left.saturating_sub(self.streams.chunk().len());
+                remaining = remaining.saturating_sub(self.streams.chunk().len());
                 self.observe();
             }
         }

@@ -55,7 +55,7 @@ pub struct Supervised {
     /// The kernel mechanisms that held its tree.
     pub mechanisms: Vec<Mechanism>,
     /// True if its whole tree has ended, as far as is known.
-    pub gone: bool,
+    pub tree_has_ended: bool,
     /// The resource use of its tree; `None` without a warden.
     pub tally: Option<Tally>,
     /// Its standard error: at most the first and the last 16 KiB, with a line between them that counts the omitted
@@ -82,7 +82,7 @@ impl Supervised {
             complete: true,
             supervision: None,
             mechanisms: Vec::new(),
-            gone: true,
+            tree_has_ended: true,
             tally: None,
             stderr: String::new(),
             duration: since.elapsed(),

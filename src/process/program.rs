@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_in_absolute_directories_in_order() {
+    fn absolute_directories_are_searched_in_order() {
         let sh = Path::new("/bin/sh");
         let resolve = |name: &str, path: Option<&str>| resolve_program(name.as_ref(), path.map(OsStr::new));
         assert_eq!(resolve("sh", Some("/nonexistent:/bin")).as_deref(), Some(sh));

@@ -29,14 +29,14 @@ pub(super) trait Signaller: Send + Sync {
 
 /// The remaining processes of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum Remaining {
     /// Some of its processes, as far as is known.
     #[default]
     Tree,
     /// Its warden, which waits for this process.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "wardens are for Linux"))]
     Warden,
-    Nobody,
+    None,
 }
 
 /// The known state of a tree.
@@ -47,7 +47,7 @@ pub(super) struct Known {
     /// Its exit status, if it is known.
     pub(super) status: Option<ExitStatus>,
     /// The remaining processes of the tree.
-    pub(super) left: Left,
+    pub(super) remaining: Remaining,
     /// The warden was killed, and so was every process of its tree that could be found.
     pub(super) orphaned: bool,
     /// The kernel mechanisms that hold the tree.
@@ -65,7 +65,7 @@ impl Known {
     }
 
     /// Returns true if the whole tree has ended, as far as is known.
-    pub(super) fn is_gone(&self) -> bool {
-        self.left != Left::Tree && self.tally.is_none_or(|tally| tally.left == 0)
+    pub(super) fn tree_has_ended(&self) -> bool {
+        self.remaining != Remaining::Tree && self.tally.is_none_or(|tally| tally.remaining == 0)
     }
 }

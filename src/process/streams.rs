@@ -26,7 +26,7 @@ const STDERR_BYTES: usize = 32 * 1024;
 
 /// The number of times that a pipe is served before the task's other branches are polled. Without it, a flood on standard error
 /// would use up the task's whole budget each time, and tokio's timers, which need some of it, would never fire.
-const TURNS: usize = 16;
+const MAX_READS_PER_POLL: usize = 16;
 
 const PIPED: &str = "the command asks for a pipe";
 
@@ -138,7 +138,7 @@ impl Streams {
             self.close_stdin();
         }
         // Reads from each in turn, so that a flood on one cannot hold back the other.
-        for _ in 0..TURNS {
+        for _ in 0..MAX_READS_PER_POLL {
             let complaint = poll_pipe(&mut self.stderr, &mut self.buffer, context);
             if let Poll::Ready(count) = complaint {
                 self.utf8.feed(&self.buffer.0[..count], &mut |part| self.stderr_text.push(part));
@@ -161,7 +161,7 @@ impl Streams {
     /// Ready when there is nothing more to write. A child that does not read any more (EPIPE) is no error.
     fn poll_stdin(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(pipe) = &mut self.stdin else { return Poll::Pending };
-        for _ in 0..TURNS {
+        for _ in 0..MAX_READS_PER_POLL {
             if self.written == self.writing.len() {
                 (self.writing, self.written) = (Vec::new(), 0);
                 if !ready!(self.input.poll_take(&mut self.writing, context)) {

@@ -136,12 +136,12 @@ impl Started {
 
     /// Kills the child, which has nothing to save yet, and waits for the end of its tree. Bounded.
     pub async fn discard(self) {
-        let left = self.clean_up.map(CleanUp::done);
+        let warden_exit = self.clean_up.map(CleanUp::done);
         self.tree.kill();
         drop(timeout(DISCARD_WAIT, self.tree.ended()).await);
         self.tree.cleared().await;
-        if let Some(left) = left {
-            left.await;
+        if let Some(warden_exit) = warden_exit {
+            warden_exit.await;
         }
     }
 
@@ -170,29 +170,29 @@ impl Started {
         observer: &mut dyn Observer,
     ) -> Result<Supervised, SpawnError> {
         let Self { tree, clean_up, pipes, program, since } = self;
-        let left = clean_up.map(CleanUp::done);
+        let warden_exit = clean_up.map(CleanUp::done);
         let mut idle_timer = IdleTimer::new(initial_silence, limits.linger, Instant::now());
         if input.has_ended() {
             idle_timer.dismiss();
         }
         let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(&program, source))?;
-        let mut intake = Intake { streams, observer, idle_timer, overran: None };
+        let mut intake = Intake { streams, observer, idle_timer, reached_limit: None };
 
         let end = watch(&tree, &mut intake, limits.hard, cancel).await;
         end.log(&tree, &program);
         let status = match &end {
-            End::Left(status) => *status,
-            End::Outstayed => intake.pump(terminate(&tree, limits.grace, cancel)).await,
+            End::Exited(status) => *status,
+            End::Lingered => intake.pump(terminate(&tree, limits.grace, cancel)).await,
             _ => interrupt(&tree, &mut intake, limits, cancel).await,
         };
-        let end = match (end, intake.overran) {
+        let end = match (end, intake.reached_limit) {
             (End::Cancelled(reason), _) => End::Cancelled(reason),
-            (_, Some(limit)) => End::Overran(limit),
+            (_, Some(limit)) => End::HardTimeout(limit),
             (end, None) => end,
         };
         intake.pump(tree.cleared()).await;
-        if let Some(left) = left {
-            intake.pump(left).await;
+        if let Some(warden_exit) = warden_exit {
+            intake.pump(warden_exit).await;
         }
         let complete = intake.drain(limits.drain).await;
 
@@ -202,7 +202,7 @@ impl Started {
             status,
             complete,
             supervision: Some(tree.supervision),
-            gone: known.is_gone(),
+            tree_has_ended: known.tree_has_ended(),
             mechanisms: known.mechanisms,
             tally: known.tally,
             stderr: intake.streams.into_stderr(),
@@ -230,10 +230,10 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
 /// The reason why [`watch`] stopped.
 #[derive(Debug)]
 enum End {
-    Left(Option<ExitStatus>),
-    Outstayed,
+    Exited(Option<ExitStatus>),
+    Lingered,
     Silent(Duration),
-    Overran(Duration),
+    HardTimeout(Duration),
     Cancelled(CancelReason),
 }
 
@@ -242,7 +242,7 @@ impl End {
     fn log(&self, tree: &ProcessTree, program: &Path) {
         let pid = tree.id();
         match self {
-            Self::Left(status) if status.is_some_and(|status| status.success()) => {
+            Self::Exited(status) if status.is_some_and(|status| status.success()) => {
                 tracing::trace!(target: "child", pid, ?program, "a program has done its work");
             }
             _ => tracing::debug!(target: "child", pid, ?program, why = ?self, "a program ends"),
@@ -269,29 +269,29 @@ async fn interrupt(
         drop(timeout(polite, intake.pump_until_settled(tree.ended())).await);
     }
     intake.streams.input.end();
-    let rest = grace.saturating_sub(since.elapsed());
+    let remaining = grace.saturating_sub(since.elapsed());
     if !leave.is_zero() && !is_leaving && intake.streams.has_begun {
         let mut shut_down = pin!(cancel.shut_down());
-        let mut left = pin!(timeout(leave, intake.pump(tree.ended())));
+        let mut exited = pin!(timeout(leave, intake.pump(tree.ended())));
         select! {
             biased;
-            _ = &mut left => {}
+            _ = &mut exited => {}
             () = &mut shut_down => {}
         }
     }
-    intake.pump(terminate(tree, rest, cancel)).await
+    intake.pump(terminate(tree, remaining, cancel)).await
 }
 
 fn outcome(end: End, status: Option<ExitStatus>, known: &Known, is_settled: bool) -> Outcome {
     match (end, known.over_limit.clone()) {
         // Settled work cannot fail any more, not even when its leftover processes exceed a limit.
-        (End::Left(_), over) if is_settled => Outcome::Settled { status, lingered: over.is_some() },
-        (End::Left(_), Some(over)) => Outcome::OverLimit(over),
-        (End::Left(_), None) if known.orphaned => Outcome::Orphaned,
-        (End::Left(status), None) => status.map_or(Outcome::Lost, Outcome::Exited),
-        (End::Outstayed, _) => Outcome::Settled { status, lingered: true },
+        (End::Exited(_), excess) if is_settled => Outcome::Settled { status, lingered: excess.is_some() },
+        (End::Exited(_), Some(excess)) => Outcome::OverLimit(excess),
+        (End::Exited(_), None) if known.orphaned => Outcome::Orphaned,
+        (End::Exited(status), None) => status.map_or(Outcome::Lost, Outcome::Exited),
+        (End::Lingered, _) => Outcome::Settled { status, lingered: true },
         (End::Silent(limit), _) => Outcome::IdleTimeout { limit },
-        (End::Overran(limit), _) => Outcome::HardTimeout { limit },
+        (End::HardTimeout(limit), _) => Outcome::HardTimeout { limit },
         (End::Cancelled(reason), _) => Outcome::Cancelled(reason),
     }
 }
@@ -310,8 +310,8 @@ async fn watch(
     let mut overdue = pin!(sleep(Duration::ZERO));
     let mut cancelled = pin!(cancel.cancelled());
     let mut ended = pin!(tree.ended());
-    // An observer without news gets a `Notify` that never fires.
-    let news = intake.observer.news().unwrap_or_default();
+    // An observer without such a signal gets a `Notify` that never fires.
+    let activity_changed = intake.observer.activity_changed().unwrap_or_default();
     loop {
         let deadline = intake.idle_timer.deadline();
         if let Some(deadline) = deadline.map(Into::into).filter(|deadline| *deadline != overdue.deadline()) {
@@ -325,11 +325,11 @@ async fn watch(
                 let is_settled = intake.idle_timer.is_settled();
                 let limit = hard_limit.unwrap_or_default();
                 if is_settled {
-                    return End::Outstayed;
+                    return End::Lingered;
                 }
-                let more = if intake.overran.is_none() { intake.observer.time_is_up() } else { None };
-                let Some(more) = more else { return End::Overran(limit) };
-                intake.overran = Some(limit);
+                let more = if intake.reached_limit.is_none() { intake.observer.time_limit_reached() } else { None };
+                let Some(more) = more else { return End::HardTimeout(limit) };
+                intake.reached_limit = Some(limit);
                 hard.as_mut().reset(tokio::time::Instant::now() + more);
             }
             more = intake.streams.next(), if !intake.streams.is_done() => {
@@ -337,15 +337,15 @@ async fn watch(
                     intake.observe();
                 }
                 if tree.has_ended() {
-                    return End::Left(ended.await);
+                    return End::Exited(ended.await);
                 }
             }
-            () = news.notified() => intake.refresh(),
+            () = activity_changed.notified() => intake.refresh(),
             () = &mut overdue, if deadline.is_some() => {}
-            status = &mut ended => return End::Left(status),
+            status = &mut ended => return End::Exited(status),
         }
         match intake.idle_timer.overdue(Instant::now()) {
-            Some(Expired::Linger) => return End::Outstayed,
+            Some(Expired::Linger) => return End::Lingered,
             Some(Expired::Resumption) => {
                 intake.streams.input.end();
                 intake.idle_timer.dismiss();

@@ -14,17 +14,17 @@ use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::guardian::Supervision;
 use super::platform::Group;
-use super::signaller::{Known, Left, Signaller};
+use super::signaller::{Known, Remaining, Signaller};
 use super::streams::Pipes;
 use super::thread::spawn;
 use super::warden::{self, Mechanism, Tally};
 
 /// The time that a killed tree has to end. The kernel needs milliseconds, unless a process hangs in a system call that cannot be
 /// interrupted. A stopped warden is given up sooner. After that the tree is left to its thread, and no caller waits for it.
-const GONE_WAIT: Duration = Duration::from_secs(6);
+const TREE_END_WAIT: Duration = Duration::from_secs(6);
 
 /// The time that a released warden has to exit. It needs a millisecond.
-const LEAVE_WAIT: Duration = Duration::from_secs(2);
+const WARDEN_EXIT_WAIT: Duration = Duration::from_secs(2);
 
 /// The maximum number of children that start at the same time. A start keeps a core busy for a millisecond or two, and
 /// hundreds at once would starve every other thread of the process. The number is above one, so that a hanging start
@@ -48,9 +48,9 @@ pub(crate) struct ProcessTree {
 
 /// A live view of a tree's resource use.
 #[derive(Clone, Debug)]
-pub struct Vitals(watch::Receiver<Known>);
+pub struct ResourceMonitor(watch::Receiver<Known>);
 
-impl Vitals {
+impl ResourceMonitor {
     /// Returns the tree's resource use so far; `None` without a warden, or before its first report.
     #[must_use]
     pub fn tally(&self) -> Option<Tally> {
@@ -76,9 +76,9 @@ impl ProcessTree {
     /// If the program did not start; nothing is left running then.
     pub(super) async fn spawn(command: ChildCommand) -> Result<(Self, Pipes), SpawnError> {
         let program = command.program.clone();
-        let turn = STARTING.acquire().await;
+        let permit = STARTING.acquire().await;
         let (sender, started) = oneshot::channel();
-        spawn("subagent-child", move || guard(&command, sender, turn))
+        spawn("subagent-child", move || guard(&command, sender, permit))
             .map_err(|source| SpawnError::from_exec(&program, source))?;
         started.await.unwrap_or_else(|_| {
             let source = io::Error::other("the thread that should start it panicked");
@@ -97,8 +97,8 @@ impl ProcessTree {
     }
 
     /// Returns a live view of the tree's resource use.
-    pub(crate) fn vitals(&self) -> Vitals {
-        Vitals(self.known.clone())
+    pub(crate) fn resource_monitor(&self) -> ResourceMonitor {
+        ResourceMonitor(self.known.clone())
     }
 
     /// Returns the state that is known now.
@@ -122,7 +122,7 @@ impl ProcessTree {
     /// and killed soon after, without a call from here. Bounded; cancel safe.
     pub(super) async fn cleared(&self) {
         let mut known = self.known.clone();
-        drop(timeout(GONE_WAIT, known.wait_for(|known| known.left != Left::Tree)).await);
+        drop(timeout(TREE_END_WAIT, known.wait_for(|known| known.remaining != Remaining::Tree)).await);
     }
 
     /// Ends the tree: asks every process to exit, and kills them all if the child is still there after `grace`.
@@ -140,7 +140,7 @@ impl ProcessTree {
             "the tree has not exited within its grace period and is killed"
         );
         self.kill();
-        timeout(GONE_WAIT, self.ended()).await.ok().flatten()
+        timeout(TREE_END_WAIT, self.ended()).await.ok().flatten()
     }
 
     /// Tells the warden not to remove [`Options::unless_kept`](warden::Options::unless_kept) if this process dies first.
@@ -178,18 +178,20 @@ impl CleanUp {
     /// Leaves the cleanup to the warden, because this process cannot do it. Returns true if there is a warden that can.
     pub(crate) fn delegate(mut self) -> bool {
         self.cleaned = false;
-        self.known.borrow().left != Left::Nobody
+        self.known.borrow().remaining != Remaining::None
     }
 
     /// Nothing is left to do; the future waits until the warden has left.
     pub(crate) fn done(self) -> impl Future<Output = ()> + Send + use<> {
-        self.warden_left()
+        self.warden_exited()
     }
 
     /// Waits until the warden has exited, which it does once this is dropped and the tree has ended. Bounded; cancel safe.
-    pub(crate) fn warden_left(&self) -> impl Future<Output = ()> + Send + use<> {
+    pub(crate) fn warden_exited(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut known = self.known.clone();
-        async move { drop(timeout(LEAVE_WAIT, known.wait_for(|known| known.left == Left::Nobody)).await) }
+        async move {
+            drop(timeout(WARDEN_EXIT_WAIT, known.wait_for(|known| known.remaining == Remaining::None)).await);
+        }
     }
 }
 
@@ -214,14 +216,14 @@ impl Drop for ProcessTree {
 type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
 
 /// Starts a child. A child without a warden is also waited for, cleared up after and reaped here. Blocks.
-fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<'static>, AcquireError>) {
+fn guard(command: &ChildCommand, started: Started, permit: Result<SemaphorePermit<'static>, AcquireError>) {
     let (known, watched) = watch::channel(Known::default());
-    let child = begin(command, &known);
-    drop(turn);
+    let child = launch(command, &known);
+    drop(permit);
     let (child, group) = match child {
         Ok((signaller, pipes, group)) => {
-            let by_warden = || Supervision::by(&watched.borrow().mechanisms);
-            let supervision = group.as_ref().map_or_else(by_warden, |_| Supervision::BARE);
+            let by_warden = || Supervision::from_mechanisms(&watched.borrow().mechanisms);
+            let supervision = group.as_ref().map_or_else(by_warden, |_| Supervision::WITHOUT_WARDEN);
             (Ok((ProcessTree { signaller, known: watched, supervision }, pipes)), group)
         }
         Err(error) => (Err(error), None),
@@ -232,15 +234,15 @@ fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<
         let status = group.wait();
         known.send_modify(|known| known.end(status));
         group.clear();
-        known.send_modify(|known| known.left = Left::Nobody);
+        known.send_modify(|known| known.remaining = Remaining::None);
     }
 }
 
 /// A child that has executed its program, and its group if no warden follows it.
-type Begun = (Arc<dyn Signaller>, Pipes, Option<Arc<Group>>);
+type Launched = (Arc<dyn Signaller>, Pipes, Option<Arc<Group>>);
 
 /// Blocks until the child has executed its program.
-fn begin(command: &ChildCommand, known: &watch::Sender<Known>) -> Result<Begun, SpawnError> {
+fn launch(command: &ChildCommand, known: &watch::Sender<Known>) -> Result<Launched, SpawnError> {
     let located = command.locate()?;
     if let Some(guardian) = &command.guardian {
         let (signaller, pipes) = warden::start(&located, guardian, known.clone())?;

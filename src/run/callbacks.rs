@@ -61,8 +61,8 @@ impl ShownQuestion {
         Self {
             title: Visible::prose(&question.title),
             message: question.message.as_deref().map(Visible::prose),
-            options: question.options.iter().map(|option| Visible::words(option)).collect(),
-            placeholder: question.placeholder.as_deref().map(Visible::words),
+            options: question.options.iter().map(|option| Visible::prose_line(option)).collect(),
+            placeholder: question.placeholder.as_deref().map(Visible::prose_line),
             prefill: question.prefill.as_ref().map(|text| Visible::code(text.as_bytes())),
         }
     }
@@ -93,11 +93,11 @@ pub enum Answer {
     /// No answer: the user dismissed the question, or time ran out.
     Cancelled,
     /// No answer: no one can be asked.
-    Nobody,
+    NoUser,
 }
 
 /// The maximum wait for a person's answer. Afterwards the harmless answer counts.
-const PATIENCE: Duration = Duration::from_secs(600);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A future whose type is erased, so that the code that waits for it is compiled only once.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -115,8 +115,8 @@ pub trait HostCallbacks: Send + Sync {
     }
 
     /// Returns the maximum wait for an answer.
-    fn patience(&self) -> Duration {
-        PATIENCE
+    fn answer_timeout(&self) -> Duration {
+        ANSWER_TIMEOUT
     }
 
     /// Asks the user whether an agent may run. `None` when the user does not reply.
@@ -126,7 +126,7 @@ pub trait HostCallbacks: Send + Sync {
 
     /// Asks the user a child's question.
     fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        Box::pin(ready(Answer::Nobody))
+        Box::pin(ready(Answer::NoUser))
     }
 
     /// Asks the question of an agent with `ask: parent`. Only hosts of background runs know a conversation that can

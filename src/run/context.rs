@@ -83,7 +83,7 @@ pub struct TakenName {
     /// True when the command line names the file.
     pub is_named: bool,
     /// The numbered name of this package's own command, if pi has loaded it.
-    pub ours: Option<String>,
+    pub own_name: Option<String>,
 }
 
 /// A skill of the hosting pi.

@@ -25,9 +25,9 @@ use crate::workspace::{
 };
 
 /// The maximum time from a warden's kill of its tree to its own end. A warden gives up sooner.
-const KILLING: Duration = Duration::from_secs(3);
+const KILL_TIMEOUT: Duration = Duration::from_secs(3);
 /// The interval between checks whether the warden has ended.
-const POLL: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The imported changes of a private tree.
 pub(in crate::run) struct ImportOutcome {
@@ -48,8 +48,8 @@ pub(in crate::run) struct Isolated {
 }
 
 enum Tree {
-    Here(Box<PrivateTree>),
-    There { work: Arc<RemoteWork>, launcher: String, notices: Vec<String> },
+    Local(Box<PrivateTree>),
+    Remote { work: Arc<RemoteWork>, launcher: String, notices: Vec<String> },
 }
 
 /// The source of a private tree.
@@ -112,7 +112,7 @@ impl Isolated {
         let id = &*id;
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
         // The later import must not be cancelled with the run.
-        let making = store.until(&stop);
+        let stoppable_store = store.until(&stop);
         let store = store;
         // The earlier part of the run may have died before its tree was imported.
         let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
@@ -131,28 +131,29 @@ impl Isolated {
                  `/subagents discard {id} --yes` first"
             ));
         }
-        store.set_aside(id).await.map_err(|error| unavailable(&error))?;
+        store.move_to_earlier(id).await.map_err(|error| unavailable(&error))?;
         let place = layout::private_trees(&context.agent_dir);
-        let made = async {
-            let snapshot = making.take(id, &root).await?;
-            let alive = making.hold_tree(id).await?;
+        let created = async {
+            let snapshot = stoppable_store.take(id, &root).await?;
+            let alive = stoppable_store.lock_tree(id).await?;
             let began = before.as_ref().map(|before| before.tree.as_str());
-            let snapshot = if continues { making.at_branch(snapshot, began).await? } else { snapshot };
-            making.note_other_tree(&snapshot).await?;
+            let snapshot =
+                if continues { stoppable_store.at_branch(snapshot, began).await? } else { snapshot };
+            stoppable_store.note_other_tree(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,
-                making.private_tree(&snapshot, &place, &config.isolation.copy).await?,
+                stoppable_store.private_tree(&snapshot, &place, &config.isolation.copy).await?,
             ))
         };
-        let (alive, mut tree) = match made.await {
-            Ok(made) => made,
+        let (alive, mut tree) = match created.await {
+            Ok(created) => created,
             Err(error) => {
                 let _ = store.release(id).await;
-                store.bring_back(id).await;
+                store.restore_earlier(id).await;
                 return Err(unavailable(&error));
             }
         };
-        tree.notices.extend(lost.and_then(|lost| lost.kept).map(|kept| {
+        tree.notices.extend(lost.and_then(|lost| lost.kept_tree).map(|kept| {
             format!(
                 "an earlier private tree of this run was kept: {}; this one has only the changes on its branch",
                 quoted_path(&kept.to_string_lossy())
@@ -164,10 +165,10 @@ impl Isolated {
             .components()
             .chain(cwd.strip_prefix(&root).unwrap_or(Path::new("")).components())
             .collect();
-        let made = inner.clone();
+        let created = inner.clone();
         // Nothing in it may be tracked.
-        let _ = blocking(move || std::fs::create_dir_all(made)).await;
-        Ok((Self { store, tree: Tree::Here(Box::new(tree)), alive }, inner))
+        let _ = blocking(move || std::fs::create_dir_all(created)).await;
+        Ok((Self { store, tree: Tree::Local(Box::new(tree)), alive }, inner))
     }
 
     /// Takes a snapshot like [`Self::create`], for a private tree that a launcher's script makes on a remote machine.
@@ -176,7 +177,7 @@ impl Isolated {
     /// # Errors
     ///
     /// The reason, for people.
-    pub(in crate::run) async fn there(
+    pub(in crate::run) async fn create_remote(
         context: Arc<HostContext>,
         resolved: Arc<ResolvedRun>,
         id: String,
@@ -188,16 +189,16 @@ impl Isolated {
         let config = &resolved.config;
         let id = &*id;
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
-        let making = store.until(&stop);
-        let snapshot = making.take(id, &root).await.map_err(|error| unavailable(&error))?;
+        let stoppable_store = store.until(&stop);
+        let snapshot = stoppable_store.take(id, &root).await.map_err(|error| unavailable(&error))?;
         let place = layout::private_trees(&context.agent_dir);
-        let made = async {
-            let alive = store.hold_tree(id).await?;
+        let created = async {
+            let alive = store.lock_tree(id).await?;
             store.note_other_tree(&snapshot).await?;
-            Ok::<_, SnapshotError>((alive, making.remote_tree(&snapshot, &place).await?))
+            Ok::<_, SnapshotError>((alive, stoppable_store.remote_tree(&snapshot, &place).await?))
         };
-        let (alive, mut tree) = match made.await {
-            Ok(made) => made,
+        let (alive, mut tree) = match created.await {
+            Ok(created) => created,
             Err(error) => {
                 let _ = store.release(id).await;
                 return Err(unavailable(&error));
@@ -213,36 +214,36 @@ impl Isolated {
         notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it on another machine")));
         let inner = cwd.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy().into_owned();
         let work = Arc::new(RemoteWork { tree, inner });
-        let tree = Tree::There { work: Arc::clone(&work), launcher, notices };
+        let tree = Tree::Remote { work: Arc::clone(&work), launcher, notices };
         Ok((Self { store, tree, alive }, work))
     }
 
     /// Records that the run begins. From now on, the artifacts of its earlier part cannot be restored.
     pub(in crate::run) async fn begin(&self) {
-        self.store.forget_earlier(self.id()).await;
+        self.store.remove_earlier(self.id()).await;
     }
 
     /// Removes the tree of a run that has not begun. The artifacts of its earlier part stay unchanged.
     pub(in crate::run) async fn unmake(self) {
         match &self.tree {
-            Tree::Here(tree) => self.store.unmake(tree).await,
+            Tree::Local(tree) => self.store.remove_unused_tree(tree).await,
             // If this fails, the next sweep finds the remains.
-            Tree::There { work, .. } => drop(self.store.release(&work.tree.snapshot.id).await),
+            Tree::Remote { work, .. } => drop(self.store.release(&work.tree.snapshot.id).await),
         }
     }
 
     fn id(&self) -> &str {
         match &self.tree {
-            Tree::Here(tree) => &tree.snapshot.id,
-            Tree::There { work, .. } => &work.tree.snapshot.id,
+            Tree::Local(tree) => &tree.snapshot.id,
+            Tree::Remote { work, .. } => &work.tree.snapshot.id,
         }
     }
 
     /// Returns the root of the private tree, if it is on this machine.
     pub(in crate::run) fn root(&self) -> Option<&Path> {
         match &self.tree {
-            Tree::Here(tree) => Some(&tree.root),
-            Tree::There { .. } => None,
+            Tree::Local(tree) => Some(&tree.root),
+            Tree::Remote { .. } => None,
         }
     }
 
@@ -254,16 +255,16 @@ impl Isolated {
     /// Returns notices about the parts that the tree lacks.
     pub(in crate::run) fn notices(&self) -> &[String] {
         match &self.tree {
-            Tree::Here(tree) => &tree.notices,
-            Tree::There { notices, .. } => notices,
+            Tree::Local(tree) => &tree.notices,
+            Tree::Remote { notices, .. } => notices,
         }
     }
 
     /// Imports the changes of the tree. `remote_output` holds the changes of a remote one.
     pub(in crate::run) async fn import(self, remote_output: Option<Box<RemoteOutput>>) -> ImportOutcome {
         let (imported, snapshot) = match &self.tree {
-            Tree::Here(tree) => (self.store.import(tree).await, &tree.snapshot),
-            Tree::There { work, launcher, .. } => {
+            Tree::Local(tree) => (self.store.import(tree).await, &tree.snapshot),
+            Tree::Remote { work, launcher, .. } => {
                 // Without a child nothing was changed.
                 let (remote_changes, remaining) =
                     remote_output.map_or((Ok(None), None), |remote_output| remote_output.into_changes());
@@ -275,8 +276,17 @@ impl Isolated {
                 (imported, &work.tree.snapshot)
             }
         };
-        let Imported { branch, commit, commits, patch, changes, insertions, deletions, kept, notices } =
-            imported;
+        let Imported {
+            branch,
+            commit,
+            commits,
+            patch,
+            changes,
+            insertions,
+            deletions,
+            kept_tree: kept,
+            notices,
+        } = imported;
         tracing::info!(
             target: "tree", branch, commits, files = changes.len(), ?kept,
             "the private tree is imported"
@@ -320,7 +330,7 @@ async fn recovered(
     config: &Config,
     stop: &Cancel,
 ) -> Result<Option<Imported>, SnapshotError> {
-    let until = Instant::now() + config.grace + KILLING;
+    let until = Instant::now() + config.grace + KILL_TIMEOUT;
     loop {
         match store.recover_tree(id).await {
             Err(SnapshotError::File(error))
@@ -328,7 +338,7 @@ async fn recovered(
                     && Instant::now() < until
                     && stop.reason().is_none() =>
             {
-                sleep(POLL).await;
+                sleep(POLL_INTERVAL).await;
             }
             recovered => return recovered,
         }
@@ -344,7 +354,7 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
     }
     let Ok(store) = snapshot_store(context, config).await else { return Vec::new() };
     let recovered = store.recover_trees().await.into_iter().filter_map(|(id, imported)| {
-        let Imported { branch, kept, changes, .. } = imported;
+        let Imported { branch, kept_tree: kept, changes, .. } = imported;
         let branch = branch.map(|branch| {
             let files = counted(changes.len(), "file");
             format!("its changes ({files}) are on the branch {}", quoted(&branch))

@@ -188,7 +188,7 @@ impl SingleResult {
     /// Returns the location of the result's text, as far as it is stored.
     pub(crate) fn full_text(&self) -> FullText<'_> {
         let session = self.session_file.as_deref().filter(|_| self.omitted_bytes > 0);
-        FullText { place: self.full_output_file.as_deref(), lacks: self.omitted_bytes, session }
+        FullText { path: self.full_output_file.as_deref(), missing_bytes: self.omitted_bytes, session }
     }
 
     /// Returns the entry of a run that continues in the background. Its usage so far is counted at its end.
@@ -241,7 +241,7 @@ pub(crate) const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Announcement {
     /// The text of the announcement, within the output limit.
-    Said(String),
+    Text(String),
     /// The child says that there is nothing to announce.
     Skipped,
 }

@@ -14,12 +14,12 @@ use super::open::{Inner, Store};
 use crate::files::private;
 
 /// Pause after a failed attempt to open the store, which may have taken seconds.
-const RETRY: Duration = Duration::from_secs(60);
+const RETRY_AFTER: Duration = Duration::from_secs(60);
 /// The number of stores that keep their files open although this process has nothing in them. Each store has five
 /// files.
 const MAX_IDLE: usize = 4;
 /// The maximum time that a store takes to close after this process has dropped it.
-const CLOSING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The result of [`attach`].
@@ -71,7 +71,7 @@ fn find_or_open(known: &mut Known, directory: &Path) -> Attached {
     if let Some(store) = known.store.upgrade().map(Store) {
         return Attached { store: Some(store), notice: None };
     }
-    if known.failed.is_some_and(|failed| failed.elapsed() < RETRY) {
+    if known.failed.is_some_and(|failed| failed.elapsed() < RETRY_AFTER) {
         return Attached::default();
     }
     match open(directory, known.had_store) {
@@ -101,7 +101,7 @@ fn find_or_open(known: &mut Known, directory: &Path) -> Attached {
 /// Opens a store. Another thread of this process may still be closing the store that was open `before`, which looks like a second
 /// copy of the addon for a moment.
 fn open(directory: &Path, before: bool) -> Result<Store, StoreError> {
-    let deadline = Instant::now() + CLOSING;
+    let deadline = Instant::now() + CLOSE_TIMEOUT;
     loop {
         match Store::open(directory) {
             Err(StoreError::SecondCopy { .. }) if before && Instant::now() < deadline => sleep(PAUSE),

@@ -16,16 +16,16 @@ use crate::files::{FileError, owned, private};
 
 /// The maximum wait of one statement for another process. A transaction takes microseconds. If the database is held for
 /// longer, its holder was stopped, or a database tool is in use.
-pub(super) const BUSY: Duration = Duration::from_millis(500);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 /// Page cache in KiB. The database has a handful of pages.
 const CACHE_KIB: i64 = 256;
 /// Largest file that is checked completely when it is opened. The check takes about a millisecond per MiB.
 const CHECKED_BYTES: u64 = 16 << 20;
 /// The maximum number of damaged files that are kept. Beyond that, opening fails so that a person checks them.
-const ASIDE_ATTEMPTS: u32 = 100;
+const MAX_ASIDE: u32 = 100;
 
 /// The files that `SQLite` keeps next to the database: the log and its index.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+const COMPANION_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
 /// `statfs` magic numbers of network file systems: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.
 #[cfg(target_os = "linux")]
@@ -61,14 +61,14 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<PathBuf>), Stor
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |source| StoreError::of(path, source);
     make_private(path).map_err(FileError::at(path))?;
-    for file in BESIDE.map(|suffix| with_suffix(path, suffix)) {
+    for file in COMPANION_SUFFIXES.map(|suffix| with_suffix(path, suffix)) {
         owned::check_path(&file).map_err(FileError::at(&file))?;
     }
     // Our own mutex guards the connection; without `SQLITE_OPEN_URI` a path is always taken literally.
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(without_links(path)?, flags).map_err(failed)?;
-    connection.busy_timeout(BUSY).map_err(failed)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
     // Before anything else: the file of a newer release must not be written.
     let found = schema::version(&connection).map_err(failed)?;
     if found > schema::newest() {
@@ -131,15 +131,15 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
 /// Renames a damaged file together with its log, so that the next database does not use that log.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let is_free = |number: &u32| !with_suffix(path, &format!(".damaged-{number}")).exists();
-    let number = (1..=ASIDE_ATTEMPTS).find(is_free).ok_or(io::ErrorKind::AlreadyExists)?;
-    let kept = |file: &Path| with_suffix(file, &format!(".damaged-{number}"));
-    for belonging in BESIDE.map(|suffix| with_suffix(path, suffix)) {
-        match fs::rename(&belonging, kept(&belonging)) {
+    let number = (1..=MAX_ASIDE).find(is_free).ok_or(io::ErrorKind::AlreadyExists)?;
+    let aside_path = |file: &Path| with_suffix(file, &format!(".damaged-{number}"));
+    for belonging in COMPANION_SUFFIXES.map(|suffix| with_suffix(path, suffix)) {
+        match fs::rename(&belonging, aside_path(&belonging)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),
         }
     }
-    let aside = kept(path);
+    let aside = aside_path(path);
     fs::rename(path, &aside)?;
     Ok(aside)
 }

@@ -68,8 +68,8 @@ impl StoreError {
     pub(super) fn of(path: &Path, source: rusqlite::Error) -> Self {
         if source.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) {
             // Never the database itself: closing it would end the locks that `SQLite` holds on it.
-            let beside = path.parent().unwrap_or(Path::new("."));
-            let opened: io::Result<Vec<File>> = (0..FILES).map(|_| File::open(beside)).collect();
+            let directory = path.parent().unwrap_or(Path::new("."));
+            let opened: io::Result<Vec<File>> = (0..FILES).map(|_| File::open(directory)).collect();
             if let Err(short) = opened
                 && shortage(&short).is_some()
             {

@@ -17,7 +17,7 @@ use crate::files::{FileError, layout, private};
 
 /// The maximum wait while another process opens the database, which takes milliseconds. Only one process migrates, and
 /// if it is stopped, it blocks all others.
-const OPENING: Duration = Duration::from_secs(5);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state shared by the processes of one user. Clones are cheap and share one connection. Every method blocks.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ pub(super) struct Open {
     /// The time at which old rows were last pruned.
     pub pruned: Option<Instant>,
     /// The time at which a write last gave up waiting for another process, unless a later write has succeeded.
-    pub held: Option<Instant>,
+    pub busy_since: Option<Instant>,
     /// Held because each copy of this addon brings its own copy of `SQLite`. File locks belong to the process, so each
     /// copy would release the locks of the other.
     only_copy: Option<LockFile>,
@@ -73,12 +73,12 @@ impl Store {
         }
         // Held to the end: a sweep takes each lock for a moment, which a process that is about to take its own would
         // mistake for a second copy.
-        let alone = alone(&processes)?;
+        let lock = lock_store(&processes)?;
         let only_copy = only_copy(&processes, &path)?;
         let presence = Presence::show(&processes)?;
         let connected = connect(&path)?;
         presence.sweep();
-        drop(alone);
+        drop(lock);
         Ok(Self::new(path, connected, presence, only_copy))
     }
 
@@ -112,7 +112,7 @@ impl Store {
             connections: 1,
             heartbeat: Heartbeat::default(),
             pruned: None,
-            held: None,
+            busy_since: None,
             only_copy,
         });
         Self(Arc::new(Inner { path, aside, attached: Mutex::new(Instant::now()), open }))
@@ -165,7 +165,7 @@ impl Store {
     }
 
     /// Reopens the database after its files were removed, or after another process has set it aside.
-    pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
+    pub(super) fn reopen(&self, open: &mut Open) -> Result<(), StoreError> {
         let presence = open.presence.show_again()?;
         // Compared while the file is open, because the inode number of a deleted file is reused.
         if !open.is_lost && identity(&self.0.path) != open.identity {
@@ -174,13 +174,13 @@ impl Store {
         // Closed before the file is opened again: closing later would release the locks of the new connection.
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
-        let alone = alone(presence.directory())?;
+        let lock = lock_store(presence.directory())?;
         if open.only_copy.is_none() {
             open.only_copy = only_copy(presence.directory(), &self.0.path)?;
         }
         let (mut connection, aside) = connect(&self.0.path)?;
-        drop(alone);
-        move_along(&mut connection, open.presence.id(), presence.id())
+        drop(lock);
+        move_rows(&mut connection, open.presence.id(), presence.id())
             .map_err(|source| self.failed(source))?;
         let found = identity(&self.0.path);
         open.generation += u32::from(aside.is_some() || open.identity != found);
@@ -188,16 +188,16 @@ impl Store {
         open.identity = found;
         open.is_lost = false;
         open.connection = connection;
-        open.held = None;
+        open.busy_since = None;
         open.presence = presence;
         Ok(())
     }
 
-    /// Locks the state, and recovers with [`Self::mend`] if necessary.
+    /// Locks the state, and recovers with [`Self::reopen`] if necessary.
     pub(super) fn ready(&self) -> Result<MutexGuard<'_, Open>, StoreError> {
         let mut open = self.lock();
         if !self.is_intact(&open) {
-            self.mend(&mut open)?;
+            self.reopen(&mut open)?;
         }
         Ok(open)
     }
@@ -225,7 +225,7 @@ impl Store {
 }
 
 /// Moves the rows of this process from its old id to the new one.
-fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Result<()> {
+fn move_rows(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for table in ["place", "run", "delivery"] {
         transaction.execute(&format!("UPDATE {table} SET process = ?1 WHERE process = ?2"), [to, from])?;
@@ -236,7 +236,7 @@ fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Re
 /// Keeps other copies of this addon in this process out. On Windows its lock files do.
 fn only_copy(processes: &Path, store: &Path) -> Result<Option<LockFile>, StoreError> {
     #[cfg(unix)]
-    return LockFile::try_take(&lock_of(processes, &this_process()))?
+    return LockFile::try_acquire(&lock_of(processes, &this_process()))?
         .map(Some)
         .ok_or_else(|| StoreError::SecondCopy(store.to_owned()));
     #[cfg(not(unix))]
@@ -247,8 +247,8 @@ fn only_copy(processes: &Path, store: &Path) -> Result<Option<LockFile>, StoreEr
 }
 
 /// Locks the store against being opened or swept by another process, until the value is dropped.
-fn alone(processes: &Path) -> Result<LockFile, StoreError> {
-    LockFile::take(&lock_of(processes, "opening"), OPENING)
+fn lock_store(processes: &Path) -> Result<LockFile, StoreError> {
+    LockFile::acquire(&lock_of(processes, "opening"), OPEN_TIMEOUT)
 }
 
 impl fmt::Debug for Store {

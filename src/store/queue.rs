@@ -24,9 +24,9 @@ pub struct TicketRequest {
     pub cap: usize,
     /// The treatment of the request if `cap` is reached.
     pub when_full: WhenFull,
-    /// Its ticket from the first turn on, unless it was refused.
+    /// Its ticket from the first update on, unless it was refused.
     pub ticket: Option<StoredTicket>,
-    /// The answer of the last turn. A started run stays started.
+    /// The answer of the last update. A started run stays started.
     pub state: TicketState,
 }
 
@@ -86,36 +86,37 @@ struct Rows {
 }
 
 impl Store {
-    /// Takes one turn at the queue, in one transaction. Gives back the `leaving` tickets, adds the requests without a ticket in
+    /// Updates the tickets of this process in one transaction. Gives back the `leaving` tickets, adds the requests without a ticket in
     /// their order, and starts those that fit under their limit together with all tickets before them. While a ticket waits, the
     /// tickets of dead processes are removed. Returns the number of waiting tickets of all processes that could start if this
     /// process gave back `spare` of its started ones.
     ///
-    /// A turn that changes nothing only reads. Pass started requests too: if the database was removed in the meantime, they are
+    /// An update that changes nothing only reads. Pass started requests too: if the database was removed in the meantime, they are
     /// counted again.
     ///
     /// # Errors
     ///
     /// If the database cannot be used; nothing has then changed.
-    pub fn take_turn(
+    pub fn update_tickets(
         &self,
         leaving: &[StoredTicket],
         requests: &mut [TicketRequest],
         spare: usize,
     ) -> Result<usize, StoreError> {
         let mut open = self.lock();
-        // A turn that only gives tickets back creates no files: the directory may be about to be deleted.
+        // An update that only gives tickets back creates no files: the directory may be about to be deleted.
         if !requests.is_empty() && !self.is_intact(&open) {
-            self.mend(&mut open)?;
+            self.reopen(&mut open)?;
         }
-        let rows = open.take_turn(leaving, requests).map_err(|source| self.failed_in(&mut open, source))?;
+        let rows =
+            open.update_tickets(leaving, requests).map_err(|source| self.failed_in(&mut open, source))?;
         Ok(rows.startable_with(spare))
     }
 }
 
 impl Open {
     /// Reads the queue, and changes it if there is something to change.
-    fn take_turn(
+    fn update_tickets(
         &mut self,
         leaving: &[StoredTicket],
         requests: &mut [TicketRequest],
@@ -124,10 +125,10 @@ impl Open {
         let own = self.presence.id();
         let seen = Rows::read(&self.connection, own, self.generation, &mut self.heartbeat, now)?;
         let waits = requests.iter().any(TicketRequest::is_waiting);
-        let is_dead = |process: &&str| (waits || seen.waiting() > 0) && self.presence.is_gone(process);
+        let is_dead = |process: &&str| (waits || seen.waiting() > 0) && self.presence.has_ended(process);
         let dead: Vec<_> = seen.others().into_iter().filter(is_dead).collect();
         let beats = waits && self.heartbeat.is_due(now);
-        if leaving.is_empty() && dead.is_empty() && !beats && !seen.has_news_for(requests) {
+        if leaving.is_empty() && dead.is_empty() && !beats && !seen.must_write_for(requests) {
             return Ok(seen);
         }
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -190,13 +191,13 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Frees the places of children that have ended while their process was stopped.
-    fn free_stopped(&mut self, children_left: impl Fn(&str) -> Option<usize>) {
+    /// Frees the slots of children that have ended while their process was stopped.
+    fn free_stopped(&mut self, remaining_children: impl Fn(&str) -> Option<usize>) {
         let others: BTreeSet<String> = self.others().into_iter().map(str::to_owned).collect();
         for process in others {
-            let Some(left) = children_left(&process) else { continue };
+            let Some(remaining) = remaining_children(&process) else { continue };
             let of_process = |row: &&mut Row| row.started && row.process.as_deref() == Some(&process);
-            self.all.iter_mut().filter(of_process).skip(left).for_each(|row| row.counts = false);
+            self.all.iter_mut().filter(of_process).skip(remaining).for_each(|row| row.counts = false);
         }
     }
 
@@ -236,8 +237,8 @@ impl Rows {
         self.all[at].process.is_none().then_some(at)
     }
 
-    /// Returns true if a turn would start one of these or has to add it, perhaps again.
-    fn has_news_for(&self, requests: &[TicketRequest]) -> bool {
+    /// Returns true if an update would start one of these or has to add it, perhaps again.
+    fn must_write_for(&self, requests: &[TicketRequest]) -> bool {
         let started = self.started();
         requests.iter().any(|request| {
             let at = request.ticket.and_then(|ticket| self.find(ticket));
@@ -367,11 +368,11 @@ mod tests {
 
     #[test]
     fn a_stopped_process_keeps_the_slots_of_its_remaining_children() {
-        for (left, started) in [(None, 3), (Some(3), 3), (Some(9), 3), (Some(1), 1), (Some(0), 0)] {
+        for (remaining, started) in [(None, 3), (Some(3), 3), (Some(9), 3), (Some(1), 1), (Some(0), 0)] {
             let mut rows = rows("+ 1 + +");
             rows.all.iter_mut().for_each(|row| row.process = Some("stopped".to_owned()));
-            rows.free_stopped(|_| left);
-            assert_eq!((rows.started(), rows.waiting()), (started, 1), "{left:?}");
+            rows.free_stopped(|_| remaining);
+            assert_eq!((rows.started(), rows.waiting()), (started, 1), "{remaining:?}");
         }
     }
 
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_needed_for_requests_that_fit_or_have_no_ticket() {
+    fn an_update_is_needed_for_requests_that_fit_or_have_no_ticket() {
         let request = |seq, cap| TicketRequest {
             ticket: Some(StoredTicket { seq, generation: 3 }),
             ..TicketRequest::new(cap, WhenFull::Wait)
@@ -403,7 +404,7 @@ mod tests {
             ("lost", vec![request(7, 1)], true),
             ("started already", vec![request(1, 9)], false),
         ] {
-            assert_eq!(rows("+ 2 2").has_news_for(&requests), expected, "{label}");
+            assert_eq!(rows("+ 2 2").must_write_for(&requests), expected, "{label}");
         }
     }
 

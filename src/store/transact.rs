@@ -5,21 +5,21 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::connect::BUSY;
+use super::connect::BUSY_TIMEOUT;
 use super::error::StoreError;
 use super::open::{Open, Store};
 use super::presence::Presence;
 use crate::text::figures::epoch_ms;
 
 /// The maximum wait of a write for another process that holds the database.
-const PATIENCE: Duration = Duration::from_secs(5);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The time after a failed wait during which no other write waits as long. A process that may read the database can hold its lock
 /// for good, and must not cost each run the whole wait.
-const IMPATIENT: Duration = Duration::from_secs(60);
+const SHORT_WAIT_PERIOD: Duration = Duration::from_secs(60);
 /// The maximum wait of a statement in that time.
-const BRIEF: Duration = Duration::from_millis(20);
+const SHORT_BUSY_TIMEOUT: Duration = Duration::from_millis(20);
 
 impl Store {
     /// Reads without a transaction.
@@ -44,12 +44,12 @@ impl Store {
             let mut open = self.ready()?;
             let done = open.transact(&work).map_err(|source| self.failed_in(&mut open, source));
             if !done.as_ref().is_err_and(StoreError::is_busy) {
-                open.note_held(None);
+                open.set_busy_since(None);
                 return done;
             }
-            let known = open.held.filter(|held| held.elapsed() < IMPATIENT);
-            if known.is_some() || since.elapsed() >= PATIENCE {
-                open.note_held(known.or_else(|| Some(Instant::now())));
+            let known = open.busy_since.filter(|busy_since| busy_since.elapsed() < SHORT_WAIT_PERIOD);
+            if known.is_some() || since.elapsed() >= WRITE_TIMEOUT {
+                open.set_busy_since(known.or_else(|| Some(Instant::now())));
                 return done;
             }
             drop(open);
@@ -61,12 +61,16 @@ impl Store {
 impl Open {
     /// Records the time since which another process has held the database, or `None` if the last write did not wait in
     /// vain.
-    fn note_held(&mut self, held: Option<Instant>) {
-        if held.is_some() != self.held.is_some() {
+    fn set_busy_since(&mut self, busy_since: Option<Instant>) {
+        if busy_since.is_some() != self.busy_since.is_some() {
             // Fails only if the connection is in use, and nothing else has it.
-            let _ = self.connection.busy_timeout(if held.is_some() { BRIEF } else { BUSY });
+            let _ = self.connection.busy_timeout(if busy_since.is_some() {
+                SHORT_BUSY_TIMEOUT
+            } else {
+                BUSY_TIMEOUT
+            });
         }
-        self.held = held;
+        self.busy_since = busy_since;
     }
 
     fn transact<T>(

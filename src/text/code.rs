@@ -60,16 +60,16 @@ impl Fences {
             if self.line.is_empty() {
                 self.process_line(&part[..end]);
             } else {
-                self.hold(&part[..end]);
+                self.append_line(&part[..end]);
                 let line = std::mem::take(&mut self.line);
                 self.process_line(&line);
             }
             part = &part[end + 1..];
         }
-        self.hold(part);
+        self.append_line(part);
     }
 
-    fn hold(&mut self, part: &str) {
+    fn append_line(&mut self, part: &str) {
         if self.line.len() <= MAX_FENCE_LINE {
             let max = MAX_FENCE_LINE + 1 - self.line.len();
             self.line.push_str(&part[..super::ceil_char_boundary(part, max)]);
@@ -133,7 +133,7 @@ impl CodeAt {
         self.search_quotes(bytes, at);
         self.fences.open().is_some()
             || is_indented(unquoted(&text[self.line.min(at)..at], MAX_QUOTES).1.as_bytes())
-            || self.quote.is_some_and(|quote| is_of_source(&bytes[self.line..quote]))
+            || self.quote.is_some_and(|quote| is_source_string(&bytes[self.line..quote]))
     }
 
     fn search_quotes(&mut self, bytes: &[u8], end: usize) {
@@ -164,7 +164,7 @@ fn is_indented(before: &[u8]) -> bool {
 
 /// Returns true if a string after `lead` is part of source code: it is assigned, passed, imported, or an entry of a
 /// list or an object. A quotation in prose or in a message has a word before it.
-fn is_of_source(lead: &[u8]) -> bool {
+fn is_source_string(lead: &[u8]) -> bool {
     let before = lead.iter().rev().take(LEAD_REACH).find(|byte| !matches!(byte, b' ' | b'\t' | b'\\'));
     let is_imported = || {
         let first = &lead[..lead.len().min(LEAD_REACH)];

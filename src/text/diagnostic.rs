@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pi_subagent_warden::{Shortage, shortage};
 
 use super::position::Position;
-use super::quote::{quoted, quoted_if_odd};
+use super::quote::{quoted, quoted_if_unusual};
 use super::text_enum::text_enum;
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
             // A file name may contain line ends.
-            write!(f, "{}", quoted_if_odd(&path.to_string_lossy()))?;
+            write!(f, "{}", quoted_if_unusual(&path.to_string_lossy()))?;
             if let (Some(line), Some(column)) = (self.line, self.column) {
                 write!(f, ":{line}:{column}")?;
             }
@@ -80,7 +80,7 @@ impl fmt::Display for Diagnostic {
 /// resource, a sentence about the resource replaces the message of the system. If the shortage does not depend on a
 /// path, that sentence replaces the messages of all errors.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut said = String::new();
+    let mut previous = String::new();
     let mut sentence = String::new();
     for error in successors(Some(error), |error| (*error).source()) {
         let short = error.downcast_ref().and_then(shortage);
@@ -89,12 +89,12 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
         }
         let more = short.map_or_else(|| error.to_string(), |short| short.message.to_owned());
         // Some wrappers only repeat the message of their source.
-        if more != said {
+        if more != previous {
             if !sentence.is_empty() {
                 sentence.push_str(": ");
             }
             sentence.push_str(&more);
-            said = more;
+            previous = more;
         }
     }
     sentence

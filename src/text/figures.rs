@@ -31,7 +31,7 @@ pub fn duration(time: Duration) -> String {
 
 /// Formats a duration for a ticking clock, without tenths of a second: `3s`.
 #[must_use]
-pub fn ticking(time: Duration) -> String {
+pub fn elapsed(time: Duration) -> String {
     if time.as_secs() < 10 { format!("{}s", time.as_secs()) } else { duration(time) }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_has_two_units_at_most() {
+    fn a_duration_has_at_most_two_units() {
         for (ms, expected) in [
             (0, "0.0s"),
             (449, "0.4s"),
@@ -116,8 +116,8 @@ mod tests {
         ] {
             assert_eq!(duration(Duration::from_millis(ms)), expected, "{ms}");
         }
-        assert_eq!(ticking(Duration::from_millis(9_999)), "9s");
-        assert_eq!(ticking(Duration::from_secs(312)), "5m12s");
+        assert_eq!(elapsed(Duration::from_millis(9_999)), "9s");
+        assert_eq!(elapsed(Duration::from_secs(312)), "5m12s");
         assert_eq!(between(1_000, 6_000), "5.0s");
         assert_eq!(between(6_000, 1_000), "0.0s", "a clock that was set back gives no duration");
         assert_eq!(between(i64::MIN, i64::MAX), "106751991167d07h", "the difference does not overflow");

@@ -170,7 +170,7 @@ impl HeadTail {
     }
 
     /// Returns the total number of pushed bytes.
-    pub(crate) fn pushed(&self) -> u64 {
+    pub(crate) fn pushed_bytes(&self) -> u64 {
         self.head.len() as u64 + self.tail.pushed
     }
 
@@ -194,7 +194,7 @@ impl HeadTail {
         }
         let head = before_torn_word(&self.head[..settled_length(&self.head)], cut_window(self.half));
         let tail = after_torn_word(self.tail.view(), cut_window(self.half));
-        let omitted = self.pushed() - (head.len() + tail.len()) as u64;
+        let omitted = self.pushed_bytes() - (head.len() + tail.len()) as u64;
         // The note must not change which parts of the text are code and which are prose.
         let before = fence_open(head);
         let after = self.tail.code_before(tail);
@@ -232,11 +232,11 @@ fn fence_open(text: &str) -> Option<Fence> {
     fences.open()
 }
 
-/// Reserves room by doubling. Above `most` it reserves only the required bytes.
-fn grow(text: &mut String, more: usize, most: usize) {
+/// Reserves room by doubling. Above `max` it reserves only the required bytes.
+fn grow(text: &mut String, more: usize, max: usize) {
     let needed = text.len() + more;
     if needed > text.capacity() {
-        let target = (text.capacity() * 2).max(64).min(most).max(needed);
+        let target = (text.capacity() * 2).max(64).min(max).max(needed);
         text.reserve_exact(target - text.len());
     }
 }
@@ -381,12 +381,12 @@ mod tests {
     fn a_rewind_removes_the_text_after_the_mark() {
         let mut clip = HeadTail::new(20);
         clip.push("0123456");
-        let before = clip.pushed();
+        let before = clip.pushed_bytes();
         clip.push("89abcdef");
         clip.rewind(before);
         assert_eq!(clip.to_text(), ("0123456".to_owned(), 0));
         clip.push("789abcdef");
-        let before = clip.pushed();
+        let before = clip.pushed_bytes();
         clip.push("g");
         clip.rewind(before);
         assert_eq!(clip.to_text(), ("0123456789abcdef".to_owned(), 0));

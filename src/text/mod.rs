@@ -50,7 +50,8 @@ pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
 pub(crate) use quote::{
-    one_line, quoted, quoted_if_odd, quoted_label, quoted_path, quoted_paths, quoted_within, without_quotes,
+    one_line, quoted, quoted_if_unusual, quoted_label, quoted_path, quoted_paths, quoted_within,
+    without_quotes,
 };
 pub use redact::HomePaths;
 pub use sanitize::{

@@ -37,12 +37,12 @@ pub(crate) fn quoted_within(value: &str, max_chars: usize) -> String {
 
 /// Quotes the label of a run. It is in double quotes, as in a report's `explorer "find the code"`.
 pub(crate) fn quoted_label(label: &str, max_chars: usize) -> String {
-    format!("\"{}\"", inside(label, '"', DOUBLE_QUOTE, max_chars))
+    format!("\"{}\"", quoted_content(label, '"', DOUBLE_QUOTE, max_chars))
 }
 
 /// Returns the form of a value that can be put between backticks.
 pub(crate) fn without_quotes(value: &str, max_chars: usize) -> String {
-    inside(value, '`', BACKTICK, max_chars)
+    quoted_content(value, '`', BACKTICK, max_chars)
 }
 
 /// Quotes file names for a sentence, separated by commas.
@@ -53,14 +53,14 @@ pub(crate) fn quoted_paths<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) ->
 
 /// Quotes a name if it could look like more than one word of a list. Names of letters, digits and usual signs stay
 /// unquoted, because they have a color or a column of their own.
-pub(crate) fn quoted_if_odd(name: &str) -> Cow<'_, str> {
+pub(crate) fn quoted_if_unusual(name: &str) -> Cow<'_, str> {
     let is_usual = |letter: char| letter.is_alphanumeric() || SIGNS.contains(letter);
     let is_plain = name.chars().all(is_usual) && !name.starts_with('+') && without_controls(name) == name;
     if is_plain && !name.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(quoted_path(name)) }
 }
 
 /// Returns a value on one line without the surrounding quote character.
-fn inside(value: &str, quote: char, with: &str, max_chars: usize) -> String {
+fn quoted_content(value: &str, quote: char, with: &str, max_chars: usize) -> String {
     // Make one line first, so that the letters of a control sequence stay visible.
     let line = one_line(value, usize::MAX).into_string();
     let line = without_controls(&line).replace(quote, with);
@@ -165,11 +165,11 @@ mod tests {
     fn only_an_unusual_name_is_quoted() {
         for name in ["src/main.rs", "app/(group)/[id]/page.tsx", "größe.txt", "C:\\a", ".envrc", "日本語"]
         {
-            assert_eq!(quoted_if_odd(name), name);
+            assert_eq!(quoted_if_unusual(name), name);
         }
         for name in ["g, h", "a b", "+3", "a`", "a\"b", "x;y", "…/x", "a\u{3164}b", "a，b", "\u{2800}", ""]
         {
-            assert_eq!(quoted_if_odd(name), quoted_path(name), "{name}");
+            assert_eq!(quoted_if_unusual(name), quoted_path(name), "{name}");
         }
     }
 }

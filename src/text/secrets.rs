@@ -24,13 +24,13 @@ pub fn names_secret(variable: &str) -> bool {
 #[must_use]
 pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let named = environment.into_iter().filter(|(name, _)| names_secret(name));
-    named.map(|(_, value)| value.trim()).filter(|value| is_fit(value)).map(str::to_owned).collect()
+    named.map(|(_, value)| value.trim()).filter(|value| is_searchable(value)).map(str::to_owned).collect()
 }
 
 /// Returns a provider's key if it is searchable.
 #[must_use]
 pub fn key_secret(key: &str) -> Option<String> {
-    Some(key.trim()).filter(|key| is_fit(key)).map(str::to_owned)
+    Some(key.trim()).filter(|key| is_searchable(key)).map(str::to_owned)
 }
 
 /// Returns the credentials in pi's `auth.json`, at any depth. Returns an empty list if the text is not JSON.
@@ -51,7 +51,7 @@ fn collect(value: &Value, secrets: &mut Vec<String>) {
             for (name, field) in fields {
                 match field {
                     Value::String(text)
-                        if is_credential(name) && !is_indirection(text) && is_fit(text.trim()) =>
+                        if is_credential(name) && !is_indirection(text) && is_searchable(text.trim()) =>
                     {
                         secrets.push(text.trim().to_owned());
                     }
@@ -74,7 +74,7 @@ fn is_indirection(value: &str) -> bool {
 }
 
 /// Returns true if a search for this value does not match innocent text.
-pub(super) fn is_fit(value: &str) -> bool {
+pub(super) fn is_searchable(value: &str) -> bool {
     if value.len() < MIN_BYTES {
         return false;
     }

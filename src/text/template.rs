@@ -30,17 +30,20 @@ pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Value<'a
         // Remove one pair of braces.
         None => found[0][1..found[0].len() - 1].to_owned(),
     };
-    places(names).replace_all(template, fill).into_owned()
+    placeholder_pattern(names).replace_all(template, fill).into_owned()
 }
 
 /// Returns the first of these names that the template uses.
 #[must_use]
-pub fn first_place<'a>(template: &'a str, names: &[&str]) -> Option<&'a str> {
-    places(names).captures_iter(template).find_map(|found| found.name("place")).map(|name| name.as_str())
+pub fn first_placeholder<'a>(template: &'a str, names: &[&str]) -> Option<&'a str> {
+    placeholder_pattern(names)
+        .captures_iter(template)
+        .find_map(|found| found.name("place"))
+        .map(|name| name.as_str())
 }
 
 /// Builds a pattern for `{{name}}`, and for `{name}` with the name in the group `place`.
-fn places(names: &[&str]) -> Regex {
+fn placeholder_pattern(names: &[&str]) -> Regex {
     let names = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
     Regex::new(&format!(r"\{{\{{(?:{names})\}}\}}|\{{(?P<place>{names})\}}")).expect("the names are escaped")
 }
@@ -84,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_escaped_name_is_not_a_placeholder() {
-        assert_eq!(first_place("{{previous}} {task}", &NAMES), Some("task"));
-        assert_eq!(first_place("{{previous}} { task }", &NAMES), None);
+        assert_eq!(first_placeholder("{{previous}} {task}", &NAMES), Some("task"));
+        assert_eq!(first_placeholder("{{previous}} { task }", &NAMES), None);
     }
 }

@@ -24,7 +24,7 @@ pub struct TruncateLimits {
 impl TruncateLimits {
     /// Returns the remaining limits after using this much, at least one byte and one line.
     #[must_use]
-    pub fn less(self, bytes: usize, lines: usize) -> Self {
+    pub fn remaining_after(self, bytes: usize, lines: usize) -> Self {
         Self {
             max_bytes: self.max_bytes.saturating_sub(bytes).max(1),
             max_lines: self.max_lines.saturating_sub(lines).max(1),
@@ -33,7 +33,7 @@ impl TruncateLimits {
 
     /// Returns half of each limit, at least one.
     #[must_use]
-    pub fn half(self) -> Self {
+    pub fn halved(self) -> Self {
         Self { max_bytes: (self.max_bytes / 2).max(1), max_lines: (self.max_lines / 2).max(1) }
     }
 }
@@ -49,23 +49,23 @@ impl Default for TruncateLimits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FullText<'a> {
     /// The path or name of the full text.
-    pub place: Option<&'a str>,
+    pub path: Option<&'a str>,
     /// The number of bytes that the full text lacks in its middle; 0 if it is complete.
-    pub lacks: u64,
+    pub missing_bytes: u64,
     /// The session that contains the missing bytes.
     pub session: Option<&'a str>,
 }
 
 impl<'a> FullText<'a> {
     /// Creates the location of a complete text.
-    pub(crate) fn at(place: Option<&'a str>) -> Self {
-        Self { place, ..Self::default() }
+    pub(crate) fn at(path: Option<&'a str>) -> Self {
+        Self { path, ..Self::default() }
     }
 
     /// Drops locations that are too long for a marker.
     fn fitting(self) -> Self {
-        let fits = |place: &&str| place.len() <= MAX_LOCATION && !place.contains('\n');
-        Self { place: self.place.filter(fits), session: self.session.filter(fits), ..self }
+        let fits = |location: &&str| location.len() <= MAX_LOCATION && !location.contains('\n');
+        Self { path: self.path.filter(fits), session: self.session.filter(fits), ..self }
     }
 }
 
@@ -104,14 +104,14 @@ pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> 
     cut(text, limits, FullText::at(full_text), 0, Keep::Both)
 }
 
-/// Truncates like [`truncate`], for a text that already lacks `lacks` bytes in its middle.
+/// Truncates like [`truncate`], for a text that already lacks `missing_bytes` bytes in its middle.
 pub(crate) fn truncate_partial(
     text: &str,
     limits: TruncateLimits,
     full_text: FullText<'_>,
-    lacks: u64,
+    missing_bytes: u64,
 ) -> Truncated {
-    cut(text, limits, full_text, lacks, Keep::Both)
+    cut(text, limits, full_text, missing_bytes, Keep::Both)
 }
 
 /// Keeps the head; otherwise like [`truncate`].
@@ -126,7 +126,13 @@ pub fn truncate_tail(text: &str, limits: TruncateLimits, full_text: Option<&str>
     cut(text, limits, FullText::at(full_text), 0, Keep::Tail)
 }
 
-fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, keep: Keep) -> Truncated {
+fn cut(
+    text: &str,
+    limits: TruncateLimits,
+    full_text: FullText<'_>,
+    missing_bytes: u64,
+    keep: Keep,
+) -> Truncated {
     let total_lines = count_lines(text);
     let whole = Truncated {
         text: String::new(),
@@ -143,14 +149,14 @@ fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, 
         return Truncated { truncated: true, kept_lines: 0, kept_bytes: 0, ..whole };
     }
     let totals = [total_lines, total_lines, text.len(), text.len()];
-    let marker = Marker::choose(limits, full_text, lacks, totals);
+    let marker = Marker::choose(limits, full_text, missing_bytes, totals);
     let room = limits.max_bytes - marker.as_ref().map_or(0, |marker| marker.max_bytes(totals));
     // With more than one line, the marker has a line of its own.
     let lines =
         if marker.is_some() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
     // Without a marker, joining head and tail would form words that are not in the input.
     let keep = if keep == Keep::Both && marker.is_none() { Keep::Head } else { keep };
-    let (head, tail) = parts(text, room, lines, keep);
+    let (head, tail) = head_and_tail(text, room, lines, keep);
     let kept_bytes = head.len() + tail.len();
     // A line cut in its middle is in both parts, and then no line is missing.
     let kept_lines = (count_lines(head) + count_lines(tail)).min(total_lines);
@@ -171,7 +177,7 @@ fn cut(text: &str, limits: TruncateLimits, full_text: FullText<'_>, lacks: u64, 
 }
 
 /// Returns the kept head and tail.
-fn parts(text: &str, room: usize, lines: usize, keep: Keep) -> (&str, &str) {
+fn head_and_tail(text: &str, room: usize, lines: usize, keep: Keep) -> (&str, &str) {
     let is_one_line = lines == 1;
     match keep {
         Keep::Head => (head(text, room, lines, is_one_line), ""),
@@ -251,14 +257,18 @@ impl<'a> Marker<'a> {
     fn choose(
         limits: TruncateLimits,
         full_text: FullText<'a>,
-        lacks: u64,
+        missing_bytes: u64,
         totals: [usize; 4],
     ) -> Option<Self> {
         let fits = |marker: &Self| marker.max_bytes(totals) <= limits.max_bytes;
         let without_location = FullText::default();
-        [Self::Full(full_text.fitting(), lacks), Self::Full(without_location, lacks), Self::Short]
-            .into_iter()
-            .find(fits)
+        [
+            Self::Full(full_text.fitting(), missing_bytes),
+            Self::Full(without_location, missing_bytes),
+            Self::Short,
+        ]
+        .into_iter()
+        .find(fits)
     }
 
     /// Returns the maximum length of the marker with its line ends. No number in it exceeds the totals.
@@ -267,20 +277,20 @@ impl<'a> Marker<'a> {
     }
 
     fn text(&self, [kept_lines, lines, kept_bytes, bytes]: [usize; 4]) -> String {
-        let Self::Full(FullText { place, lacks, session }, lacked) = self else {
+        let Self::Full(FullText { path, missing_bytes, session }, missing_before) = self else {
             return "[truncated]".to_owned();
         };
-        let place = place.map_or(String::new(), |place| match lacks {
-            0 => format!("; full text: {place}"),
-            lacks => format!("; all but {lacks} bytes: {place}"),
+        let full_text = path.map_or(String::new(), |path| match missing_bytes {
+            0 => format!("; full text: {path}"),
+            missing_bytes => format!("; all but {missing_bytes} bytes: {path}"),
         });
         let session =
             session.map_or(String::new(), |session| format!("; complete in the session: {session}"));
-        let kept = match lacked {
+        let kept = match missing_before {
             0 => format!("{kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes"),
             // The number of missing lines is unknown.
-            lacked => format!("{kept_bytes} of {} bytes", bytes as u64 + lacked),
+            missing_before => format!("{kept_bytes} of {} bytes", bytes as u64 + missing_before),
         };
-        format!("[truncated: kept {kept}{place}{session}]")
+        format!("[truncated: kept {kept}{full_text}{session}]")
     }
 }

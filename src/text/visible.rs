@@ -38,9 +38,9 @@ enum Layout {
     Line,
     /// Lines of a file: line ends.
     Lines,
-    /// Words on one line: spaces at the end of a line, and the selectors and joiners of emoji and of joined letters.
-    Words,
-    /// Prose: as words, and line ends.
+    /// A line of prose: spaces at the end of the line, and the selectors and joiners of emoji and of joined letters.
+    ProseLine,
+    /// Prose: as a prose line, and line ends.
     Prose,
     /// Code: as prose, and tabs.
     Code,
@@ -48,7 +48,7 @@ enum Layout {
 
 impl Layout {
     fn has_lines(self) -> bool {
-        !matches!(self, Self::Command | Self::Line | Self::Words)
+        !matches!(self, Self::Command | Self::Line | Self::ProseLine)
     }
 
     fn is_strict(self) -> bool {
@@ -76,13 +76,13 @@ impl Visible {
         Self::of(text.as_bytes(), Layout::Lines)
     }
 
-    /// Shows words that were written for a person, on one line.
+    /// Shows a line of prose.
     #[must_use]
-    pub fn words(text: &str) -> Self {
-        Self::of(text.as_bytes(), Layout::Words)
+    pub fn prose_line(text: &str) -> Self {
+        Self::of(text.as_bytes(), Layout::ProseLine)
     }
 
-    /// Shows words that were written for a person, and keeps their line ends.
+    /// Shows prose and keeps its line ends.
     #[must_use]
     pub fn prose(text: &str) -> Self {
         Self::of(text.as_bytes(), Layout::Prose)
@@ -105,7 +105,7 @@ impl Visible {
     #[must_use]
     pub fn outside_ascii(text: &str) -> Option<Self> {
         let mut found: Vec<char> = Vec::new();
-        for c in text.chars().filter(|c| !c.is_ascii() && is_seen(*c) && !is_from_right(*c)) {
+        for c in text.chars().filter(|c| !c.is_ascii() && is_seen(*c) && !is_right_to_left(*c)) {
             if !found.contains(&c) {
                 found.push(c);
             }
@@ -119,20 +119,20 @@ impl Visible {
         (!listed.is_empty()).then(|| Self(listed.join(", ")))
     }
 
-    /// Appends our own words.
-    pub(crate) fn say(&mut self, words: &'static str) {
-        self.0.push_str(words);
-    }
-
-    /// Appends our own words and a text after them.
-    pub(crate) fn add(&mut self, words: &'static str, text: &Self) {
-        self.say(words);
+    /// Appends a constant text.
+    pub(crate) fn push_static(&mut self, text: &'static str) {
         self.0.push_str(text);
     }
 
-    /// Puts a mark before each line, so that no line can pass for one of ours.
+    /// Appends a label and a text after it.
+    pub(crate) fn push_labeled(&mut self, label: &'static str, text: &Self) {
+        self.push_static(label);
+        self.0.push_str(text);
+    }
+
+    /// Puts a mark before each line, so that no line looks like one of the dialog.
     #[must_use]
-    pub(crate) fn behind(&self, mark: &'static str) -> Self {
+    pub(crate) fn with_line_prefix(&self, mark: &'static str) -> Self {
         Self(self.0.split('\n').map(|line| format!("{mark}{line}")).collect::<Vec<_>>().join("\n"))
     }
 
@@ -202,7 +202,7 @@ fn push(shown: &mut String, text: &str, layout: Layout) {
             ' ' => !layout.is_strict() || !is_line_end(&rest[run..]),
             '<' => !["U+", "0x"].iter().any(|mark| rest[length..].starts_with(mark)),
             _ if c.is_ascii() => !c.is_ascii_control(),
-            _ if layout == Layout::Command && is_from_right(c) => false,
+            _ if layout == Layout::Command && is_right_to_left(c) => false,
             _ if is_invisible(c) => !layout.is_strict() && invisible_at(shown, rest).is_none(),
             _ if is_mark(c) => marks.is_some_and(|marks| marks < MAX_MARKS),
             _ => is_seen(c),
@@ -257,7 +257,7 @@ fn is_seen(c: char) -> bool {
 }
 
 /// Returns true for the letters and digits of right-to-left scripts.
-fn is_from_right(c: char) -> bool {
+fn is_right_to_left(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}'
         | '\u{1e800}'..='\u{1efff}')
@@ -346,7 +346,7 @@ mod tests {
         let marked = "❤<U+FE0F><U+200D>\u{1f525} x<U+200D>";
         let drawn = "❤\u{fe0f}\u{200d}\u{1f525} x<U+200D>";
         assert_eq!(&*Visible::lines(text), format!("a\n<U+0009>b<U+0020 x2>\n{marked}"));
-        assert_eq!(&*Visible::words(text), format!("a<U+000D><U+000A><U+0009>b  <U+000A>{drawn}"));
+        assert_eq!(&*Visible::prose_line(text), format!("a<U+000D><U+000A><U+0009>b  <U+000A>{drawn}"));
         assert_eq!(&*Visible::prose(text), format!("a\n<U+0009>b  \n{drawn}"));
         assert_eq!(&*Visible::code(text.as_bytes()), format!("a\n\tb  \n{drawn}"));
         let mixed = Visible::code(format!("a{};b", " \t".repeat(100)).as_bytes());
@@ -397,9 +397,9 @@ mod tests {
     }
 
     #[test]
-    fn a_text_behind_a_mark_has_it_on_each_line() {
+    fn each_line_begins_with_the_prefix() {
         let mut shown = Visible::default();
-        shown.add("says:\n", &Visible::lines("a\n\nb").behind("| "));
+        shown.push_labeled("says:\n", &Visible::lines("a\n\nb").with_line_prefix("| "));
         assert_eq!(&*shown, "says:\n| a\n| \n| b");
         assert!(!shown.has_marks() && Visible::line("\0").has_marks());
     }

@@ -18,8 +18,8 @@ pub(super) struct LinesFromEnd {
     /// The end of the next line to find; `None` after the first line of the file.
     end: Option<u64>,
     /// The current block, and its offset in the file.
-    held: Vec<u8>,
-    held_from: u64,
+    block: Vec<u8>,
+    block_start: u64,
     forward: Vec<u8>,
     is_cut: bool,
 }
@@ -27,9 +27,9 @@ pub(super) struct LinesFromEnd {
 impl LinesFromEnd {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        let held = Vec::new();
+        let block = Vec::new();
         let forward = Vec::new();
-        Ok(Self { file, bytes, end: Some(bytes), held, held_from: bytes, forward, is_cut: false })
+        Ok(Self { file, bytes, end: Some(bytes), block, block_start: bytes, forward, is_cut: false })
     }
 
     /// The size of the file.
@@ -48,45 +48,45 @@ impl LinesFromEnd {
         let Some(end) = self.end else { return Ok(None) };
         let mut at = end;
         loop {
-            let near = usize::try_from(at - self.held_from).expect("no more than what is held");
-            if let Some(found) = memrchr(b'\n', &self.held[..near]) {
-                let line_end = self.held_from + found as u64;
+            let near = usize::try_from(at - self.block_start).expect("no more than what is held");
+            if let Some(found) = memrchr(b'\n', &self.block[..near]) {
+                let line_end = self.block_start + found as u64;
                 self.end = Some(line_end);
                 return Ok(Some(line_end + 1..end));
             }
-            if self.held_from == 0 {
+            if self.block_start == 0 {
                 self.end = None;
                 return Ok(Some(0..end));
             }
-            at = self.held_from;
+            at = self.block_start;
             if self.bytes - at >= MAX_PASSED {
                 (self.end, self.is_cut) = (None, true);
                 return Ok(None);
             }
             let from = at.saturating_sub(BLOCK as u64);
             let size = usize::try_from(at - from).expect("a block at most");
-            read_at(&mut self.file, &mut self.held, from, size)?;
-            self.held_from = from;
+            read_at(&mut self.file, &mut self.block, from, size)?;
+            self.block_start = from;
         }
     }
 
-    /// Passes a line to `take` in parts, until it ends or `take` breaks.
+    /// Passes a line to `visit` in parts, until it ends or `visit` breaks.
     pub(super) fn feed(
         &mut self,
         line: &Range<u64>,
-        mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
+        mut visit: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let held_to = self.held_from + self.held.len() as u64;
-        if line.start >= self.held_from && line.end <= held_to {
-            let index = |at: u64| usize::try_from(at - self.held_from).expect("no more than what is held");
-            let _ = take(&self.held[index(line.start)..index(line.end)]);
+        let block_end = self.block_start + self.block.len() as u64;
+        if line.start >= self.block_start && line.end <= block_end {
+            let index = |at: u64| usize::try_from(at - self.block_start).expect("no more than what is held");
+            let _ = visit(&self.block[index(line.start)..index(line.end)]);
             return Ok(());
         }
         let mut at = line.start;
         while at < line.end {
             let size = usize::try_from(line.end - at).map_or(BLOCK, |rest| rest.min(BLOCK));
             read_at(&mut self.file, &mut self.forward, at, size)?;
-            if take(&self.forward).is_break() {
+            if visit(&self.forward).is_break() {
                 break;
             }
             at += size as u64;

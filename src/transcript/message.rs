@@ -158,10 +158,10 @@ impl<'a> Entry<'a> {
 
     /// Returns true if the rest of the line cannot matter.
     fn is_enough(&self) -> bool {
-        let says_nothing = !matches!(self.get(Field::Type), "" | "message")
+        let has_no_entry = !matches!(self.get(Field::Type), "" | "message")
             || !matches!(self.get(Field::Role), "" | "user" | "assistant" | "toolResult");
         let is_given = |field| self.values[field as usize].is_some();
-        self.is_on_other_branch() || says_nothing && is_given(Field::Id) && is_given(Field::Parent)
+        self.is_on_other_branch() || has_no_entry && is_given(Field::Id) && is_given(Field::Parent)
     }
 
     fn enter(&mut self, container: Container) -> Verdict {

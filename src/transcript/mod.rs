@@ -12,5 +12,5 @@ mod read;
 
 pub(crate) use read::MAX_HEADER;
 #[cfg(test)]
-pub(crate) use read::{ANNOUNCE_WORDS, REPORT_WORDS};
+pub(crate) use read::{ANNOUNCE_PROMPT_START, REPORT_PROMPT_START};
 pub use read::{Transcript, TranscriptEntry, TranscriptRole, Wanted, last_text, read_transcript, session_id};

@@ -16,9 +16,9 @@ const MAX_TEXT: usize = 16 * 1024;
 /// Bytes of text of all entries together.
 const MAX_TOTAL: usize = 1024 * 1024;
 /// The beginning of the request for an announcement, which a transcript shows shortened.
-pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
+pub(crate) const ANNOUNCE_PROMPT_START: &str = "Your work on the task is done, and its result is kept.";
 /// The beginning of the request for a report after the end of the time limit.
-pub(crate) const REPORT_WORDS: &str = "Your time for this task is up.";
+pub(crate) const REPORT_PROMPT_START: &str = "Your time for this task is up.";
 /// Bytes looked at for the header, the first line of a file; it has an id, a time and a directory.
 pub(crate) const MAX_HEADER: u64 = 64 * 1024;
 /// Longest session id.
@@ -130,7 +130,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
     let mut total = 0;
     let mut skip = wanted.skip;
     let mut is_cut = false;
-    let (bytes, passage_is_cut) = pass(path, sanitizer, |entries| {
+    let (bytes, passage_is_cut) = visit_entries(path, sanitizer, |entries| {
         for entry in entries.into_iter().rev().filter(|entry| wanted.tools || !entry.is_tool()) {
             if skip > 0 {
                 skip -= 1;
@@ -156,7 +156,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
 /// As for [`read_transcript`].
 pub fn last_text(path: &Path, sanitizer: &Sanitizer) -> io::Result<Option<String>> {
     let mut last = None;
-    pass(path, sanitizer, |entries| {
+    visit_entries(path, sanitizer, |entries| {
         last = entries.into_iter().rev().find_map(|entry| match entry {
             TranscriptEntry::Assistant { text, .. } if !text.trim().is_empty() => Some(text),
             _ => None,
@@ -191,12 +191,12 @@ pub fn session_id(path: &Path) -> io::Result<Option<String>> {
     Ok(header.filter(|header| header.r#type == "session").map(|header| header.id).filter(is_id))
 }
 
-/// Walks from the newest message to the oldest and passes the entries of each to `take`. Returns the size of the file,
+/// Walks from the newest message to the oldest and passes the entries of each to `visit`. Returns the size of the file,
 /// and whether something was left out because of a limit.
-fn pass(
+fn visit_entries(
     path: &Path,
     sanitizer: &Sanitizer,
-    mut take: impl FnMut(Vec<TranscriptEntry>) -> ControlFlow<()>,
+    mut visit: impl FnMut(Vec<TranscriptEntry>) -> ControlFlow<()>,
 ) -> io::Result<(u64, bool)> {
     let mut lines = LinesFromEnd::new(regular_no_follow(path)?)?;
     let bytes = lines.bytes();
@@ -220,11 +220,11 @@ fn pass(
         if entry.is_on_other_branch() {
             continue;
         }
-        let said = if is_whole { said(&mut entry) } else { Vec::new() };
+        let entries = if is_whole { entries_of(&mut entry) } else { Vec::new() };
         is_cut |= is_whole && entry.is_cut;
         expected = entry.take_parent().filter(|_| is_whole);
         let is_first = expected.as_ref().is_some_and(String::is_empty);
-        if (!said.is_empty() && take(said).is_break()) || is_first {
+        if (!entries.is_empty() && visit(entries).is_break()) || is_first {
             break;
         }
     }
@@ -232,18 +232,18 @@ fn pass(
 }
 
 /// The transcript entries of one message.
-fn said(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
+fn entries_of(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     if entry.get(Field::Type) != "message" {
         return Vec::new();
     }
     match entry.get(Field::Role) {
-        "user" => vec![TranscriptEntry::User(asked(whole_text(entry)))],
+        "user" => vec![TranscriptEntry::User(user_text(whole_text(entry)))],
         "toolResult" => {
             let name = entry.clean(entry.get(Field::ToolName));
             let text = whole_text(entry);
             vec![TranscriptEntry::ToolResult { name, is_error: entry.is_error, text }]
         }
-        "assistant" => spoken(entry),
+        "assistant" => assistant_entries(entry),
         _ => Vec::new(),
     }
 }
@@ -262,25 +262,25 @@ fn bounded(text: &str) -> String {
     truncate(text, TruncateLimits { max_bytes: MAX_TEXT, max_lines: usize::MAX }, None).text
 }
 
-fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
+fn assistant_entries(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     let model = entry.speaker();
-    let mut said: Vec<TranscriptEntry> = Vec::new();
+    let mut entries: Vec<TranscriptEntry> = Vec::new();
     for part in entry.parts() {
-        match (part, said.last_mut()) {
+        match (part, entries.last_mut()) {
             (Part::Text(more), Some(TranscriptEntry::Assistant { text, .. })) => {
                 text.push('\n');
                 text.push_str(&more);
             }
             (Part::Text(text), _) => {
-                said.push(TranscriptEntry::Assistant { text, model: model.clone(), error: None });
+                entries.push(TranscriptEntry::Assistant { text, model: model.clone(), error: None });
             }
             (Part::ToolCall { name, arguments }, _) => {
                 let summary = short_form(&name, &arguments);
-                said.push(TranscriptEntry::ToolCall { name, summary });
+                entries.push(TranscriptEntry::ToolCall { name, summary });
             }
         }
     }
-    for entry in &mut said {
+    for entry in &mut entries {
         if let TranscriptEntry::Assistant { text, .. } = entry {
             *text = bounded(text);
         }
@@ -292,19 +292,19 @@ fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     };
     if !why.is_empty() {
         let why = Some(entry.clean(why));
-        match said.last_mut() {
+        match entries.last_mut() {
             Some(TranscriptEntry::Assistant { error, .. }) => *error = why,
-            _ => said.push(TranscriptEntry::Assistant { text: String::new(), model, error: why }),
+            _ => entries.push(TranscriptEntry::Assistant { text: String::new(), model, error: why }),
         }
     }
-    said
+    entries
 }
 
 /// A message of the user; the host's request for an announcement or a report is shortened.
-fn asked(text: String) -> String {
-    if text.starts_with(ANNOUNCE_WORDS) {
+fn user_text(text: String) -> String {
+    if text.starts_with(ANNOUNCE_PROMPT_START) {
         "(asked for its announcement)".to_owned()
-    } else if text.starts_with(REPORT_WORDS) {
+    } else if text.starts_with(REPORT_PROMPT_START) {
         "(asked for a report, because its time was up)".to_owned()
     } else {
         text

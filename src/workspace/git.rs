@@ -77,7 +77,7 @@ const SETTINGS: [&str; 15] = [
 const UPDATE_REF: &str = "update-ref";
 /// The directory for kept objects of a repository, below the first directory that a command may write. Its files are
 /// the repository's own, so git must not change their times.
-pub(super) const KEPT: &str = "kept";
+pub(super) const KEPT_OBJECTS: &str = "kept";
 /// Our variables with the values that switch off hooks of a configuration.
 const NOTHING: &str = "PI_SUBAGENT_NOTHING";
 const OFF: &str = "PI_SUBAGENT_OFF";
@@ -171,12 +171,12 @@ impl Git {
         let program = resolve_program("git".as_ref(), Some(&path)).ok_or(GitError::Missing)?;
         let git = Self { program, path, sandbox, stop: Cancel::new(), hidden: Hidden::default() };
         let command = git.command(vec!["--version".into()], Path::new("/"), &[], &[], &[]);
-        let said =
+        let output =
             capture_fed(command, Vec::new(), VERSION_TIMEOUT, MAX_ERROR).await.map_err(GitError::Spawn)?;
-        let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-        match version(&said) {
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        match version(&printed) {
             Some(found) if found >= OLDEST => Ok(git),
-            _ => Err(GitError::TooOld { found: said.trim_start_matches("git version ").to_owned() }),
+            _ => Err(GitError::TooOld { found: printed.trim_start_matches("git version ").to_owned() }),
         }
     }
 
@@ -237,7 +237,7 @@ impl Git {
             // A link in the repository may lead to any file, and git quotes lines that it does not understand.
             _ if !self.is_sandboxed() => format!("{:?}; {UNSHOWN}", captured.outcome),
             // It may name files of a child.
-            said => quoted_within(last(said, MAX_ERROR), MAX_ERROR),
+            message => quoted_within(last(message, MAX_ERROR), MAX_ERROR),
         };
         GitError::Failed { command, why }
     }
@@ -318,8 +318,8 @@ impl Git {
                 writable: owned(writable),
                 protected: writable
                     .first()
-                    .map(|ours| ours.join(KEPT))
-                    .filter(|kept| kept.is_dir())
+                    .map(|snapshot_dir| snapshot_dir.join(KEPT_OBJECTS))
+                    .filter(|path| path.is_dir())
                     .into_iter()
                     .collect(),
                 unreadable: self.hidden.paths().to_vec(),
@@ -358,8 +358,8 @@ impl GitError {
 
 /// Returns the name of a command: its first argument that is not an option.
 fn named<A: AsRef<OsStr>>(args: &[A]) -> String {
-    let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
-    words.filter(|word| !word.starts_with('-')).map(std::borrow::Cow::into_owned).next().unwrap_or_default()
+    let args = args.iter().map(|arg| arg.as_ref().to_string_lossy());
+    args.filter(|arg| !arg.starts_with('-')).map(std::borrow::Cow::into_owned).next().unwrap_or_default()
 }
 
 fn name_of(bytes: &[u8]) -> OsString {
@@ -386,8 +386,8 @@ fn last(text: &str, bytes: usize) -> &str {
 }
 
 /// Returns the two leading numbers in `git version 2.47.3 (vendor's words)`.
-fn version(said: &str) -> Option<(u32, u32)> {
-    let mut numbers = said.strip_prefix("git version ")?.split('.');
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("git version ")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
@@ -404,14 +404,14 @@ mod tests {
 
     #[test]
     fn a_version_is_two_numbers_with_any_suffix() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("git version 2.47.3", Some((2, 47))),
             ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
             ("git version 2.49.0.windows.1", Some((2, 49))),
             ("git version 3.0-rc1", None),
             ("fake", None),
         ] {
-            assert_eq!(version(said), expected, "{said}");
+            assert_eq!(version(text), expected, "{text}");
         }
     }
 }

@@ -13,10 +13,10 @@ use crate::files::{Hidden, open};
 use crate::text::{figures, without_quotes};
 
 /// The time that git works before its files are checked. It has usually ended by then.
-const LOOK_AFTER: Duration = Duration::from_millis(300);
+const CHECK_DELAY: Duration = Duration::from_millis(300);
 /// The time that git continues after such a file was found in the tree. git may not open the file, and be slow for
 /// another reason.
-const CONFIRM: Duration = Duration::from_millis(400);
+const CONFIRM_DELAY: Duration = Duration::from_millis(400);
 /// The maximum number of entries of a repository that are checked before git starts, mainly its references. This takes
 /// a few milliseconds.
 const MAX_QUICK: usize = 20_000;
@@ -167,7 +167,7 @@ pub(crate) async fn unless_blocked<T>(
 ) -> Result<T, Obstacle> {
     let mut git = std::pin::pin!(git);
     let search = async {
-        tokio::time::sleep(LOOK_AFTER).await;
+        tokio::time::sleep(CHECK_DELAY).await;
         let searched = place.clone();
         let known = hidden.clone();
         if let Some(found) = off_thread(move || searched.search_quickly(&known)).await {
@@ -176,7 +176,7 @@ pub(crate) async fn unless_blocked<T>(
         let hidden = hidden.clone();
         match off_thread(move || place.search_all(&hidden)).await {
             Some(found) => {
-                tokio::time::sleep(CONFIRM).await;
+                tokio::time::sleep(CONFIRM_DELAY).await;
                 found
             }
             None => std::future::pending().await,
@@ -261,7 +261,7 @@ impl Search<'_> {
         for line in
             self.text_of(&alternates).lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
         {
-            if depth < MAX_DEPTH && self.takes_one() {
+            if depth < MAX_DEPTH && self.count_one() {
                 self.objects(&objects.join(line), depth + 1);
             }
         }
@@ -275,7 +275,7 @@ impl Search<'_> {
             let key = key.rsplit(']').next().unwrap_or_default().trim().to_ascii_lowercase();
             let is_include = key == INCLUDE;
             let is_opened = self.reads == Reads::Everything && NAMES_A_FILE.contains(&&*key);
-            if !(is_include || is_opened) || !self.takes_one() {
+            if !(is_include || is_opened) || !self.count_one() {
                 continue;
             }
             let named = config.with_file_name(value.trim().trim_matches('"'));
@@ -340,7 +340,7 @@ impl Search<'_> {
     }
 
     /// Counts one more file. Returns false if the limit is reached, or if an obstacle was found.
-    fn takes_one(&mut self) -> bool {
+    fn count_one(&mut self) -> bool {
         self.room = self.room.saturating_sub(1);
         self.room > 0 && self.found.is_none()
     }
@@ -362,7 +362,7 @@ impl Search<'_> {
         let found = if is_link { fs::metadata(path).ok() } else { Some(itself) };
         let Some(found) = found else { return };
         let shown = || path.strip_prefix(self.base).unwrap_or(path).to_owned();
-        if holds(&found) || (is_link && found.is_file() && is_of_kernel(path)) {
+        if is_endless(&found) || (is_link && found.is_file() && is_of_kernel(path)) {
             self.found = Some(Obstacle::Special { path: shown(), is_link });
         } else if found.is_file() && found.len() > limit {
             self.found = Some(Obstacle::Huge { path: shown(), bytes: found.len(), limit });
@@ -392,7 +392,7 @@ fn is_of_kernel(link: &Path) -> bool {
 /// Returns true if opening or reading such a file may never end. A socket cannot be opened, and `/dev/null` ends at
 /// once.
 #[cfg(unix)]
-fn holds(found: &Metadata) -> bool {
+fn is_endless(found: &Metadata) -> bool {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
     let kind = found.file_type();
     let is_null = || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == found.rdev());
@@ -400,7 +400,7 @@ fn holds(found: &Metadata) -> bool {
 }
 
 #[cfg(not(unix))]
-fn holds(_: &Metadata) -> bool {
+fn is_endless(_: &Metadata) -> bool {
     false
 }
 
@@ -504,11 +504,11 @@ mod tests {
             ("objects/info/alternates", "# comment\n../../../beside\n", Reads::References, true),
         ] {
             let (_scene, root) = project();
-            let beside = root.with_file_name("beside");
-            let fifo = beside.join("fifo");
+            let sibling = root.with_file_name("beside");
+            let fifo = sibling.join("fifo");
             make(&fifo, "fifo");
-            make(&beside.join("pack/pack-1.pack"), "fifo");
-            make(&beside.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
+            make(&sibling.join("pack/pack-1.pack"), "fifo");
+            make(&sibling.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
             make(&root.join(".git").join(file), &text.replace("FIFO", &fifo.display().to_string()));
             assert_eq!(found(&root, reads).is_some(), is_found, "{text}");
         }
@@ -523,11 +523,11 @@ mod tests {
             ("objects/info/alternates", "../../../beside\n"),
         ] {
             let (_scene, root) = project();
-            let beside = root.with_file_name("beside");
-            let fifo = beside.join("fifo");
+            let sibling = root.with_file_name("beside");
+            let fifo = sibling.join("fifo");
             make(&fifo, "fifo");
-            make(&beside.join("pack/pack-1.pack"), "fifo");
-            make(&beside.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
+            make(&sibling.join("pack/pack-1.pack"), "fifo");
+            make(&sibling.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
             let key = root.with_file_name("key");
             make(&key, &text.replace("FIFO", &fifo.display().to_string()));
             make(&root.join(".git").join(link), key.to_str().expect("the path is UTF-8"));
@@ -541,7 +541,9 @@ mod tests {
     fn files_that_git_opens_above_a_directory_are_found_up_to_its_repository() {
         let (_scene, root) = project();
         make(&root.join("sub/HEAD"), "fifo");
-        assert!(found(&root.join("sub"), Reads::Everything).is_some_and(|said| said.starts_with("`HEAD`")));
+        assert!(
+            found(&root.join("sub"), Reads::Everything).is_some_and(|message| message.starts_with("`HEAD`"))
+        );
         make(&root.join("sub/HEAD"), "text");
         make(&root.join("../HEAD"), "fifo");
         assert_eq!(found(&root.join("sub"), Reads::Everything), None);
@@ -556,7 +558,7 @@ mod tests {
         make(&root.join(".git/worktrees/w/HEAD"), "ref: refs/heads/other\n");
         assert_eq!(found(&linked, Reads::References), None);
         make(&root.join(".git/packed-refs"), "fifo");
-        assert!(found(&linked, Reads::References).is_some_and(|said| said.contains("packed-refs")));
+        assert!(found(&linked, Reads::References).is_some_and(|message| message.contains("packed-refs")));
     }
 
     #[tokio::test]

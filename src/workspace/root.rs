@@ -104,10 +104,10 @@ pub(super) fn named_by(git: &Path) -> Option<PathBuf> {
 pub(super) fn first_line(path: &Path) -> Option<String> {
     use std::io::Read as _;
     /// The number of bytes that are read. No path is longer.
-    const MOST: u64 = 8 * 1024;
+    const MAX_BYTES: u64 = 8 * 1024;
     let mut text = String::new();
     let file = crate::files::open::regular(path).ok()?;
-    file.take(MOST).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     text.lines().next().map(|line| line.trim().to_owned())
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn scan(root: &Path, more: &[PathBuf]) -> Found {
     let waiting = VecDeque::from([root.to_owned()]);
     let mut scan = Scan { root, found: Found::default(), entries: 0, lookups: 0, waiting };
     for path in more {
-        scan.also(&root.join(path));
+        scan.add_configured(&root.join(path));
     }
     while let Some(directory) = scan.waiting.pop_front() {
         scan.directory(&directory);
@@ -89,7 +89,7 @@ impl Scan<'_> {
         }
         let entries = self.list(directory);
         if self.entries > MAX_ENTRIES {
-            self.look_up(directory);
+            self.check_names(directory);
         }
         for entry in entries {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
@@ -102,7 +102,7 @@ impl Scan<'_> {
     }
 
     /// Looks for protected names in a directory without listing it.
-    fn look_up(&mut self, directory: &Path) {
+    fn check_names(&mut self, directory: &Path) {
         self.lookups += 1;
         if self.lookups > MAX_LOOKUPS {
             return;
@@ -145,7 +145,7 @@ impl Scan<'_> {
     }
 
     /// Adds a configured path, for example a directory with agents.
-    fn also(&mut self, path: &Path) {
+    fn add_configured(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
         if real.starts_with(self.root) && real != *self.root {
             self.found.protected.push(real);
@@ -159,8 +159,8 @@ impl Scan<'_> {
 pub(super) fn could_be_opened(directory: &Path) -> bool {
     use rustix::fs::{Access, access};
     use std::os::unix::fs::MetadataExt as _;
-    let is_ours = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
-    fs::symlink_metadata(directory).is_ok_and(is_ours)
+    let is_owned = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(directory).is_ok_and(is_owned)
         || access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 

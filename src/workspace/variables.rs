@@ -151,8 +151,8 @@ mod tests {
                 "pi was started with `GIT_INDEX_FILE`: sub-agents do not get them and work in the repository of `{here}`"
             ))
         );
-        let said = notice(&[("GIT_DIR", ".git")], "bare").expect("the variable has a notice");
-        assert!(said.ends_with("where there is no repository"), "{said}");
+        let text = notice(&[("GIT_DIR", ".git")], "bare").expect("the variable has a notice");
+        assert!(text.ends_with("where there is no repository"), "{text}");
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         assert!(leads_git("GIT_DIR") && leads_git("GIT_INDEX_FILE"));
         assert!(!leads_git("GIT_CONFIG_COUNT") && !leads_git("GIT_EDITOR"));
         let env = ["GIT_DIR", "GIT_CONFIG_COUNT", "GIT_EDITOR", "PATH"].map(|name| (name.into(), "x".into()));
-        let kept: Vec<_> = without_git_variables(&env).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(kept, ["GIT_EDITOR", "PATH"]);
+        let remaining: Vec<_> = without_git_variables(&env).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(remaining, ["GIT_EDITOR", "PATH"]);
     }
 }

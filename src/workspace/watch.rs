@@ -28,7 +28,7 @@ const PATH_COST: u64 = 128;
 /// The maximum number of bytes of a repository's configuration that are read.
 const MAX_CONFIG: u64 = 256 * 1024;
 /// The maximum number of words of a setting that are looked up.
-const MAX_WORDS: usize = 32;
+const MAX_PATHS_PER_VALUE: usize = 32;
 /// The maximum depth of files that include one another.
 const MAX_INCLUDES: usize = 4;
 /// The number of entries between two checks of the clock.
@@ -84,7 +84,7 @@ enum End {
 
 /// The purpose of reading a directory.
 #[derive(Clone, Copy, Debug)]
-enum Wanted {
+enum ReadPurpose {
     /// Names with a role.
     Names { in_installed: bool },
     /// Every file.
@@ -132,12 +132,12 @@ impl WatchedFiles {
     /// Returns the reason if the search may have missed files that have changed since the search `before`.
     pub(crate) fn gap(&self, before: Option<&Self>) -> Option<Gap> {
         let limit = self.limit();
-        let is_news = |(path, now): &(&PathBuf, &(Option<Mark>, bool))| {
+        let is_new = |(path, now): &(&PathBuf, &(Option<Mark>, bool))| {
             let (mark, could_enter) = now;
             let known = before.and_then(|before| before.unreadable.get(*path));
             *could_enter || mark.is_none() || known != Some(now)
         };
-        let mut unreadable = self.unreadable.iter().filter(is_news);
+        let mut unreadable = self.unreadable.iter().filter(is_new);
         let named = unreadable.by_ref().take(MAX_NAMED);
         let named: Vec<String> = named.map(|(path, _)| path.to_string_lossy().into_owned()).collect();
         let is_whole = limit.is_none() && named.is_empty();
@@ -176,7 +176,7 @@ impl Gap {
 /// A directory that is being read.
 struct Open {
     path: PathBuf,
-    wanted: Wanted,
+    purpose: ReadPurpose,
     entries: ReadDir,
 }
 
@@ -188,7 +188,7 @@ struct Search<'a> {
     entries: usize,
     bytes: u64,
     /// Directories that were found and not yet opened.
-    waiting: VecDeque<(PathBuf, Wanted)>,
+    waiting: VecDeque<(PathBuf, ReadPurpose)>,
     /// Directories with more entries than one slice.
     large: VecDeque<Open>,
     /// The targets of links, and directories that repositories name: each is entered once.
@@ -222,11 +222,11 @@ impl<'a> Search<'a> {
                 self.watch_all(&path);
             }
         }
-        self.enter(self.root.to_owned(), Wanted::Names { in_installed: false });
+        self.enter(self.root.to_owned(), ReadPurpose::Names { in_installed: false });
         while !self.has_ended() {
-            if let Some((path, wanted)) = self.waiting.pop_front() {
+            if let Some((path, purpose)) = self.waiting.pop_front() {
                 self.bytes -= cost(&path);
-                self.open(path, wanted);
+                self.open(path, purpose);
             } else if let Some(open) = self.large.pop_front() {
                 self.read(open);
             } else {
@@ -235,14 +235,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn open(&mut self, path: PathBuf, wanted: Wanted) {
-        match wanted {
-            Wanted::Configuration => return self.repository(&path),
-            Wanted::Names { .. } if path != *self.root && is_repository(&path) => self.repository(&path),
+    fn open(&mut self, path: PathBuf, purpose: ReadPurpose) {
+        match purpose {
+            ReadPurpose::Configuration => return self.repository(&path),
+            ReadPurpose::Names { .. } if path != *self.root && is_repository(&path) => self.repository(&path),
             _ => {}
         }
         match fs::read_dir(&path) {
-            Ok(entries) => self.read(Open { path, wanted, entries }),
+            Ok(entries) => self.read(Open { path, purpose, entries }),
             Err(error) => self.unreadable(&path, error.kind()),
         }
     }
@@ -256,33 +256,33 @@ impl<'a> Search<'a> {
             }
             match open.entries.next() {
                 None => return,
-                Some(Ok(entry)) => self.entry(&open.path, open.wanted, &entry),
+                Some(Ok(entry)) => self.entry(&open.path, open.purpose, &entry),
                 Some(Err(error)) => return self.unreadable(&open.path, error.kind()),
             }
         }
         self.large.push_back(open);
     }
 
-    fn entry(&mut self, directory: &Path, wanted: Wanted, entry: &DirEntry) {
+    fn entry(&mut self, directory: &Path, purpose: ReadPurpose, entry: &DirEntry) {
         self.entries += 1;
         let kind = match entry.file_type() {
             Ok(kind) => kind,
             Err(error) => return self.unreadable(&entry.path(), error.kind()),
         };
-        match wanted {
-            Wanted::Names { in_installed } => self.named(directory, entry, kind, in_installed),
-            Wanted::All => self.watch_all(&entry.path()),
-            Wanted::Repositories if kind.is_dir() => {
+        match purpose {
+            ReadPurpose::Names { in_installed } => self.named(directory, entry, kind, in_installed),
+            ReadPurpose::All => self.watch_all(&entry.path()),
+            ReadPurpose::Repositories if kind.is_dir() => {
                 let path = entry.path();
                 if exists(&path.join(HEAD)) {
                     self.repository(&path);
                 }
                 // The name of a submodule may have slashes.
                 if !exists(&path.join("objects")) {
-                    self.enter(path, Wanted::Repositories);
+                    self.enter(path, ReadPurpose::Repositories);
                 }
             }
-            Wanted::Repositories | Wanted::Configuration => {}
+            ReadPurpose::Repositories | ReadPurpose::Configuration => {}
         }
     }
 
@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
         }
         if kind.is_dir() {
             let in_installed = in_installed || is_installed(&name);
-            self.enter(entry.path(), Wanted::Names { in_installed });
+            self.enter(entry.path(), ReadPurpose::Names { in_installed });
         }
     }
 
@@ -331,7 +331,7 @@ impl<'a> Search<'a> {
             return;
         }
         let Some(text) = configuration_text(config) else { return };
-        let beside = config.parent().unwrap_or(work_tree);
+        let config_dir = config.parent().unwrap_or(work_tree);
         for (key, value) in settings(&text) {
             if self.has_ended() {
                 return;
@@ -341,8 +341,8 @@ impl<'a> Search<'a> {
             }
             let includes_file = key.starts_with("include") && key.rsplit('.').next() == Some("path");
             let whole = unquoted(&value);
-            let names = words(&value).chain(includes_file.then_some(&*whole));
-            for named in names.flat_map(|word| [work_tree.join(word), beside.join(word)]) {
+            let names = path_candidates(&value).chain(includes_file.then_some(&*whole));
+            for named in names.flat_map(|word| [work_tree.join(word), config_dir.join(word)]) {
                 if !fs::metadata(&named).is_ok_and(|found| found.is_file()) {
                     continue;
                 }
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
 
     /// Watches the files of a repository that run code.
     fn repository(&mut self, path: &Path) {
-        if !self.spend(path) || !self.entered.insert(path.to_owned()) {
+        if !self.count_path(path) || !self.entered.insert(path.to_owned()) {
             return;
         }
         for name in IN_REPOSITORY {
@@ -365,20 +365,20 @@ impl<'a> Search<'a> {
         for name in ["modules", "worktrees"] {
             let path = path.join(name);
             if fs::metadata(&path).is_ok_and(|found| found.is_dir()) {
-                self.enter(path, Wanted::Repositories);
+                self.enter(path, ReadPurpose::Repositories);
             }
         }
         // A directory that lends its objects and its configuration to others needs no `HEAD`.
         let shared = external_dirs(path).into_iter().filter(|shared| shared.starts_with(self.root));
         for shared in shared.collect::<Vec<_>>() {
-            self.enter(shared, Wanted::Configuration);
+            self.enter(shared, ReadPurpose::Configuration);
         }
     }
 
     /// Watches a file, all files below a directory, or a link and its target.
     fn watch_all(&mut self, path: &Path) {
         match fs::symlink_metadata(path) {
-            Ok(found) if found.is_dir() => self.enter(path.to_owned(), Wanted::All),
+            Ok(found) if found.is_dir() => self.enter(path.to_owned(), ReadPurpose::All),
             Ok(found) => {
                 self.insert(path, mark_of(&found));
                 if found.is_symlink() {
@@ -393,7 +393,7 @@ impl<'a> Search<'a> {
     fn follow(&mut self, path: &Path, source: &Path) {
         let Ok(real) = path.canonicalize() else { return };
         let is_inside = real.starts_with(self.root) && !source.starts_with(&real);
-        if is_inside && self.spend(&real) && self.entered.insert(real.clone()) {
+        if is_inside && self.count_path(&real) && self.entered.insert(real.clone()) {
             self.found.targets.insert(self.inner(&real));
             self.watch_all(&real);
         }
@@ -413,21 +413,24 @@ impl<'a> Search<'a> {
     }
 
     fn insert(&mut self, path: &Path, mark: Mark) {
-        if self.spend(path) {
+        if self.count_path(path) {
             self.found.files.insert(self.inner(path), mark);
         }
     }
 
-    fn enter(&mut self, path: PathBuf, wanted: Wanted) {
-        if self.spend(&path) {
-            self.waiting.push_back((path, wanted));
+    fn enter(&mut self, path: PathBuf, purpose: ReadPurpose) {
+        if self.count_path(&path) {
+            self.waiting.push_back((path, purpose));
         }
     }
 
     /// Notes a path that cannot be read. A path that no longer exists, or in which no child could write, is not noted.
     fn unreadable(&mut self, path: &Path, why: ErrorKind) {
-        let is_gone = matches!(why, ErrorKind::NotFound | ErrorKind::NotADirectory);
-        if is_gone || (why == ErrorKind::PermissionDenied && !could_be_opened(path)) || !self.spend(path) {
+        let is_missing = matches!(why, ErrorKind::NotFound | ErrorKind::NotADirectory);
+        if is_missing
+            || (why == ErrorKind::PermissionDenied && !could_be_opened(path))
+            || !self.count_path(path)
+        {
             return;
         }
         let found = fs::symlink_metadata(path).ok();
@@ -445,7 +448,7 @@ impl<'a> Search<'a> {
     }
 
     /// Counts the bytes of a path. The search ends if there are too many.
-    fn spend(&mut self, path: &Path) -> bool {
+    fn count_path(&mut self, path: &Path) -> bool {
         self.bytes += cost(path);
         if self.bytes > MAX_BYTES {
             self.found.end.get_or_insert(End::Memory);
@@ -517,10 +520,10 @@ fn unquoted(value: &str) -> String {
 }
 
 /// Returns the words of a value that can be paths of a tree: the value may be a command.
-fn words(value: &str) -> impl Iterator<Item = &str> {
+fn path_candidates(value: &str) -> impl Iterator<Item = &str> {
     let is_between = |letter: char| letter.is_whitespace() || "\"'`;|&(){}<>=$!,".contains(letter);
     // Most other words are names of branches or remotes.
-    value.split(is_between).filter(|word| word.contains(['/', '.'])).take(MAX_WORDS)
+    value.split(is_between).filter(|word| word.contains(['/', '.'])).take(MAX_PATHS_PER_VALUE)
 }
 
 /// Returns true if an entry with this name exists, even a dangling link.

@@ -30,7 +30,7 @@ pub(crate) struct WorkTree {
     /// The same text for a directory under every path. It is also used as a file name.
     pub key: String,
     /// True if an ancestor run of this process writes to the tree and waits for the runs that it has started.
-    pub is_held_above: bool,
+    pub is_locked_by_ancestor: bool,
 }
 
 impl WorkTree {
@@ -39,14 +39,15 @@ impl WorkTree {
     pub(crate) fn of(directory: &Path, writes: Option<&str>) -> Option<Self> {
         let root = root_of(&directory.canonicalize().ok()?);
         let key = key_of(&root)?;
-        let is_held_above = writes.is_some_and(|writes| writes.split(SEPARATOR).any(|held| held == key));
-        Some(Self { key, is_held_above })
+        let is_locked_by_ancestor =
+            writes.is_some_and(|writes| writes.split(SEPARATOR).any(|locked| locked == key));
+        Some(Self { key, is_locked_by_ancestor })
     }
 
     /// Returns the value of [`WRITES`] for a child that writes to this tree, in addition to the trees in `writes`.
     pub(crate) fn with(&self, writes: Option<&str>) -> String {
         match writes.filter(|writes| !writes.is_empty()) {
-            Some(writes) if self.is_held_above => writes.to_owned(),
+            Some(writes) if self.is_locked_by_ancestor => writes.to_owned(),
             Some(writes) => format!("{writes}{SEPARATOR}{}", self.key),
             None => self.key.clone(),
         }
@@ -77,9 +78,9 @@ pub(crate) struct WriteLockQueue {
 /// The result of an attempt to lock the tree.
 pub(crate) enum LockAttempt {
     /// The caller now holds the write lock.
-    Free(WriteLock),
+    Acquired(WriteLock),
     /// Another writer holds it, under this name if it is known.
-    Taken(Option<String>),
+    Busy(Option<String>),
 }
 
 /// The right to write to a tree. Dropping it releases the tree.
@@ -115,16 +116,17 @@ impl WriteLockQueue {
             self.gate = lock(&self.path("gate"), true)?;
         }
         let path = self.path("lock");
-        let held = if self.gate.is_some() { lock(&path, true)? } else { None };
-        let Some(held) = held else { return Ok(LockAttempt::Taken(read(&name))) };
-        let tree = WriteLock { lock: Arc::new(held), path, name };
-        self.leave_gate();
+        let lock_file = if self.gate.is_some() { lock(&path, true)? } else { None };
+        let Some(lock_file) = lock_file else { return Ok(LockAttempt::Busy(read(&name))) };
+        let tree = WriteLock { lock: Arc::new(lock_file), path, name };
+        self.release_gate();
         // The name is only shown. Without it others wait for an unnamed writer.
-        let _ = private::beside(&tree.name, writer.as_bytes()).and_then(|file| Ok(file.persist(&tree.name)?));
-        Ok(LockAttempt::Free(tree))
+        let _ = private::write_temporary(&tree.name, writer.as_bytes())
+            .and_then(|file| Ok(file.persist(&tree.name)?));
+        Ok(LockAttempt::Acquired(tree))
     }
 
-    fn leave_gate(&mut self) {
+    fn release_gate(&mut self) {
         if let Some(gate) = self.gate.take() {
             remove(&self.path("gate"), gate);
         }
@@ -137,7 +139,7 @@ impl WriteLockQueue {
 
 impl Drop for WriteLockQueue {
     fn drop(&mut self) {
-        self.leave_gate();
+        self.release_gate();
     }
 }
 
@@ -166,17 +168,17 @@ mod tests {
         (root, tree)
     }
 
-    fn taken(try_lock: LockAttempt) -> Option<String> {
+    fn busy(try_lock: LockAttempt) -> Option<String> {
         match try_lock {
-            LockAttempt::Taken(by) => by,
-            LockAttempt::Free(_) => panic!("the write lock is free"),
+            LockAttempt::Busy(by) => by,
+            LockAttempt::Acquired(_) => panic!("the write lock is free"),
         }
     }
 
     fn free(try_lock: LockAttempt) -> WriteLock {
         match try_lock {
-            LockAttempt::Free(tree) => tree,
-            LockAttempt::Taken(by) => panic!("{by:?} has the write lock"),
+            LockAttempt::Acquired(tree) => tree,
+            LockAttempt::Busy(by) => panic!("{by:?} has the write lock"),
         }
     }
 
@@ -200,57 +202,58 @@ mod tests {
     fn the_next_writer_gets_the_name_of_the_current_one() {
         let (root, tree) = tree();
         let mut first = WriteLockQueue::new(root.path(), &tree);
-        let held = free(first.try_lock("worker (1a2b3c4d)").expect("the lock can be tested"));
+        let current = free(first.try_lock("worker (1a2b3c4d)").expect("the lock can be tested"));
         let mut second = WriteLockQueue::new(root.path(), &tree);
         assert_eq!(
-            taken(second.try_lock("other").expect("the lock can be tested")).as_deref(),
+            busy(second.try_lock("other").expect("the lock can be tested")).as_deref(),
             Some("worker (1a2b3c4d)")
         );
-        drop(held);
-        let held = free(second.try_lock("other").expect("the lock can be tested"));
-        drop((held, first, second));
-        let left = fs::read_dir(layout::writers(root.path())).expect("the directory is readable").count();
-        assert_eq!(left, 0, "no lock file stays");
+        drop(current);
+        let current = free(second.try_lock("other").expect("the lock can be tested"));
+        drop((current, first, second));
+        let remaining =
+            fs::read_dir(layout::writers(root.path())).expect("the directory is readable").count();
+        assert_eq!(remaining, 0, "no lock file stays");
     }
 
     #[test]
     fn a_waiting_process_precedes_the_next_writer_of_the_current_process() {
         let (root, tree) = tree();
-        let held =
+        let current =
             free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("the lock can be tested"));
         let mut waits = WriteLockQueue::new(root.path(), &tree);
-        taken(waits.try_lock("waits").expect("the lock can be tested"));
-        drop(held);
+        busy(waits.try_lock("waits").expect("the lock can be tested"));
+        drop(current);
         let mut next = WriteLockQueue::new(root.path(), &tree);
         assert_eq!(
-            taken(next.try_lock("next").expect("the lock can be tested")),
+            busy(next.try_lock("next").expect("the lock can be tested")),
             None,
             "a waiting process precedes a new writer"
         );
-        let held = free(waits.try_lock("waits").expect("the lock can be tested"));
-        assert_eq!(taken(next.try_lock("next").expect("the lock can be tested")).as_deref(), Some("waits"));
-        drop(held);
+        let current = free(waits.try_lock("waits").expect("the lock can be tested"));
+        assert_eq!(busy(next.try_lock("next").expect("the lock can be tested")).as_deref(), Some("waits"));
+        drop(current);
         free(next.try_lock("next").expect("the lock can be tested"));
     }
 
     #[test]
     fn a_writer_that_stops_waiting_releases_the_gate() {
         let (root, tree) = tree();
-        let held =
+        let current =
             free(WriteLockQueue::new(root.path(), &tree).try_lock("first").expect("the lock can be tested"));
         let mut waits = WriteLockQueue::new(root.path(), &tree);
-        taken(waits.try_lock("waits").expect("the lock can be tested"));
-        drop((waits, held));
+        busy(waits.try_lock("waits").expect("the lock can be tested"));
+        drop((waits, current));
         free(WriteLockQueue::new(root.path(), &tree).try_lock("next").expect("the lock can be tested"));
     }
 
     #[test]
     fn a_run_does_not_wait_for_its_parent_run() {
         let (root, tree) = tree();
-        assert!(!tree.is_held_above);
+        assert!(!tree.is_locked_by_ancestor);
         let below = WorkTree::of(&root.path().join("a"), Some(&tree.with(Some("1-2"))))
             .expect("the work tree exists");
-        assert!(below.is_held_above);
+        assert!(below.is_locked_by_ancestor);
         assert_eq!(below.with(Some("1-2")), "1-2", "a run keeps the write locks above it");
         assert_eq!(
             (tree.with(None), tree.with(Some("1-2"))),

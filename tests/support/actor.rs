@@ -80,7 +80,7 @@ impl Actor {
     }
 
     /// Closes the connection, as a test that has died does, and checks that the process ends by itself.
-    fn ends_unheard(&mut self) {
+    fn ends_by_itself(&mut self) {
         self.stdin = None;
         // Its output ends with it.
         let last = self.answers.recv_timeout(PATIENCE);
@@ -126,7 +126,7 @@ pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
         return role(Path::new(&agent_dir), &mut std::io::stdin().lines().map_while(Result::ok));
     }
     let dir = tempfile::tempdir().expect("a temporary directory is created");
-    Actor::start(dir.path()).ends_unheard();
+    Actor::start(dir.path()).ends_by_itself();
 }
 
 /// Answers, in the second process.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pi_subagent_native::orchestrate::{Call, CallOrder, HandOver};
+use pi_subagent_native::orchestrate::{BackgroundMove, Call, CallOrder};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Control, HostCallbacks, RunId, SharedRunId};
 use tokio::sync::watch;
@@ -16,7 +16,7 @@ pub(crate) fn call(callbacks: Arc<dyn HostCallbacks>) -> Call {
         updates: watch::channel(None).0,
         host_id: None,
         order: CallOrder::now(),
-        hand_over: HandOver::default(),
+        background_move: BackgroundMove::default(),
         ends_with: Cancel::new(),
     }
 }

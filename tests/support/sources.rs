@@ -1,4 +1,5 @@
-//! Rust sources and their imports. Reads only `rustfmt` output, and of Rust only `use` and paths. Imports of tests do not count.
+//! Rust sources and their imports. Reads only code that `rustfmt` has formatted, and understands only `use` and paths.
+//! The imports of tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -61,7 +62,7 @@ pub(crate) fn pattern(text: &str) -> Regex {
 }
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)(^|\s)//.*$"));
-/// Returns the end of an item that exists only for tests: at its own indentation, or in its first line.
+/// Matches an item that exists only for tests. The item ends at its own indentation, or in its first line.
 static TEST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?ms)^#\[cfg\((all\()?test\b[^\n]*\n(#\[[^\n]*\n)*([^\n]*;$|[^\n]*\{\n.*?^\};?$)")
 });

@@ -59,9 +59,9 @@ pub(crate) fn context(root: &Path, config: Value) -> HostContext {
 pub(crate) struct User<'a> {
     pub(crate) confirms: Option<Box<dyn Fn(ConfirmRequest) -> bool + Send + Sync + 'a>>,
     pub(crate) answers: Option<Box<dyn Fn(ChildQuestion) -> Answer + Send + Sync + 'a>>,
-    /// A user who never answers. The test waits as long.
+    /// The time that the host waits for an answer. If only this is set, there is a user who never answers.
     pub(crate) patience: Option<Duration>,
-    /// pi's description of any model.
+    /// pi's answer about any model.
     pub(crate) model: Option<HostModel>,
 }
 
@@ -70,7 +70,7 @@ impl HostCallbacks for User<'_> {
         self.confirms.is_some() || self.answers.is_some() || self.patience.is_some()
     }
 
-    fn patience(&self) -> Duration {
+    fn answer_timeout(&self) -> Duration {
         self.patience.unwrap_or(Duration::from_secs(600))
     }
 
@@ -82,7 +82,7 @@ impl HostCallbacks for User<'_> {
         if self.patience.is_some() {
             return Box::pin(pending());
         }
-        Box::pin(ready(self.answers.as_ref().map_or(Answer::Nobody, |answers| answers(question))))
+        Box::pin(ready(self.answers.as_ref().map_or(Answer::NoUser, |answers| answers(question))))
     }
 
     fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {

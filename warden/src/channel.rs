@@ -22,17 +22,17 @@ pub(crate) enum HostMessage {
     /// No message for now.
     Nothing,
     /// The host has died.
-    Gone,
+    HostDied,
 }
 
 /// The way in which a warden and its host have parted.
-pub(crate) struct Parting {
+pub(crate) struct ChannelEnd {
     /// The host has died, or cannot remove the child's remaining files.
-    pub cleans: bool,
+    pub must_clean_up: bool,
     /// The host ordered to keep the child's files.
-    pub kept: bool,
+    pub keeps_files: bool,
     /// The host has died.
-    pub host_gone: bool,
+    pub host_has_died: bool,
 }
 
 impl Channel {
@@ -55,20 +55,22 @@ impl Channel {
 
     /// Sends the last report, and waits until the host has removed the child's remaining files, or has died. A child ends when
     /// its input ends, so its end may be the first sign of the host's.
-    pub(crate) fn part(&self, last: &Report) -> Parting {
+    pub(crate) fn finish(&self, last: &Report) -> ChannelEnd {
         // Waits for room in the socket, because a host that was stopped for long and misses this would wait for ever.
         self.send(last, SendFlags::NOSIGNAL);
-        let mut kept = false;
+        let mut keeps_files = false;
         loop {
             match self.receive(RecvFlags::CMSG_CLOEXEC) {
                 HostMessage::Order(Order::Leave, _) => {
-                    return Parting { cleans: false, kept, host_gone: false };
+                    return ChannelEnd { must_clean_up: false, keeps_files, host_has_died: false };
                 }
                 HostMessage::Order(Order::Clean, _) => {
-                    return Parting { cleans: true, kept, host_gone: false };
+                    return ChannelEnd { must_clean_up: true, keeps_files, host_has_died: false };
                 }
-                HostMessage::Gone => return Parting { cleans: true, kept, host_gone: true },
-                HostMessage::Order(Order::Keep, _) => kept = true,
+                HostMessage::HostDied => {
+                    return ChannelEnd { must_clean_up: true, keeps_files, host_has_died: true };
+                }
+                HostMessage::Order(Order::Keep, _) => keeps_files = true,
                 HostMessage::Order(..) | HostMessage::Noise | HostMessage::Nothing => {}
             }
         }
@@ -93,14 +95,14 @@ impl Channel {
                     let descriptor = descriptors.next();
                     return match (message.bytes, Order::parse(&bytes[..message.bytes])) {
                         _ if message.flags.contains(ReturnFlags::TRUNC) => HostMessage::Noise,
-                        (0, _) => HostMessage::Gone,
+                        (0, _) => HostMessage::HostDied,
                         (_, Some(order)) => HostMessage::Order(order, descriptor),
                         (_, None) => HostMessage::Noise,
                     };
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return HostMessage::Nothing,
-                Err(_) => return HostMessage::Gone,
+                Err(_) => return HostMessage::HostDied,
             }
         }
     }

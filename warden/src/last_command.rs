@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The interval between checks whether it has ended.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Runs a command to its end, at the latest to the limit. Errors are ignored, because no process remains to receive them.
-pub(crate) fn run(words: &[OsString]) {
-    let Some((program, args)) = words.split_first() else { return };
+pub(crate) fn run(command_line: &[OsString]) {
+    let Some((program, args)) = command_line.split_first() else { return };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return };
@@ -25,6 +25,6 @@ pub(crate) fn run(words: &[OsString]) {
             drop(child.wait());
             return;
         }
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
     }
 }

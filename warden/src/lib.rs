@@ -38,7 +38,7 @@ pub use protocol::{
 pub use remove::{FileTime, remove_tree, remove_unless_changed};
 #[cfg(target_os = "linux")]
 pub use remove_group::remove_group;
-pub use transient::{SHORT_OF_RESOURCES, Shortage, is_transient, shortage, shown};
+pub use transient::{SHORT_OF_RESOURCES, Shortage, is_transient, probe_result, shortage};
 
 /// The longest message in either direction, in bytes.
 pub const MAX_MESSAGE: usize = 4096;

@@ -9,7 +9,7 @@ use pi_subagent_warden::{
     Abilities, Ending, Options, Report, SHORT_OF_RESOURCES, Stage, remove_tree, shortage,
 };
 
-use crate::channel::{Channel, Parting};
+use crate::channel::{Channel, ChannelEnd};
 use crate::guard::guard;
 use crate::script_host::{HOLD, hold};
 use crate::start::{At as _, Failure};
@@ -21,7 +21,7 @@ const UNABLE: i32 = 125;
 
 pub(crate) fn main() {
     let mut args = std::env::args_os();
-    if let Some(program) = args.next().filter(|program| shell::is_asked_for(program)) {
+    if let Some(program) = args.next().filter(|program| shell::is_tool_shell(program)) {
         shell::become_shell(&program, args);
     }
     let args: Vec<OsString> = args.collect();
@@ -35,14 +35,14 @@ pub(crate) fn main() {
     }
     if args.first().is_some_and(|arg| arg == HOLD) {
         let ending = hold(&args[1..]).unwrap_or_else(|error| refuse(UNABLE, &error));
-        sys::die_like(ending);
+        sys::exit_like(ending);
     }
     let options = Options::from_args(args).unwrap_or_else(|error| refuse(UNABLE, &error));
     sys::block_signals();
     sys::close_from(3);
     let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(UNABLE, &error));
     let Err(failure) = run(&options, &channel);
-    if channel.part(&Report::from(failure)).cleans {
+    if channel.finish(&Report::from(failure)).must_clean_up {
         clean_up(&options, false);
     }
     exit(UNABLE);
@@ -60,25 +60,28 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
     // Before anything can fail: if the socket is closed with a message unread, the host's next read fails before it
     // gets the last report.
     let stdin = channel.wait_for_start();
-    let held = if options.pid_namespace { tree::namespace::enter()? } else { Vec::new() };
+    let active = if options.pid_namespace { tree::namespace::enter()? } else { Vec::new() };
     let this = Some(rustix::process::getpid());
     rustix::process::set_child_subreaper(this).at(Stage::Warden)?;
-    let (ending, parting) = match stdin {
-        Some(stdin) => guard(options, channel, stdin, &held)?,
-        None => (Ending::Code(UNABLE), Parting { cleans: true, kept: false, host_gone: false }),
+    let (ending, channel_end) = match stdin {
+        Some(stdin) => guard(options, channel, stdin, &active)?,
+        None => (
+            Ending::Code(UNABLE),
+            ChannelEnd { must_clean_up: true, keeps_files: false, host_has_died: false },
+        ),
     };
-    if parting.cleans {
-        clean_up(options, parting.kept);
+    if channel_end.must_clean_up {
+        clean_up(options, channel_end.keeps_files);
     }
-    if parting.host_gone {
+    if channel_end.host_has_died {
         last_command::run(&options.last_command);
     }
-    sys::die_like(ending)
+    sys::exit_like(ending)
 }
 
 /// Removes the files that the host would have removed. Errors are ignored, because no process remains to receive them.
-fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: bool) {
-    let unless_kept = if kept { &[][..] } else { unless_kept };
+fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, keeps_files: bool) {
+    let unless_kept = if keeps_files { &[][..] } else { unless_kept };
     scratch.iter().chain(unless_kept).for_each(|path| drop(remove_tree(path)));
     if let Some(directory) = directory {
         // Fails if something in it was kept, and then it stays.

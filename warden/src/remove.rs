@@ -139,13 +139,13 @@ fn first_nested(directory: &OwnedFd, stays: &mut Guard<'_>) -> io::Result<Option
         if [c".", c".."].contains(&name) {
             continue;
         }
-        let look = || statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = || statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
         let kind = match entry.file_type() {
-            FileType::Unknown => FileType::from_raw_mode(look()?.st_mode),
+            FileType::Unknown => FileType::from_raw_mode(stat()?.st_mode),
             known => known,
         };
         if let Some(stays) = stays.as_mut().filter(|_| kind != FileType::Directory)
-            && stays(&look()?)
+            && stays(&stat()?)
         {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
@@ -165,8 +165,8 @@ fn first_nested(directory: &OwnedFd, stays: &mut Guard<'_>) -> io::Result<Option
 #[cfg(target_os = "linux")]
 fn open_up(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let held = openat(above, name, flags, Mode::empty())?;
-    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::RWXU)
+    let opened = openat(above, name, flags, Mode::empty())?;
+    rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::RWXU)
 }
 
 /// The same on systems that can change a mode without following links.

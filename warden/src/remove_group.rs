@@ -26,19 +26,19 @@ pub fn remove_group(path: &Path) -> io::Result<()> {
     if fs::read_to_string(path.join("cgroup.events"))?.contains("populated 1") {
         return Err(io::ErrorKind::ResourceBusy.into());
     }
-    let mut left = MAX_GROUPS;
-    remove_below(path, MAX_DEPTH, &mut left);
+    let mut remaining = MAX_GROUPS;
+    remove_below(path, MAX_DEPTH, &mut remaining);
     fs::remove_dir(path)
 }
 
-fn remove_below(path: &Path, depth: usize, left: &mut usize) {
+fn remove_below(path: &Path, depth: usize, remaining: &mut usize) {
     if depth == 0 {
         return;
     }
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        if *left > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            *left -= 1;
-            remove_below(&entry.path(), depth - 1, left);
+        if *remaining > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            *remaining -= 1;
+            remove_below(&entry.path(), depth - 1, remaining);
             let _ = fs::remove_dir(entry.path());
         }
     }

@@ -23,18 +23,18 @@ use crate::sys;
 pub(crate) const HOLD: &str = "--hold";
 
 /// The signals that end the tree like the death of a host: it is asked to exit, and killed after the grace period.
-const ENDS: [i32; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+const END_SIGNALS: [i32; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
 /// Starts a warden with these arguments, and the child with this process's standard input. Returns the child's exit status once
 /// its tree has ended. If this process dies first, the warden ends the tree.
 pub(crate) fn hold(args: &[OsString]) -> io::Result<Ending> {
     sys::block_signals();
-    let signals = sys::signal_events(&ENDS)?;
+    let signals = sys::signal_events(&END_SIGNALS)?;
     // The script that waits for this process may be killed without a word.
     set_parent_process_death_signal(Some(Signal::TERM))?;
-    let (socket, theirs) =
+    let (socket, warden_socket) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    let mut warden = Command::new("/proc/self/exe").args(args).stdin(Stdio::from(theirs)).spawn()?;
+    let mut warden = Command::new("/proc/self/exe").args(args).stdin(Stdio::from(warden_socket)).spawn()?;
     if send_start(&socket).is_ok() {
         // The child's input is the child's alone.
         let empty = std::fs::File::open("/dev/null")?;
@@ -78,7 +78,7 @@ fn watch(socket: &OwnedFd, signals: &OwnedFd) {
                     let _ = writeln!(io::stderr(), "pi-subagent-warden: {}: {path}{error}", stage.as_str());
                     return;
                 }
-                Some(Report::Gone(_)) => return,
+                Some(Report::TreeEnded(_)) => return,
                 _ => {}
             },
             Err(Errno::INTR) => {}

@@ -18,10 +18,10 @@ use crate::sys;
 const NOT_EXECUTED: i32 = 126;
 
 /// The least room that the standard library reads into without asking for more.
-const AT_LEAST: usize = 32;
+const MIN_READ_BYTES: usize = 32;
 
 /// Returns true if the program was started by this path to be a shell.
-pub(crate) fn is_asked_for(program: &OsStr) -> bool {
+pub(crate) fn is_tool_shell(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new(ToolShell::NAME))
 }
 
@@ -42,7 +42,7 @@ fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<I
     if let Some(bytes) = options.file_bytes {
         sys::limit_files(bytes).map_err(|error| error.to_string())?;
     }
-    sys::heed_broken_pipes();
+    sys::reset_broken_pipe_signal();
     let mut command = vec![options.shell.clone().into_os_string()];
     command.extend(args);
     let error = sys::exec(&command, &options.unset);
@@ -59,7 +59,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
     let size = usize::try_from(found.st_size).unwrap_or(0).min(ToolShell::MAX_BYTES);
     // With room for more, reading needs one call, and one to see the end.
-    let mut bytes = Vec::with_capacity(size + AT_LEAST);
+    let mut bytes = Vec::with_capacity(size + MIN_READ_BYTES);
     std::fs::File::from(file).take(ToolShell::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > ToolShell::MAX_BYTES { Err(Errno::FBIG.into()) } else { Ok(bytes) }
 }

@@ -57,7 +57,7 @@ pub(crate) fn start(
     cgroup: Option<&Cgroup>,
     sandbox: Option<Prepared>,
 ) -> Result<(Pid, Vec<Mechanism>), Failure> {
-    let (news, telling) = pipe_with(PipeFlags::CLOEXEC).at(Stage::Warden)?;
+    let (report_reader, report_writer) = pipe_with(PipeFlags::CLOEXEC).at(Stage::Warden)?;
     let (forked, grouped) = match cgroup.map(Cgroup::fork) {
         Some(Ok(forked)) => (forked, Some(Mechanism::Cgroup)),
         // A group that cannot be entered is no reason to fail.
@@ -65,10 +65,10 @@ pub(crate) fn start(
     };
     match forked {
         Forked::Parent(pid) => {
-            drop((telling, stdin));
+            drop((report_writer, stdin));
             let mut reports = Vec::new();
-            let read = File::from(news).read_to_end(&mut reports).at(Stage::Warden);
-            match read.and_then(|_| understand(&reports)) {
+            let read = File::from(report_reader).read_to_end(&mut reports).at(Stage::Warden);
+            match read.and_then(|_| parse_reports(&reports)) {
                 Ok(mut mechanisms) => {
                     mechanisms.extend(grouped);
                     Ok((pid, mechanisms))
@@ -82,10 +82,10 @@ pub(crate) fn start(
             }
         }
         Forked::Child => {
-            let mut telling = File::from(telling);
-            let Err(failure) = become_program(command, &stdin, sandbox, &mut telling);
+            let mut report_writer = File::from(report_writer);
+            let Err(failure) = become_program(command, &stdin, sandbox, &mut report_writer);
             // If even this cannot be written, the warden sees a child that exited with this code.
-            let _ = write!(telling, "{}", Report::from(failure));
+            let _ = write!(report_writer, "{}", Report::from(failure));
             std::process::exit(127);
         }
     }
@@ -96,7 +96,7 @@ fn become_program(
     command: &[OsString],
     stdin: &OwnedFd,
     sandbox: Option<Prepared>,
-    telling: &mut File,
+    report_writer: &mut File,
 ) -> Result<Infallible, Failure> {
     let warden = rustix::process::getppid();
     rustix::process::setpgid(None, None).at(Stage::Warden)?;
@@ -104,7 +104,7 @@ fn become_program(
     let file_bytes = sandbox.as_ref().and_then(Prepared::file_bytes);
     if let Some(sandbox) = sandbox {
         let entered = Report::Started(sandbox.enter().at(Stage::Sandbox)?);
-        telling.write_all(format!("{entered}\n").as_bytes()).at(Stage::Warden)?;
+        report_writer.write_all(format!("{entered}\n").as_bytes()).at(Stage::Warden)?;
     }
     // SIGTERM, because pi ends the shells of its tools when it gets one. After the sandbox, because a change of
     // credentials clears this setting. The next line notices a warden that died before it.
@@ -120,7 +120,7 @@ fn become_program(
 }
 
 /// The mechanisms that the new process has entered, unless the last line says that it failed.
-fn understand(reports: &[u8]) -> Result<Vec<Mechanism>, Failure> {
+fn parse_reports(reports: &[u8]) -> Result<Vec<Mechanism>, Failure> {
     let last = reports.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     match last.map(Report::parse) {
         None => Ok(Vec::new()),

@@ -80,13 +80,13 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
 /// # Errors
 ///
 /// If a resource has run out, so that the probe has no result.
-pub fn shown<T>(
-    tried: io::Result<T>,
-    words: impl FnOnce(io::Error) -> String,
+pub fn probe_result<T>(
+    result: io::Result<T>,
+    message: impl FnOnce(io::Error) -> String,
 ) -> io::Result<Result<T, String>> {
-    match tried {
+    match result {
         Err(error) if is_transient(&error) => Err(error),
-        tried => Ok(tried.map_err(words)),
+        result => Ok(result.map_err(message)),
     }
 }
 
@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn only_a_shortage_is_transient() {
         let shows = |errno: Errno| {
-            let tried: io::Result<()> = Err(errno.into());
-            shown(tried, |error| error.to_string()).is_ok()
+            let result: io::Result<()> = Err(errno.into());
+            probe_result(result, |error| error.to_string()).is_ok()
         };
         for shortage in
             [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::TIMEDOUT]

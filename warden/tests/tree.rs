@@ -111,7 +111,7 @@ impl Host {
 
     /// Waits for the end of the tree, and of the warden.
     fn leave(&mut self) {
-        while !matches!(self.hear(), Some(Report::Gone(_))) {}
+        while !matches!(self.hear(), Some(Report::TreeEnded(_))) {}
         self.order(Order::Leave);
         self.warden.wait().expect("it ends");
     }
@@ -143,7 +143,7 @@ fn the_end_of_the_child_is_reported_and_passed_on() {
         let mut host = Host::start(&["prlimit", "--core=0"], |_| {}, script);
         host.started();
         assert_eq!(host.hear(), Some(Report::Ended(ending)), "{script}");
-        assert!(matches!(host.hear(), Some(Report::Gone(tally)) if tally.left == 0), "{script}");
+        assert!(matches!(host.hear(), Some(Report::TreeEnded(tally)) if tally.remaining == 0), "{script}");
         host.order(Order::Leave);
         assert_eq!(host.hear(), None, "{script}");
         let status = host.warden.wait().expect("it ends");
@@ -243,7 +243,7 @@ fn a_lock_is_free_when_the_host_learns_that_the_tree_has_ended() {
     }
     drop(lock);
     host.order(Order::Kill);
-    while !matches!(host.hear(), Some(Report::Gone(_))) {}
+    while !matches!(host.hear(), Some(Report::TreeEnded(_))) {}
     let again = fs::File::options().write(true).open(&path).expect("it is there");
     assert!(try_lock(&again).expect("locks work"));
     host.order(Order::Leave);
@@ -273,7 +273,7 @@ fn the_processes_left_by_a_child_are_asked_to_exit_before_they_are_killed() {
             }
         };
         assert_eq!(ended, Some(Report::Ended(Ending::Code(0))), "{label}");
-        assert!(matches!(host.hear(), Some(Report::Gone(tally)) if tally.left == 0), "{label}");
+        assert!(matches!(host.hear(), Some(Report::TreeEnded(tally)) if tally.remaining == 0), "{label}");
     }
 }
 
@@ -304,7 +304,7 @@ fn a_dead_host_leaves_nothing_of_a_child_without_work_and_keeps_what_one_with_wo
             host.order(Order::Keep);
         }
         if !script.contains("sleep") {
-            while !matches!(host.hear(), Some(Report::Gone(_))) {}
+            while !matches!(host.hear(), Some(Report::TreeEnded(_))) {}
         }
         host.die();
         host.silence();
@@ -354,7 +354,7 @@ fn a_warden_without_descriptors_still_ends_its_tree() {
         rustix::process::kill_process(child, rustix::process::Signal::USR1).expect("it runs");
         let left = loop {
             match host.hear() {
-                Some(Report::Gone(tally)) => break tally.left,
+                Some(Report::TreeEnded(tally)) => break tally.remaining,
                 Some(_) => {}
                 None => panic!("nothing was reported"),
             }
@@ -388,7 +388,7 @@ fn processes_that_fork_without_a_pause_end_with_the_namespace() {
     assert_eq!(host.line(), "up");
     let ordered = Instant::now();
     host.order(Order::Kill);
-    while !matches!(host.hear(), Some(Report::Gone(_)) | None) {}
+    while !matches!(host.hear(), Some(Report::TreeEnded(_)) | None) {}
     host.silence();
     assert!(ordered.elapsed() < PATIENCE);
 }
@@ -439,7 +439,7 @@ fn the_warden_cleans_up_only_if_the_host_cannot() {
         fs::create_dir(&left).expect("a directory");
         let mut host = Host::start(&[], |options| options.scratch = vec![left.clone()], "exit 0");
         host.started();
-        while !matches!(host.hear(), Some(Report::Gone(_))) {}
+        while !matches!(host.hear(), Some(Report::TreeEnded(_))) {}
         assert!(left.exists(), "it is the host's for as long as that lives");
         match last {
             Some(order) => host.order(order),
@@ -474,7 +474,7 @@ fn the_last_command_runs_only_after_the_host_and_its_tree_have_ended() {
         if dies {
             host.die();
         } else {
-            while !matches!(host.hear(), Some(Report::Gone(_))) {}
+            while !matches!(host.hear(), Some(Report::TreeEnded(_))) {}
             host.order(Order::Leave);
         }
         host.warden.wait().expect("it ends");

@@ -29,9 +29,9 @@ function say(entry) {
 	process.stdout.write(line);
 }
 
-const isTold = () => {
-	const told = new Set(linesOf(sessionFile).flatMap(({ details }) => details.runIds));
-	return linesOf(log).every(({ accepted }) => accepted === undefined || told.has(accepted));
+const allDelivered = () => {
+	const inSession = new Set(linesOf(sessionFile).flatMap(({ details }) => details.runIds));
+	return linesOf(log).every(({ accepted }) => accepted === undefined || inSession.has(accepted));
 };
 
 /** Offers that were not said to be delivered yet. */
@@ -40,8 +40,8 @@ let open = 0;
 say({ up: process.pid });
 const delivered = linesOf(sessionFile).flatMap(({ details }) => details.deliveryIds);
 const session = openBackground({ ...options, delivered }, ({ news = [], deliveries, notices = [] }) => {
-	for (const { happened, run } of news) {
-		if (happened === "subagent:ended") say({ ended: run.runId, status: run.status });
+	for (const { event, run } of news) {
+		if (event === "subagent:ended") say({ ended: run.runId, status: run.status });
 	}
 	for (const notice of notices) say({ notice });
 	if (!deliveries) return;
@@ -79,7 +79,7 @@ const closed = new Promise((resolve) => process.stdin.once("end", resolve).resum
 if (ends) {
 	const deadline = performance.now() + patienceMs;
 	await session.settled();
-	while (!(isTold() && open === 0) && performance.now() < deadline) await delay(20);
+	while (!(allDelivered() && open === 0) && performance.now() < deadline) await delay(20);
 } else await closed;
 await session.close();
 await endBackground();

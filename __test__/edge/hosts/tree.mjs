@@ -41,7 +41,7 @@ async function report(handle) {
  *
  * @param {string} what
  */
-function tell(what) {
+function logTime(what) {
 	console.log(`${what} ${process.hrtime.bigint()}`);
 }
 
@@ -50,15 +50,15 @@ const deeds = {
 	/** Waits for any end. */
 	async wait() {
 		await report(startRun(options));
-		tell("result");
+		logTime("result");
 	},
 	async abort() {
 		const handle = startRun(options);
 		await up();
-		tell("aborted");
+		logTime("aborted");
 		handle.abort();
 		await report(handle);
-		tell("result");
+		logTime("result");
 	},
 	async "stop the child and abort"() {
 		const handle = startRun(options);
@@ -83,7 +83,7 @@ const deeds = {
 	async exit() {
 		void startRun(options).result();
 		await up();
-		tell("exit");
+		logTime("exit");
 		process.exit(3);
 	},
 	async throw() {

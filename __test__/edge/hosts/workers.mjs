@@ -18,7 +18,7 @@ function start(file, waits = true) {
  * @param {"update" | "result"} kind
  * @returns {Promise<string>}
  */
-function told(worker, kind) {
+function messageFrom(worker, kind) {
 	return new Promise((resolve, reject) => {
 		// Before its child says something a run tells in brackets that it waits or begins.
 		worker.on("message", (message) => kind in message && !message[kind].startsWith("(") && resolve(message[kind]));
@@ -29,9 +29,9 @@ function told(worker, kind) {
 const [hangs, answers] = [`${script}/hangs.sh`, `${script}/answers.sh`];
 const first = start(hangs, word === "awaited");
 const second = start(answers);
-const result = told(second, "result");
-await told(first, "update");
+const result = messageFrom(second, "result");
+await messageFrom(first, "update");
 await first.terminate();
 console.log(await result);
 // All others have ended by then, and have unloaded the addon.
-console.log(await told(start(answers), "result"));
+console.log(await messageFrom(start(answers), "result"));

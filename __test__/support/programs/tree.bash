@@ -11,7 +11,7 @@
 #   session  leads its own session
 #   orphan   the same, and its parent has exited
 #   bare     the same, and its environment is empty
-#   stopped  is stopped
+#   stopped  is stopped by SIGSTOP
 #   named    has a name that breaks parsers
 #   chain    a child that has a child that has a child …
 #   forker   leads a session, and is another process every other millisecond: forks and exits

@@ -7,7 +7,7 @@ use crate::agent::surface::{Tool, parameters};
 use crate::text::{nearest, quoted, suggestion};
 
 /// Other names of a parameter. Case and separators do not count.
-const OTHER_NAMES: [(&str, &[&str]); 9] = [
+const PARAMETER_ALIASES: [(&str, &[&str]); 9] = [
     ("agent", &["agentId", "agentName", "agentType", "subagentType"]),
     ("agentId", &["agent", "agentName", "agentType", "subagentType"]),
     ("task", &["prompt", "message", "instructions"]),
@@ -52,7 +52,7 @@ fn folded(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-fn is_any(name: &str, names: &[&str]) -> bool {
+fn matches_any(name: &str, names: &[&str]) -> bool {
     let name = folded(name);
     names.iter().any(|known| folded(known) == name)
 }
@@ -64,20 +64,20 @@ pub(super) fn parameter_named<'a>(name: &str, properties: &'a Map<String, Value>
     }
     let own = properties.keys().find(|known| folded(known) == folded(name)).map(String::as_str);
     own.or_else(|| {
-        let mut known = OTHER_NAMES.iter().filter(|(_, others)| is_any(name, others));
+        let mut known = PARAMETER_ALIASES.iter().filter(|(_, others)| matches_any(name, others));
         known.find_map(|(own, _)| properties.get_key_value(*own).map(|(own, _)| own.as_str()))
     })
 }
 
 /// Returns true for the name of a title, if the tool starts runs.
 pub(super) fn is_title(tool: Tool, name: &str) -> bool {
-    tool.starts() && is_any(name, &TITLES)
+    tool.starts_runs() && matches_any(name, &TITLES)
 }
 
 /// Returns true if an unknown parameter asks for the default behaviour of the tool.
-pub(super) fn is_as_usual(tool: Tool, name: &str, value: &Value) -> bool {
+pub(super) fn requests_default(tool: Tool, name: &str, value: &Value) -> bool {
     let is_background = tool == Tool::SessionsSpawn;
-    is_any(name, &BACKGROUND) && truth(value) == Some(is_background)
+    matches_any(name, &BACKGROUND) && truth(value) == Some(is_background)
 }
 
 /// Returns the message about an unknown parameter of a tool.
@@ -91,7 +91,7 @@ pub(super) fn advice(tool: Tool, name: &str, properties: &Map<String, Value>) ->
 }
 
 fn remedy(tool: Tool, name: &str, properties: &Map<String, Value>) -> Option<String> {
-    let is = |names: &[&str]| is_any(name, names);
+    let is = |names: &[&str]| matches_any(name, names);
     let remedy = match tool {
         Tool::Subagent | Tool::Chain if is(&["tasks"]) => {
             "use `subagent_parallel` for tasks that do not depend on each other"
@@ -103,29 +103,29 @@ fn remedy(tool: Tool, name: &str, properties: &Map<String, Value>) -> Option<Str
         Tool::SessionsSpawn if is(&["chain", "steps"]) => {
             "use `subagent_chain` for tasks that build on each other"
         }
-        _ if tool.starts() && is(&["agentScope"]) => {
+        _ if tool.starts_runs() && is(&["agentScope"]) => {
             "the agents of the user and of the project are always available. Leave it out; `agents_list` lists them"
         }
-        _ if tool.starts() && is(&["confirmProjectAgents"]) => {
+        _ if tool.starts_runs() && is(&["confirmProjectAgents"]) => {
             "pi asks the user before a project's agent runs. Leave it out"
         }
-        _ if tool.waits() && is(&BACKGROUND) => "use `sessions_spawn` for a task in the background",
+        _ if tool.waits_for_runs() && is(&BACKGROUND) => "use `sessions_spawn` for a task in the background",
         Tool::SessionsSpawn if is(&BACKGROUND) => "use `subagent` for an answer that you wait for",
-        _ if tool.starts()
+        _ if tool.starts_runs()
             && is(&["resume", "resumeSessionId", "taskId", "sessionKey", "sessionId", "runId"]) =>
         {
             "use `sessions_send` to continue a run"
         }
         _ if is(&["action"]) => "use `sessions_list`, `sessions_send` and `sessions_stop` to manage runs",
         _ if is_title(tool, name) => "the work belongs in `task`",
-        _ if tool.starts() && is(&SETTINGS) => "the user sets it for each agent. Leave it out",
-        _ => return in_entries(name, properties).or_else(|| advice_about_other_tools(tool, name)),
+        _ if tool.starts_runs() && is(&SETTINGS) => "the user sets it for each agent. Leave it out",
+        _ => return entry_parameter_advice(name, properties).or_else(|| other_tool_advice(tool, name)),
     };
     Some(remedy.to_owned())
 }
 
 /// Returns the advice about a parameter that belongs in the entries of a list.
-fn in_entries(name: &str, properties: &Map<String, Value>) -> Option<String> {
+fn entry_parameter_advice(name: &str, properties: &Map<String, Value>) -> Option<String> {
     let (list, entry) = properties.iter().find_map(|(list, schema)| {
         let entry = schema["items"]["properties"].as_object()?;
         Some((list, parameter_named(name, entry)?))
@@ -134,12 +134,12 @@ fn in_entries(name: &str, properties: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the advice about a parameter of other tools.
-fn advice_about_other_tools(tool: Tool, name: &str) -> Option<String> {
+fn other_tool_advice(tool: Tool, name: &str) -> Option<String> {
     let tools = Tool::TEXTS.iter().filter_map(|text| Tool::parse(text)).filter(|other| *other != tool);
     let has = |other: &Tool| {
         parameters(*other)["properties"]
             .as_object()
-            .is_some_and(|own| own.keys().any(|own| is_any(name, &[own])))
+            .is_some_and(|own| own.keys().any(|own| matches_any(name, &[own])))
     };
     let tools: Vec<String> = tools.filter(has).map(|tool| quoted(tool.as_str())).collect();
     (!tools.is_empty()).then(|| format!("it belongs to {}", tools.join(" and ")))

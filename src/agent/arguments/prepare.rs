@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::names::{advice, is_as_usual, is_title, parameter_named};
-use super::value::{beginning, converted, is_empty, names_no_value, object, parsed, shown};
+use super::names::{advice, is_title, parameter_named, requests_default};
+use super::value::{beginning, converted, is_empty, means_no_value, object, parsed, shown};
 use crate::agent::surface::{Tool, parameters};
 use crate::text::quoted;
 
@@ -111,7 +111,7 @@ impl Walk {
         let before = self.problems.len();
         for (name, value) in given {
             let own = parameter_named(&name, properties);
-            if is_empty(&value) || (names_no_value(&value) && !own.is_some_and(required)) {
+            if is_empty(&value) || (means_no_value(&value) && !own.is_some_and(required)) {
                 empty.extend(own);
                 continue;
             }
@@ -130,7 +130,7 @@ impl Walk {
                     given_as.insert(own, name);
                 }
                 None if is_title(self.tool, &name) && value.is_string() => titles.push((name, value)),
-                None if is_as_usual(self.tool, &name, &value) => {}
+                None if requests_default(self.tool, &name, &value) => {}
                 None => self.problems.push(format!("{place}{}", advice(self.tool, &name, properties))),
             }
         }

@@ -23,7 +23,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// Returns true for a text that means "no value".
-pub(super) fn names_no_value(value: &Value) -> bool {
+pub(super) fn means_no_value(value: &Value) -> bool {
     value.as_str().is_some_and(|text| NO_VALUE.contains(&text.trim()))
 }
 

@@ -43,7 +43,7 @@ struct Named {
 pub(super) fn with_pointers(root: &Value) -> Result<Value, String> {
     let mut named = Vec::new();
     collect(root, "", "", &mut named);
-    rewritten(root, root, "", "", &named)
+    with_pointer_references(root, root, "", "", &named)
 }
 
 /// Collects ids and anchors. `base` is the pointer of the nearest part with an id.
@@ -91,7 +91,7 @@ fn each_part<'a>(schema: &'a Value, mut of: impl FnMut(&[&str], &'a Value)) {
 }
 
 /// Returns a copy in which `change` has replaced every schema directly inside.
-fn changed<E>(
+fn map_subschemas<E>(
     schema: &Value,
     mut change: impl FnMut(&[&str], &Value) -> Result<Value, E>,
 ) -> Result<Value, E> {
@@ -123,7 +123,7 @@ fn joined(pointer: &str, keys: &[&str]) -> String {
     })
 }
 
-fn rewritten(
+fn with_pointer_references(
     schema: &Value,
     root: &Value,
     pointer: &str,
@@ -132,7 +132,9 @@ fn rewritten(
 ) -> Result<Value, String> {
     let has_id = text(schema, "$id").is_some_and(|id| !id.starts_with('#'));
     let base = if has_id { pointer } else { base };
-    let mut copy = changed(schema, |keys, part| rewritten(part, root, &joined(pointer, keys), base, named))?;
+    let mut copy = map_subschemas(schema, |keys, part| {
+        with_pointer_references(part, root, &joined(pointer, keys), base, named)
+    })?;
     let Some(members) = copy.as_object_mut() else { return Ok(copy) };
     for keyword in REFERENCES {
         if let Some(reference) = text(schema, keyword) {
@@ -190,7 +192,7 @@ fn decoded(fragment: &str) -> String {
 }
 
 /// Returns the target of a schema's reference, in a schema with pointers.
-pub(super) fn referred<'a>(schema: &Value, root: &'a Value) -> Option<&'a Value> {
+pub(super) fn referenced_schema<'a>(schema: &Value, root: &'a Value) -> Option<&'a Value> {
     REFERENCES.iter().find_map(|keyword| root.pointer(text(schema, keyword)?.strip_prefix('#')?))
 }
 
@@ -214,13 +216,13 @@ fn inline(
     if let Some(members) = own.as_object_mut() {
         members.retain(|name, _| !REFERENCES.contains(&&**name) && !CONTAINERS.contains(&&**name));
     }
-    let own = changed(&own, |_, part| inline(part, root, open, remaining))?;
+    let own = map_subschemas(&own, |_, part| inline(part, root, open, remaining))?;
     let Some(reference) = REFERENCES.iter().find_map(|keyword| text(schema, keyword)) else { return Ok(own) };
     if open.iter().any(|known| known == reference) {
         return Err(NotInlinable);
     }
     open.push(reference.to_owned());
-    let target = referred(schema, root).ok_or(NotInlinable)?;
+    let target = referenced_schema(schema, root).ok_or(NotInlinable)?;
     let whole = inline(target, root, open, remaining)?;
     open.pop();
     Ok(merged(whole, own))

@@ -1,13 +1,13 @@
 //! Interprets the restrictions in fields of other harnesses.
 
 use super::names::{
-    AROUND_NETWORK, FREE_MODES, HARMLESS, HELPERS, MODES, NETWORK, OFF, ON, OUR_RESTRICTIONS, OUT_OF_USE,
-    PLACES, REFUSING_HOOKS, STATES,
+    AROUND_NETWORK, DISABLED_STATES, FREE_MODES, HARMLESS, HELPERS, MODES, NETWORK, OFF, ON,
+    OWN_RESTRICTIONS, PLACES, REFUSING_HOOKS, STATE_FIELDS,
 };
-use super::rules::{Doubt, ToolRules, is_blank, names_tools, permission_rules, rules_of, tool_list};
+use super::rules::{RuleIssue, ToolRules, is_blank, names_tools, permission_rules, rules_of, tool_list};
 use super::words::{
-    Polarity, Right, folded, forbids, is_activity, is_readonly_mode, is_readonly_word, polarity, right,
-    switch, tools_of, words, write,
+    Polarity, Right, folded, forbids, includes_write_tools, is_activity, is_readonly_mode, is_readonly_word,
+    polarity, right, split_words, switch, tools_of,
 };
 use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{SHELL, pi_tool_name};
@@ -45,7 +45,7 @@ pub(in crate::agent) fn is_restricting(name: &str) -> bool {
     if HARMLESS.contains(&&*key) {
         return false;
     }
-    let words = words(name);
+    let words = split_words(name);
     MODES.contains(&&*key)
         || ON.contains(&&*key)
         || OFF.contains(&&*key)
@@ -64,7 +64,7 @@ pub(in crate::agent) fn is_restricting(name: &str) -> bool {
 /// Returns the restriction in a field, or `None` if the field only permits something or has another subject.
 pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restriction> {
     let key = folded(name);
-    let words = words(name);
+    let words = split_words(name);
     if is_blank(value) {
         return None;
     }
@@ -81,21 +81,23 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
         return hooks(value);
     }
     if is_refusing_hook(&key) {
-        return Some(hooks_refuse());
+        return Some(refusing_hooks());
     }
     if ON.contains(&&*key) || OFF.contains(&&*key) {
         return match switch(value) {
             Some(is_on) => (is_on == OFF.contains(&&*key)).then_some(Restriction::Off),
-            None => tool_list(&key).map_or_else(|| Some(not_understood()), |denies| list(value, denies)),
+            None => tool_list(&key).map_or_else(|| Some(unclear_restriction()), |denies| list(value, denies)),
         };
     }
-    if STATES.contains(&&*key) && matches!(value, Yaml::Text(text) if OUT_OF_USE.contains(&&*folded(text))) {
+    if STATE_FIELDS.contains(&&*key)
+        && matches!(value, Yaml::Text(text) if DISABLED_STATES.contains(&&*folded(text)))
+    {
         return Some(Restriction::Off);
     }
     if key.contains("readonly") {
         return match switch(value) {
             Some(is_on) => is_on.then_some(Restriction::Readonly),
-            None => Some(not_understood()),
+            None => Some(unclear_restriction()),
         };
     }
     if is_about_network(&words) {
@@ -107,7 +109,7 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
     if let Some(denies) = tool_list(&key) {
         return match switch(value) {
             // `restricted: true` names no tools.
-            Some(is_on) if !key.contains("tool") => (is_on == denies).then(not_understood),
+            Some(is_on) if !key.contains("tool") => (is_on == denies).then(unclear_restriction),
             _ => list(value, denies),
         };
     }
@@ -118,9 +120,9 @@ pub(in crate::agent) fn restriction_of(name: &str, value: &Yaml) -> Option<Restr
             Verdict::NotAFlag => {}
         }
     }
-    by_words(&words, value)
-        .or_else(|| nearly(&key))
-        .or_else(|| only_tools(&words, value))
+    by_name(&words, value)
+        .or_else(|| misspelled_field(&key))
+        .or_else(|| tool_allowlist(&words, value))
         .or_else(|| by_value(&words, value))
         .or_else(|| inner(value))
 }
@@ -130,12 +132,12 @@ pub(in crate::agent) fn is_known(name: &str) -> bool {
     HARMLESS.contains(&&*folded(name)) || is_restricting(name)
 }
 
-fn not_understood() -> Restriction {
+fn unclear_restriction() -> Restriction {
     Restriction::Unclear { why: "restricts the agent in a way that is not understood here".to_owned() }
 }
 
 fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
-    let Yaml::Text(text) = value else { return Some(not_understood()) };
+    let Yaml::Text(text) = value else { return Some(unclear_restriction()) };
     if is_readonly_mode(text) {
         return Some(Restriction::Readonly);
     }
@@ -143,12 +145,12 @@ fn mode(key: &str, value: &Yaml) -> Option<Restriction> {
         return None;
     }
     // `mode` may have another subject.
-    let words = words(text);
+    let words = split_words(text);
     let is_about_rights = key != "mode"
         || forbids(&words)
         || has_polarity(&words)
         || words.iter().any(|word| is_readonly_mode(word));
-    is_about_rights.then(not_understood)
+    is_about_rights.then(unclear_restriction)
 }
 
 fn has_polarity(words: &[String]) -> bool {
@@ -161,15 +163,15 @@ fn is_refusing_hook(key: &str) -> bool {
 
 /// Returns the restriction for hooks. Hooks do not run here, so they cannot refuse tool calls.
 fn hooks(value: &Yaml) -> Option<Restriction> {
-    let Yaml::Map(events) = value else { return Some(hooks_refuse()) };
+    let Yaml::Map(events) = value else { return Some(refusing_hooks()) };
     let refuses = |(event, _): &(Yaml, Yaml)| match event {
         Yaml::Text(event) => is_refusing_hook(&folded(event)),
         _ => true,
     };
-    events.iter().any(refuses).then(hooks_refuse)
+    events.iter().any(refuses).then(refusing_hooks)
 }
 
-fn hooks_refuse() -> Restriction {
+fn refusing_hooks() -> Restriction {
     Restriction::Unchecked { why: "can refuse tool calls, and hooks do not run here".to_owned() }
 }
 
@@ -179,7 +181,7 @@ fn permissions(value: &Yaml) -> Option<Restriction> {
         Yaml::Map(entries) => {
             let is_mode = |(name, _): &(Yaml, Yaml)| matches!(name, Yaml::Text(name) if MODES.contains(&&*folded(name)));
             let (modes, rights): (Vec<_>, Vec<_>) = entries.iter().cloned().partition(is_mode);
-            let Some(mut rules) = permission_rules(&rights) else { return Some(not_understood()) };
+            let Some(mut rules) = permission_rules(&rights) else { return Some(unclear_restriction()) };
             for (name, value) in &modes {
                 match name {
                     // Here `mode` is also about rights.
@@ -188,14 +190,14 @@ fn permissions(value: &Yaml) -> Option<Restriction> {
                         Some(Restriction::Readonly) => rules.is_readonly = true,
                         Some(other) => return Some(other),
                     },
-                    _ => return Some(not_understood()),
+                    _ => return Some(unclear_restriction()),
                 }
             }
             (rules != ToolRules::default()).then_some(Restriction::Tools(rules))
         }
-        Yaml::List(_) => only_tools(&["tools".to_owned()], value).or_else(|| Some(not_understood())),
+        Yaml::List(_) => tool_allowlist(&["tools".to_owned()], value).or_else(|| Some(unclear_restriction())),
         _ if right(value) == Some(Right::Allow) => None,
-        _ => Some(not_understood()),
+        _ => Some(unclear_restriction()),
     }
 }
 
@@ -286,20 +288,20 @@ impl Flag {
         let forbids = match (self.is_negative, right(value)) {
             (true, _) => match switch(value) {
                 Some(is_on) => is_on,
-                None => return Verdict::Restricts(not_understood()),
+                None => return Verdict::Restricts(unclear_restriction()),
             },
             (false, Some(Right::Allow)) => false,
             (false, Some(Right::Deny | Right::Ask | Right::Part)) => true,
-            (false, None) if self.has_helper => return Verdict::Restricts(not_understood()),
+            (false, None) if self.has_helper => return Verdict::Restricts(unclear_restriction()),
             // `write: docs/`, `bash: "git *"`
-            (false, None) if self.is_exact() => return Verdict::Restricts(self.in_part()),
+            (false, None) if self.is_exact() => return Verdict::Restricts(self.partial_restriction()),
             // `run: npm test`, `search: …`
             (false, None) => return Verdict::NotAFlag,
         };
         if !forbids {
             return Verdict::Nothing;
         }
-        Verdict::Restricts(if write(&self.tools) {
+        Verdict::Restricts(if includes_write_tools(&self.tools) {
             // A shell can write, too.
             Restriction::Readonly
         } else {
@@ -318,23 +320,23 @@ impl Flag {
     }
 
     /// Returns the restriction for a tool that is allowed in part.
-    fn in_part(&self) -> Restriction {
+    fn partial_restriction(&self) -> Restriction {
         let why = "allows a part of a tool, which cannot be separated from the rest here";
-        if write(&self.tools) {
+        if includes_write_tools(&self.tools) {
             return Restriction::Unclear { why: why.to_owned() };
         }
-        let doubt = format!("{why}, so the agent gets no `{SHELL}`");
-        Restriction::Tools(ToolRules { doubts: vec![Doubt::Stricter(doubt)], ..self.denied() })
+        let issue = format!("{why}, so the agent gets no `{SHELL}`");
+        Restriction::Tools(ToolRules { issues: vec![RuleIssue::Stricter(issue)], ..self.denied() })
     }
 }
 
 /// Applies the rule for all other names. A name with a word that forbids or permits is a restriction.
-fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
+fn by_name(words: &[String], value: &Yaml) -> Option<Restriction> {
     let is_empty = matches!(value, Yaml::List(items) if items.is_empty())
         || matches!(value, Yaml::Map(entries) if entries.is_empty());
     let allows =
         switch(value) == Some(true) || matches!(value, Yaml::Text(_) if right(value) == Some(Right::Allow));
-    let says_no = matches!(right(value), Some(Right::Deny | Right::Ask | Right::Part));
+    let is_denied = matches!(right(value), Some(Right::Deny | Right::Ask | Right::Part));
     let is_no_restriction = matches!(value, Yaml::Text(text) if matches!(&*folded(text), "none" | "nothing"));
     let is_activity = words.iter().any(|word| is_activity(word));
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
@@ -350,13 +352,13 @@ fn by_words(words: &[String], value: &Yaml) -> Option<Restriction> {
     } else if is_auto || is_place || has_polarity(words) {
         !allows
     } else {
-        is_activity && (says_no || has(&["max"])) || has(&["review", "human", "oversight"]) && is_required
+        is_activity && (is_denied || has(&["max"])) || has(&["review", "human", "oversight"]) && is_required
     };
-    restricts.then(not_understood)
+    restricts.then(unclear_restriction)
 }
 
 /// Interprets a list of only tools as the allowed tools of the agent, under any field name.
-fn only_tools(words: &[String], value: &Yaml) -> Option<Restriction> {
+fn tool_allowlist(words: &[String], value: &Yaml) -> Option<Restriction> {
     let is_named = words.iter().any(|word| word.starts_with("tool"));
     let is_list = match value {
         Yaml::List(items) => !items.is_empty(),
@@ -368,16 +370,16 @@ fn only_tools(words: &[String], value: &Yaml) -> Option<Restriction> {
     }
     let is_open =
         matches!(value, Yaml::Map(_) | Yaml::List(_) | Yaml::Text(_)) && right(value) != Some(Right::Allow);
-    (is_named && is_open).then(not_understood)
+    (is_named && is_open).then(unclear_restriction)
 }
 
 /// Finds words in the value of any field that forbid something.
-fn by_value(words_of_name: &[String], value: &Yaml) -> Option<Restriction> {
+fn by_value(name_words: &[String], value: &Yaml) -> Option<Restriction> {
     match value {
         Yaml::Text(text) => {
-            let words = words(text);
+            let words = split_words(text);
             let is_about_tools = || {
-                words_of_name.iter().chain(&words).any(|word| is_activity(word) || !tools_of(word).is_empty())
+                name_words.iter().chain(&words).any(|word| is_activity(word) || !tools_of(word).is_empty())
             };
             let is_prohibition = words.len() <= MAX_WORDS
                 && words.iter().any(|word| polarity(word) == Some(Polarity::Negative))
@@ -395,19 +397,19 @@ fn by_value(words_of_name: &[String], value: &Yaml) -> Option<Restriction> {
                     | "disallowed"
                     | "prohibited"
             );
-            (is_prohibition || denies || is_readonly_word(text)).then(not_understood)
+            (is_prohibition || denies || is_readonly_word(text)).then(unclear_restriction)
         }
-        Yaml::List(items) => items.iter().find_map(|item| by_value(words_of_name, item)),
+        Yaml::List(items) => items.iter().find_map(|item| by_value(name_words, item)),
         _ => None,
     }
 }
 
 /// Returns our field with a similar name.
 fn similar_field(key: &str) -> Option<&'static str> {
-    nearest(key, OUR_RESTRICTIONS)
+    nearest(key, OWN_RESTRICTIONS)
 }
 
-fn nearly(key: &str) -> Option<Restriction> {
+fn misspelled_field(key: &str) -> Option<Restriction> {
     let meant = similar_field(key)?;
     let meant = if meant == "disallowedtools" { "disallowedTools" } else { meant };
     Some(Restriction::Unclear { why: format!("is not an agent field; did you mean `{meant}`?") })
@@ -422,8 +424,8 @@ fn inner(value: &Yaml) -> Option<Restriction> {
     };
     entries.iter().find_map(|(name, value)| {
         let Yaml::Text(name) = name else { return None };
-        let is_ours = matches!(&*folded(name), "tool" | "tools" | "sandbox" | "isolation" | "network");
-        if !is_ours && restriction_of(name, value).is_none() {
+        let is_own_field = matches!(&*folded(name), "tool" | "tools" | "sandbox" | "isolation" | "network");
+        if !is_own_field && restriction_of(name, value).is_none() {
             return None;
         }
         Some(Restriction::Unclear { why: format!("contains {}, which is not supported there", quoted(name)) })

@@ -8,5 +8,5 @@ mod rules;
 mod words;
 
 pub(super) use field::{Restriction, is_known, is_restricting, restriction_of};
-pub(super) use rules::{Doubt, ToolRules, rules_of};
+pub(super) use rules::{RuleIssue, ToolRules, rules_of};
 pub(super) use words::{folded, switch};

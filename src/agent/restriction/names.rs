@@ -211,7 +211,7 @@ pub(super) const HELPERS: [&str; 22] = [
     "code",
 ];
 /// Our restricting fields. A similar name counts as the same field.
-pub(super) const OUR_RESTRICTIONS: [&str; 6] =
+pub(super) const OWN_RESTRICTIONS: [&str; 6] =
     ["readonly", "tools", "disallowedtools", "allowedtools", "sandbox", "isolation"];
 /// Words for the network.
 pub(super) const NETWORK: [&str; 5] = ["network", "networking", "internet", "online", "net"];
@@ -221,7 +221,7 @@ pub(super) const PLACES: [&str; 10] =
 /// Words around network words that do not change the meaning.
 pub(super) const AROUND_NETWORK: [&str; 3] = ["mode", "policy", "connection"];
 /// Fields whose values may say that an agent is out of use, and these values.
-pub(super) const STATES: [&str; 3] = ["status", "state", "lifecycle"];
-pub(super) const OUT_OF_USE: [&str; 5] = ["disabled", "inactive", "off", "archived", "retired"];
+pub(super) const STATE_FIELDS: [&str; 3] = ["status", "state", "lifecycle"];
+pub(super) const DISABLED_STATES: [&str; 5] = ["disabled", "inactive", "off", "archived", "retired"];
 /// Events of hooks that can refuse a tool call.
 pub(super) const REFUSING_HOOKS: [&str; 3] = ["pretooluse", "permissionrequest", "beforetool"];

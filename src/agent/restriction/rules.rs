@@ -1,10 +1,10 @@
 //! Reads lists and mappings of allowed and forbidden tools.
 
 use super::names::{ALLOWS, DENIES};
-use super::words::{Right, folded, right, switch, tools_of, write};
+use super::words::{Right, folded, includes_write_tools, right, switch, tools_of};
 use crate::agent::frontmatter::Yaml;
 use crate::agent::tools::{
-    Entry, OTHERS_ONLY, broad, denied_names, is_known_tool, is_never_in_child, nearest_tool,
+    Entry, FOREIGN_TOOLS, denied_names, is_known_tool, is_never_in_child, nearest_tool, tools_for_word,
 };
 use crate::text::{covers, quoted, suggestion};
 
@@ -12,11 +12,11 @@ use crate::text::{covers, quoted, suggestion};
 const PROSE: [&str; 10] =
     ["all", "any", "but", "except", "excluding", "minus", "no", "not", "only", "without"];
 /// Permissions of other harnesses that do not concern a child's tools.
-const NO_TOOLS: [&str; 7] =
+const PERMISSIONS_WITHOUT_TOOLS: [&str; 7] =
     ["doomloop", "task", "skill", "question", "todowrite", "todoread", "additionaldirectories"];
 
 /// The permission for directories outside of the project, with any tool.
-const PLACES: &str = "externaldirectory";
+const DIRECTORY_PERMISSION: &str = "externaldirectory";
 
 /// The tools that a part of a file allows and forbids.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,14 +26,14 @@ pub(in crate::agent) struct ToolRules {
     /// Tools and tool patterns that the agent may not have.
     pub(in crate::agent) denied: Vec<String>,
     /// Entries with a different effect than written.
-    pub(in crate::agent) doubts: Vec<Doubt>,
+    pub(in crate::agent) issues: Vec<RuleIssue>,
     /// Set if the part also makes the agent read-only.
     pub(in crate::agent) is_readonly: bool,
 }
 
 /// An entry with a different effect than written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::agent) enum Doubt {
+pub(in crate::agent) enum RuleIssue {
     /// The entry is dropped, or forbids more than written. The text describes both.
     Stricter(String),
     /// The meaning of the entry is unknown.
@@ -44,7 +44,7 @@ impl ToolRules {
     /// Adds the rules of another part of the file. Only the tools that both allow stay.
     pub(in crate::agent) fn restrict(&mut self, other: Self) {
         self.allowed = match (self.allowed.take(), other.allowed) {
-            (Some(one), Some(other)) => Some(common(one, &other)),
+            (Some(one), Some(other)) => Some(intersection(one, &other)),
             (one, other) => one.or(other),
         };
         for name in other.denied {
@@ -52,7 +52,7 @@ impl ToolRules {
                 self.denied.push(name);
             }
         }
-        self.doubts.extend(other.doubts);
+        self.issues.extend(other.issues);
         self.is_readonly |= other.is_readonly;
     }
 
@@ -71,34 +71,39 @@ impl ToolRules {
         }
     }
 
-    /// Forbids a tool, and adds a doubt if its name is unknown.
+    /// Forbids a tool, and adds an issue if its name is unknown.
     fn deny_named(&mut self, written: &str) {
         self.deny(written);
         match Entry::of(written) {
-            Entry::Tool(tool) if !is_known_tool(tool) && broad(tool).is_empty() => {
+            Entry::Tool(tool) if !is_known_tool(tool) && tools_for_word(tool).is_empty() => {
                 let near = suggestion(nearest_tool(tool));
-                self.unclear(format!("forbids {}, but no tool here has this name{near}", quoted(written)));
+                self.unclear_issue(format!(
+                    "forbids {}, but no tool here has this name{near}",
+                    quoted(written)
+                ));
             }
             Entry::Part(tool) if !has_no_effect(tool) => {
-                self.stricter(format!(
+                self.stricter_issue(format!(
                     "forbids {}, a part of `{tool}`; parts of a tool cannot be separated here, so the agent gets no `{tool}`",
                     quoted(written)
                 ));
             }
-            Entry::Not(_) => self.unclear(format!("contains {}, which is not understood", quoted(written))),
+            Entry::Not(_) => {
+                self.unclear_issue(format!("contains {}, which is not understood", quoted(written)));
+            }
             Entry::Other(name) if !name.contains('*') => {
-                self.unclear(format!("forbids {}, which is not the name of a tool", quoted(written)));
+                self.unclear_issue(format!("forbids {}, which is not the name of a tool", quoted(written)));
             }
             _ => {}
         }
     }
 
-    fn stricter(&mut self, message: String) {
-        self.doubts.push(Doubt::Stricter(message));
+    fn stricter_issue(&mut self, message: String) {
+        self.issues.push(RuleIssue::Stricter(message));
     }
 
-    fn unclear(&mut self, message: String) {
-        self.doubts.push(Doubt::Unclear(message));
+    fn unclear_issue(&mut self, message: String) {
+        self.issues.push(RuleIssue::Unclear(message));
     }
 
     /// Adds one entry of a list of allowed tools. Returns true if the entry allows all tools.
@@ -109,7 +114,7 @@ impl ToolRules {
             Entry::Part(tool) if has_no_effect(tool) => self.allow(tool),
             Entry::Part(tool) => {
                 self.allowed.get_or_insert_default();
-                self.stricter(format!(
+                self.stricter_issue(format!(
                     "allows {}, a part of `{tool}`; parts of a tool cannot be separated here, so the agent gets no `{tool}`. To \
                      give it all of it, write `{tool}`",
                     quoted(written)
@@ -118,7 +123,7 @@ impl ToolRules {
             Entry::Not(tool) => self.deny_named(tool),
             Entry::Other(name) => {
                 self.allowed.get_or_insert_default();
-                self.stricter(format!(
+                self.stricter_issue(format!(
                     "names {}, which is not a tool here; the entry is dropped",
                     quoted(name)
                 ));
@@ -150,7 +155,8 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
             }
         }
         Yaml::List(items) if items.iter().any(|item| matches!(item, Yaml::Map(_))) && !denies => {
-            return maps_of(items).ok_or_else(|| format!("contains {}; expected {expected}", odd_one(items)));
+            return rules_of_list(items)
+                .ok_or_else(|| format!("contains {}; expected {expected}", first_invalid_item(items)));
         }
         Yaml::List(items) => {
             let texts = items.iter().map(|item| match item {
@@ -158,7 +164,7 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
                 other => Err(format!("contains {other}; expected {expected}")),
             });
             let texts = texts.collect::<Result<Vec<_>, _>>()?;
-            take_all(&mut rules, &joined(&texts, denies), denies);
+            add_entries(&mut rules, &joined(&texts, denies), denies);
         }
         Yaml::Text(text) => match &*folded(text) {
             "" if text.trim().is_empty() => rules.allowed = (!denies).then(Vec::new),
@@ -173,7 +179,7 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
                         "says `{word}`; expected {expected}. List tools that the agent must not have in `disallowedTools`"
                     ));
                 }
-                take_all(&mut rules, &entries, denies);
+                add_entries(&mut rules, &entries, denies);
             }
         },
         other => return Err(format!("is {other}; expected {expected}")),
@@ -207,7 +213,7 @@ fn rules_of_map(entries: &[(Yaml, Yaml)], style: Style) -> Option<ToolRules> {
 /// Returns true if a value is a list of only tool names.
 pub(in crate::agent) fn names_tools(value: &Yaml) -> bool {
     let is_tool = |entry: &str| match Entry::of(entry) {
-        Entry::Tool(tool) | Entry::Part(tool) => is_known_tool(tool) || !broad(tool).is_empty(),
+        Entry::Tool(tool) | Entry::Part(tool) => is_known_tool(tool) || !tools_for_word(tool).is_empty(),
         Entry::All => true,
         Entry::Not(_) | Entry::Other(_) => false,
     };
@@ -239,7 +245,7 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
             denies_rest |= stated != Some(Right::Allow);
             continue;
         }
-        if folded(&name) == PLACES {
+        if folded(&name) == DIRECTORY_PERMISSION {
             restricts_places |= stated != Some(Right::Allow);
             continue;
         }
@@ -263,21 +269,24 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
         let word = folded(&name);
         let tools = tools_of(&name);
         // One permission covers all tools that change files.
-        if style == Style::Permission && write(&tools) {
+        if style == Style::Permission && includes_write_tools(&tools) {
             rules.deny("edit");
             rules.deny("write");
         }
         match why {
-            None if NO_TOOLS.contains(&&*word) => rules.deny(&name),
+            None if PERMISSIONS_WITHOUT_TOOLS.contains(&&*word) => rules.deny(&name),
             None => rules.deny_named(&name),
-            Some(_) if NO_TOOLS.contains(&&*word) => {}
+            Some(_) if PERMISSIONS_WITHOUT_TOOLS.contains(&&*word) => {}
             Some(why) if !tools.is_empty() => {
                 rules.deny(&name);
-                rules.stricter(format!("says that `{name}` {why}, so the agent gets no {}", listed(&tools)));
+                rules.stricter_issue(format!(
+                    "says that `{name}` {why}, so the agent gets no {}",
+                    listed(&tools)
+                ));
             }
             Some(why) => {
                 rules.deny(&name);
-                rules.unclear(format!("says that {} {why}", quoted(&name)));
+                rules.unclear_issue(format!("says that {} {why}", quoted(&name)));
             }
         }
     }
@@ -292,10 +301,10 @@ fn rights_of<'a>(entries: impl Iterator<Item = &'a (Yaml, Yaml)>, style: Style) 
             }
         }
         // An unknown tool cannot be on the list of allowed ones.
-        rules.doubts.retain(|doubt| !matches!(doubt, Doubt::Unclear(_)));
+        rules.issues.retain(|issue| !matches!(issue, RuleIssue::Unclear(_)));
     }
     if restricts_places {
-        rules.unclear("restricts the agent to some directories, which is not possible here".to_owned());
+        rules.unclear_issue("restricts the agent to some directories, which is not possible here".to_owned());
     }
     rules
 }
@@ -310,7 +319,7 @@ pub(super) fn is_blank(value: &Yaml) -> bool {
 }
 
 /// Reads a list that contains mappings, such as `- "*": false`, and names.
-fn maps_of(items: &[Yaml]) -> Option<ToolRules> {
+fn rules_of_list(items: &[Yaml]) -> Option<ToolRules> {
     let mut entries = Vec::new();
     for item in items {
         match item {
@@ -322,12 +331,12 @@ fn maps_of(items: &[Yaml]) -> Option<ToolRules> {
     Some(rights_of(entries.iter(), Style::Tools))
 }
 
-fn odd_one(items: &[Yaml]) -> String {
-    let odd = items.iter().find(|item| !matches!(item, Yaml::Text(_) | Yaml::Map(_)));
-    odd.map(ToString::to_string).unwrap_or_default()
+fn first_invalid_item(items: &[Yaml]) -> String {
+    let invalid = items.iter().find(|item| !matches!(item, Yaml::Text(_) | Yaml::Map(_)));
+    invalid.map(ToString::to_string).unwrap_or_default()
 }
 
-fn take_all(rules: &mut ToolRules, entries: &[String], denies: bool) {
+fn add_entries(rules: &mut ToolRules, entries: &[String], denies: bool) {
     if denies {
         for entry in entries {
             rules.deny_named(entry);
@@ -393,18 +402,18 @@ fn prose_word(entry: &str) -> Option<String> {
 }
 
 /// Returns the tools that both lists allow. Entries may be patterns.
-fn common(one: Vec<String>, other: &[String]) -> Vec<String> {
+fn intersection(one: Vec<String>, other: &[String]) -> Vec<String> {
     let is_in = |list: &[String], tool: &str| list.iter().any(|pattern| covers(pattern, tool));
     let mut both: Vec<String> =
         other.iter().filter(|tool| is_in(&one, tool) && !one.contains(tool)).cloned().collect();
-    let mut kept: Vec<String> = one.into_iter().filter(|tool| is_in(other, tool)).collect();
-    kept.append(&mut both);
-    kept
+    let mut common: Vec<String> = one.into_iter().filter(|tool| is_in(other, tool)).collect();
+    common.append(&mut both);
+    common
 }
 
 /// Returns true for tools that no child ever gets. A rule about them has no effect.
 fn has_no_effect(tool: &str) -> bool {
-    OTHERS_ONLY.contains(&tool) || is_never_in_child(tool)
+    FOREIGN_TOOLS.contains(&tool) || is_never_in_child(tool)
 }
 
 fn text_of(value: &Yaml) -> String {

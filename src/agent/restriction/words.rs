@@ -1,7 +1,7 @@
 //! The words in names and values of restricting fields.
 
 use crate::agent::frontmatter::Yaml;
-use crate::agent::tools::{WRITING, broad, pi_tool_name};
+use crate::agent::tools::{WRITE_TOOLS, pi_tool_name, tools_for_word};
 
 /// Prefixes of words that forbid.
 const NEGATIVE: [&str; 28] = [
@@ -114,7 +114,7 @@ pub(in crate::agent) fn folded(name: &str) -> String {
 
 /// Splits a name into words in lower case: `disallowedTools`, `disallowed_tools` and `Disallowed-Tools` have the same
 /// two words.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(super) fn split_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut starts = true;
     let mut last_is_lower = false;
@@ -254,12 +254,12 @@ pub(super) fn is_readonly_mode(text: &str) -> bool {
 /// Returns pi's tools for a word, if there are any.
 pub(super) fn tools_of(word: &str) -> Vec<&str> {
     let tool = pi_tool_name(word);
-    if is_pi_tool(tool) { vec![tool] } else { broad(word).to_vec() }
+    if is_pi_tool(tool) { vec![tool] } else { tools_for_word(word).to_vec() }
 }
 
 /// Returns true if forbidding these tools forbids all changes.
-pub(super) fn write(tools: &[&str]) -> bool {
-    tools.iter().any(|tool| WRITING.contains(tool))
+pub(super) fn includes_write_tools(tools: &[&str]) -> bool {
+    tools.iter().any(|tool| WRITE_TOOLS.contains(tool))
 }
 
 fn is_pi_tool(tool: &str) -> bool {
@@ -279,10 +279,10 @@ mod tests {
             "DISALLOWED TOOLS",
             "disallowed.tools",
         ] {
-            assert_eq!(words(name), ["disallowed", "tools"], "{name}");
+            assert_eq!(split_words(name), ["disallowed", "tools"], "{name}");
             assert_eq!(folded(name), "disallowedtools", "{name}");
         }
-        assert_eq!(words("noWrite"), ["no", "write"]);
+        assert_eq!(split_words("noWrite"), ["no", "write"]);
     }
 
     #[test]

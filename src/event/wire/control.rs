@@ -50,7 +50,7 @@ pub(in crate::event) struct Control {
 
 impl Control {
     /// Returns true if the request certainly does not wait for an answer.
-    pub(super) fn is_no_question(&self) -> bool {
+    pub(super) fn needs_no_answer(&self) -> bool {
         let Some(method) = self.method.as_deref() else { return false };
         let is_other = |key: &str| key != CONTEXT_STATUS;
         let awaits_status = method == SET_STATUS
@@ -62,8 +62,8 @@ impl Control {
     /// Reads the record as the guard's report on the context.
     pub(in crate::event) fn context(&self) -> Option<ContextUse> {
         let is_status = self.method.as_deref() == Some(SET_STATUS);
-        let is_ours = is_status && self.status_key.as_deref() == Some(CONTEXT_STATUS);
-        ContextUse::parse(self.status_text.as_deref().filter(|_| is_ours)?)
+        let is_context_status = is_status && self.status_key.as_deref() == Some(CONTEXT_STATUS);
+        ContextUse::parse(self.status_text.as_deref().filter(|_| is_context_status)?)
     }
 
     /// Returns the record as a response to a command.

@@ -13,7 +13,7 @@ use crate::text::json::skim::{Kind, Verdict, Word};
 /// The text that pi's `bash` writes before the path of a long output. The path differs each time.
 const OUTPUT_FILE: &[u8] = b"Full output: ";
 /// The number of bytes at the end of a text that are searched for that path, and for the reason why a command failed.
-const HELD_BACK: usize = 512;
+const TAIL_BYTES: usize = 512;
 
 /// The kernel's refusals as texts in the output of a command, the most specific last.
 const REFUSALS: [(&[u8], Refusal); 2] =
@@ -26,7 +26,7 @@ pub(super) struct Digest {
     open: Vec<Container>,
     text: DefaultHasher,
     /// The newest part of the text, not hashed yet.
-    held_back: Vec<u8>,
+    tail: Vec<u8>,
     done: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ impl Digest {
     /// Forgets a value that was cut off. The text begins anew with each string; this runs for every record.
     pub(super) fn clear(&mut self) {
         self.open.clear();
-        self.held_back.clear();
+        self.tail.clear();
         self.done = None;
     }
 
@@ -54,7 +54,7 @@ impl Digest {
 
     /// Returns the refusal named at the end of the current text. Call it before [`Self::text_end`].
     pub(super) fn refusal(&self) -> Option<Refusal> {
-        let is_named = |(words, _): &&(&[u8], Refusal)| memmem::find(&self.held_back, words).is_some();
+        let is_named = |(message, _): &&(&[u8], Refusal)| memmem::find(&self.tail, message).is_some();
         REFUSALS.iter().rev().find(is_named).map(|(_, refusal)| *refusal)
     }
 
@@ -75,7 +75,7 @@ impl Digest {
             Kind::Array => self.open.push(Container { is_object: false, hash: 2, key: 0 }),
             Kind::String => {
                 self.text = DefaultHasher::new();
-                self.held_back.clear();
+                self.tail.clear();
                 return Verdict::Raw;
             }
             Kind::Word => {}
@@ -84,23 +84,22 @@ impl Digest {
     }
 
     pub(super) fn text(&mut self, part: &[u8]) {
-        let (passed, newest) = part.split_at(part.len().saturating_sub(HELD_BACK));
-        let surplus =
-            (self.held_back.len() + newest.len()).saturating_sub(HELD_BACK).min(self.held_back.len());
+        let (passed, newest) = part.split_at(part.len().saturating_sub(TAIL_BYTES));
+        let surplus = (self.tail.len() + newest.len()).saturating_sub(TAIL_BYTES).min(self.tail.len());
         // Small parts are collected, so that not every part moves the others.
-        if !passed.is_empty() || surplus > HELD_BACK {
-            let surplus = if passed.is_empty() { surplus } else { self.held_back.len() };
-            self.text.write(&self.held_back[..surplus]);
-            self.held_back.drain(..surplus);
+        if !passed.is_empty() || surplus > TAIL_BYTES {
+            let surplus = if passed.is_empty() { surplus } else { self.tail.len() };
+            self.text.write(&self.tail[..surplus]);
+            self.tail.drain(..surplus);
             self.text.write(passed);
         }
-        self.held_back.extend_from_slice(newest);
+        self.tail.extend_from_slice(newest);
     }
 
     pub(super) fn text_end(&mut self) {
-        let path = memmem::rfind(&self.held_back, OUTPUT_FILE).map(|at| at + OUTPUT_FILE.len());
-        self.text.write(&self.held_back[..path.unwrap_or(self.held_back.len())]);
-        self.held_back.clear();
+        let path = memmem::rfind(&self.tail, OUTPUT_FILE).map(|at| at + OUTPUT_FILE.len());
+        self.text.write(&self.tail[..path.unwrap_or(self.tail.len())]);
+        self.tail.clear();
         self.place(self.text.finish());
     }
 

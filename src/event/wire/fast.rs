@@ -9,7 +9,7 @@ use crate::text::json::unescape::{Step, Unescape};
 
 /// Recognises updates.
 #[derive(Debug, Default)]
-pub(in crate::event) struct Fast {
+pub(in crate::event) struct FastReader {
     /// The usage object of the last update, after its opening brace. It rarely changes while a message streams, and a
     /// comparison takes a tenth of the time of a search for its end.
     usage: Vec<u8>,
@@ -18,7 +18,7 @@ pub(in crate::event) struct Fast {
 /// The maximum length of a remembered usage object, in bytes.
 const MAX_USAGE: usize = 1024;
 
-impl Fast {
+impl FastReader {
     /// Reads a complete line, without its LF, if it is an update as pi writes it. `delta` must be empty; unless a text
     /// delta is returned, its content is undefined afterwards.
     pub(in crate::event) fn message_update(&mut self, line: &[u8], delta: &mut Tail) -> Option<UpdateKind> {

@@ -79,7 +79,7 @@ impl Message {
 
     /// Call before a part of the content.
     pub(super) fn begin_part(&mut self) {
-        self.part = Part { mark: self.content.text.pushed(), ..Part::default() };
+        self.part = Part { mark: self.content.text.pushed_bytes(), ..Part::default() };
     }
 
     /// Call before the text of a part.

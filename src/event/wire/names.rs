@@ -27,7 +27,7 @@ text_enum! {
 }
 
 /// The known event types whose content is not used.
-const UNUSED: [&str; 11] = [
+const IGNORED_EVENTS: [&str; 11] = [
     "tool_execution_update",
     "session",
     "entry_appended",
@@ -43,7 +43,7 @@ const UNUSED: [&str; 11] = [
 
 /// Returns true if this version does not know the type of an [`EventKind::Other`].
 pub(in crate::event) fn is_unknown(name: &str) -> bool {
-    !UNUSED.contains(&name)
+    !IGNORED_EVENTS.contains(&name)
 }
 
 impl EventKind {

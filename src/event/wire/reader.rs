@@ -286,7 +286,7 @@ impl Sink for Reader {
             }
             _ => {}
         }
-        if self.record.is_enough() { Verdict::Finish } else { Verdict::Take }
+        if self.record.can_skip_rest() { Verdict::Finish } else { Verdict::Take }
     }
 
     fn word(&mut self, word: Word<'_>) {

@@ -39,7 +39,7 @@ pub(in crate::event) struct Record {
     pub(in crate::event) will_retry: Option<bool>,
     control: Option<Control>,
     /// The tool from which a result is expected. Kept over records.
-    pub(in crate::event) submits: Option<&'static str>,
+    pub(in crate::event) submit_tool: Option<&'static str>,
     /// Set if the model is known, so that only the role of a `message_start` matters. Kept over records.
     pub(in crate::event) knows_model: bool,
     /// Set if an assistant message has begun and its end has not arrived, so that later events that repeat it are read.
@@ -73,7 +73,7 @@ impl Default for Record {
             is_error: None,
             will_retry: None,
             control: None,
-            submits: None,
+            submit_tool: None,
             knows_model: false,
             lacks_message: false,
             repeated: 0,
@@ -107,8 +107,8 @@ impl Record {
     /// Returns true if the current tool result is pi's reply to a submitted result.
     pub(in crate::event) fn is_submission(&self) -> bool {
         self.kind == Some(EventKind::ToolEnd)
-            && self.submits.is_some()
-            && self.tool_name.as_deref() == self.submits
+            && self.submit_tool.is_some()
+            && self.tool_name.as_deref() == self.submit_tool
     }
 
     pub(in crate::event) fn message(&mut self) -> &mut Message {
@@ -177,7 +177,7 @@ impl Record {
     }
 
     /// Returns true if the rest of the record holds nothing wanted.
-    pub(super) fn is_enough(&self) -> bool {
+    pub(super) fn can_skip_rest(&self) -> bool {
         if self.is_exact {
             return false;
         }
@@ -202,7 +202,7 @@ impl Record {
             // The event repeats all messages. After them it only says if a retry follows.
             Some(EventKind::AgentEnd) => self.announces_end && !self.lacks_message,
             Some(EventKind::TurnEnd) => !self.lacks_message,
-            Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::is_no_question),
+            Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::needs_no_answer),
             Some(_) => true,
         }
     }

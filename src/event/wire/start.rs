@@ -16,8 +16,8 @@ const MAX_ID: usize = 64;
 
 /// Within one record, a closing brace is never followed by an opening one and a quote: not in its structure, and in its
 /// strings a quote is escaped.
-static BEHIND_RECORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{\""));
-static BEHIND_TEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\""));
+static AFTER_RECORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{\""));
+static AFTER_TEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\""));
 
 /// The possible beginnings of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,13 +27,13 @@ pub(in crate::event) enum Start {
     /// A record may begin at this byte. That depends on the next bytes. At most 128 bytes are undecided.
     Undecided(usize),
     /// No record begins in these bytes.
-    Nowhere,
+    NotFound,
 }
 
 /// Finds the first record in `bytes`, which are part of a line. If the line is a record itself, only a record directly
 /// after it counts. `ends` is true if the line ends with these bytes.
 pub(in crate::event) fn find(bytes: &[u8], is_record: bool, ends: bool) -> Start {
-    let (finder, before) = if is_record { (&BEHIND_RECORD, 1) } else { (&BEHIND_TEXT, 0) };
+    let (finder, before) = if is_record { (&AFTER_RECORD, 1) } else { (&AFTER_TEXT, 0) };
     for at in finder.find_iter(bytes) {
         match begins_record(&bytes[at + before..]) {
             Some(true) => return Start::At(at + before),
@@ -45,7 +45,7 @@ pub(in crate::event) fn find(bytes: &[u8], is_record: bool, ends: bool) -> Start
     let rest = (1..needle.len()).rev().find(|&length| bytes.ends_with(&needle[..length]));
     match rest {
         Some(length) if !ends => Start::Undecided(bytes.len() - length),
-        _ => Start::Nowhere,
+        _ => Start::NotFound,
     }
 }
 
@@ -94,20 +94,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_found_behind_other_output() {
-        use Start::{At, Nowhere, Undecided};
+    fn a_record_is_found_after_other_output() {
+        use Start::{At, NotFound, Undecided};
         let long = format!(r#"{{"id":"{}","type":"response""#, "x".repeat(MAX_ID + 1));
         let cases: &[(&str, bool, Start)] = &[
             (r#"x{"type":"agent_end","messages":[]}"#, false, At(1)),
             (r#"{"a":1} {"type":"agent_end"}"#, false, At(8)),
             (r#"x{"id":"prompt","type":"response","#, false, At(1)),
             (r#"{"type":"x"}{"type":"agent_end"}"#, true, At(12)),
-            (r#"{"type":"x"} {"type":"agent_end""#, true, Nowhere),
-            (r#"x{"type":"text"}"#, false, Nowhere),
-            (r#"x{"type": "agent_end"}"#, false, Nowhere),
-            (r#"x{\"type\":\"agent_end\"}"#, false, Nowhere),
-            (r#"x{"id":"1","name":"response"}"#, false, Nowhere),
-            (&long, false, Nowhere),
+            (r#"{"type":"x"} {"type":"agent_end""#, true, NotFound),
+            (r#"x{"type":"text"}"#, false, NotFound),
+            (r#"x{"type": "agent_end"}"#, false, NotFound),
+            (r#"x{\"type\":\"agent_end\"}"#, false, NotFound),
+            (r#"x{"id":"1","name":"response"}"#, false, NotFound),
+            (&long, false, NotFound),
             (r#"x{"type":"agent_e"#, false, Undecided(1)),
             (r#"x{"ty"#, false, Undecided(1)),
             (r#"x{"id":"prompt","typ"#, false, Undecided(1)),
@@ -118,7 +118,7 @@ mod tests {
         for (bytes, is_record, expected) in cases {
             let bytes = bytes.as_bytes();
             assert_eq!(find(bytes, *is_record, false), *expected, "{}", String::from_utf8_lossy(bytes));
-            let whole = if matches!(expected, Undecided(_)) { Nowhere } else { *expected };
+            let whole = if matches!(expected, Undecided(_)) { NotFound } else { *expected };
             assert_eq!(find(bytes, *is_record, true), whole, "{}", String::from_utf8_lossy(bytes));
         }
     }

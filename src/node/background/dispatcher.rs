@@ -7,7 +7,7 @@ use napi_derive::napi;
 
 use crate::event::StopReason;
 use crate::node::into_js::{IntoJs, object_into_js};
-use crate::orchestrate::background::{self, DISPATCHER_LOOK, Dispatcher};
+use crate::orchestrate::background::{self, DISPATCHER_CHECK_INTERVAL, Dispatcher};
 use crate::text::figures::millis;
 
 /// A host's next step, according to a `DeliveryDispatcher`.
@@ -98,7 +98,7 @@ impl DeliveryDispatcher {
     /// Returns the time until the next call of `check`, in milliseconds. Absent if there is nothing left to do.
     #[napi(catch_unwind)]
     pub fn check_after_ms(&self) -> Option<f64> {
-        self.0.is_waiting().then(|| millis(DISPATCHER_LOOK).into_js())
+        self.0.is_waiting().then(|| millis(DISPATCHER_CHECK_INTERVAL).into_js())
     }
 
     /// Time has passed. `isIdle`: no turn is running.
@@ -164,13 +164,13 @@ impl DeliveryDispatcher {
     /// Answers `check`: the deliveries in the session, and its file, if it has one.
     #[napi(catch_unwind)]
     pub fn contains(&mut self, delivery_ids: Vec<String>, file: Option<String>) {
-        self.0.contains(&delivery_ids.into_iter().collect(), file.map(PathBuf::from).as_deref());
+        self.0.report_contents(&delivery_ids.into_iter().collect(), file.map(PathBuf::from).as_deref());
     }
 
     /// Answers `send`: the session has taken the message.
     #[napi(catch_unwind)]
     pub fn sent(&mut self) {
-        self.0.sent();
+        self.0.report_sent();
     }
 
     /// Returns the next step. Absent if there is none.

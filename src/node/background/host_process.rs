@@ -42,7 +42,7 @@ pub(in crate::node) fn host_process() -> Option<Detached> {
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub fn host_run(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
     promise(env, async move {
-        background::keep(Arc::new(HostCallbacks::default()), answer)
+        background::host_run(Arc::new(HostCallbacks::default()), answer)
             .await
             .map_err(|error| napi::Error::from_reason(error.to_string()))
     })

@@ -43,7 +43,7 @@ pub fn question_to_answer(line: String, waiting: Vec<WaitingQuestion>) -> Option
         .map(|WaitingQuestion { id, run_id, agent, label }| (id, AskingRun { run_id, agent, label }))
         .unzip();
     let (id, problem) = match commands::question_to_answer(&line, &runs)? {
-        Ok(place) => (ids.get(place).copied(), None),
+        Ok(index) => (ids.get(index).copied(), None),
         Err(problem) => (None, Some(problem)),
     };
     Some(ChosenQuestion { id, problem })

@@ -10,8 +10,8 @@ use napi_derive::napi;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::events::{DeliveredEvent, RunEvent};
 use super::host_process::host_process;
-use super::news::{DeliveredEvent, RunEvent};
 use super::report::{CommandReport, Completion};
 use super::run::RunRecord;
 use super::spawn::SpawnReceipt;
@@ -202,12 +202,12 @@ struct EventListener(EventSink);
 
 impl Listener for EventListener {
     async fn notify(&mut self, event: background::BackgroundEvent) -> Ack {
-        let taken = match call(&self.0, event.into_js()).await {
+        let received = match call(&self.0, event.into_js()).await {
             Ok(Some(promise)) => promise.await.map(drop),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
-        match taken {
+        match received {
             Ok(()) => Ack::Accepted,
             Err(error) if error.status == Status::Closing => Ack::Closed,
             Err(_) => Ack::Rejected,
@@ -412,7 +412,7 @@ impl BackgroundSession {
 }
 
 object_into_js! { |event: background::BackgroundEvent| BackgroundEvent {
-    runs, news, notices, deliveries: event.message,
+    runs, notices, news: event.run_events, deliveries: event.message,
 } }
 
 object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {

@@ -50,8 +50,8 @@ object_into_js! { |answer: SessionAnswer| SessionToolAnswer {
     is_error,
 } }
 
-object_into_js! { |kept: (Report, Vec<String>)| SessionToolDetails {
-    kind: SessionAnswer::KIND, version: SessionAnswer::VERSION, report: kept.0, delivery_ids: kept.1,
+object_into_js! { |details: (Report, Vec<String>)| SessionToolDetails {
+    kind: SessionAnswer::KIND, version: SessionAnswer::VERSION, report: details.0, delivery_ids: details.1,
 } }
 
 /// A call of a session tool that may wait for a reply.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use crate::agent::Asks;
+use crate::agent::AskTarget;
 use crate::node::callbacks::HostCallbacks;
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
@@ -106,7 +106,7 @@ pub struct SpawnableAgent {
     /// The recipient of the questions that it asks while it works: the user, or the conversation that started it.
     /// Absent if it asks no one.
     #[napi(ts_type = "\"user\" | \"parent\"")]
-    pub asks: Option<&'static str>,
+    pub ask_target: Option<&'static str>,
 }
 
 /// Lists the agents that `spawnSession` accepts.
@@ -135,7 +135,7 @@ pub fn list_spawnable(
 
 object_into_js! { |agent: Spawnable| SpawnableAgent {
     writes: agent.writes.map(WriteReach::as_str),
-    asks: (agent.asks != Asks::Nobody).then(|| agent.asks.as_str()),
+    ask_target: (agent.ask_target != AskTarget::NoOne).then(|| agent.ask_target.as_str()),
     id, description, source, readonly, can_write: agent.writes.is_some(), model, model_from, thinking,
 } }
 

@@ -70,7 +70,7 @@ pub struct TakenName {
     /// @default false
     pub is_named: Option<bool>,
     /// The name by which pi knows this package's own, if it has it.
-    pub ours: Option<String>,
+    pub own_name: Option<String>,
 }
 
 /// Returns the host as it is now, from options and this process's environment. Call it on the JavaScript thread, the
@@ -130,9 +130,9 @@ pub(super) fn core_keys(keys: Option<Vec<SessionKey>>) -> Vec<CoreKey> {
 
 /// Returns the names without those of an unknown kind.
 pub(super) fn core_names(names: Option<Vec<TakenName>>) -> Vec<CoreName> {
-    let core = |TakenName { kind, name, path, package, is_named, ours }| {
+    let core = |TakenName { kind, name, path, package, is_named, own_name }| {
         let kind = NameKind::parse(&kind)?;
-        Some(CoreName { kind, name, path, package, is_named: is_named.unwrap_or_default(), ours })
+        Some(CoreName { kind, name, path, package, is_named: is_named.unwrap_or_default(), own_name })
     };
     names.into_iter().flatten().filter_map(core).collect()
 }

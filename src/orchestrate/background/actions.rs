@@ -11,10 +11,10 @@ use super::live_run::{EndReason, LiveRun};
 use super::registry::NotHosted;
 use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
-use super::spawn::{most, too_many};
+use super::spawn::{max_runs, too_many};
 use super::watch::watch_others;
 use crate::orchestrate::queue::Queue;
-use crate::orchestrate::{CallOrder, HandOver};
+use crate::orchestrate::{BackgroundMove, CallOrder};
 use crate::run::{
     ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides, RunRecord,
     RunSpec, RunState, SharedRunId, Timeout, blocking, cannot_continue, prepare_with, spawn_task,
@@ -23,14 +23,14 @@ use crate::store::now_ms;
 use crate::text::figures::millis;
 
 /// The maximum time that `stop` waits for a run to end.
-const STOPPING: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause between two checks of a run of another process while no conversation is open.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The prompt of a run resumed without a message.
-const GO_ON: &str = "Continue with your task where you left off, and finish it.";
+const CONTINUE_PROMPT: &str = "Continue with your task where you left off, and finish it.";
 
 /// The prompt of a run that is resumed after a restart.
-const AFTER_RESTART: &str =
+const RESTART_PROMPT: &str =
     "pi was restarted, which interrupted you. Continue with your task where you left off, and finish it.";
 
 /// Ends a run and everything that it started.
@@ -44,10 +44,10 @@ pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<A
     }
     let has_ended = if let Some(live) = service.registry.get(&run.key) {
         live.end(EndReason::Stopped);
-        timeout(STOPPING, service.registry.until_removed(&[live])).await.is_ok()
+        timeout(STOP_TIMEOUT, service.registry.until_removed(&[live])).await.is_ok()
     } else {
         request(service, run, STOP, "").await?;
-        timeout(STOPPING, until_over(service, &run.key)).await.is_ok()
+        timeout(STOP_TIMEOUT, until_ended(service, &run.key)).await.is_ok()
     };
     Ok(if has_ended { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
 }
@@ -81,7 +81,7 @@ pub fn stop_all(
             }
         }
         // A run that takes longer is still being ended.
-        let _ = timeout(STOPPING, service.registry.until_removed(&hosted)).await;
+        let _ = timeout(STOP_TIMEOUT, service.registry.until_removed(&hosted)).await;
         StoppedRuns { foreground, background }
     }
 }
@@ -92,32 +92,32 @@ pub fn stop_all(
 /// # Errors
 ///
 /// If no call waits for the run; the text gives the reason.
-pub async fn hand_over(
+pub async fn move_to_background(
     service: &Arc<BackgroundService>,
     session: &str,
     run: Option<&RunRecord>,
 ) -> Result<(Vec<RunRecord>, Vec<String>), String> {
-    let calls: Vec<HandOver> = match run {
+    let calls: Vec<BackgroundMove> = match run {
         None => service
             .registry
             .listed(Some(session))
             .iter()
-            .filter_map(|live| live.hand_over().cloned())
+            .filter_map(|live| live.background_move().cloned())
             .collect(),
         Some(run) if !run.is_live() => return Err("it has already ended".to_owned()),
         Some(run) if !run.is_foreground => return Err("it is already in the background".to_owned()),
         Some(run) => {
             let live = service.registry.get(&run.key);
-            live.as_ref().and_then(|live| live.hand_over().cloned()).into_iter().collect()
+            live.as_ref().and_then(|live| live.background_move().cloned()).into_iter().collect()
         }
     };
     let mut runs = Vec::new();
     let mut refused = Vec::new();
-    for answer in calls.iter().map(HandOver::request).collect::<Vec<_>>() {
+    for answer in calls.iter().map(BackgroundMove::request).collect::<Vec<_>>() {
         match answer.await {
             // A call is asked once for each of its runs.
-            Ok(handed_over) => {
-                for run in handed_over {
+            Ok(moved) => {
+                for run in moved {
                     if runs.iter().all(|known: &RunRecord| known.key != run.key) {
                         runs.push(run);
                     }
@@ -211,7 +211,7 @@ pub async fn resume(
     let spec = RunSpec {
         agent: run.agent.clone(),
         label: run.label.clone(),
-        task: message.unwrap_or(GO_ON).to_owned(),
+        task: message.unwrap_or(CONTINUE_PROMPT).to_owned(),
         cwd: run.cwd.clone(),
         context: Arc::clone(&scope.context),
         share: 1,
@@ -228,8 +228,8 @@ pub async fn resume(
     if let Some(unmet) = ready.unmet() {
         return Err(unmet.to_owned());
     }
-    if let Some(over) = ready.over_budget().await {
-        return Err(over);
+    if let Some(exceeded) = ready.over_budget().await {
+        return Err(exceeded);
     }
     if message.is_none() {
         // A person who resumes a run wants an attempt, even if the quota of its provider was used up.
@@ -237,8 +237,8 @@ pub async fn resume(
     }
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
-    service.registry.host(&live, most(&config)).map_err(|why| match why {
-        NotHosted::UnderWay => "it has not ended yet".to_owned(),
+    service.registry.host(&live, max_runs(&config)).map_err(|why| match why {
+        NotHosted::AlreadyHosted => "it has not ended yet".to_owned(),
         NotHosted::TooMany => too_many(&config),
     })?;
     let record = live.record();
@@ -272,7 +272,7 @@ pub(super) async fn restart(
     }
     tracing::info!(target: "run", run = %run.run_id, restarts = run.restarts, "an interrupted run is resumed");
     let run = RunRecord { restarts: run.restarts + 1, ..run.clone() };
-    resume(service, &run, Some(AFTER_RESTART), scope, callbacks).await
+    resume(service, &run, Some(RESTART_PROMPT), scope, callbacks).await
 }
 
 /// Lets a run that waits for its provider's quota try it now. All runs of the provider then follow the first that succeeds.
@@ -349,12 +349,12 @@ async fn request(
 ) -> Result<(), String> {
     let key = run.key.clone();
     let text = text.to_owned();
-    let is_left = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
-    is_left.then_some(()).ok_or_else(|| "its process cannot be reached".to_owned())
+    let is_sent = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
+    is_sent.then_some(()).ok_or_else(|| "its process cannot be reached".to_owned())
 }
 
 /// Waits until a run of another process has ended.
-async fn until_over(service: &Arc<BackgroundService>, key: &str) {
+async fn until_ended(service: &Arc<BackgroundService>, key: &str) {
     let mut changes = service.registry.changes();
     loop {
         let key = key.to_owned();
@@ -362,6 +362,6 @@ async fn until_over(service: &Arc<BackgroundService>, key: &str) {
         if run.is_none_or(|run| !run.is_live()) {
             return;
         }
-        let _ = timeout(LOOK, changes.changed()).await;
+        let _ = timeout(POLL_INTERVAL, changes.changed()).await;
     }
 }

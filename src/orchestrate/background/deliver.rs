@@ -10,7 +10,7 @@ use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart, RunDiff, brief};
-use super::conversation::news::EventThrottle;
+use super::conversation::event_throttle::EventThrottle;
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
@@ -27,15 +27,15 @@ use crate::store::{Delivery, now_ms};
 /// Least time between two events.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The maximum time that a result waits for others while more runs of its conversation are live.
-const TOGETHER: Duration = Duration::from_secs(2);
+const BATCH_DELAY: Duration = Duration::from_secs(2);
 /// The maximum number of results in one message, each in full within its share. The next messages contain the rest.
-const MAX_TOGETHER: usize = 16;
+const MAX_BATCH: usize = 16;
 /// The maximum time that a pi about to exit waits for a store that cannot be read.
-const UNANSWERED: Duration = Duration::from_secs(2);
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A conversation is closed after this many failures of its listener in a row.
 const MAX_FAILURES: u32 = 6;
 /// The maximum time that a pi about to exit waits for runs that it has ended itself.
-const LEAVING: Duration = Duration::from_secs(30);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The deliveries that a conversation knows of when it is opened.
 #[derive(Clone, Debug, Default)]
@@ -82,12 +82,12 @@ async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationVie
 
 /// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.
 pub async fn close_conversation(service: &Arc<BackgroundService>, view: &Arc<ConversationView>) {
-    let left = service.conversations.close(view);
+    let undelivered = service.conversations.close(view);
     tracing::info!(
-        target: "delivery", session = view.session(), undelivered = left.len(),
+        target: "delivery", session = view.session(), undelivered = undelivered.len(),
         "the conversation is closed"
     );
-    service.blocking(move |service| service.repository.release(&left)).await;
+    service.blocking(move |service| service.repository.release(&undelivered)).await;
 }
 
 /// Marks deliveries as permanently in the conversation. `false`: the mark could not be stored yet, and they are offered
@@ -97,7 +97,7 @@ pub async fn mark_delivered(
     view: &Arc<ConversationView>,
     ids: Vec<String>,
 ) -> bool {
-    view.outbox.delivered(&ids);
+    view.outbox.mark_delivered(&ids);
     let view = Arc::clone(view);
     service.blocking(move |service| mark(service, &view, &ids)).await
 }
@@ -113,13 +113,13 @@ fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) ->
         "the conversation contains the results"
     );
     let (questions, ends): (Vec<_>, Vec<_>) = ids.iter().cloned().partition(|id| is_question_id(id));
-    let (_, is_question_kept) = service.repository.mark_delivered(&questions);
-    let (runs, is_kept) = service.repository.mark_delivered(&ends);
+    let (_, has_stored_questions) = service.repository.mark_delivered(&questions);
+    let (runs, has_stored_ends) = service.repository.mark_delivered(&ends);
     for run in runs {
         service.retention.after_delivery(run, &view.scope.context);
     }
     service.registry.notify();
-    is_kept && is_question_kept
+    has_stored_ends && has_stored_questions
 }
 
 /// Waits, for a pi about to exit, until no run of the conversation is live and its listener has received every end. Runs still
@@ -167,12 +167,12 @@ async fn until(
         }
         // The order matters: an ended run with a host process must be pending before it stops being waited for.
         let is_waiting = view.waits_for_host_processes();
-        let is_settled = live.is_empty() && view.outbox.is_settled(UNANSWERED);
+        let is_settled = live.is_empty() && view.outbox.is_settled(STORE_TIMEOUT);
         if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
             return false;
         }
         let next = match deadline {
-            Some(deadline) if is_overdue => Some(deadline + LEAVING),
+            Some(deadline) if is_overdue => Some(deadline + EXIT_TIMEOUT),
             deadline => deadline,
         };
         select! {
@@ -188,7 +188,7 @@ async fn until(
 async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
     let mut runs_changed = service.registry.changes();
     let mut diff = RunDiff::default();
-    let mut newsroom = EventThrottle::default();
+    let mut throttle = EventThrottle::default();
     let mut stored = Vec::new();
     let mut failures = 0;
     while !view.outbox.is_closed() {
@@ -197,7 +197,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         let (message, batch) = next_message(&service, &view, pending).await;
         let runs = service.with_hosted(stored.clone(), Some(view.session()));
         let mut event = diff.changes(runs.into_iter().map(brief).collect());
-        event.news = newsroom.take(&event, Instant::now());
+        event.run_events = throttle.select(&event, Instant::now());
         if let Some(runs) = &event.runs {
             view.set_runs(runs);
         }
@@ -230,7 +230,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             return close_conversation(&service, &view).await;
         }
         if ack == Ack::Accepted {
-            notices.delivered();
+            notices.mark_delivered();
             if batch.deliveries.iter().any(is_question) {
                 view.note_asked();
             }
@@ -241,7 +241,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
                 view.outbox.put_back(batch.deliveries);
             }
         } else if let (true, Some(pending)) = (batch.is_all, pending) {
-            view.outbox.taken(pending);
+            view.outbox.clear_pending(pending);
         }
         view.notify();
         select! {
@@ -249,8 +249,8 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             () = view.closed() => return,
             () = sleep(INTERVAL * (1 + failures)) => {}
         }
-        let result = view.outbox.pending().map(|pending| pending.since + TOGETHER);
-        let deadline = result.into_iter().chain(newsroom.next()).min();
+        let result = view.outbox.pending().map(|pending| pending.since + BATCH_DELAY);
+        let deadline = result.into_iter().chain(throttle.next()).min();
         select! {
             biased;
             () = view.closed() => return,
@@ -269,14 +269,16 @@ async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stor
         view.set_ended(all.iter().filter(|run| !run.is_live()));
         let mut runs = all;
         // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
-        let mut left = view.runs();
-        left.retain(|run| run.is_live() && !run.is_foreground && runs.iter().all(|kept| kept.key != run.key));
-        let keys: Vec<_> = left.into_iter().map(|run| run.key).collect();
+        let mut unlisted = view.runs();
+        unlisted.retain(|run| {
+            run.is_live() && !run.is_foreground && runs.iter().all(|listed| listed.key != run.key)
+        });
+        let keys: Vec<_> = unlisted.into_iter().map(|run| run.key).collect();
         if !keys.is_empty() {
-            let look = move |service: &BackgroundService| {
+            let read_runs = move |service: &BackgroundService| {
                 keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
             };
-            runs.extend(service.blocking(look).await);
+            runs.extend(service.blocking(read_runs).await);
         }
         *stored = runs.into_iter().map(brief).collect();
         view.note_stored(stored);
@@ -297,7 +299,7 @@ async fn restart_of(
     let ConversationScope { cwd, context, .. } = view.scope.clone();
     let loaded = service.blocking(move |_| load_config(&cwd, &context)).await;
     let mode = loaded.ok()?.config.background.on_restart;
-    (mode != OnRestart::Tell).then_some(Restart { mode, keys })
+    (mode != OnRestart::Notify).then_some(Restart { mode, keys })
 }
 
 /// The deliveries of one message.
@@ -316,7 +318,7 @@ async fn next_message(
 ) -> (Option<DeliveryMessage>, Batch) {
     let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
     let others_run = view.has_detached() || !service.registry.of_session(Some(view.session())).is_empty();
-    if others_run && since.elapsed() < TOGETHER && !view.outbox.has_question() {
+    if others_run && since.elapsed() < BATCH_DELAY && !view.outbox.has_question() {
         tracing::debug!(
             target: "delivery", reason = "other runs may end within two seconds",
             "results wait for each other"
@@ -337,7 +339,7 @@ async fn next_message(
     });
     let (mut claimed, is_all) = claim.await;
     view.outbox.note_answer(is_all);
-    let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_TOGETHER) else {
+    let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_BATCH) else {
         let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
         service.blocking(move |service| service.repository.release(&ids)).await;
         return (None, Batch::default());

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use super::ending::Ending;
 use super::live_run::LiveRun;
-use super::question::AsksConversation;
+use super::question::ConversationCallbacks;
 use super::registry::Registration;
 use super::service::BackgroundService;
 use crate::config::Config;
@@ -18,9 +18,9 @@ use crate::run::{AdmittedRun, Cleanup, HostCallbacks, RunRecord, ToolResult, blo
 use crate::transcript::session_id;
 
 /// The minimum interval at which a run's usage is stored while nothing else changes.
-const SPENDING: Duration = Duration::from_secs(5);
+const SPENDING_INTERVAL: Duration = Duration::from_secs(5);
 /// The interval at which a host process writes a snapshot of its run.
-const SNAPSHOTS: Duration = Duration::from_millis(500);
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Drives a run of the registry to its end, stores the end, and delivers it to its conversation. The run leaves the
 /// registry only after its end is stored and, if its conversation is open here, pending there.
@@ -39,7 +39,7 @@ pub(super) async fn drive(
         Err(result) => result,
         Ok(ready) => {
             let triggers_turn = config.announce.trigger_turn;
-            let callbacks = AsksConversation { service, live, host: callbacks, triggers_turn };
+            let callbacks = ConversationCallbacks { service, live, host: callbacks, triggers_turn };
             execute(service, live, ready, order, &callbacks).await
         }
     };
@@ -79,11 +79,11 @@ pub(super) async fn finish(
     });
     let delivery = finish.await;
     // The order matters: a run that is neither live nor pending would count as delivered.
-    let left = service.conversations.hand_over(&run.session, delivery.filter(|_| is_claimed));
+    let undelivered = service.conversations.queue_delivery(&run.session, delivery.filter(|_| is_claimed));
     service.registry.remove(&run.key);
-    if let Some(left) = left {
+    if let Some(undelivered) = undelivered {
         // The conversation was closed in the meantime.
-        service.blocking(move |service| service.repository.release(&[left.id])).await;
+        service.blocking(move |service| service.repository.release(&[undelivered.id])).await;
     }
     if is_silent && run.cleanup == Cleanup::Delete {
         service.blocking(move |service| service.retention.archive(&run)).await;
@@ -125,7 +125,7 @@ pub(super) async fn store_changes(
             std::future::pending::<()>().await;
         }
         let now = changes.borrow_and_update().clone();
-        let has_spent = now.progress.usage != run.progress.usage && at.elapsed() >= SPENDING;
+        let has_spent = now.progress.usage != run.progress.usage && at.elapsed() >= SPENDING_INTERVAL;
         if has_spent || essence(&now) != essence(&run) {
             (run, at) = (now, Instant::now());
             service.store(live).await;
@@ -150,6 +150,6 @@ async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> st
             write.await;
             written = Some(progress);
         }
-        sleep(SNAPSHOTS).await;
+        sleep(SNAPSHOT_INTERVAL).await;
     }
 }

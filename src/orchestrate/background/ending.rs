@@ -15,7 +15,7 @@ use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
 /// The limits of the result that the store keeps next to the delivery, to show it later.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// The note of a run whose end is delivered although its child wants no announcement.
-const NOTHING: &str = "the sub-agent has nothing to announce";
+const NOTHING_ANNOUNCED: &str = "the sub-agent has nothing to announce";
 /// The maximum number of diagnostics that are kept for each run.
 const MAX_NOTES: usize = 16;
 
@@ -33,13 +33,13 @@ struct End<'a> {
     /// The child's answer for the conversation.
     result: Option<String>,
     /// True if the child wants no announcement.
-    says_nothing: bool,
+    is_skipped: bool,
     /// The place of the full text.
     full_text: FullText<'a>,
     /// The unfinished answer.
     partial: Option<String>,
     /// Our notes next to its answer.
-    left: Option<String>,
+    artifacts: Option<String>,
     /// Notes for the conversation, after the error.
     notes: Vec<String>,
     /// The next step for the conversation.
@@ -78,32 +78,32 @@ impl Ending {
         let announced = single.and_then(|single| single.announcement.as_ref());
         let is_success = outcome == RunOutcome::Completed;
         let answer = single.and_then(|single| single.output.as_deref());
-        let says_nothing = match announced {
-            Some(Announcement::Said(_)) => false,
+        let is_skipped = match announced {
+            Some(Announcement::Text(_)) => false,
             Some(Announcement::Skipped) => true,
             None => answer.is_some_and(|answer| answer.trim() == ANNOUNCE_SKIP),
         };
         let notes = single.map(|single| match announced {
             // They are about the answer, which it replaces.
-            Some(Announcement::Said(_)) => changes_summary(single),
+            Some(Announcement::Text(_)) => changes_summary(single),
             _ => single.notes.clone(),
         });
-        let words = match announced {
-            Some(Announcement::Said(words)) => words,
-            _ => words_of(result),
+        let text = match announced {
+            Some(Announcement::Text(text)) => text,
+            _ => answer_text(result),
         };
         // Notices from before the start of the child do not belong to the announcement of its end.
         let end = End {
             outcome,
             error,
-            result: is_success.then(|| words.to_owned()),
-            says_nothing,
+            result: is_success.then(|| text.to_owned()),
+            is_skipped,
             full_text: single.map_or_else(FullText::default, |single| match announced {
                 None | Some(Announcement::Skipped) if single.full_output_file.is_some() => single.full_text(),
                 _ => FullText::at(single.session_file.as_deref()),
             }),
             partial: single.filter(|_| !is_success).and_then(|single| single.output.clone()),
-            left: notes.filter(|notes| !notes.is_empty()),
+            artifacts: notes.filter(|notes| !notes.is_empty()),
             next_step: match (reason, single) {
                 (None, Some(single)) => single.next_step,
                 _ => outcome.next_step(),
@@ -112,7 +112,7 @@ impl Ending {
             // A user who stops a run, or opens a conversation with interrupted runs, decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
             // A child cannot hide changes that wait on a branch, or files that run code later.
-            is_silent: is_success && says_nothing && !result.details.results.iter().any(must_be_delivered),
+            is_silent: is_success && is_skipped && !result.details.results.iter().any(must_be_delivered),
         };
         Self::new(run, end, config)
     }
@@ -127,10 +127,10 @@ impl Ending {
             outcome: RunOutcome::Interrupted,
             error: Some("its process ended during the run".to_owned()),
             result: None,
-            says_nothing: false,
+            is_skipped: false,
             full_text: FullText::default(),
             partial,
-            left: None,
+            artifacts: None,
             notes: vec![resumable],
             next_step: None,
             triggers_turn: false,
@@ -150,20 +150,20 @@ impl Ending {
         let archives =
             config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
-        let left = end.left.as_deref();
-        let result = end.result.as_deref().map(|words| joined([Some(words), left]));
-        run.result = result.map(|words| truncate_partial(&words, RESULT, end.full_text, 0).text);
-        let partial = joined([end.partial.as_deref(), left.filter(|_| end.result.is_none())]);
+        let artifacts = end.artifacts.as_deref();
+        let result = end.result.as_deref().map(|text| joined([Some(text), artifacts]));
+        run.result = result.map(|text| truncate_partial(&text, RESULT, end.full_text, 0).text);
+        let partial = joined([end.partial.as_deref(), artifacts.filter(|_| end.result.is_none())]);
         run.partial = (!partial.is_empty()).then(|| truncate(&partial, PARTIAL, None).text);
-        let nothing = end.says_nothing.then(|| NOTHING.to_owned());
+        let nothing = end.is_skipped.then(|| NOTHING_ANNOUNCED.to_owned());
         let body = DeliveryBody {
             status: BackgroundStatus::of(end.outcome),
             name: DeliveryBody::name_of(&run),
             task: DeliveryBody::task_of(&run),
-            result: end.result.filter(|_| !end.says_nothing),
+            result: end.result.filter(|_| !end.is_skipped),
             notes: end.error.into_iter().chain(nothing).chain(end.notes).collect(),
             partial: end.partial.map(|text| truncate(&text, PARTIAL, None).text),
-            left: end.left,
+            artifacts: end.artifacts,
             next_step: end.next_step.map(str::to_owned),
             stats: DeliveryBody::stats_of(&run),
             triggers_turn: config.announce.trigger_turn && end.triggers_turn,
@@ -210,7 +210,7 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
 }
 
 /// The child's part of the text of a run that succeeded.
-fn words_of(result: &ToolResult) -> &str {
+fn answer_text(result: &ToolResult) -> &str {
     let Some(single) = result.details.results.first().filter(|single| !single.notes.is_empty()) else {
         return &result.text;
     };
@@ -230,18 +230,18 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.model = single.model.clone().or(run.model.take());
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
-    run.sandbox = single.sandbox.as_ref().map(in_words);
+    run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);
 }
 
-fn in_words(sandbox: &SandboxReport) -> String {
+fn sandbox_label(sandbox: &SandboxReport) -> String {
     let SandboxReport { enforced, mechanism, network, reason } = sandbox;
-    let mut held =
+    let mut label =
         if *enforced { format!("enforced ({})", mechanism.join(", ")) } else { "not enforced".to_owned() };
     if *network == Network::Off {
-        held.push_str(", its shell without network");
+        label.push_str(", its shell without network");
     }
-    reason.as_ref().map_or_else(|| held.clone(), |reason| format!("{held}: {reason}"))
+    reason.as_ref().map_or_else(|| label.clone(), |reason| format!("{label}: {reason}"))
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use uuid::Uuid;
 use super::drive::{finish, store_changes};
 use super::ending::Ending;
 use super::live_run::LiveRun;
-use super::question::AsksConversation;
+use super::question::ConversationCallbacks;
 use super::service::{BackgroundService, background};
-use super::spawn::{most, refusal, too_many};
+use super::spawn::{max_runs, refusal, too_many};
 use super::watch::watch_others;
 use crate::config::{Config, OnExit};
 use crate::orchestrate::admission::Queued;
@@ -35,12 +35,12 @@ use crate::transcript::session_id;
 const TASK_BYTES: usize = 4 * 1024;
 
 /// The reason why an ended run is not moved.
-pub(in crate::orchestrate) const OVER: &str = "it has already ended";
+pub(in crate::orchestrate) const ALREADY_ENDED: &str = "it has already ended";
 const ENDING: &str = "it is ending";
 const NO_STORE: &str =
     "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
-/// The notice of a moved run if `background.onExit` is `keep`.
-const NOT_KEPT: &str =
+/// The notice of a moved run if `background.onExit` is `store_ended`.
+const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
 /// The reason why runs without a session are not moved.
 pub(in crate::orchestrate) const NO_SESSION: &str =
@@ -55,7 +55,7 @@ pub(in crate::orchestrate) enum ResultOwner {
     NoOne,
 }
 
-/// A run that a call waits for, until it is handed over. It leaves the list when it has ended, or is dropped.
+/// A run that a call waits for, until it is moved to the background. It leaves the list when it has ended, or is dropped.
 pub(in crate::orchestrate) struct ForegroundRun {
     service: Arc<BackgroundService>,
     live: Arc<LiveRun>,
@@ -65,7 +65,7 @@ pub(in crate::orchestrate) struct ForegroundRun {
     setup_notes: Vec<String>,
     spec: Arc<RunSpec>,
     owner: tokio::sync::Mutex<ResultOwner>,
-    handed_over: watch::Sender<bool>,
+    moved: watch::Sender<bool>,
 }
 
 /// Runs it as soon as it is admitted. `listed` is its entry in the list of runs, if its call belongs to a conversation.
@@ -104,7 +104,7 @@ impl ForegroundRun {
             setup_notes: ready.notes().to_vec(),
             spec: Arc::clone(&ready.spec),
             owner: tokio::sync::Mutex::new(ResultOwner::Call),
-            handed_over: watch::Sender::new(false),
+            moved: watch::Sender::new(false),
         }))
     }
 
@@ -127,8 +127,8 @@ impl ForegroundRun {
             self.service.registry.notify();
             show(progress);
         };
-        // Once it is handed over, its conversation is asked.
-        let callbacks = &AsksConversation {
+        // Once it is moved to the background, its conversation is asked.
+        let callbacks = &ConversationCallbacks {
             service: &self.service,
             live: &self.live,
             host: callbacks,
@@ -138,7 +138,7 @@ impl ForegroundRun {
             biased;
             result = queued.run(ready, callbacks, &self.live.control, &mut listed) => result,
             never = self.follow_call() => match never {},
-            never = self.store_once_handed_over() => match never {},
+            never = self.store_after_move() => match never {},
         }
     }
 
@@ -148,7 +148,7 @@ impl ForegroundRun {
         let mut owner = self.owner.lock().await;
         if *owner == ResultOwner::Call {
             *owner = ResultOwner::NoOne;
-            let run_id = self.keep(result).await;
+            let run_id = self.store_ended(result).await;
             for single in &mut result.details.results {
                 single.run_id.clone_from(&run_id);
             }
@@ -164,13 +164,13 @@ impl ForegroundRun {
         *owner
     }
 
-    /// Delivers the end of a run that was handed over to its conversation.
+    /// Delivers the end of a moved run to its conversation.
     pub(in crate::orchestrate) async fn deliver(&self, result: &ToolResult) {
         finish(&self.service, &self.live, result, &self.config, &self.setup_notes).await;
     }
 
     /// Continues with the next step of a chain that was moved to the background, under the same key.
-    pub(in crate::orchestrate) async fn go_on_with(&self, step: &AdmittedRun, label: String) {
+    pub(in crate::orchestrate) async fn continue_with(&self, step: &AdmittedRun, label: String) {
         self.live.note_prepared(step);
         self.live.change(|run| {
             run.agent.clone_from(&step.resolved.agent.name);
@@ -219,11 +219,14 @@ impl ForegroundRun {
     /// # Errors
     ///
     /// With the reason why its call keeps waiting.
-    pub(in crate::orchestrate) async fn hand_over(&self, label: Option<String>) -> Result<RunRecord, String> {
+    pub(in crate::orchestrate) async fn move_to_background(
+        &self,
+        label: Option<String>,
+    ) -> Result<RunRecord, String> {
         let mut owner = self.owner.lock().await;
         match *owner {
             ResultOwner::Conversation => return Ok(self.live.record()),
-            ResultOwner::NoOne => return Err(OVER.to_owned()),
+            ResultOwner::NoOne => return Err(ALREADY_ENDED.to_owned()),
             ResultOwner::Call if self.live.is_ending() => return Err(ENDING.to_owned()),
             ResultOwner::Call => {}
         }
@@ -231,10 +234,10 @@ impl ForegroundRun {
         let change = |run: &mut RunRecord| {
             run.label = label;
             if self.config.background.on_exit == OnExit::Keep {
-                run.notes = vec![NOT_KEPT.to_owned()];
+                run.notes = vec![NOT_DETACHED.to_owned()];
             }
         };
-        if !self.service.registry.move_to_background(&self.live, most(&self.config), change) {
+        if !self.service.registry.move_to_background(&self.live, max_runs(&self.config), change) {
             return Err(too_many(&self.config));
         }
         self.service.store(&self.live).await;
@@ -245,37 +248,37 @@ impl ForegroundRun {
             return Err(NO_STORE.to_owned());
         }
         *owner = ResultOwner::Conversation;
-        self.handed_over.send_replace(true);
+        self.moved.send_replace(true);
         self.service.invalidate(false);
         watch_others(&self.service);
         Ok(self.live.record())
     }
 
-    /// Ends the run with its call, unless it was handed over before.
+    /// Ends the run with its call, unless it was moved to the background before.
     async fn follow_call(&self) -> Infallible {
         let reason = self.call.cancelled().await;
-        self.while_waited_for().await;
+        self.unless_moved().await;
         self.live.control.cancel.cancel(reason);
         self.call.shut_down().await;
-        self.while_waited_for().await;
+        self.unless_moved().await;
         self.live.control.cancel.cancel(CancelReason::Shutdown);
         std::future::pending().await
     }
 
     /// Resolves at once while a call waits for it, and never once it was moved to the background.
-    async fn while_waited_for(&self) {
+    async fn unless_moved(&self) {
         if self.live.watch().wait_for(|run| run.is_foreground).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
-    async fn store_once_handed_over(&self) -> Infallible {
-        let _ = self.handed_over.subscribe().wait_for(|is_so| *is_so).await;
+    async fn store_after_move(&self) -> Infallible {
+        let _ = self.moved.subscribe().wait_for(|is_so| *is_so).await;
         store_changes(&self.service, &self.live).await
     }
 
     /// Stores a run that has begun and returns its id, which finds the run from now on.
-    async fn keep(&self, result: &ToolResult) -> Option<String> {
+    async fn store_ended(&self, result: &ToolResult) -> Option<String> {
         let session = result.details.results.first()?.session_file.clone();
         if session.is_none() {
             // A run that never began has done nothing, so no one looks for it.

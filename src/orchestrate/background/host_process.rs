@@ -11,13 +11,13 @@ use super::spawn::{SpawnRequest, spawn};
 use crate::run::{HostCallbacks, blocking, start_log};
 
 /// The main function of a host process: reads a request from standard input, writes the receipt with `answer`, and resolves
-/// when the run has ended and its end is stored. No user is present, so `nobody` must decline every question.
+/// when the run has ended and its end is stored. No user is present, so `callbacks` must decline every question.
 ///
 /// # Errors
 ///
 /// If the request cannot be read.
-pub async fn keep(
-    nobody: Arc<dyn HostCallbacks>,
+pub async fn host_run(
+    callbacks: Arc<dyn HostCallbacks>,
     answer: impl FnOnce(&[u8]) -> io::Result<()> + Send + 'static,
 ) -> io::Result<()> {
     let request: SpawnRequest = blocking(|| {
@@ -28,7 +28,7 @@ pub async fn keep(
     .await?;
     start_log(&request.context);
     let service = background(&request.context.agent_dir);
-    let receipt = Box::pin(spawn(&service, request, nobody)).await;
+    let receipt = Box::pin(spawn(&service, request, callbacks)).await;
     // The requesting host may have ended in the meantime. The run continues.
     drop(blocking(move || answer(&serde_json::to_vec(&receipt).map_err(io::Error::other)?)).await);
     service.until_empty().await;

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::question::open::OpenQuestion;
 use crate::event::DisplayItem;
+use crate::orchestrate::background_move::BackgroundMove;
 use crate::orchestrate::call::Call;
-use crate::orchestrate::hand_over::HandOver;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, Control, Progress, RunRecord, RunState};
 use crate::store::now_ms;
@@ -46,13 +46,13 @@ pub(super) struct LiveRun {
     /// The question of its child to the conversation.
     pub question: OpenQuestion,
     /// The child's open questions.
-    asked: Mutex<Vec<String>>,
+    open_questions: Mutex<Vec<String>>,
     record: watch::Sender<RunRecord>,
     /// The time of its start, by a monotonic clock.
     started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
     /// Moves the call that has started it to the background.
-    hand_over: Option<HandOver>,
+    background_move: Option<BackgroundMove>,
 }
 
 impl LiveRun {
@@ -62,11 +62,11 @@ impl LiveRun {
             control: Control { cancel: host.child(), ..Control::default() },
             writing: Arc::default(),
             question: OpenQuestion::default(),
-            asked: Mutex::default(),
+            open_questions: Mutex::default(),
             record: watch::Sender::new(record),
             started: OnceLock::new(),
             reason: Mutex::default(),
-            hand_over: None,
+            background_move: None,
         }
     }
 
@@ -74,12 +74,16 @@ impl LiveRun {
     /// The end of the call does not: its driver has to do that.
     pub(super) fn of_call(record: RunRecord, call: &Call) -> Self {
         let control = call.control.of_one(&call.ends_with);
-        Self { control, hand_over: Some(call.hand_over.clone()), ..Self::new(record, &call.ends_with) }
+        Self {
+            control,
+            background_move: Some(call.background_move.clone()),
+            ..Self::new(record, &call.ends_with)
+        }
     }
 
     /// Returns the handle that moves its call to the background, while a call waits for it.
-    pub(super) fn hand_over(&self) -> Option<&HandOver> {
-        self.hand_over.as_ref().filter(|_| self.is_foreground())
+    pub(super) fn background_move(&self) -> Option<&BackgroundMove> {
+        self.background_move.as_ref().filter(|_| self.is_foreground())
     }
 
     /// Returns true if a call waits for it.
@@ -106,23 +110,23 @@ impl LiveRun {
     }
 
     /// Shows that its child asks this, until it is answered.
-    pub(super) fn pending_question(&self, title: &str) {
-        self.show_asked(|asked| asked.push(title.to_owned()));
+    pub(super) fn add_question(&self, title: &str) {
+        self.update_questions(|open_questions| open_questions.push(title.to_owned()));
     }
 
     /// Records that the question was answered, or that no one waits for it any more.
-    pub(super) fn is_answered(&self, title: &str) {
-        self.show_asked(|asked| {
-            if let Some(at) = asked.iter().position(|other| other == title) {
-                asked.remove(at);
+    pub(super) fn remove_question(&self, title: &str) {
+        self.update_questions(|open_questions| {
+            if let Some(at) = open_questions.iter().position(|other| other == title) {
+                open_questions.remove(at);
             }
         });
     }
 
-    fn show_asked(&self, change: impl FnOnce(&mut Vec<String>)) {
-        let mut asked = self.asked.lock();
-        change(&mut asked);
-        let first = asked.first().cloned();
+    fn update_questions(&self, change: impl FnOnce(&mut Vec<String>)) {
+        let mut open_questions = self.open_questions.lock();
+        change(&mut open_questions);
+        let first = open_questions.first().cloned();
         self.change(|run| run.progress.pending_question = first);
     }
 
@@ -182,7 +186,7 @@ impl LiveRun {
             live.position = progress.position;
             live.blocked_by = progress.blocked_by.as_deref().map(str::to_owned);
             live.retry.clone_from(&progress.retry);
-            let text = news(progress);
+            let text = current_text(progress);
             live.text = (!text.is_empty()).then(|| newest(text, TEXT_BYTES));
             live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
             live.pid = progress.pid;
@@ -199,18 +203,18 @@ fn start_of(known: Option<i64>, now_ms: i64, lasted: Duration) -> i64 {
 }
 
 /// Returns the run's newest text; nothing while it calls the tools that followed its last text.
-fn news(progress: &Progress) -> &str {
-    let said = progress.text.trim();
+fn current_text(progress: &Progress) -> &str {
+    let text = progress.text.trim();
     let mut newest = progress.display_items.iter().rev();
     let is_calling = matches!(newest.next(), Some(DisplayItem::ToolCall { .. }));
-    let words = newest.find_map(|item| match item {
+    let last_text = newest.find_map(|item| match item {
         DisplayItem::Text { text } => Some(text.trim()),
         DisplayItem::ToolCall { .. } => None,
     });
     // Both may lack the beginning of a long text.
-    let end = |words: &'_ str| ceil_char_boundary(words, words.len().saturating_sub(COMPARED));
-    let is_same = words.is_some_and(|words| said.ends_with(&words[end(words)..]));
-    if is_calling && is_same { "" } else { said }
+    let end = |last_text: &'_ str| ceil_char_boundary(last_text, last_text.len().saturating_sub(COMPARED));
+    let is_same = last_text.is_some_and(|last_text| text.ends_with(&last_text[end(last_text)..]));
+    if is_calling && is_same { "" } else { text }
 }
 
 #[cfg(test)]
@@ -244,21 +248,21 @@ mod tests {
 
     #[test]
     fn text_is_current_until_a_tool_call_follows() {
-        let words = |text: &str| DisplayItem::Text { text: text.to_owned() };
+        let item = |text: &str| DisplayItem::Text { text: text.to_owned() };
         let call = || DisplayItem::ToolCall { name: "ls".to_owned(), args: serde_json::json!({}) };
         let long = "é".repeat(COMPARED);
         for (text, items, expected) in [
             ("I look.", vec![], "I look."),
-            ("I look.", vec![words("I look.")], "I look."),
-            ("I look.\n", vec![words("I look."), call(), call()], ""),
-            ("Now I", vec![words("I look."), call()], "Now I"),
+            ("I look.", vec![item("I look.")], "I look."),
+            ("I look.\n", vec![item("I look."), call(), call()], ""),
+            ("Now I", vec![item("I look."), call()], "Now I"),
             // The first call came without a word.
             ("It is", vec![call()], "It is"),
             ("", vec![call()], ""),
-            (&long, vec![words(&format!("Before.{long}")), call()], ""),
+            (&long, vec![item(&format!("Before.{long}")), call()], ""),
         ] {
             let progress = Progress { text: text.into(), display_items: items.into(), ..Progress::default() };
-            assert_eq!(news(&progress), expected, "{text}");
+            assert_eq!(current_text(&progress), expected, "{text}");
         }
     }
 }

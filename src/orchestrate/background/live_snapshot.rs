@@ -50,7 +50,7 @@ impl SnapshotDirectory {
         let text = serde_json::to_vec(snapshot).expect("texts and numbers are JSON");
         private::create_dir_all(&layout::live(&self.agent_dir))?;
         let path = self.path_of(key);
-        private::beside(&path, &text)?.persist(path)?;
+        private::write_temporary(&path, &text)?.persist(path)?;
         Ok(())
     }
 

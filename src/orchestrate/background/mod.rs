@@ -22,7 +22,7 @@
 //! | What claims, delivers and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
-//! | How does a run ask its conversation? | `question`: `AsksConversation`, `OpenQuestion` |
+//! | How does a run ask its conversation? | `question`: `ConversationCallbacks`, `OpenQuestion` |
 //! | What is done for runs of other processes and dead ones, and when? | `watch` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
@@ -50,19 +50,19 @@ mod spawn;
 mod watch;
 
 pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
-pub use actions::{StoppedRuns, hand_over, resume, send, stop, stop_all};
-pub use conversation::contained::delivered_in;
-pub use conversation::dispatcher::{Dispatcher, Joining, LOOK as DISPATCHER_LOOK, Step};
+pub use actions::{StoppedRuns, move_to_background, resume, send, stop, stop_all};
+pub use conversation::delivery_ids::delivered_in;
+pub use conversation::dispatcher::{CHECK_INTERVAL as DISPATCHER_CHECK_INTERVAL, Dispatcher, Joining, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart};
-pub use conversation::event::{Happened, RunEvent};
-pub use conversation::news::published_run;
+pub use conversation::event::{RunEvent, RunEventKind};
+pub use conversation::event_throttle::published_run;
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{
     KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
     until_settled_or_asked,
 };
-pub(super) use foreground::{ForegroundRun, NO_SESSION, OVER, ResultOwner, run_listed};
-pub use host_process::keep;
+pub(super) use foreground::{ALREADY_ENDED, ForegroundRun, NO_SESSION, ResultOwner, run_listed};
+pub use host_process::host_run;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
 pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, receipts_of, spawn, spawnable};

@@ -15,7 +15,7 @@ type LiveRuns = HashMap<String, Arc<LiveRun>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotHosted {
     /// A run with its key is already hosted.
-    UnderWay,
+    AlreadyHosted,
     /// There is no room for another one.
     TooMany,
 }
@@ -51,18 +51,18 @@ impl RunRegistry {
         self.runs.lock().values().filter(of_session).cloned().collect()
     }
 
-    /// Adds a background run, one of at most `most`. Foreground runs do not count.
+    /// Adds a background run, one of at most `limit`. Foreground runs do not count.
     ///
     /// # Errors
     ///
     /// With the reason why it was not added.
-    pub(super) fn host(&self, live: &Arc<LiveRun>, most: usize) -> Result<(), NotHosted> {
+    pub(super) fn host(&self, live: &Arc<LiveRun>, limit: usize) -> Result<(), NotHosted> {
         let mut runs = self.runs.lock();
         let key = live.key();
         if runs.contains_key(&key) {
-            return Err(NotHosted::UnderWay);
+            return Err(NotHosted::AlreadyHosted);
         }
-        if in_background(&runs) >= most {
+        if in_background(&runs) >= limit {
             return Err(NotHosted::TooMany);
         }
         runs.insert(key, Arc::clone(live));
@@ -74,16 +74,16 @@ impl RunRegistry {
         self.runs.lock().insert(live.key(), Arc::clone(live));
     }
 
-    /// Makes a foreground run a background run with this change, unless there are already `most` background runs.
+    /// Makes a foreground run a background run with this change, unless there are already `limit` background runs.
     /// Returns true if it did.
     pub(super) fn move_to_background(
         &self,
         live: &LiveRun,
-        most: usize,
+        limit: usize,
         change: impl FnOnce(&mut RunRecord),
     ) -> bool {
         let runs = self.runs.lock();
-        let has_room = in_background(&runs) < most;
+        let has_room = in_background(&runs) < limit;
         if has_room {
             live.change(|run| {
                 run.is_foreground = false;
@@ -159,7 +159,7 @@ mod tests {
     fn a_run_is_hosted_once_and_only_where_there_is_room() {
         let registry = RunRegistry::default();
         assert_eq!(registry.host(&live("one", "a"), 2), Ok(()));
-        assert_eq!(registry.host(&live("one", "a"), 2), Err(NotHosted::UnderWay));
+        assert_eq!(registry.host(&live("one", "a"), 2), Err(NotHosted::AlreadyHosted));
         assert_eq!(registry.host(&live("two", "b"), 2), Ok(()));
         assert_eq!(registry.host(&live("three", "b"), 2), Err(NotHosted::TooMany));
         assert_eq!((registry.len(), registry.of_session(Some("b")).len()), (2, 1));

@@ -24,7 +24,7 @@ pub(super) const STOP: &str = "stop";
 pub(super) const SEND: &str = "send";
 
 /// The notice that runs cannot be stored.
-const NOT_KEPT: &str = "background runs are kept in memory only, and undelivered results are lost when pi \
+const NOT_STORED: &str = "background runs are kept in memory only, and undelivered results are lost when pi \
                         exits";
 
 /// Stores background runs. Every method blocks.
@@ -141,7 +141,7 @@ impl RunRepository {
 
     /// The live runs of a session, or of all, and the newest others, in the background and not; newest first.
     pub(super) fn runs(&self, session: Option<&str>) -> Vec<RunRecord> {
-        let mut runs = self.look_in_both(|store| store.runs(session, MAX_RUNS));
+        let mut runs = self.read_runs(|store| store.runs(session, MAX_RUNS));
         sort_newest_first(&mut runs);
         runs
     }
@@ -154,12 +154,12 @@ impl RunRepository {
 
     /// The runs with this id, of all sessions.
     pub(super) fn with_id(&self, run_id: &str) -> Vec<RunRecord> {
-        self.look_in_both(|store| store.runs_with_id(run_id))
+        self.read_runs(|store| store.runs_with_id(run_id))
     }
 
     /// Returns the number of live runs of all processes.
     pub(super) fn count_live(&self) -> usize {
-        self.look_in_both(|store| store.runs(None, 0)).iter().filter(|run| run.is_live()).count()
+        self.read_runs(|store| store.runs(None, 0)).iter().filter(|run| run.is_live()).count()
     }
 
     pub(super) fn run(&self, key: &str) -> Option<RunRecord> {
@@ -168,7 +168,7 @@ impl RunRepository {
 
     /// Ended runs whose transcripts are due to be archived.
     pub(super) fn due_for_archive(&self, now_ms: i64) -> Vec<RunRecord> {
-        self.look_in_both(|store| store.due_for_archive(now_ms))
+        self.read_runs(|store| store.due_for_archive(now_ms))
     }
 
     /// The directories of runs, oldest first.
@@ -186,7 +186,7 @@ impl RunRepository {
     /// Claims the open deliveries of a session for this process. Also returns whether these are all of them.
     pub(super) fn claim_deliveries(&self, session: &str) -> (Vec<Delivery>, bool) {
         let _writing = self.writing.lock();
-        self.ask_both(|store| store.offer(session))
+        self.query_stores(|store| store.claim_deliveries(session))
     }
 
     /// Releases claimed deliveries that this process will not deliver.
@@ -199,12 +199,12 @@ impl RunRepository {
     /// stored: if not, the deliveries are offered again after a restart.
     pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<RunRecord>, bool) {
         let writing = self.writing.lock();
-        let (keys, is_kept) = self.ask_both(|store| store.delivered(ids));
-        if !is_kept {
+        let (keys, has_stored) = self.query_stores(|store| store.mark_delivered(ids));
+        if !has_stored {
             self.state.lock().unmarked.extend_from_slice(ids);
         }
         drop(writing);
-        (keys.iter().filter_map(|key| self.run(key)).collect(), is_kept)
+        (keys.iter().filter_map(|key| self.run(key)).collect(), has_stored)
     }
 
     /// A number that changes when another process has changed something.
@@ -235,7 +235,7 @@ impl RunRepository {
 
     /// Sends a request to the process that hosts a run. `false`: no process does, or the store cannot be used.
     pub(super) fn request(&self, key: &str, action: &str, text: &str) -> bool {
-        self.existing().is_some_and(|store| store.ask(key, action, text).unwrap_or(false))
+        self.existing().is_some_and(|store| store.send_request(key, action, text).unwrap_or(false))
     }
 
     /// Takes the requests of other processes for runs of this one. `None`: the store cannot be used at the moment.
@@ -262,7 +262,7 @@ impl RunRepository {
         let Some(durable) = self.durable() else { return false };
         let _writing = self.writing.lock();
         let unmarked = self.state.lock().unmarked.clone();
-        if durable.delivered(&unmarked).is_ok() {
+        if durable.mark_delivered(&unmarked).is_ok() {
             self.state.lock().unmarked.clear();
         }
         if self.fallback().is_some_and(|fallback| fallback.move_runs_to(&durable).is_ok()) {
@@ -272,21 +272,21 @@ impl RunRepository {
     }
 
     /// Reads runs from memory and disk; for a run in both, memory wins.
-    fn look_in_both(&self, look: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>) -> Vec<RunRecord> {
+    fn read_runs(&self, query: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>) -> Vec<RunRecord> {
         let fallback = self.fallback();
-        let newer = fallback.as_ref().and_then(|store| look(store).ok()).unwrap_or_default();
-        let durable = self.existing().and_then(|store| look(&store).ok()).unwrap_or_default();
+        let newer = fallback.as_ref().and_then(|store| query(store).ok()).unwrap_or_default();
+        let durable = self.existing().and_then(|store| query(&store).ok()).unwrap_or_default();
         // A flush may have moved a run to disk since memory was read.
         let is_known = |key: &str| newer.iter().any(|row| row.key == key) || has(fallback.as_ref(), key);
         durable.iter().filter(|row| !is_known(&row.key)).chain(&newer).filter_map(read).collect()
     }
 
     /// Asks memory, then disk. Returns the joined answers, and whether each has answered.
-    fn ask_both<T>(&self, ask: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
+    fn query_stores<T>(&self, query: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
         let mut all = Vec::new();
         let mut is_complete = true;
         for store in self.stores() {
-            match ask(&store) {
+            match query(&store) {
                 Ok(more) => all.extend(more),
                 Err(_) => is_complete = false,
             }
@@ -321,8 +321,8 @@ impl RunRepository {
     /// The store on disk, if it was ever used: reading creates no files.
     fn existing(&self) -> Option<Store> {
         let is_open = self.state.lock().durable.is_some();
-        let is_there = is_open || layout::store(&self.agent_dir).exists();
-        is_there.then(|| self.durable()).flatten()
+        let exists = is_open || layout::store(&self.agent_dir).exists();
+        exists.then(|| self.durable()).flatten()
     }
 
     fn fallback(&self) -> Option<Store> {
@@ -340,7 +340,7 @@ impl State {
     fn warn(&mut self, why: Option<&str>) {
         if !std::mem::replace(&mut self.was_warned, true) {
             let why = why.unwrap_or("the store of runs cannot be used, as `/subagents doctor` says");
-            self.notices.push(format!("{NOT_KEPT}: {why}"));
+            self.notices.push(format!("{NOT_STORED}: {why}"));
         }
     }
 }
@@ -350,16 +350,16 @@ fn has(fallback: Option<&Store>, key: &str) -> bool {
 }
 
 fn stored(run: &RunRecord, store: &Store) -> StoredRun {
-    let mut kept = run.clone();
-    kept.progress.clear_transient();
+    let mut record = run.clone();
+    record.progress.clear_transient();
     StoredRun {
-        body: serde_json::to_string(&kept).expect("a run has texts for keys and no maps"),
+        body: serde_json::to_string(&record).expect("a run has texts for keys and no maps"),
         process: run.is_live().then(|| store.process()),
         is_live: run.is_live(),
-        key: kept.key,
-        run_id: kept.run_id,
-        session_key: kept.session_key,
-        session: kept.session,
+        key: record.key,
+        run_id: record.run_id,
+        session_key: record.session_key,
+        session: record.session,
         created_ms: run.created_ms,
         ended_ms: run.ended_ms,
         archive_at_ms: run.archive_at_ms,
@@ -387,7 +387,7 @@ pub(super) struct UndeliveredNotices<'a> {
 
 impl UndeliveredNotices<'_> {
     /// Confirms that the user has seen the notices.
-    pub(super) fn delivered(mut self) {
+    pub(super) fn mark_delivered(mut self) {
         self.notices.clear();
     }
 }
@@ -411,7 +411,7 @@ mod tests {
         RunRecord { key: key.to_owned(), session: "s".to_owned(), ..RunRecord::default() }
     }
 
-    fn over(key: &str) -> RunRecord {
+    fn ended_run(key: &str) -> RunRecord {
         let mut run = run(key);
         run.outcome = Some(RunOutcome::Completed);
         run.archive_at_ms = Some(1);
@@ -432,15 +432,15 @@ mod tests {
         fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("the directory is created");
         let repository = RunRepository::new(agent_dir.path());
         repository.put(&run("one"));
-        repository.finish(&over("one"), Some(&delivery("one")), false);
-        repository.finish(&over("two"), Some(&delivery("two")), true);
+        repository.finish(&ended_run("one"), Some(&delivery("one")), false);
+        repository.finish(&ended_run("two"), Some(&delivery("two")), true);
         assert_eq!(repository.take_notices().notices.len(), 1);
         assert_eq!(
             repository.take_notices().notices.len(),
             1,
             "notices that were not delivered are returned again"
         );
-        repository.take_notices().delivered();
+        repository.take_notices().mark_delivered();
         assert!(repository.take_notices().notices.is_empty());
         assert!(repository.is_in_memory("one") && !repository.flush());
         assert_eq!(repository.runs(Some("s")).len(), 2);
@@ -448,14 +448,14 @@ mod tests {
         assert_eq!(ids(&repository), ["one"], "a claimed delivery is not offered");
         repository.release(&["one".to_owned(), "two".to_owned()]);
         assert_eq!(ids(&repository), ["one", "two"]);
-        let (runs, is_kept) = repository.mark_delivered(&["one".to_owned()]);
-        assert_eq!((runs.len(), &runs[0].key, is_kept), (1, &"one".to_owned(), true));
+        let (runs, has_stored) = repository.mark_delivered(&["one".to_owned()]);
+        assert_eq!((runs.len(), &runs[0].key, has_stored), (1, &"one".to_owned(), true));
         repository.release(&["one".to_owned(), "two".to_owned()]);
         assert_eq!(ids(&repository), ["two"], "a delivered message is not offered again");
-        let archived = RunRecord { archived_ms: Some(5), ..over("one") };
+        let archived = RunRecord { archived_ms: Some(5), ..ended_run("one") };
         assert_eq!(repository.amend(&archived), Some(true));
         assert_eq!(
-            repository.amend(&over("one")),
+            repository.amend(&ended_run("one")),
             Some(false),
             "an older state does not replace the archived run"
         );
@@ -474,12 +474,12 @@ mod tests {
         let fallback = Store::in_memory().expect("the store is opened in memory");
         fallback.put_run(&stored(&run("one"), &fallback)).expect("the run is stored");
         repository.state.lock().fallback = Some(fallback);
-        repository.finish(&over("one"), Some(&delivery("one")), false);
+        repository.finish(&ended_run("one"), Some(&delivery("one")), false);
         assert!(repository.is_in_memory("one"), "the run stays in memory with its newest state");
-        assert_eq!(repository.runs(None), [over("one")]);
+        assert_eq!(repository.runs(None), [ended_run("one")]);
         assert_eq!(repository.count_live(), 0);
         assert!(repository.flush() && !repository.is_in_memory("one"));
-        assert_eq!(repository.runs(None), [over("one")]);
+        assert_eq!(repository.runs(None), [ended_run("one")]);
         assert_eq!(ids(&repository), ["one"]);
         assert_eq!(ids(&repository), [""; 0], "a claimed delivery is not offered again");
     }
@@ -489,11 +489,11 @@ mod tests {
     fn an_end_is_resumed_once_even_if_the_run_ends_again_before_the_second_claim() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let repository = RunRepository::new(agent_dir.path());
-        let ended = RunRecord { ended_ms: Some(10), ..over("one") };
+        let ended = RunRecord { ended_ms: Some(10), ..ended_run("one") };
         repository.put(&ended);
         assert!(repository.claim(&run("one"), ended.ended_ms));
         assert!(!repository.claim(&run("one"), ended.ended_ms), "a running run cannot be claimed");
-        let again = RunRecord { ended_ms: Some(20), times_resumed: 1, ..over("one") };
+        let again = RunRecord { ended_ms: Some(20), times_resumed: 1, ..ended_run("one") };
         repository.put(&again);
         assert!(!repository.claim(&run("one"), ended.ended_ms), "a claim for an older end is refused");
         assert_eq!(repository.run("one"), Some(again.clone()));

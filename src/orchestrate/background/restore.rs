@@ -14,7 +14,7 @@ const REPLACED: &str = "the list of background runs was removed or damaged while
 /// If the database was replaced since the last call, stores the runs and results that this process knows, and notifies
 /// the user.
 pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
-    let ask = |service: &BackgroundService| {
+    let check = |service: &BackgroundService| {
         let is_replaced = service.repository.was_replaced();
         if is_replaced {
             restore_ended(service);
@@ -22,7 +22,7 @@ pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
         }
         is_replaced
     };
-    if service.blocking(ask).await {
+    if service.blocking(check).await {
         for live in service.registry.of_session(None) {
             service.store(&live).await;
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::repository::RunRepository;
 use crate::agent::canonical;
 use crate::archive::{
-    ArchiveError, Candidate, RunPlace, archive, keep_within, prune_snapshots, transcript_now,
+    ArchiveError, Candidate, RunPlace, archive, current_transcript, keep_within, prune_snapshots,
 };
 use crate::files::layout;
 use crate::run::{Cleanup, HostContext, RunOutcome, RunRecord, load_config, sweep_leftovers};
@@ -17,7 +17,7 @@ use crate::text::chain;
 use crate::text::figures::millis;
 
 /// The minimum time for which the files of a run are kept after its end was delivered: the person may look at them.
-const NEWS_MS: i64 = 60 * 60 * 1000;
+const MIN_RETENTION_MS: i64 = 60 * 60 * 1000;
 
 /// Archives and removes the files of ended runs. Every method blocks.
 pub(super) struct Retention {
@@ -59,7 +59,7 @@ impl Retention {
             self.repository.notify_user(format!("the transcript of run {run_id} cannot be archived: {why}"));
         }
         // A reader of the record finds the file under its new name.
-        let transcript = run.transcript.as_deref().and_then(transcript_now);
+        let transcript = run.transcript.as_deref().and_then(current_transcript);
         if transcript != run.transcript {
             self.repository.amend(&RunRecord { transcript, ..archived });
         }
@@ -93,13 +93,13 @@ impl Retention {
             return false;
         }
         let mut runs = self.repository.directories();
-        let is_gone = |run: &StoredDirectory| run.key.is_none() && !Path::new(&run.directory).exists();
-        let gone: Vec<_> = runs.extract_if(.., |run| is_gone(run)).collect();
-        let gone: Vec<_> = gone.iter().map(|run| &*run.directory).collect();
-        self.repository.drop_forgotten(&gone);
+        let is_missing = |run: &StoredDirectory| run.key.is_none() && !Path::new(&run.directory).exists();
+        let missing: Vec<_> = runs.extract_if(.., |run| is_missing(run)).collect();
+        let missing: Vec<_> = missing.iter().map(|run| &*run.directory).collect();
+        self.repository.drop_forgotten(&missing);
         let session_files: Vec<_> =
             runs.iter().map(|run| self.session_file_of(Path::new(&run.directory))).collect();
-        let before = now_ms().saturating_sub(NEWS_MS);
+        let before = now_ms().saturating_sub(MIN_RETENTION_MS);
         let candidates: Vec<_> = runs
             .iter()
             .zip(&session_files)
@@ -110,11 +110,11 @@ impl Retention {
                     session_file: session_file.as_deref(),
                 },
                 is_archived: run.is_archived,
-                may_go: !run.is_live && run.told_ms.is_some_and(|told| told <= before),
+                is_removable: !run.is_live && run.delivered_ms.is_some_and(|delivered| delivered <= before),
             })
             .collect();
         // Recorded before the files are removed, so that no process resumes a run without its transcript.
-        let goes = |at: usize| {
+        let may_remove = |at: usize| {
             let Some(key) = &runs[at].key else { return true };
             self.repository.run(key).is_some_and(|run| {
                 let archived_ms = run.archived_ms.or_else(|| Some(now_ms()));
@@ -124,7 +124,7 @@ impl Retention {
         let known: HashSet<&OsStr> =
             runs.iter().filter_map(|run| Path::new(&run.directory).file_name()).collect();
         prune_snapshots(&self.agent_dir, quota, |id| known.contains(id));
-        let removed = keep_within(quota, &candidates, goes);
+        let removed = keep_within(quota, &candidates, may_remove);
         let known = removed.iter().filter_map(|&at| runs[at].key.as_ref());
         for run in known.filter_map(|key| self.repository.run(key)) {
             self.repository.amend(&RunRecord { directory: None, transcript: None, ..run });
@@ -170,7 +170,7 @@ mod tests {
     /// Runs that cannot be resumed are removed first: a forgotten run, then an archived one, then a foreground run.
     #[test]
     fn the_quota_counts_the_runs_of_calls_and_forgotten_ones() {
-        const DAY_MS: i64 = 24 * NEWS_MS;
+        const DAY_MS: i64 = 24 * MIN_RETENTION_MS;
         let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
         let repository = Arc::new(RunRepository::new(&agent_dir));
@@ -198,7 +198,7 @@ mod tests {
         });
         let store = attach(&agent_dir).store.expect("the store is available");
         assert_eq!(store.prune(now).expect("the old rows are pruned"), 1);
-        for (quota, is_removed, left) in [
+        for (quota, is_removed, remaining) in [
             (400_000, false, [true, true, true]),
             (250_000, true, [true, true, false]),
             (150_000, true, [true, false, false]),
@@ -206,7 +206,7 @@ mod tests {
         ] {
             let removed = retention.keep_within_quota(root.path(), &context(&agent_dir, quota));
             assert_eq!(removed, is_removed, "{quota}");
-            assert_eq!(directories.each_ref().map(|directory| directory.exists()), left, "{quota}");
+            assert_eq!(directories.each_ref().map(|directory| directory.exists()), remaining, "{quota}");
         }
         let call = repository.run("00000001").expect("the run is stored");
         assert!(
@@ -242,8 +242,8 @@ mod tests {
         let context = context(&agent_dir, 1);
         let repository = Arc::new(RunRepository::new(&agent_dir));
         let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
-        let hour_ago = now_ms() - NEWS_MS;
-        let directories = [("waits", false), ("told", true), ("silent", false)].map(|(key, is_told)| {
+        let hour_ago = now_ms() - MIN_RETENTION_MS;
+        let directories = [("waits", false), ("told", true), ("silent", false)].map(|(key, is_delivered)| {
             let directory = layout::runs(&agent_dir, None).join(format!("{:08x}", key.len()));
             fs::create_dir_all(&directory).expect("the directory is created");
             fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("the file is written");
@@ -256,7 +256,7 @@ mod tests {
             };
             let delivery = Delivery { id: key.to_owned(), key: key.to_owned(), ..Delivery::default() };
             repository.finish(&run, Some(&delivery).filter(|_| key != "silent"), false);
-            if is_told {
+            if is_delivered {
                 repository.mark_delivered(&[key.to_owned()]);
             }
             directory

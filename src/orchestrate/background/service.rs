@@ -18,14 +18,14 @@ use crate::present::exit_message;
 use crate::run::{RunRecord, blocking};
 
 /// The maximum time that an ending host waits for its runs to end. Their children have two seconds to exit.
-const CLOSING: Duration = Duration::from_secs(20);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The same wait while the JavaScript thread is blocked.
-const LEAVING: Duration = Duration::from_secs(3);
+const BLOCKED_CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum time that an ending host spends on finding the runs that continue without it. It reads a few rows,
 /// unless the store is busy.
-const LOOKING: Duration = Duration::from_secs(1);
+const FIND_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum number of attempts of a host process to store its run. After that it exits without having stored it.
-const FLUSHES: u32 = 600;
+const MAX_FLUSHES: u32 = 600;
 /// Pause between two of these attempts.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
 
@@ -83,15 +83,15 @@ pub async fn close_all() -> Option<String> {
         service.close().await;
         service.blocking(move |service| service.repository.release(&undelivered)).await;
     }
-    let mut going_on = Vec::new();
+    let mut continuing = Vec::new();
     for service in &services {
-        going_on.extend(timeout(LOOKING, service.going_on()).await.unwrap_or_default());
+        continuing.extend(timeout(FIND_TIMEOUT, service.continuing()).await.unwrap_or_default());
     }
-    let all = [ended, going_on];
+    let all = [ended, continuing];
     blocking(move || {
-        let [ended, going_on] = all;
-        let is_saved = ended.iter().chain(&going_on).any(RunRecord::session_is_saved);
-        exit_message(&ended, &going_on, is_saved)
+        let [ended, continuing] = all;
+        let is_saved = ended.iter().chain(&continuing).any(RunRecord::session_is_saved);
+        exit_message(&ended, &continuing, is_saved)
     })
     .await
 }
@@ -107,7 +107,7 @@ pub async fn ended() {
         }
     };
     // A run that takes longer stays live in the store; the next process treats it as a run whose host has died.
-    let _ = timeout(LEAVING, ended).await;
+    let _ = timeout(BLOCKED_CLOSE_TIMEOUT, ended).await;
 }
 
 impl BackgroundService {
@@ -162,7 +162,7 @@ impl BackgroundService {
     }
 
     /// The runs that outlive this process, of the conversations that were open in it, newest first.
-    async fn going_on(self: &Arc<Self>) -> Vec<RunRecord> {
+    async fn continuing(self: &Arc<Self>) -> Vec<RunRecord> {
         let sessions = self.conversations.ever_open();
         if sessions.is_empty() {
             return Vec::new();
@@ -193,7 +193,7 @@ impl BackgroundService {
     pub async fn close(self: &Arc<Self>) {
         let runs = self.end_all();
         // Pi must be able to end even if a run does not.
-        let _ = timeout(CLOSING, self.registry.until_removed(&runs)).await;
+        let _ = timeout(CLOSE_TIMEOUT, self.registry.until_removed(&runs)).await;
         self.blocking(|service| service.repository.flush()).await;
     }
 
@@ -208,7 +208,7 @@ impl BackgroundService {
     /// Waits until this process hosts no run, and tries to store all of them.
     pub(super) async fn until_empty(self: &Arc<Self>) {
         self.registry.until_removed(&self.registry.of_session(None)).await;
-        for _ in 0..FLUSHES {
+        for _ in 0..MAX_FLUSHES {
             if self.blocking(|service| service.repository.flush()).await {
                 return;
             }

@@ -20,14 +20,14 @@ const BUSY_PAUSE: Duration = Duration::from_millis(500);
 /// Added to that pause while no run is live.
 const IDLE_PAUSE: Duration = Duration::from_secs(3);
 /// Interval of the search for runs of dead processes. The death of a process changes nothing in the store.
-const ORPHANS: Duration = Duration::from_secs(5);
+const ORPHAN_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval of the search for transcripts to archive.
-const ARCHIVE: Duration = Duration::from_secs(30);
+const ARCHIVE_INTERVAL: Duration = Duration::from_secs(30);
 /// Interval of measuring the files of all runs, which opens the directory of each.
-const MEASURE: Duration = Duration::from_secs(5 * 60);
+const MEASURE_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// Interval of the search for private trees of dead processes. It lists one directory.
-const TREES: Duration = Duration::from_secs(30);
+const TREE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The last time of each task, and the last version of the store.
 struct Schedule {
@@ -87,10 +87,10 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     for request in &requests {
         handle(service, request);
     }
-    if is_due(&mut schedule.orphans, ORPHANS) && service.blocking(adopt_orphans).await {
+    if is_due(&mut schedule.orphans, ORPHAN_INTERVAL) && service.blocking(adopt_orphans).await {
         service.invalidate(true);
     }
-    if is_due(&mut schedule.archive, ARCHIVE) {
+    if is_due(&mut schedule.archive, ARCHIVE_INTERVAL) {
         let archive = service.blocking(|BackgroundService { repository, snapshots, retention, .. }| {
             if repository.version().is_some() {
                 snapshots.sweep(|key| repository.run(key).is_some_and(|run| run.is_live()));
@@ -102,7 +102,7 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         service.registry.notify();
     }
     if let Some(view) = service.conversations.any()
-        && is_due(&mut schedule.trees, TREES)
+        && is_due(&mut schedule.trees, TREE_INTERVAL)
     {
         let ConversationScope { cwd, context, .. } = view.scope.clone();
         let loaded = service.blocking(move |_| (load_config(&cwd, &context), context)).await;
@@ -113,7 +113,7 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
             }
         }
     }
-    if is_due(&mut schedule.measure, MEASURE)
+    if is_due(&mut schedule.measure, MEASURE_INTERVAL)
         && let Some(view) = service.conversations.any()
     {
         let ConversationScope { cwd, context, .. } = view.scope.clone();

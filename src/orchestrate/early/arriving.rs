@@ -12,7 +12,7 @@ use super::handover::{CLAIM_WAIT, Claim, Handover};
 use crate::orchestrate::queue::Group;
 
 /// The maximum time that a child waits for the next piece of its call.
-const UNUSED: Duration = Duration::from_secs(30);
+const PIECE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The calls that are arriving, by their host's ids.
 static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::new());
 
@@ -60,7 +60,7 @@ impl Arriving {
     /// Waits until no piece of the call has arrived for 30 seconds.
     pub(super) async fn fell_silent(&self) {
         loop {
-            let until = *self.last_piece.lock() + UNUSED;
+            let until = *self.last_piece.lock() + PIECE_TIMEOUT;
             if until <= Instant::now() {
                 return;
             }

@@ -1,7 +1,7 @@
 //! Children that are booted while the call that needs them is still arriving.
 //!
 //! Such a child waits for its task and does nothing before it. When its call turns out to be another one or does not come,
-//! or when a run needs its place, it is ended and leaves no trace.
+//! or when a run needs its slot, it is ended and leaves no trace.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct EarlyCall {
     context: Arc<HostContext>,
     arguments: Mutex<StreamingArgs>,
     order: Sequence,
-    over: watch::Sender<bool>,
+    end_signal: watch::Sender<bool>,
     /// Watched by every child that is being booted, waits, or is being ended.
     children: watch::Sender<()>,
     runtime: Handle,
@@ -48,11 +48,11 @@ impl EarlyCall {
     pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
         let context = Arc::new(context);
         let arguments = Mutex::default();
-        let over = watch::Sender::new(false);
+        let end_signal = watch::Sender::new(false);
         let arriving = Arriving::register(host_id);
         let order = Sequence::default();
         let children = watch::Sender::new(());
-        Self { arriving, is_chain, cwd, context, arguments, order, over, children, runtime }
+        Self { arriving, is_chain, cwd, context, arguments, order, end_signal, children, runtime }
     }
 
     /// Takes the next piece of the call's arguments, as raw JSON, and starts to boot the children that are certain now.
@@ -62,7 +62,7 @@ impl EarlyCall {
         for child in named {
             // Later steps of a chain wait for the first one.
             let is_later_step = self.is_chain && child.index > 0;
-            if !is_later_step && !*self.over.borrow() {
+            if !is_later_step && !*self.end_signal.borrow() {
                 self.boot(child);
             }
         }
@@ -70,18 +70,18 @@ impl EarlyCall {
 
     /// Ends the children that no run has claimed. Resolves when all of their processes and files are gone.
     pub fn end(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.over_now();
+        self.signal_end();
         let children = self.children.clone();
         async move { children.closed().await }
     }
 
     /// Returns true if all of its children are gone.
-    fn is_gone(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.children.is_closed()
     }
 
-    fn over_now(&self) {
-        self.over.send_replace(true);
+    fn signal_end(&self) {
+        self.end_signal.send_replace(true);
         self.arriving.unregister();
     }
 
@@ -95,12 +95,12 @@ impl EarlyCall {
         let overrides = RunOverrides { model, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         let arriving = Arc::clone(&self.arriving);
-        let over = self.over.subscribe();
+        let end_signal = self.end_signal.subscribe();
         let order = self.order.next();
         let child = self.children.subscribe();
         self.runtime.spawn(async move {
             // On the heap, because starting a child takes a large future that is needed for a short time only.
-            Box::pin(keep(spec, &arriving, order, claimed, over)).await;
+            Box::pin(keep_until_claimed(spec, &arriving, order, claimed, end_signal)).await;
             drop(child);
         });
     }
@@ -115,31 +115,31 @@ impl Early for EarlyCall {
         Box::pin(Self::end(self))
     }
 
-    fn is_gone(&self) -> bool {
-        Self::is_gone(self)
+    fn has_ended(&self) -> bool {
+        Self::has_ended(self)
     }
 }
 
 impl Drop for EarlyCall {
     fn drop(&mut self) {
-        self.over_now();
+        self.signal_end();
     }
 }
 
 /// Boots a child and keeps it until its run claims it or it is not needed any more.
-async fn keep(
+async fn keep_until_claimed(
     spec: RunSpec,
     arriving: &Arriving,
     order: SequenceGuard,
     mut claimed: oneshot::Receiver<Claim>,
-    mut over: watch::Receiver<bool>,
+    mut end_signal: watch::Receiver<bool>,
 ) {
     let cancel = Cancel::new();
     let mut booting = Box::pin(boot(spec, arriving.group.clone(), order, &cancel));
     let in_time = select! {
         biased;
         booted = &mut booting => Some(booted),
-        _ = over.wait_for(|over| *over) => None,
+        _ = end_signal.wait_for(|has_ended| *has_ended) => None,
     };
     let booted = if let Some(booted) = in_time {
         booted
@@ -153,7 +153,7 @@ async fn keep(
     let claim = select! {
         biased;
         claim = &mut claimed => claim.map_err(|_| "its call has ended"),
-        _ = over.wait_for(|over| *over) => Err("its call has ended or turned out to be another one"),
+        _ = end_signal.wait_for(|has_ended| *has_ended) => Err("its call has ended or turned out to be another one"),
         () = permit.evicted() => Err("a run needs its slot"),
         () = ended => Err("it has exited"),
         () = arriving.fell_silent() => Err("nothing more of its call has arrived"),

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use crate::agent::Tool;
 use crate::run::BoxFuture;
 
-/// Bytes of a call without a name or an id that are held; the name of its agent would have been in there.
-const MAX_HELD: usize = 16 * 1024;
+/// Bytes of a call without a name or an id that are buffered; the name of its agent would have been in there.
+const MAX_BUFFERED: usize = 16 * 1024;
 
 /// A call whose children boot while it arrives.
 pub trait Early {
@@ -18,7 +18,7 @@ pub trait Early {
     /// Ends the children that no run has claimed. Resolves when they are gone.
     fn end(&self) -> BoxFuture<'static, ()>;
     /// Returns true if they are gone.
-    fn is_gone(&self) -> bool;
+    fn has_ended(&self) -> bool;
 }
 
 /// The kind of a piece of a call.
@@ -102,8 +102,8 @@ impl<Call: Early> EarlyCalls<Call> {
         piece: CallPiece<'a>,
     ) -> (Option<Arriving>, Option<ArrivingCall<'a>>) {
         let CallPiece { kind, json, name, id, .. } = piece;
-        let mut held = match before {
-            Arriving::Unknown(held) => held,
+        let mut buffered = match before {
+            Arriving::Unknown(buffered) => buffered,
             Arriving::Announced { id } => {
                 if let (PieceKind::Delta, Some(call)) = (kind, self.announced.get(&id)) {
                     call.push(json);
@@ -112,26 +112,26 @@ impl<Call: Early> EarlyCalls<Call> {
             }
         };
         // Some providers hand out a call whole, without parts.
-        if kind == PieceKind::Delta || (kind == PieceKind::End && held.is_empty()) {
-            held.push_str(json);
+        if kind == PieceKind::Delta || (kind == PieceKind::End && buffered.is_empty()) {
+            buffered.push_str(json);
         }
-        let tool = Tool::parse(name).filter(|tool| tool.waits());
+        let tool = Tool::parse(name).filter(|tool| tool.waits_for_runs());
         if tool.is_none() && !name.is_empty() {
             return (None, None);
         }
-        let Some(tool) = tool.filter(|_| !id.is_empty() && !held.is_empty()) else {
-            return ((held.len() <= MAX_HELD).then_some(Arriving::Unknown(held)), None);
+        let Some(tool) = tool.filter(|_| !id.is_empty() && !buffered.is_empty()) else {
+            return ((buffered.len() <= MAX_BUFFERED).then_some(Arriving::Unknown(buffered)), None);
         };
         // Some providers count their calls anew in each message.
         self.finished(id);
-        self.wanted = Some((id.to_owned(), held));
+        self.wanted = Some((id.to_owned(), buffered));
         (Some(Arriving::Announced { id: id.to_owned() }), Some(ArrivingCall { tool, id }))
     }
 
     /// Announces the call that [`take`](Self::take) has asked for last. Without this, it runs without an early child.
     pub fn announce(&mut self, id: &str, call: Call) {
-        let Some((_, held)) = self.wanted.take().filter(|(wanted, _)| wanted == id) else { return };
-        call.push(&held);
+        let Some((_, buffered)) = self.wanted.take().filter(|(wanted, _)| wanted == id) else { return };
+        call.push(&buffered);
         self.announced.insert(id.to_owned(), call);
     }
 
@@ -164,8 +164,8 @@ impl<Call: Early> EarlyCalls<Call> {
         self.clear();
         let ending: Vec<_> = self.ending.drain(..).map(|call| call.end()).collect();
         async move {
-            for gone in ending {
-                gone.await;
+            for end in ending {
+                end.await;
             }
         }
     }
@@ -173,7 +173,7 @@ impl<Call: Early> EarlyCalls<Call> {
     fn end(&mut self, call: Call) {
         // `end` takes effect at once. Its future only waits.
         drop(call.end());
-        self.ending.retain(|call| !call.is_gone());
+        self.ending.retain(|call| !call.has_ended());
         self.ending.push(call);
     }
 }
@@ -199,7 +199,7 @@ mod tests {
             Box::pin(std::future::ready(()))
         }
 
-        fn is_gone(&self) -> bool {
+        fn has_ended(&self) -> bool {
             true
         }
     }
@@ -229,18 +229,18 @@ mod tests {
             self.piece(PieceKind::Delta, index, json, name, id);
         }
 
-        fn heard(&self) -> Vec<(String, String, u32)> {
-            let heard = |(id, _, double): &'_ (String, Tool, Double)| {
+        fn received(&self) -> Vec<(String, String, u32)> {
+            let received = |(id, _, double): &'_ (String, Tool, Double)| {
                 let (json, ends) = double.0.borrow().clone();
                 (id.clone(), json, ends)
             };
-            self.announced.iter().map(heard).collect()
+            self.announced.iter().map(received).collect()
         }
     }
 
     const SINGLE: &str = "subagent";
 
-    fn heard(id: &str, json: &str, ends: u32) -> (String, String, u32) {
+    fn received(id: &str, json: &str, ends: u32) -> (String, String, u32) {
         (id.to_owned(), json.to_owned(), ends)
     }
 
@@ -248,26 +248,26 @@ mod tests {
     fn a_call_is_announced_with_its_first_piece_and_gets_the_others() {
         let mut scene = Scene::default();
         scene.begin(1, SINGLE, "a");
-        assert!(scene.heard().is_empty(), "a call without a piece is not announced");
+        assert!(scene.received().is_empty(), "a call without a piece is not announced");
         for json in ["{\"agent\":", "\"x\"", "}"] {
             scene.delta(1, json, SINGLE, "a");
         }
         scene.piece(PieceKind::End, 1, "{\"agent\":\"x\"}", SINGLE, "a");
-        assert_eq!(scene.heard(), [heard("a", "{\"agent\":\"x\"}", 0)]);
+        assert_eq!(scene.received(), [received("a", "{\"agent\":\"x\"}", 0)]);
         assert_eq!(scene.announced[0].1, Tool::Subagent);
         scene.delta(1, "more", SINGLE, "a");
-        assert_eq!(scene.heard()[0].1, "{\"agent\":\"x\"}", "an ended call gets no more pieces");
+        assert_eq!(scene.received()[0].1, "{\"agent\":\"x\"}", "an ended call gets no more pieces");
     }
 
     #[test]
-    fn calls_that_arrive_in_turns_are_kept_apart() {
+    fn interleaved_calls_stay_separate() {
         let mut scene = Scene::default();
         scene.begin(0, SINGLE, "a");
         scene.begin(1, "subagent_chain", "b");
         scene.delta(0, "1", SINGLE, "a");
         scene.delta(1, "2", "subagent_chain", "b");
         scene.delta(0, "3", SINGLE, "a");
-        assert_eq!(scene.heard(), [heard("a", "13", 0), heard("b", "2", 0)]);
+        assert_eq!(scene.received(), [received("a", "13", 0), received("b", "2", 0)]);
         assert_eq!(scene.announced[1].1, Tool::Chain);
     }
 
@@ -277,15 +277,15 @@ mod tests {
         scene.begin(0, "", "");
         scene.delta(0, "{", "", "a");
         scene.delta(0, "\"", SINGLE, "");
-        assert!(scene.heard().is_empty());
+        assert!(scene.received().is_empty());
         scene.delta(0, "x", SINGLE, "a");
-        assert_eq!(scene.heard(), [heard("a", "{\"x", 0)]);
+        assert_eq!(scene.received(), [received("a", "{\"x", 0)]);
 
         let mut scene = Scene::default();
         scene.begin(0, "", "a");
-        scene.delta(0, &"x".repeat(MAX_HELD + 1), "", "a");
+        scene.delta(0, &"x".repeat(MAX_BUFFERED + 1), "", "a");
         scene.delta(0, "y", SINGLE, "a");
-        assert!(scene.heard().is_empty(), "a call that is too long without a name is not announced");
+        assert!(scene.received().is_empty(), "a call that is too long without a name is not announced");
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
         let mut scene = Scene::default();
         scene.begin(0, SINGLE, "a");
         scene.piece(PieceKind::End, 0, "{}", SINGLE, "a");
-        assert_eq!(scene.heard(), [heard("a", "{}", 0)]);
+        assert_eq!(scene.received(), [received("a", "{}", 0)]);
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         }
         scene.delta(7, "{}", SINGLE, "b");
         scene.piece(PieceKind::End, 8, "{}", SINGLE, "c");
-        assert!(scene.heard().is_empty());
+        assert!(scene.received().is_empty());
     }
 
     #[test]
@@ -314,11 +314,11 @@ mod tests {
         scene.begin(0, SINGLE, "a");
         scene.delta(0, "{", SINGLE, "a");
         scene.calls.message_ended(false);
-        assert_eq!(scene.heard()[0].2, 0, "a call that will be executed is not ended");
+        assert_eq!(scene.received()[0].2, 0, "a call that will be executed is not ended");
         scene.calls.finished("a");
         scene.calls.finished("a");
         scene.calls.finished("other");
-        assert_eq!(scene.heard()[0].2, 1);
+        assert_eq!(scene.received()[0].2, 1);
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
         scene.delta(0, "{", SINGLE, "a");
         scene.calls.message_ended(true);
         scene.delta(0, "}", SINGLE, "a");
-        assert_eq!(scene.heard(), [heard("a", "{", 1)]);
+        assert_eq!(scene.received(), [received("a", "{", 1)]);
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
             scene.delta(0, json, SINGLE, "call-0");
             scene.calls.message_ended(false);
         }
-        assert_eq!(scene.heard(), [heard("call-0", "1", 1), heard("call-0", "2", 0)]);
+        assert_eq!(scene.received(), [received("call-0", "1", 1), received("call-0", "2", 0)]);
     }
 
     #[test]

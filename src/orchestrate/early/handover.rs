@@ -47,9 +47,9 @@ impl<Child> Drop for Handover<Child> {
 }
 
 /// Ends an unneeded child. Its slot stays taken until it is gone.
-pub(super) async fn discard<Place>(booted: Booted, place: Place) {
+pub(super) async fn discard<Slot>(booted: Booted, slot: Slot) {
     booted.discard().await;
-    drop(place);
+    drop(slot);
 }
 
 #[cfg(test)]

@@ -30,13 +30,13 @@ struct Entry {
     /// The channel for the request of a run. The first run takes it.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed once it has ended.
-    over: Arc<watch::Sender<bool>>,
+    end_signal: Arc<watch::Sender<bool>>,
 }
 
 impl Entry {
     /// Returns true if a run could still take it.
-    fn waits(&self) -> bool {
-        self.claim.is_some() && !*self.over.borrow()
+    fn is_available(&self) -> bool {
+        self.claim.is_some() && !*self.end_signal.borrow()
     }
 }
 
@@ -53,8 +53,8 @@ impl Successor {
     /// not wait.
     pub(in crate::orchestrate) fn follow(self, result: &ToolResult) {
         // The entry is made at once, so that `end_spares` ends this child, too.
-        if let (false, Some((calls, delist))) = (result.is_error, enlist(&self.0)) {
-            spawn_task(boot_and_keep(*self.0, calls, delist));
+        if let (false, Some((signals, delist))) = (result.is_error, enlist(&self.0)) {
+            spawn_task(boot_and_keep(*self.0, signals, delist));
         }
     }
 }
@@ -84,7 +84,7 @@ pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Re
 /// Claims the oldest child that waits for such a run.
 fn claim(wanted: &SpareRequest) -> Option<oneshot::Receiver<Handover>> {
     let mut spares = SPARES.lock();
-    spares.iter_mut().filter(|entry| entry.waits() && entry.wanted == *wanted).find_map(|entry| {
+    spares.iter_mut().filter(|entry| entry.is_available() && entry.wanted == *wanted).find_map(|entry| {
         let (give, given) = oneshot::channel();
         entry.claim.take()?.send(give).ok()?;
         Some(given)
@@ -93,27 +93,27 @@ fn claim(wanted: &SpareRequest) -> Option<oneshot::Receiver<Handover>> {
 
 /// Ends all spare children. Resolves when all of their processes and files are gone.
 pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
-    let ending: Vec<_> = SPARES.lock().iter().map(|entry| Arc::clone(&entry.over)).collect();
-    for over in &ending {
-        over.send_replace(true);
+    let ending: Vec<_> = SPARES.lock().iter().map(|entry| Arc::clone(&entry.end_signal)).collect();
+    for signal in &ending {
+        signal.send_replace(true);
     }
     async move {
-        for over in ending {
-            over.closed().await;
+        for signal in ending {
+            signal.closed().await;
         }
     }
 }
 
 /// The signals to a spare child.
-struct Calls {
+struct Signals {
     claimed: oneshot::Receiver<Claim>,
-    over: watch::Receiver<bool>,
+    end_signal: watch::Receiver<bool>,
 }
 
-impl Calls {
+impl Signals {
     /// Waits until the child has to end.
-    async fn over(&mut self) {
-        let _ = self.over.wait_for(|over| *over).await;
+    async fn ended(&mut self) {
+        let _ = self.end_signal.wait_for(|has_ended| *has_ended).await;
     }
 
     /// Turns away the run that has just asked, so that it does not wait for the end of the child.
@@ -125,21 +125,21 @@ impl Calls {
 
 /// Makes an entry for a child if there may be one more. The oldest child for other calls makes way: calls like the last one
 /// are the likelier ones.
-fn enlist(ready: &AdmittedRun) -> Option<(Calls, Delist)> {
+fn enlist(ready: &AdmittedRun) -> Option<(Signals, Delist)> {
     let wanted = ready.spare_request()?;
-    let most = ready.config().spare.count;
+    let limit = ready.config().spare.count;
     let mut spares = SPARES.lock();
     let waiting: Vec<&Entry> =
-        spares.iter().filter(|entry| entry.waits() && entry.wanted.is_of_same_host(&wanted)).collect();
-    if waiting.len() >= most {
+        spares.iter().filter(|entry| entry.is_available() && entry.wanted.is_of_same_host(&wanted)).collect();
+    if waiting.len() >= limit {
         let other = waiting.iter().find(|entry| entry.wanted != wanted)?;
-        other.over.send_replace(true);
+        other.end_signal.send_replace(true);
     }
     let (claim, claimed) = oneshot::channel();
-    let (end, over) = watch::channel(false);
+    let (end, end_signal) = watch::channel(false);
     let end = Arc::new(end);
-    spares.push(Entry { wanted, claim: Some(claim), over: Arc::clone(&end) });
-    Some((Calls { claimed, over }, Delist(end)))
+    spares.push(Entry { wanted, claim: Some(claim), end_signal: Arc::clone(&end) });
+    Some((Signals { claimed, end_signal }, Delist(end)))
 }
 
 /// Removes the entry of an ended child.
@@ -147,22 +147,22 @@ struct Delist(Arc<watch::Sender<bool>>);
 
 impl Drop for Delist {
     fn drop(&mut self) {
-        SPARES.lock().retain(|entry| !Arc::ptr_eq(&entry.over, &self.0));
+        SPARES.lock().retain(|entry| !Arc::ptr_eq(&entry.end_signal, &self.0));
     }
 }
 
 /// Boots a child and keeps it until a run takes it or it has to end.
-async fn boot_and_keep(ready: AdmittedRun, mut calls: Calls, delist: Delist) {
-    if let Some((booted, permit)) = boot(&ready, &mut calls).await {
-        keep(booted, permit, ready.config().spare.idle, &mut calls).await;
+async fn boot_and_keep(ready: AdmittedRun, mut signals: Signals, delist: Delist) {
+    if let Some((booted, permit)) = boot(&ready, &mut signals).await {
+        keep_until_claimed(booted, permit, ready.config().spare.idle, &mut signals).await;
     }
     // The entry is removed first, so that a caller that waits for the end of the child finds none.
     drop(delist);
-    drop(calls);
+    drop(signals);
 }
 
 /// Starts the child if there is room and memory for it.
-async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPermit)> {
+async fn boot(ready: &AdmittedRun, signals: &mut Signals) -> Option<(Booted, EarlyPermit)> {
     if !blocking(|| Memory::measure().has_room()).await || !ready.may_boot_early().await {
         return None;
     }
@@ -172,13 +172,13 @@ async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPe
     let in_time = select! {
         biased;
         booted = &mut booting => Some(booted),
-        () = calls.over() => None,
+        () = signals.ended() => None,
         () = permit.evicted() => None,
     };
     let booted = if let Some(booted) = in_time {
         booted
     } else {
-        calls.refuse();
+        signals.refuse();
         cancel.cancel(CancelReason::Dropped);
         // Waits for the start to end, so that no file remains.
         booting.await
@@ -186,24 +186,24 @@ async fn boot(ready: &AdmittedRun, calls: &mut Calls) -> Option<(Booted, EarlyPe
     Some((booted?, permit))
 }
 
-async fn keep(booted: Booted, mut permit: EarlyPermit, idle: Duration, calls: &mut Calls) {
+async fn keep_until_claimed(booted: Booted, mut permit: EarlyPermit, idle: Duration, signals: &mut Signals) {
     let ended = booted.ended();
-    let mut over = calls.over.clone();
+    let mut end_signal = signals.end_signal.clone();
     let claim = select! {
         biased;
-        claim = &mut calls.claimed => claim.map_err(|_| "no call can use it"),
-        _ = over.wait_for(|over| *over) => Err("another child takes its slot, or pi ends"),
+        claim = &mut signals.claimed => claim.map_err(|_| "no call can use it"),
+        _ = end_signal.wait_for(|has_ended| *has_ended) => Err("another child takes its slot, or pi ends"),
         () = permit.evicted() => Err("a run needs its slot"),
         () = ended => Err("it has exited"),
         () = sleep(idle) => Err("no call came within `spare.idleMs`"),
         () = memory_is_short() => Err("memory is short"),
     };
-    drop(over);
+    drop(end_signal);
     let claim = match claim {
         Ok(claim) => claim,
         Err(reason) => {
             tracing::info!(target: "early", child = booted.run_id(), reason, "a spare child is discarded");
-            calls.refuse();
+            signals.refuse();
             return discard(booted, permit).await;
         }
     };

@@ -66,11 +66,11 @@ impl Pauses {
 
     /// Ends the wait for a quota, after the provider has answered the run that tried. Returns true if there was one.
     pub(super) fn end_quota(&mut self, provider: &str) -> bool {
-        let is_over = self.0.get(provider).is_some_and(|pause| pause.is_due);
-        if is_over {
+        let is_due = self.0.get(provider).is_some_and(|pause| pause.is_due);
+        if is_due {
             self.0.remove(provider);
         }
-        is_over
+        is_due
     }
 
     /// Lets the run `id` try, if a quota waits for a try.

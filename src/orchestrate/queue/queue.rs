@@ -22,7 +22,7 @@ impl Queue {
         &SHARED
     }
 
-    /// Takes a place at the end of the queue. Never blocks.
+    /// Takes a position at the end of the queue. Never blocks.
     pub fn enter(&self, request: Request) -> Ticket {
         let (id, status) = self.0.change(|state| state.enter(request));
         Ticket { queue: Arc::clone(&self.0), id, status, is_used: false }
@@ -30,14 +30,14 @@ impl Queue {
 
     /// Records that the provider has asked for a pause: no new child of it starts before `until`. The later end of two pauses
     /// counts. Admitted runs are not affected.
-    pub fn hold(&self, provider: &str, until: Instant) {
-        self.0.change(|state| state.hold(provider, until, false));
+    pub fn pause(&self, provider: &str, until: Instant) {
+        self.0.change(|state| state.pause(provider, until, false));
     }
 
     /// Holds back all runs of a provider whose quota is used up: no new child of it starts before `until`. Then one run tries,
     /// and the others follow once the provider has [answered](Self::answered) it. Runs that were admitted already continue.
-    pub fn hold_for_quota(&self, provider: &str, until: Instant) {
-        self.0.change(|state| state.hold(provider, until, true));
+    pub fn pause_for_quota(&self, provider: &str, until: Instant) {
+        self.0.change(|state| state.pause(provider, until, true));
     }
 
     /// Records that a provider has answered a request.
@@ -78,7 +78,7 @@ impl Queue {
     }
 }
 
-/// A place in the queue. Dropping it leaves the queue, and those behind move up.
+/// A position in the queue. Dropping it leaves the queue, and the later tickets move up.
 ///
 /// It must be awaited or dropped: a ticket that is only kept holds its position in the queue, and the slot that it
 /// gets.
@@ -99,7 +99,7 @@ impl Ticket {
         self.status.clone()
     }
 
-    /// Waits for the permit. Cancel safe: the place in the queue, or the permit, stays with this value. Gives one permit;
+    /// Waits for the permit. Cancel safe: the position in the queue, or the permit, stays with this value. Gives one permit;
     /// after that it never resolves again.
     pub async fn admitted(&mut self) -> Permit {
         while !self.is_used {
@@ -133,7 +133,7 @@ impl Drop for Ticket {
     }
 }
 
-/// The right to have one child. Dropping it frees the place, for this process and for all others of the user.
+/// The right to have one child. Dropping it frees the slot, for this process and for all others of the user.
 #[derive(Debug)]
 pub struct Permit {
     queue: Arc<Shared>,
@@ -165,7 +165,7 @@ impl Drop for Permit {
     }
 }
 
-/// The right to have a child that no run has asked for yet. Dropping it frees the place.
+/// The right to have a child that no run has asked for yet. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct EarlyPermit {
     permit: Permit,
@@ -199,7 +199,7 @@ impl EarlyPermit {
     #[must_use]
     pub fn into_permit(self) -> Permit {
         let Self { permit, .. } = self;
-        permit.queue.change(|state| state.keep(permit.id));
+        permit.queue.change(|state| state.confirm(permit.id));
         permit
     }
 }

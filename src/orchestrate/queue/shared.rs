@@ -1,7 +1,7 @@
 //! The shared state of a queue, its tickets and its permits, and the threads that talk to the stores.
 //!
-//! A thread takes all turns of this process at its store, so that no other thread waits for the disk. Requests during a
-//! turn are combined in the next one, so that hundreds of simultaneous runs cost a few transactions. The thread polls
+//! One thread per store runs all updates of this process, so that no other thread waits for the disk. Requests during
+//! an update are combined in the next one, so that hundreds of simultaneous runs cost a few transactions. The thread polls
 //! the store only while a run here waits for other processes, or while an early child may block them. It ends when it
 //! has no work.
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::claims::{Claims, Turn};
+use super::claims::{Claims, TicketUpdate};
 use super::state::State;
 use crate::text::chain;
 
@@ -44,7 +44,7 @@ impl Shared {
             Some(_) if !claims.has_thread => {
                 let shared = Arc::clone(self);
                 let name = "subagent-queue".into();
-                thread::Builder::new().name(name).spawn(move || shared.take_turns(store))?;
+                thread::Builder::new().name(name).spawn(move || shared.run_updates(store))?;
                 claims.has_thread = true;
             }
             Some(Duration::ZERO) => drop(claims.has_work_now.notify_one()),
@@ -53,16 +53,16 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes the turns at a store until there is no work. Runs on the store's thread.
-    fn take_turns(self: &Arc<Self>, store: usize) {
-        while let Some(mut turn) = self.next_turn(store) {
-            let result = turn.take();
-            self.change(|state| state.end_turn(store, turn, result));
+    /// Runs the updates of a store until there is no work. Runs on the store's thread.
+    fn run_updates(self: &Arc<Self>, store: usize) {
+        while let Some(mut update) = self.next_update(store) {
+            let result = update.run();
+            self.change(|state| state.finish_update(store, update, result));
         }
     }
 
     /// Waits until there is something to do. `None` ends the thread.
-    fn next_turn(&self, store: usize) -> Option<Turn> {
+    fn next_update(&self, store: usize) -> Option<TicketUpdate> {
         let mut state = self.0.lock();
         loop {
             let claims = &mut state.claims[store];
@@ -72,7 +72,7 @@ impl Shared {
             };
             let has_work = Arc::clone(&claims.has_work_now);
             if due.is_zero() || has_work.wait_for(&mut state, due).timed_out() {
-                return Some(state.claims[store].begin_turn());
+                return Some(state.claims[store].begin_update());
             }
         }
     }

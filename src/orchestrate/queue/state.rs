@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
-use super::claims::{Claims, Turn};
+use super::claims::{Claims, TicketUpdate};
 use super::pauses::Pauses;
 use super::request::{Group, Request, UserCap, WaitStatus, Writes};
 use crate::store::{StoreError, TicketState, WhenFull};
@@ -18,7 +18,7 @@ pub(super) struct State {
     last_id: u64,
     waiting: BTreeMap<u64, Waiting>,
     /// The taken slots of this process: by children, and by runs that wait only for other processes.
-    places: BTreeMap<u64, Place>,
+    slots: BTreeMap<u64, Slot>,
     pauses: Pauses,
     /// One for each store, of which there is one for each agent directory.
     pub claims: Vec<Claims>,
@@ -34,7 +34,7 @@ struct Waiting {
 }
 
 #[derive(Debug)]
-struct Place {
+struct Slot {
     lane: Option<String>,
     group: Option<(Group, usize)>,
     /// The store with its claim on the cap on all processes. `None` if no such cap is active.
@@ -57,11 +57,11 @@ struct Early {
 }
 
 impl State {
-    /// Takes a place at the end of the queue.
+    /// Takes a position at the end of the queue.
     pub(super) fn enter(&mut self, request: Request) -> (u64, watch::Receiver<WaitStatus>) {
         // Position 0 is never seen: before `Queue::enter` returns, it is a position in the queue or admission.
         let (status, seen) = watch::channel(WaitStatus { position: Some(0), ..WaitStatus::default() });
-        let id = self.draw();
+        let id = self.next_id();
         self.waiting.insert(id, Waiting { request, status });
         (id, seen)
     }
@@ -72,15 +72,15 @@ impl State {
         self.release(id);
     }
 
-    /// Frees a place, if there is one.
+    /// Frees a slot, if there is one.
     pub(super) fn release(&mut self, id: u64) {
         self.pauses.end_trial(id);
-        if let Some(store) = self.places.remove(&id).and_then(|place| place.store) {
+        if let Some(store) = self.slots.remove(&id).and_then(|slot| slot.store) {
             self.claims[store].give_back(id);
         }
     }
 
-    pub(super) fn hold(&mut self, provider: &str, until: Instant, is_quota: bool) {
+    pub(super) fn pause(&mut self, provider: &str, until: Instant, is_quota: bool) {
         tracing::warn!(
             target: "queue", provider, pause = ?until.saturating_duration_since(Instant::now()), is_quota,
             "the provider asks for a pause"
@@ -103,28 +103,28 @@ impl State {
     /// Keeps the write lock of a run and frees its slot, while it waits for its provider's quota.
     pub(super) fn park(&mut self, id: u64) {
         self.pauses.end_trial(id);
-        let Some(place) = self.places.get_mut(&id) else { return };
-        place.is_parked = true;
-        if let Some(store) = place.store.take() {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        slot.is_parked = true;
+        if let Some(store) = slot.store.take() {
             self.claims[store].give_back(id);
         }
     }
 
-    /// Takes a place for a child that no run has asked for, if no run waits and there is room.
+    /// Takes a slot for a child that no run has asked for, if no run waits and there is room.
     pub(super) fn early(
         &mut self,
         request: &Request,
         is_spare: bool,
     ) -> Option<(u64, watch::Receiver<bool>)> {
-        let alike = self.early_places().filter(|(_, early)| early.is_spare == is_spare).count();
+        let alike = self.early_slots().filter(|(_, early)| early.is_spare == is_spare).count();
         let has_room = !self.waiting.values().any(|run| run.request.lane == request.lane)
-            && self.taken_in(request.lane.as_ref()) < request.max_concurrent()
+            && self.count_in(request.lane.as_ref()) < request.max_concurrent()
             && (is_spare || alike < request.early_limit)
             && self.is_eligible(request, None);
         has_room.then(|| {
-            let id = self.draw();
+            let id = self.next_id();
             let (evicted, seen) = watch::channel(false);
-            self.take(id, request, Some(Early { evicted, is_spare }));
+            self.take_slot(id, request, Some(Early { evicted, is_spare }));
             (id, seen)
         })
     }
@@ -138,12 +138,12 @@ impl State {
     /// or its provider has no room now: then nothing has changed.
     pub(super) fn adopt(&mut self, id: u64, request: &Request) -> bool {
         let is_eligible = self.may_adopt(request);
-        let Some(place) = self.places.get_mut(&id) else { return false };
-        let Some(early) = place.early.as_mut().filter(|early| is_eligible && !*early.evicted.borrow()) else {
+        let Some(slot) = self.slots.get_mut(&id) else { return false };
+        let Some(early) = slot.early.as_mut().filter(|early| is_eligible && !*early.evicted.borrow()) else {
             return false;
         };
         early.is_spare = false;
-        place.group.clone_from(&request.group);
+        slot.group.clone_from(&request.group);
         true
     }
 
@@ -155,45 +155,50 @@ impl State {
         if self.writer_before(request).is_some() || waits() {
             return false;
         }
-        if let Some(place) = self.places.get_mut(&id) {
-            place.writes = Some(writes.clone());
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.writes = Some(writes.clone());
         }
         true
     }
 
     /// Turns the early permit into the permit of a run.
-    pub(super) fn keep(&mut self, id: u64) {
-        let Some(place) = self.places.get_mut(&id) else { return };
-        place.early = None;
-        if let Some(store) = place.store {
-            self.claims[store].keep(id);
+    pub(super) fn confirm(&mut self, id: u64) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        slot.early = None;
+        if let Some(store) = slot.store {
+            self.claims[store].confirm(id);
         }
     }
 
     /// Returns the call that a permit counts towards, with its limit.
     pub(super) fn group_of(&self, id: u64) -> Option<(Group, usize)> {
-        self.places.get(&id)?.group.clone()
+        self.slots.get(&id)?.group.clone()
     }
 
     pub(super) fn take_notice(&mut self, id: u64) -> Option<String> {
-        self.places.get_mut(&id)?.notice.take()
+        self.slots.get_mut(&id)?.notice.take()
     }
 
     /// Reads the answers of a store. `result` is the number of runs of all processes that need early slots of this
     /// process.
-    pub(super) fn end_turn(&mut self, store: usize, turn: Turn, result: Result<usize, StoreError>) {
+    pub(super) fn finish_update(
+        &mut self,
+        store: usize,
+        update: TicketUpdate,
+        result: Result<usize, StoreError>,
+    ) {
         let claims = &mut self.claims[store];
         match result {
             Ok(wanted) => {
-                claims.apply(turn);
+                claims.apply(update);
                 let claims = &self.claims[store];
-                for (_, early) in self.early_places().filter(|(id, _)| claims.is(*id, TicketState::Refused)) {
+                for (_, early) in self.early_slots().filter(|(id, _)| claims.is(*id, TicketState::Refused)) {
                     early.evicted.send_replace(true);
                 }
                 self.evict(wanted, |id| claims.has_ticket(id));
             }
             Err(error) => {
-                let notice = claims.fail(turn, &error);
+                let notice = claims.fail(update, &error);
                 tracing::warn!(target: "queue", reason = %error, "the store does not answer");
                 self.notice = notice.or(self.notice.take());
             }
@@ -209,8 +214,8 @@ impl State {
     pub(super) fn settle(&mut self, now: Instant) {
         self.end_pauses(now);
         let mut waiting = take(&mut self.waiting);
-        // Before anything is admitted, so that runs further ahead find the places that are given back: a run cannot use
-        // its place while its provider pauses.
+        // Before anything is admitted, so that runs further ahead find the slots that are given back: a run cannot use
+        // its slot while its provider pauses.
         for (id, run) in &waiting {
             let provider = run.request.provider.as_deref();
             let until = self.pauses.until(provider);
@@ -225,24 +230,24 @@ impl State {
         waiting.retain(|id, run| {
             let lane = &run.request.lane;
             if !full.contains(lane)
-                && !self.places.contains_key(id)
+                && !self.slots.contains_key(id)
                 && self.is_eligible(&run.request, Some(*id))
             {
-                if self.taken_in(lane.as_ref()) >= run.request.max_concurrent() {
+                if self.count_in(lane.as_ref()) >= run.request.max_concurrent() {
                     full.push(lane.clone());
                 } else {
-                    self.take(*id, &run.request, None);
+                    self.take_slot(*id, &run.request, None);
                     self.pauses.start_trial(run.request.provider.as_deref(), *id);
                 }
             }
             !self.admit(*id, run)
         });
         for (index, (id, run)) in waiting.iter().enumerate() {
-            let place = self.places.get(id);
+            let slot = self.slots.get(id);
             let is_unanswered =
-                place.and_then(|place| place.store).is_some_and(|store| !self.claims[store].has_ticket(*id));
-            let blocked_by = self.writer_before(&run.request).filter(|_| place.is_none()).cloned();
-            let reason = self.reason(&run.request, is_unanswered, place.is_some());
+                slot.and_then(|slot| slot.store).is_some_and(|store| !self.claims[store].has_ticket(*id));
+            let blocked_by = self.writer_before(&run.request).filter(|_| slot.is_none()).cloned();
+            let reason = self.reason(&run.request, is_unanswered, slot.is_some());
             run.show(|status| {
                 status.reason = reason;
                 (status.position, status.blocked_by, status.is_unanswered) =
@@ -250,7 +255,7 @@ impl State {
             });
         }
         self.waiting = waiting;
-        self.evict(self.wanted_early_places(), |_| true);
+        self.evict(self.wanted_early_slots(), |_| true);
     }
 
     /// Forgets the pauses that have ended.
@@ -259,8 +264,8 @@ impl State {
     }
 
     /// Returns the number of taken slots in a lane.
-    fn taken_in(&self, lane: Option<&String>) -> usize {
-        self.places.values().filter(|place| !place.is_parked && place.lane.as_ref() == lane).count()
+    fn count_in(&self, lane: Option<&String>) -> usize {
+        self.slots.values().filter(|slot| !slot.is_parked && slot.lane.as_ref() == lane).count()
     }
 
     /// Returns true if the child could start if the process had room. `id` is the run's id, or `None` for a child that
@@ -273,12 +278,12 @@ impl State {
 
     /// The run that writes to the tree of this request.
     fn writer_before(&self, request: &Request) -> Option<&Arc<str>> {
-        let writes = self.places.values().filter_map(|place| place.writes.as_ref());
+        let writes = self.slots.values().filter_map(|slot| slot.writes.as_ref());
         writes.filter(|writes| request.writes_with(writes)).map(|writes| &writes.by).next()
     }
 
     /// Returns the reason for the wait of a run.
-    fn reason(&self, request: &Request, is_unanswered: bool, has_place: bool) -> &'static str {
+    fn reason(&self, request: &Request, is_unanswered: bool, has_slot: bool) -> &'static str {
         let provider = request.provider.as_deref();
         if self.pauses.quota(provider).is_some_and(|quota| quota.until.is_none()) {
             "another run tries whether its provider's quota is available again"
@@ -288,7 +293,7 @@ impl State {
             "its provider has asked for a pause"
         } else if is_unanswered {
             "the store has not answered yet whether other processes leave a slot"
-        } else if has_place {
+        } else if has_slot {
             "the processes of this user have as many children as `maxConcurrentPerUser` allows"
         } else if self.writer_before(request).is_some() {
             "another run writes to its tree"
@@ -303,20 +308,20 @@ impl State {
 
     /// Returns true if its call has room for this child and `more` others. A run without a call may always start.
     fn group_has_room(&self, request: &Request, more: usize) -> bool {
-        request.group.as_ref().is_none_or(|(group, most)| {
-            let taken = self
-                .places
+        request.group.as_ref().is_none_or(|(group, limit)| {
+            let used = self
+                .slots
                 .values()
-                .filter(|place| {
-                    !place.is_parked && place.group.as_ref().is_some_and(|(other, _)| other == group)
+                .filter(|slot| {
+                    !slot.is_parked && slot.group.as_ref().is_some_and(|(other, _)| other == group)
                 })
                 .count();
-            taken + more < (*most).max(1)
+            used + more < (*limit).max(1)
         })
     }
 
-    /// Takes a place in this process, and claims one of all processes.
-    fn take(&mut self, id: u64, request: &Request, early: Option<Early>) {
+    /// Takes a slot in this process, and claims one of all processes.
+    fn take_slot(&mut self, id: u64, request: &Request, early: Option<Early>) {
         let when_full = if early.is_some() { WhenFull::Refuse } else { WhenFull::Wait };
         let store = request.per_user.as_ref().and_then(|UserCap { store, cap }| {
             let known = self.claims.iter().position(|claims| claims.store.is(store));
@@ -329,31 +334,31 @@ impl State {
         let writes = request.writes.clone().filter(|_| early.is_none());
         let lane = request.lane.clone();
         let group = request.group.clone();
-        self.places.insert(id, Place { lane, group, store, early, writes, notice: None, is_parked: false });
+        self.slots.insert(id, Slot { lane, group, store, early, writes, notice: None, is_parked: false });
     }
 
-    /// Admits a run that has its place, unless it still waits for other processes. Returns true if it did.
+    /// Admits a run that has its slot, unless it still waits for other processes. Returns true if it did.
     fn admit(&mut self, id: u64, run: &Waiting) -> bool {
-        let Some(place) = self.places.get_mut(&id) else { return false };
-        if place.store.is_some_and(|store| !self.claims[store].is(id, TicketState::Started)) {
+        let Some(slot) = self.slots.get_mut(&id) else { return false };
+        if slot.store.is_some_and(|store| !self.claims[store].is(id, TicketState::Started)) {
             return false;
         }
-        place.notice = run.request.per_user.as_ref().and_then(|_| self.notice.take());
+        slot.notice = run.request.per_user.as_ref().and_then(|_| self.notice.take());
         run.show(|status| *status = WaitStatus::default());
         true
     }
 
-    fn early_places(&self) -> impl DoubleEndedIterator<Item = (u64, &Early)> {
-        self.places.iter().filter_map(|(id, place)| Some((*id, place.early.as_ref()?)))
+    fn early_slots(&self) -> impl DoubleEndedIterator<Item = (u64, &Early)> {
+        self.slots.iter().filter_map(|(id, slot)| Some((*id, slot.early.as_ref()?)))
     }
 
     /// Asks early permits to end, until `wanted` of those selected by `counts` are about to end. Spare ones come first,
     /// because no call may ever come for them, then the newest ones, which have cost least.
     fn evict(&self, wanted: usize, counts: impl Fn(u64) -> bool) {
-        let early = self.early_places().rev().filter(|(id, _)| counts(*id)).map(|(_, early)| early);
-        let (going, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
+        let early = self.early_slots().rev().filter(|(id, _)| counts(*id)).map(|(_, early)| early);
+        let (leaving, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
         staying.sort_by_key(|early| !early.is_spare);
-        for early in staying.into_iter().take(wanted.saturating_sub(going.len())) {
+        for early in staying.into_iter().take(wanted.saturating_sub(leaving.len())) {
             tracing::debug!(
                 target: "early", is_spare = early.is_spare,
                 "a run needs the slot of an early child"
@@ -363,30 +368,30 @@ impl State {
     }
 
     /// Returns the number of waiting runs that could start without early permits, at most the number of early permits.
-    fn wanted_early_places(&self) -> usize {
-        let early = self.early_places().count();
+    fn wanted_early_slots(&self) -> usize {
+        let early = self.early_slots().count();
         // Only children on this machine are booted early.
-        let others = self.taken_in(None).saturating_sub(early);
+        let others = self.count_in(None).saturating_sub(early);
         let mut wanted: Vec<&Request> = Vec::new();
         let waiting = self
             .waiting
             .iter()
-            .filter(|(id, run)| run.request.lane.is_none() && !self.places.contains_key(id));
+            .filter(|(id, run)| run.request.lane.is_none() && !self.slots.contains_key(id));
         for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request, None))
         {
             if wanted.len() == early || others + wanted.len() >= request.max_concurrent() {
                 break;
             }
             let siblings = wanted.iter().filter(|other| other.group() == request.group()).count();
-            let is_behind = |writes| wanted.iter().any(|other| other.writes_with(writes));
-            if self.group_has_room(request, siblings) && !request.writes.as_ref().is_some_and(is_behind) {
+            let is_blocked = |writes| wanted.iter().any(|other| other.writes_with(writes));
+            if self.group_has_room(request, siblings) && !request.writes.as_ref().is_some_and(is_blocked) {
                 wanted.push(request);
             }
         }
         wanted.len()
     }
 
-    fn draw(&mut self) -> u64 {
+    fn next_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
     }

@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-use super::stored::{Spent, read};
-use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, place, spent};
+use super::stored::{StoredUsage, read};
+use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, path_row, usage_row};
 use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
 use crate::present::{ANNOUNCEMENT, Mark, RunStatus, now_ms, state_label};
 
 /// The minimum columns of a mark and a name in a narrow terminal.
-const FEWEST_NAME_COLUMNS: u32 = 14;
+const MIN_NAME_COLUMNS: u32 = 14;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,7 +39,7 @@ struct AnnouncedRun {
     run_id: String,
     session_key: String,
     agent: String,
-    usage: Spent,
+    usage: StoredUsage,
     label: Option<String>,
     task: Option<String>,
     status: Option<String>,
@@ -93,15 +93,15 @@ impl AskedQuestion {
     fn head(&self) -> Row {
         let name = name_of(self.label.as_deref(), self.task.as_deref());
         let run = Part {
-            fewest: Some(FEWEST_NAME_COLUMNS),
+            min_columns: Some(MIN_NAME_COLUMNS),
             ..Part::new(vec![Span::new("warning", "?"), Span::new("toolTitle", format!(" {name}")).bold()])
         };
-        let asks = Span::new("warning", "asks the conversation");
-        Row::line([run, Span::new("accent", folded(&self.agent)).into(), asks.into()])
+        let note = Span::new("warning", "asks the conversation");
+        Row::line([run, Span::new("accent", folded(&self.agent)).into(), note.into()])
     }
 
-    fn body(&self, limit: u32, all: bool) -> Drawing {
-        let mut rows = answer(&self.question, limit, all);
+    fn body(&self, limit: u32, is_expanded: bool) -> Drawing {
+        let mut rows = answer(&self.question, limit, is_expanded);
         rows.extend(
             self.options
                 .iter()
@@ -113,12 +113,12 @@ impl AskedQuestion {
 
 impl AnnouncedRun {
     fn head(&self) -> Row {
-        let words =
+        let label =
             state_label(&RunStatus { state: self.state().to_owned(), ..RunStatus::default() }, now_ms());
         let name = name_of(self.label.as_deref(), self.task.as_deref());
-        let mark = words.mark;
+        let mark = label.mark;
         let run = Part {
-            fewest: Some(FEWEST_NAME_COLUMNS),
+            min_columns: Some(MIN_NAME_COLUMNS),
             ..Part::new(vec![
                 Span::new(mark.color(), mark.sign()),
                 Span::new("toolTitle", format!(" {name}")).bold(),
@@ -134,32 +134,32 @@ impl AnnouncedRun {
             run,
             Span::new("accent", folded(&self.agent)).into(),
             Part::from(Span::new("muted", time)).ranked(1),
-            Span::new(mark.color(), folded(words.note.as_deref().unwrap_or_default())).into(),
+            Span::new(mark.color(), folded(label.note.as_deref().unwrap_or_default())).into(),
         ])
     }
 
-    fn body(&self, limit: u32, all: bool) -> Drawing {
+    fn body(&self, limit: u32, is_expanded: bool) -> Drawing {
         let is_success = self.status.as_deref() == Some("success");
-        let standing = RunStatus { state: self.state().to_owned(), ..RunStatus::default() };
-        let is_alarm = state_label(&standing, now_ms()).mark == Mark::Error;
+        let status = RunStatus { state: self.state().to_owned(), ..RunStatus::default() };
+        let is_alarm = state_label(&status, now_ms()).mark == Mark::Error;
         let mut rows = Drawing::new();
         if let Some(error) = self.error.as_deref().filter(|error| !error.is_empty() && !is_success) {
             let color = if is_alarm { "error" } else { "warning" };
             rows.push(Row::text(color, error).limited(ANSWER_LINES, Vec::new()));
         }
-        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        match (said(&self.result), said(&self.partial)) {
-            (Some(result), _) => rows.extend(answer(&result, limit, all)),
+        let non_empty = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        match (non_empty(&self.result), non_empty(&self.partial)) {
+            (Some(result), _) => rows.extend(answer(&result, limit, is_expanded)),
             (None, _) if is_success => rows.push(Row::line([Span::new("dim", "… no answer")])),
-            (None, Some(partial)) => rows.extend(answer(&partial, PARTIAL_LINES, all)),
+            (None, Some(partial)) => rows.extend(answer(&partial, PARTIAL_LINES, is_expanded)),
             (None, None) => {}
         }
         if self.outcome.as_deref() == Some("interrupted") {
             let resume = format!("`/subagents resume {}` continues it", folded(&self.run_id));
             rows.push(Row::line([Span::new("muted", resume)]));
         }
-        let figures = spent(&self.usage, self.model.as_deref());
-        if !all {
+        let figures = usage_row(&self.usage, self.model.as_deref());
+        if !is_expanded {
             rows.push(figures);
             return rows;
         }
@@ -174,7 +174,10 @@ impl AnnouncedRun {
             rows.push(Row::line([Span::new("dim", log)]));
         } else {
             rows.extend(
-                self.transcript.as_deref().filter(|path| !path.is_empty()).map(|path| place("session", path)),
+                self.transcript
+                    .as_deref()
+                    .filter(|path| !path.is_empty())
+                    .map(|path| path_row("session", path)),
             );
         }
         rows
@@ -209,12 +212,12 @@ mod tests {
         };
         let deleted = RunRecord { cleanup: Cleanup::Delete, ..ended.clone() };
         let due = RunRecord { archive_at_ms: Some(2), ..ended.clone() };
-        let kept = RunRecord { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
-        for (run, is_there) in [(ended, true), (kept, true), (due, false), (deleted, false)] {
+        let retained = RunRecord { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
+        for (run, has_path) in [(ended, true), (retained, true), (due, false), (deleted, false)] {
             let details = announcement_details(&["d".to_owned()], &[run]).to_string();
             let drawn = format!("{:?}", announcement_drawing(&details, true).expect("the details are valid"));
-            assert_eq!(drawn.contains("session.jsonl"), is_there, "{drawn}");
-            assert_eq!(drawn.contains("/subagents log 1a2b3c4d"), !is_there, "{drawn}");
+            assert_eq!(drawn.contains("session.jsonl"), has_path, "{drawn}");
+            assert_eq!(drawn.contains("/subagents log 1a2b3c4d"), !has_path, "{drawn}");
         }
     }
 }

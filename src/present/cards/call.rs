@@ -10,17 +10,17 @@ use super::{foreign, title};
 use crate::event::Usage;
 use crate::present::Mark;
 use crate::present::counts::counts;
-use crate::present::drawing::{Drawing, Fit, INDENT, Part, Row, Span, expand_hint, indented, remark};
+use crate::present::drawing::{Drawing, Fit, INDENT, Part, Row, Span, expand_hint, indented, more_note};
 use crate::run::{ErrorCode, Mode};
 use crate::text::figures::counted;
 
 /// Rows that pi needs below a card: its borders, the working line, the editor, the footer.
 const PI_ROWS: u32 = 12;
 /// The rows of an expanded card in a terminal of unknown height, and the most in a higher one.
-const MOST_ROWS: u32 = 43;
-const FEWEST_ROWS: u32 = 10;
+const MAX_ROWS: u32 = 43;
+const MIN_ROWS: u32 = 10;
 /// Of one run at work, collapsed.
-const RECENT: Room = Room { calls: 3, text: 2, with_words: false };
+const RECENT: Room = Room { calls: 3, text: 2, shows_texts: false };
 /// Lines that sum up several tasks under way, where a narrow terminal breaks them.
 const SUMMARY_ROWS: u32 = 3;
 
@@ -28,7 +28,7 @@ const SUMMARY_ROWS: u32 = 3;
 struct Card<'a> {
     call: &'a Call,
     list: TaskList<'a>,
-    all: bool,
+    is_expanded: bool,
     rows: Option<u32>,
     elapsed_ms: Option<f64>,
 }
@@ -68,7 +68,7 @@ impl<'a> Card<'a> {
         };
         let list = TaskList::new(call.mode, views);
         let elapsed_ms = call.elapsed_ms(now);
-        Self { call, list, all: extent.is_expanded, rows: extent.rows, elapsed_ms }
+        Self { call, list, is_expanded: extent.is_expanded, rows: extent.rows, elapsed_ms }
     }
 
     fn head(&self) -> Drawing {
@@ -85,7 +85,7 @@ impl<'a> Card<'a> {
             rows.extend(asked.and_then(|asked| self.task_row(&asked.task)).map(|row| row.indented(INDENT)));
             return rows;
         }
-        // While the call runs, the clock is in the last line, because this one may be out of sight (see `most_rows`).
+        // While the call runs, the clock is in the last line, because this one may be out of sight (see `max_rows`).
         let clock = if self.has_ended() { self.clock() } else { Span::default() };
         let progress = Span::new("muted", self.progress());
         let title = title(self.mark(), "subagent", call.mode.as_str());
@@ -101,8 +101,11 @@ impl<'a> Card<'a> {
         let text = Failure { code: None, message: &call.text };
         let Some(view) = list.views.first() else {
             let failure = self.error().unwrap_or(text);
-            let rows =
-                if self.has_ended() { failure_rows(failure, None, "", self.all) } else { Drawing::new() };
+            let rows = if self.has_ended() {
+                failure_rows(failure, None, "", self.is_expanded)
+            } else {
+                Drawing::new()
+            };
             return indented(rows, INDENT);
         };
         if !self.has_ended() && !self.is_live() {
@@ -111,10 +114,10 @@ impl<'a> Card<'a> {
         if call.mode == Mode::Single {
             return indented(if view.result.is_some() { self.ended(view) } else { self.live(view) }, INDENT);
         }
-        let mut rows = match (self.all, self.is_live()) {
+        let mut rows = match (self.is_expanded, self.is_live()) {
             (false, _) => list.rows(),
             (true, true) => {
-                let room = (self.most_rows() - 1 - SUMMARY_ROWS) as usize;
+                let room = (self.max_rows() - 1 - SUMMARY_ROWS) as usize;
                 list.live_blocks(room - self.undo_note().len())
             }
             (true, false) => list.final_blocks(),
@@ -138,8 +141,8 @@ impl<'a> Card<'a> {
     /// One run under way.
     fn live(&self, view: &TaskView) -> Drawing {
         let calls = self.share(0.5) as usize;
-        let expanded = Room { calls, text: self.share(0.2), with_words: true };
-        let mut rows = work::work(view.items, view.text, if self.all { expanded } else { RECENT });
+        let expanded = Room { calls, text: self.share(0.2), shows_texts: true };
+        let mut rows = work::work(view.items, view.text, if self.is_expanded { expanded } else { RECENT });
         let mut parts = if self.is_high() { vec![self.clock()] } else { Vec::new() };
         parts.extend(view.usage.iter().flat_map(|usage| figures(usage, view.context, view.model)));
         parts.push(view.silence(false));
@@ -155,9 +158,9 @@ impl<'a> Card<'a> {
             self.call.has_failed || self.error().is_some_and(|error| error.code != Some(TRUNCATED));
         let text = self.call.text.as_str();
         let output = result.output.as_deref().unwrap_or(if has_failed { "" } else { text });
-        let told = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
-        let why = self.error().or(has_failed.then_some(told));
-        work::ended(result, output, has_failed, why, self.all)
+        let failure = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
+        let reason = self.error().or(has_failed.then_some(failure));
+        work::ended(result, output, has_failed, reason, self.is_expanded)
     }
 
     /// Returns the results and totals of several tasks.
@@ -167,13 +170,14 @@ impl<'a> Card<'a> {
         if !self.is_live() {
             let is_whole = views.iter().all(TaskView::is_completed);
             // The answer of a chain is the answer of its last step. Each parallel task has its own.
-            let answer = views.last().filter(|_| self.call.mode == Mode::Chain && is_whole && !self.all);
+            let answer =
+                views.last().filter(|_| self.call.mode == Mode::Chain && is_whole && !self.is_expanded);
             if let Some(last) = answer.filter(|last| !last.text.is_empty()) {
                 rows.extend(work::answer(last.text, ANSWER_LINES, false));
             }
             let cut = self.error().filter(|error| error.code == Some(TRUNCATED));
             rows.extend(cut.map(|error| Row::text("warning", error.message)));
-            if !self.all {
+            if !self.is_expanded {
                 rows.extend(files(views.iter().filter_map(|view| view.result), false));
                 rows.extend(views.iter().filter_map(|view| work::next_step(view.result?)));
             }
@@ -192,11 +196,11 @@ impl<'a> Card<'a> {
         }
         let usage: Usage = sum(views.iter().filter_map(|view| view.usage.as_ref()));
         spans.extend(figures(&usage, None, common_model(views)));
-        if self.has_ended() && !self.all {
+        if self.has_ended() && !self.is_expanded {
             spans.push(expand_hint());
         }
         let parts = spans.into_iter().map(|span| vec![span]).collect();
-        Fit::Parts { parts, most: (!self.has_ended()).then_some(SUMMARY_ROWS) }.into()
+        Fit::Parts { parts, max_rows: (!self.has_ended()).then_some(SUMMARY_ROWS) }.into()
     }
 
     fn mark(&self) -> Mark {
@@ -258,11 +262,11 @@ impl<'a> Card<'a> {
     }
 
     fn task_row(&self, task: &str) -> Option<Row> {
-        let row = work::task(task, self.all)?;
-        if !self.all || self.has_ended() {
+        let row = work::task(task, self.is_expanded)?;
+        if !self.is_expanded || self.has_ended() {
             return Some(row);
         }
-        Some(row.limited(self.share(0.3), remark("{rest} more lines of the task")))
+        Some(row.limited(self.share(0.3), more_note("{rest} more lines of the task")))
     }
 
     /// Returns the duration of the call.
@@ -273,19 +277,19 @@ impl<'a> Card<'a> {
 
     /// Returns the maximum number of lines of an expanded card while its run continues. To redraw a line that is out of
     /// sight, pi before 1.x clears the screen and the scrollback. The omitted lines are shown once the run has ended.
-    fn most_rows(&self) -> u32 {
-        self.rows.map_or(MOST_ROWS, |rows| rows.saturating_sub(PI_ROWS)).clamp(FEWEST_ROWS, MOST_ROWS)
+    fn max_rows(&self) -> u32 {
+        self.rows.map_or(MAX_ROWS, |rows| rows.saturating_sub(PI_ROWS)).clamp(MIN_ROWS, MAX_ROWS)
     }
 
     /// Lines of an expanded card that its task, its calls or its text get.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a few rows")]
     fn share(&self, part: f64) -> u32 {
-        ((f64::from(self.most_rows() - 3) * part) as u32).max(1)
+        ((f64::from(self.max_rows() - 3) * part) as u32).max(1)
     }
 
     /// An expanded card can be higher than the terminal; then its clock would tick out of sight.
     fn is_high(&self) -> bool {
-        self.all && self.is_live()
+        self.is_expanded && self.is_live()
     }
 
     fn has_ended(&self) -> bool {

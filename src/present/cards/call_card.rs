@@ -21,7 +21,7 @@ impl CallCard {
     /// The card of a call of the tool with this name.
     #[must_use]
     pub fn new(tool: &str) -> Self {
-        let waits = Tool::parse(tool).is_none_or(Tool::waits);
+        let waits = Tool::parse(tool).is_none_or(Tool::waits_for_runs);
         Self(if waits {
             Kind::Waiting(Box::new(Call::new(tool)))
         } else {

@@ -3,23 +3,23 @@
 use super::stored::EndedTask;
 use crate::present::drawing::{Drawing, Fit, INDENT, Row, Span, folded};
 use crate::run::{MAX_CHANGES, MAX_FLAGGED};
-use crate::text::quoted_if_odd;
+use crate::text::quoted_if_unusual;
 
 /// Returns the rows of one run or several: changed files, the files to look at first, and why there may be more of those.
-pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, all: bool) -> Drawing {
+pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, is_expanded: bool) -> Drawing {
     let mut changed = Files::new(MAX_CHANGES);
     let mut flagged = Files::new(MAX_FLAGGED);
     let mut gaps = Vec::new();
     for result in results {
         changed.add(result.changes.as_deref().unwrap_or_default());
         flagged.add(result.flagged.as_deref().unwrap_or_default());
-        gaps.extend(result.flagged_gap.as_deref().map(folded).filter(|why| !gaps.contains(why)));
+        gaps.extend(result.flagged_gap.as_deref().map(folded).filter(|reason| !gaps.contains(reason)));
     }
-    let mut rows = changed.rows(Span::new("muted", "changed"), "accent", all);
-    rows.extend(flagged.rows(Span::new("warning", "look at first"), "warning", all));
-    rows.extend(gaps.into_iter().map(|why| {
+    let mut rows = changed.rows(Span::new("muted", "changed"), "accent", is_expanded);
+    rows.extend(flagged.rows(Span::new("warning", "look at first"), "warning", is_expanded));
+    rows.extend(gaps.into_iter().map(|reason| {
         let lead = Span::new("warning", "not all files were checked: ");
-        Row::wrapped(vec![lead, Span::new("muted", why)])
+        Row::wrapped(vec![lead, Span::new("muted", reason)])
     }));
     rows
 }
@@ -27,20 +27,20 @@ pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, all: b
 /// Paths from the results of runs, each once.
 struct Files {
     /// The entries of a result that are paths. The entry after them is ours: the number of the others.
-    most: usize,
+    limit: usize,
     paths: Vec<String>,
     others: usize,
 }
 
 impl Files {
-    fn new(most: usize) -> Self {
-        Self { most, paths: Vec::new(), others: 0 }
+    fn new(limit: usize) -> Self {
+        Self { limit, paths: Vec::new(), others: 0 }
     }
 
     fn add(&mut self, listed: &[String]) {
-        let (paths, more) = listed.split_at(listed.len().min(self.most));
+        let (paths, more) = listed.split_at(listed.len().min(self.limit));
         for path in paths {
-            let path = quoted_if_odd(path).into_owned();
+            let path = quoted_if_unusual(path).into_owned();
             if !self.paths.contains(&path) {
                 self.paths.push(path);
             }
@@ -50,13 +50,13 @@ impl Files {
     }
 
     /// Returns one line with as many paths as fit, or a line for each.
-    fn rows(self, lead: Span, color: &'static str, all: bool) -> Drawing {
+    fn rows(self, lead: Span, color: &'static str, is_expanded: bool) -> Drawing {
         let Self { mut paths, others, .. } = self;
         if paths.is_empty() {
             return Drawing::new();
         }
         let more = (others > 0).then(|| format!("and {others} more"));
-        if !all {
+        if !is_expanded {
             paths.extend(more);
             let lead = Span { text: format!("{} ", lead.text), ..lead };
             return vec![Fit::Paths { lead: vec![lead], paths }.into()];
@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn lines(results: &[EndedTask]) -> Vec<String> {
-        super::super::tests::words(&files(results, false))
+        super::super::tests::texts(&files(results, false))
     }
 
     #[test]

@@ -29,7 +29,7 @@ use super::drawing::{Drawing, INDENT, Part, Span, folded, hint, indented};
 use super::{Mark, Row};
 
 pub use announced::announcement_drawing;
-pub(super) use stored::{Context, Retry, Spent};
+pub(super) use stored::{Context, Retry, StoredUsage};
 
 pub use call_card::CallCard;
 pub use report::{entry_drawing, report_drawing};
@@ -63,14 +63,14 @@ mod tests {
     use crate::present::Fit;
 
     /// The words of a drawing, a line for each row.
-    pub(super) fn words(drawing: &Drawing) -> Vec<String> {
+    pub(super) fn texts(drawing: &Drawing) -> Vec<String> {
         let text = |spans: &[Span]| spans.iter().map(|span| span.text.as_str()).collect::<String>();
         let line = |row: &Row| match &row.fit {
             Fit::Line { lead, cells, parts, .. } => {
                 let cells = cells.iter().map(|cell| cell.span.text.clone());
                 let parts = parts.iter().map(|part| text(&part.spans)).filter(|part| !part.is_empty());
-                let said: Vec<String> = cells.chain(parts).collect();
-                format!("{}{}", text(lead), said.join(" | "))
+                let found: Vec<String> = cells.chain(parts).collect();
+                format!("{}{}", text(lead), found.join(" | "))
             }
             Fit::Parts { parts, .. } => {
                 let parts: Vec<String> =
@@ -91,7 +91,7 @@ mod tests {
         let mut call = Call::new("subagent");
         let at = |now_ms| Extent { now_ms, ..Extent::default() };
         call.ask(r#"{"agent":"explorer","task":"find\nit"}"#);
-        assert_eq!(words(&call.head(&at(0))), ["○ subagent explorer", "find it"]);
+        assert_eq!(texts(&call.head(&at(0))), ["○ subagent explorer", "find it"]);
         call.start(1_000);
         let update = format!(
             r#"{{"mode":"single","results":[],"streaming":{{"state":"running","attempt":1,"usage":{USAGE},
@@ -99,15 +99,15 @@ mod tests {
             "displayItems":[{{"type":"toolCall","name":"ls","args":{{}}}}]}}}}"#
         );
         call.update(&update, "Reading.", 5_000);
-        assert_eq!(words(&call.head(&at(6_000)))[0], "● subagent explorer | 5s");
-        assert_eq!(words(&call.body(&at(6_000))), ["ls .", "Reading.", "2 turns | ↑10 ↓5"]);
+        assert_eq!(texts(&call.head(&at(6_000)))[0], "● subagent explorer | 5s");
+        assert_eq!(texts(&call.body(&at(6_000))), ["ls .", "Reading.", "2 turns | ↑10 ↓5"]);
         let result = format!(
             r#"{{"mode":"single","results":[{{"agent":"explorer","task":"find","outcome":"failed","attempts":1,
             "durationMs":3200,"usage":{USAGE},"error":"no"}}],"error":{{"code":"SUBAGENT_FAILED","message":"no"}}}}"#
         );
         call.finish(&result, "no", true, 7_000);
-        assert_eq!(words(&call.head(&at(9_000)))[0], "✗ subagent explorer | 3.2s | failed");
-        assert_eq!(words(&call.body(&at(9_000))), ["SUBAGENT_FAILED", "no", "1 turn | ↑10 ↓5"]);
+        assert_eq!(texts(&call.head(&at(9_000)))[0], "✗ subagent explorer | 3.2s | failed");
+        assert_eq!(texts(&call.body(&at(9_000))), ["SUBAGENT_FAILED", "no", "1 turn | ↑10 ↓5"]);
     }
 
     #[test]
@@ -119,13 +119,13 @@ mod tests {
                 "attempts":1,"durationMs":1,"usage":{USAGE}{redacted}}}]}}"#
             );
             call.finish(&result, "found", false, 1);
-            words(&call.body(&Extent { is_expanded, ..Extent::default() }))
+            texts(&call.body(&Extent { is_expanded, ..Extent::default() }))
         };
         let redacted = r#","redacted":[{"rule":"github_token","count":2},{"rule":"assignment","count":1}],
             "diagnostics":["3 values redacted: 2 by `github_token`, 1 by `assignment`","bash was dropped"]"#;
         let lines = body(redacted, true);
-        let said: Vec<&String> = lines.iter().filter(|line| line.contains("redacted")).collect();
-        assert_eq!(said, ["redacted 3 values: 2 by `github_token`, 1 by `assignment`"]);
+        let found: Vec<&String> = lines.iter().filter(|line| line.contains("redacted")).collect();
+        assert_eq!(found, ["redacted 3 values: 2 by `github_token`, 1 by `assignment`"]);
         assert_eq!(lines.last().map(String::as_str), Some("note bash was dropped"));
         for (redacted, is_expanded) in [(redacted, false), (r#","redacted":[]"#, true), ("", true)] {
             assert!(!body(redacted, is_expanded).iter().any(|line| line.contains("redacted")), "{redacted}");
@@ -146,10 +146,10 @@ mod tests {
             let mut call = Call::new("subagent");
             call.finish(&result, "text", !passed, 1);
             for is_expanded in [false, true] {
-                let lines = words(&call.body(&Extent { is_expanded, ..Extent::default() }));
+                let lines = texts(&call.body(&Extent { is_expanded, ..Extent::default() }));
                 let lines = lines.iter().filter(|line| line.starts_with("check "));
-                let said: Vec<String> = lines.map(|line| line.replace(" | ", "")).collect();
-                assert_eq!(said, [expected]);
+                let found: Vec<String> = lines.map(|line| line.replace(" | ", "")).collect();
+                assert_eq!(found, [expected]);
             }
         }
     }
@@ -166,7 +166,7 @@ mod tests {
         call.start(0);
         call.update(&update(r#","text":"So far","displayItems":[]"#), "", 0);
         call.update(&update(""), "", 0);
-        let body = words(&call.body(&Extent::default()));
+        let body = texts(&call.body(&Extent::default()));
         assert!(body[0].contains("So far"), "{body:?}");
     }
 
@@ -174,7 +174,7 @@ mod tests {
     fn foreign_data_is_drawn_as_its_text() {
         let mut call = Call::new("subagent");
         call.finish(r#"{"mode":"single","results":[],"agentScope":"user"}"#, "as it reads", true, 0);
-        assert_eq!(words(&call.body(&Extent::default())), ["as it reads"]);
+        assert_eq!(texts(&call.body(&Extent::default())), ["as it reads"]);
         assert_eq!(announcement_drawing(r#"{"runs":"…"}"#, true), None);
         assert_eq!(entry_drawing(r#"{"title":"t","lines":[{}],"text":""}"#), None);
     }

@@ -76,14 +76,14 @@ fn row(ReportLine { mark, name, text, indent }: &ReportLine, has_marks: bool) ->
     } else if has_marks && *indent == 0 && *mark == Mark::None && !name.is_empty() {
         lead.push(Span::new("muted", " ".repeat(STEP)));
     }
-    let words = Span::new(if mark.sign().is_empty() { mark.color() } else { "toolOutput" }, text);
+    let text = Span::new(if mark.sign().is_empty() { mark.color() } else { "toolOutput" }, text);
     let name = Span::new("accent", folded(name));
-    let (label, spans) = match (name.text.is_empty(), words.text.is_empty()) {
-        (true, _) => (None, vec![words]),
+    let (label, spans) = match (name.text.is_empty(), text.text.is_empty()) {
+        (true, _) => (None, vec![text]),
         (false, true) => (None, vec![name.bold()]),
-        (false, false) => (Some(name), vec![words]),
+        (false, false) => (Some(name), vec![text]),
     };
-    Fit::Text { lead, label, spans, most: None, more: Vec::new() }.into()
+    Fit::Text { lead, label, spans, max_rows: None, more: Vec::new() }.into()
 }
 
 #[cfg(test)]

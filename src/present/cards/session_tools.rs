@@ -157,8 +157,8 @@ fn spawn(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
         return (head, warnings.collect());
     }
     let task = [Row::text("muted", card.argument("task"))];
-    let place = (!key.is_empty()).then(|| Row::line([Span::new("dim", folded(key))]));
-    (head, task.into_iter().chain(warnings).chain(place).collect())
+    let key_row = (!key.is_empty()).then(|| Row::line([Span::new("dim", folded(key))]));
+    (head, task.into_iter().chain(warnings).chain(key_row).collect())
 }
 
 fn agents(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {

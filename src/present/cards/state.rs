@@ -152,11 +152,13 @@ fn completed(mut task: LiveTask, before: Option<LiveTask>) -> LiveTask {
 
 /// Returns true for the placeholder of an empty text: `(running...)`, `(queued at position 3...)`, `(1 of 3 tasks have ended...)`.
 fn is_placeholder(text: &str) -> bool {
-    let Some(words) = text.strip_prefix('(').and_then(|text| text.strip_suffix("...)")) else { return false };
+    let Some(activity) = text.strip_prefix('(').and_then(|text| text.strip_suffix("...)")) else {
+        return false;
+    };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    words == "running"
-        || words.strip_prefix("queued at position ").is_some_and(is_number)
-        || words
+    activity == "running"
+        || activity.strip_prefix("queued at position ").is_some_and(is_number)
+        || activity
             .strip_suffix(" tasks have ended")
             .and_then(|counts| counts.split_once(" of "))
             .is_some_and(|(some, all)| is_number(some) && is_number(all))

@@ -25,12 +25,12 @@ struct Stamp {
 /// The value that was kept as `kind`, if it is one.
 pub(super) fn read<T: DeserializeOwned>(json: &str, kind: &str) -> Option<T> {
     let stamp: Stamp = serde_json::from_str(json).ok()?;
-    let is_ours = match (stamp.kind, stamp.version) {
+    let is_known = match (stamp.kind, stamp.version) {
         (None, None) => true,
         (Some(of), Some(version)) => of == kind && (version - VERSION).abs() < f64::EPSILON,
         _ => false,
     };
-    is_ours.then(|| serde_json::from_str(json).ok()).flatten()
+    is_known.then(|| serde_json::from_str(json).ok()).flatten()
 }
 
 /// The details of a call that runs agents.
@@ -80,7 +80,7 @@ pub(super) struct LiveTask {
     pub rate_limited_for_ms: Option<f64>,
     pub blocked_by: Option<String>,
     pub undo_note: Option<String>,
-    pub usage: Spent,
+    pub usage: StoredUsage,
     pub context: Option<Context>,
     pub model: Option<String>,
     pub retry: Option<Retry>,
@@ -96,7 +96,7 @@ pub(super) struct EndedTask {
     pub outcome: String,
     pub attempts: f64,
     pub duration_ms: f64,
-    pub usage: Spent,
+    pub usage: StoredUsage,
     pub context: Option<Context>,
     pub error: Option<String>,
     pub session_file: Option<String>,
@@ -140,9 +140,9 @@ pub(super) struct RedactedByRule {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "StoredItem")]
 pub(super) enum Item {
-    Said(String),
+    Text(String),
     /// A call on one line.
-    Called(String),
+    Call(String),
 }
 
 text_enum! {
@@ -166,9 +166,9 @@ impl TryFrom<StoredItem> for Item {
 
     fn try_from(StoredItem { kind, text, name, args }: StoredItem) -> Result<Self, Self::Error> {
         match (kind, text, name, args) {
-            (ItemKind::Text, Some(text), ..) => Ok(Self::Said(text)),
+            (ItemKind::Text, Some(text), ..) => Ok(Self::Text(text)),
             (ItemKind::ToolCall, _, Some(name), Some(args)) => {
-                Ok(Self::Called(short_form(&name, &Value::Object(args))))
+                Ok(Self::Call(short_form(&name, &Value::Object(args))))
             }
             _ => Err("an item lacks a field of its type"),
         }
@@ -178,7 +178,7 @@ impl TryFrom<StoredItem> for Item {
 /// The usage, as JavaScript has it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::present) struct Spent {
+pub(in crate::present) struct StoredUsage {
     input: f64,
     output: f64,
     cache_read: f64,
@@ -200,7 +200,7 @@ impl Context {
     }
 }
 
-impl Spent {
+impl StoredUsage {
     /// The same with the number of turns that progress has.
     pub(super) fn with_turns(&self, turns: f64) -> Usage {
         Self { turns, ..self.clone() }.usage()
@@ -272,7 +272,7 @@ mod tests {
     fn details_are_read_with_and_without_a_version_stamp() {
         let read = details(|_| {}).expect("the details are valid");
         let items = read.results[0].display_items.as_deref();
-        assert_eq!(items, Some([Item::Called("ls .".to_owned())].as_slice()));
+        assert_eq!(items, Some([Item::Call("ls .".to_owned())].as_slice()));
         let unstamped = details(|value| {
             let fields = value.as_object_mut().expect("the value is an object");
             fields.remove("kind");

@@ -2,11 +2,11 @@
 
 use super::stored::Item;
 use super::tasks::{TaskView, common_model};
-use super::work::{self, Failure, Room, call_spans, news};
+use super::work::{self, Failure, Room, call_spans, new_text};
 use crate::present::counts::{counts, has_ended, is_active};
 use crate::present::drawing::{
     Cell, Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, first_line, folded, gist, indented,
-    remark,
+    more_note,
 };
 use crate::present::usage_text;
 use crate::run::Mode;
@@ -20,7 +20,7 @@ const TIME_COLUMNS: u32 = 8;
 const TIME_FROM: u32 = 34;
 /// A narrower terminal shows the task only where there is nothing else to show, or where it tells tasks of one agent apart.
 const TASK_FROM: u32 = 90;
-const APART_FROM: u32 = 44;
+const TASK_FROM_IF_REPEATED: u32 = 44;
 const TASK_SHARE: u32 = 4;
 const TASK_COLUMNS: u32 = 32;
 /// The number of columns that the current activity gets before the figures of the run get any.
@@ -33,7 +33,7 @@ const ERROR_LINES: u32 = 2;
 const TASK_ROWS: usize = 10;
 const BLOCK_INDENT: u32 = 4;
 /// With less room than this, an active task has only its row.
-const FEWEST_BLOCK_ROWS: usize = 2;
+const MIN_BLOCK_ROWS: usize = 2;
 /// The number of characters of a text that are read for one line.
 const LINE_CHARS: usize = 400;
 
@@ -62,16 +62,16 @@ impl<'a> TaskList<'a> {
     /// Returns the rows of running tasks in `room` lines, and below the active ones their work.
     pub(super) fn live_blocks(&self, room: usize) -> Drawing {
         // If not all have a row, one line says so.
-        let most = if self.views.len() > TASK_ROWS { room.saturating_sub(1) } else { room };
-        let shown = self.chosen(TASK_ROWS.min(most));
+        let max = if self.views.len() > TASK_ROWS { room.saturating_sub(1) } else { room };
+        let shown = self.chosen(TASK_ROWS.min(max));
         let hidden = self.hidden(&shown);
         let at_work = shown.iter().filter(|&&index| is_active(self.views[index].state)).count();
-        let left = room.saturating_sub(shown.len() + usize::from(hidden.is_some()));
-        let share = left / at_work.max(1);
+        let remaining = room.saturating_sub(shown.len() + usize::from(hidden.is_some()));
+        let share = remaining / at_work.max(1);
         let mut rows = Drawing::new();
         for &index in &shown {
             let view = &self.views[index];
-            let has_block = is_active(view.state) && share >= FEWEST_BLOCK_ROWS;
+            let has_block = is_active(view.state) && share >= MIN_BLOCK_ROWS;
             rows.push(self.row(index, has_block));
             if has_block {
                 rows.extend(indented(live_block(view, share), BLOCK_INDENT));
@@ -109,13 +109,13 @@ impl<'a> TaskList<'a> {
         }
         lead.push(Span::new(view.mark().color(), format!("{} ", view.mark().sign())));
         let is_repeated = self.views.iter().filter(|other| other.agent == view.agent).count() > 1;
-        let task_from = if is_repeated { APART_FROM } else { TASK_FROM };
+        let task_from = if is_repeated { TASK_FROM_IF_REPEATED } else { TASK_FROM };
         let agent = folded(beginning(view.agent, LINE_CHARS));
         let agent = if agent.is_empty() { "…".to_owned() } else { agent };
         let mut cells = vec![
             Cell {
                 span: Span::new("accent", agent),
-                most: AGENT_COLUMNS,
+                max_columns: AGENT_COLUMNS,
                 share: Some(AGENT_SHARE),
                 // A name that is still arriving must not move the cells below.
                 is_growing: index > 0 && index + 1 == self.views.len() && self.views[0].state == "planned",
@@ -123,7 +123,7 @@ impl<'a> TaskList<'a> {
             },
             Cell {
                 span: Span::new("muted", view.time()),
-                most: TIME_COLUMNS,
+                max_columns: TIME_COLUMNS,
                 from: Some(TIME_FROM),
                 is_right: true,
                 ..Cell::default()
@@ -132,7 +132,7 @@ impl<'a> TaskList<'a> {
         if !has_work_below {
             cells.push(Cell {
                 span: Span::new("muted", &self.names[index]),
-                most: TASK_COLUMNS,
+                max_columns: TASK_COLUMNS,
                 share: Some(TASK_SHARE),
                 from: Some(task_from),
                 ..Cell::default()
@@ -155,10 +155,10 @@ impl<'a> TaskList<'a> {
             let activity = activity(view);
             let is_task = activity.is_empty() && !view.is_completed();
             let spans = if is_task { vec![Span::new("muted", name)] } else { activity };
-            let is_trouble = view.result.is_some() && view.state != "aborted" && rank(view) == 1;
+            let has_failed = view.result.is_some() && view.state != "aborted" && rank(view) == 1;
             parts.push(wide(Part {
-                fewest: Some(if view.error.is_some() { ALL_COLUMNS } else { ACTIVITY_COLUMNS }),
-                below: (is_trouble && view.error.is_some()).then_some(ERROR_LINES),
+                min_columns: Some(if view.error.is_some() { ALL_COLUMNS } else { ACTIVITY_COLUMNS }),
+                below: (has_failed && view.error.is_some()).then_some(ERROR_LINES),
                 // The task has a column of its own from there on.
                 until: is_task.then_some(task_from),
                 ..Part::new(spans)
@@ -169,10 +169,10 @@ impl<'a> TaskList<'a> {
         if has_work_below && view.result.is_some() {
             return parts;
         }
-        let words = view.usage.as_ref().map(usage_text).unwrap_or_default();
+        let usage = view.usage.as_ref().map(usage_text).unwrap_or_default();
         let model = view.model.filter(|_| !self.has_one_model).map(folded);
         // The least telling goes first.
-        for (rank, text) in [(3, words.turns), (4, words.tokens), (2, words.cost), (5, model)] {
+        for (rank, text) in [(3, usage.turns), (4, usage.tokens), (2, usage.cost), (5, model)] {
             parts.extend(text.map(|text| wide(Part::from(Span::new("dim", text)).ranked(rank))));
         }
         parts
@@ -200,7 +200,7 @@ impl<'a> TaskList<'a> {
             .map(|index| self.views[index].state)
             .collect();
         let counted: Vec<String> = counts(&states, "more ").into_iter().map(|span| span.text).collect();
-        (!states.is_empty()).then(|| Row::spans(remark(counted.join(", "))).indented(INDENT))
+        (!states.is_empty()).then(|| Row::spans(more_note(counted.join(", "))).indented(INDENT))
     }
 }
 
@@ -215,11 +215,11 @@ fn names(views: &[TaskView]) -> Vec<String> {
         return first;
     }
     let tasks: Vec<String> = views.iter().map(|view| folded(beginning(view.task, PREVIEW_CHARS))).collect();
-    let words: Vec<Vec<&str>> = tasks.iter().map(|task| task.split(' ').collect()).collect();
-    let Some(some) = words.first() else { return first };
-    let differ = (0..some.len()).find(|&at| words.iter().any(|others| others.get(at) != some.get(at)));
+    let split: Vec<Vec<&str>> = tasks.iter().map(|task| task.split(' ').collect()).collect();
+    let Some(some) = split.first() else { return first };
+    let differ = (0..some.len()).find(|&at| split.iter().any(|others| others.get(at) != some.get(at)));
     match differ {
-        Some(differ @ 2..) => words
+        Some(differ @ 2..) => split
             .iter()
             .map(|others| format!("… {}", others.get(differ..).unwrap_or_default().join(" ")))
             .collect(),
@@ -241,16 +241,16 @@ fn activity(view: &TaskView) -> Vec<Span> {
     if let Some(error) = view.error {
         return vec![Span::new("muted", folded(beginning(error, LINE_CHARS)))];
     }
-    let said = gist(if view.is_completed() { view.text } else { news(view.items, view.text) });
-    if !said.is_empty() {
-        return vec![Span::new("toolOutput", said)];
+    let latest = gist(if view.is_completed() { view.text } else { new_text(view.items, view.text) });
+    if !latest.is_empty() {
+        return vec![Span::new("toolOutput", latest)];
     }
     if view.is_completed() {
         return Vec::new();
     }
     let call = view.items.iter().rev().find_map(|item| match item {
-        Item::Called(call) => Some(call),
-        Item::Said(_) => None,
+        Item::Call(call) => Some(call),
+        Item::Text(_) => None,
     });
     call.map(|call| call_spans(call)).unwrap_or_default()
 }
@@ -262,6 +262,6 @@ fn live_block(view: &TaskView, room: usize) -> Drawing {
     // One line says how many calls came before.
     let calls = room.saturating_sub(rows.len() + text + 1);
     let text = u32::try_from(text).unwrap_or(u32::MAX);
-    rows.extend(work::work(view.items, view.text, Room { calls, text, with_words: false }));
+    rows.extend(work::work(view.items, view.text, Room { calls, text, shows_texts: false }));
     rows
 }

@@ -56,7 +56,7 @@ pub(super) struct TaskView<'a> {
     /// A word of a task's state or outcome, or `planned`.
     pub state: &'a str,
     /// Its mark, and its outcome, or the reason why it waits.
-    pub words: StateLabel,
+    pub label: StateLabel,
     /// Absent when the task has not started.
     pub elapsed_ms: Option<f64>,
     /// The time since the child's last event; 0 if no event is expected.
@@ -77,12 +77,12 @@ pub(super) struct TaskView<'a> {
 impl<'a> TaskView<'a> {
     pub(super) fn planned(plan: &'a PlannedTask, now_ms: i64) -> Self {
         let state = "planned";
-        let standing = RunStatus { state: state.to_owned(), ..RunStatus::default() };
+        let status = RunStatus { state: state.to_owned(), ..RunStatus::default() };
         Self {
             agent: &plan.agent,
             task: &plan.task,
             state,
-            words: state_label(&standing, now_ms),
+            label: state_label(&status, now_ms),
             elapsed_ms: None,
             silent_ms: 0.0,
             is_retried: false,
@@ -101,10 +101,10 @@ impl<'a> TaskView<'a> {
     pub(super) fn live(task: &'a LiveTask, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
         let LiveTask { agent, state, retry, .. } = task;
         let agent = agent.as_deref().unwrap_or_default();
-        let standing = RunStatus {
+        let status = RunStatus {
             state: state.clone(),
-            position: task.position.map(|place| usize::try_from(count(place)).unwrap_or(usize::MAX)),
-            rate_limited_for: task.rate_limited_for_ms.map(|held| duration_of(held - age)),
+            position: task.position.map(|position| usize::try_from(count(position)).unwrap_or(usize::MAX)),
+            rate_limited_for: task.rate_limited_for_ms.map(|wait| duration_of(wait - age)),
             blocked_by: task.blocked_by.clone(),
             attempt: (!has_ended(state)).then_some(small(task.attempt)),
             retry: retry.as_ref().map(Retry::notice),
@@ -116,7 +116,7 @@ impl<'a> TaskView<'a> {
             agent: if agent.is_empty() { plan.map_or("", |plan| &plan.agent) } else { agent },
             task: plan.map_or("", |plan| &plan.task),
             state,
-            words: state_label(&standing, now_ms),
+            label: state_label(&status, now_ms),
             elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
             silent_ms: if counts_silence { task.since_event_ms + age } else { 0.0 },
             is_retried: retry.is_some(),
@@ -132,7 +132,7 @@ impl<'a> TaskView<'a> {
     }
 
     pub(super) fn ended(result: &'a EndedTask, plan: Option<&'a PlannedTask>, now_ms: i64) -> Self {
-        let standing = RunStatus {
+        let status = RunStatus {
             state: result.outcome.clone(),
             attempt: Some(small(result.attempts)),
             stop_reason: result.stop_reason.clone(),
@@ -146,7 +146,7 @@ impl<'a> TaskView<'a> {
             agent: &result.agent,
             task: planned.unwrap_or(&result.task),
             state: &result.outcome,
-            words: state_label(&standing, now_ms),
+            label: state_label(&status, now_ms),
             elapsed_ms: has_run.then_some(result.duration_ms),
             silent_ms: 0.0,
             is_retried: false,
@@ -162,12 +162,12 @@ impl<'a> TaskView<'a> {
     }
 
     pub(super) fn mark(&self) -> Mark {
-        self.words.mark
+        self.label.mark
     }
 
     /// Returns its outcome, or the reason why it waits. Empty for a running or successful task.
     pub(super) fn note(&self) -> &str {
-        self.words.note.as_deref().unwrap_or_default()
+        self.label.note.as_deref().unwrap_or_default()
     }
 
     pub(super) fn is_completed(&self) -> bool {
@@ -182,7 +182,7 @@ impl<'a> TaskView<'a> {
     /// Returns the time since the last sign of life of its child: only if it is long enough to mean trouble, or with
     /// `always`.
     pub(super) fn silence(&self, always: bool) -> Span {
-        let silent = figures::ticking(duration_of(self.silent_ms));
+        let silent = figures::elapsed(duration_of(self.silent_ms));
         if self.silent_ms > SILENCE_ODD_MS {
             return Span::new("warning", format!("silent for {silent}"));
         }
@@ -199,7 +199,7 @@ impl<'a> TaskView<'a> {
 /// Returns a duration as text. While it is ticking, it omits the tenths.
 pub(super) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
     let elapsed = duration_of(elapsed_ms);
-    if is_ticking { figures::ticking(elapsed) } else { figures::duration(elapsed) }
+    if is_ticking { figures::elapsed(elapsed) } else { figures::duration(elapsed) }
 }
 
 fn duration_of(ms: f64) -> Duration {

@@ -1,14 +1,14 @@
 //! The work and the result of a run: its calls and texts, an answer or the reason why there is none, changed files, paths.
 
 use super::files::files;
-use super::stored::{CallFailure, Check, Context, EndedTask, Isolation, Item, Spent, count};
+use super::stored::{CallFailure, Check, Context, EndedTask, Isolation, Item, StoredUsage, count};
 use crate::event::{ContextUse, Usage};
 use crate::present::drawing::{
-    Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, plain, remark, short_path,
+    Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, more_note, plain, short_path,
 };
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
-use crate::text::{figures, quoted_if_odd, quoted_within, redacted_counts};
+use crate::text::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: u32 = 6;
 const ERROR_LINES: u32 = 6;
@@ -27,36 +27,36 @@ impl<'a> From<&'a CallFailure> for Failure<'a> {
     }
 }
 
-/// Returns all details of an ended run. A problem of a successful run is a remark.
+/// Returns all details of an ended run. A problem of a successful run is a note.
 pub(super) fn ended(
     result: &EndedTask,
     output: &str,
     failed: bool,
     failure: Option<Failure>,
-    all: bool,
+    is_expanded: bool,
 ) -> Drawing {
     let items = result.display_items.as_deref().unwrap_or_default();
-    let mut rows = if all { calls(items, usize::MAX, None) } else { Drawing::new() };
+    let mut rows = if is_expanded { calls(items, usize::MAX, None) } else { Drawing::new() };
     if failed {
-        rows.extend(failure_rows(failure.unwrap_or_default(), Some(result), output, all));
+        rows.extend(failure_rows(failure.unwrap_or_default(), Some(result), output, is_expanded));
     } else {
-        rows.extend(answer(output, ANSWER_LINES, all));
+        rows.extend(answer(output, ANSWER_LINES, is_expanded));
         rows.extend(failure.map(|failure| Row::text("warning", failure.message)));
     }
     rows.extend(result.check.as_ref().map(check));
-    rows.extend(files([result], all));
+    rows.extend(files([result], is_expanded));
     rows.extend(next_step(result));
     let context = result.context.as_ref().map(Context::of);
     rows.push(Row::parts(figures(&result.usage.usage(), context, result.model.as_deref())));
-    if all || result.outcome == "interrupted" {
-        rows.extend(whereabouts(result));
+    if is_expanded || result.outcome == "interrupted" {
+        rows.extend(details(result));
     }
     rows
 }
 
 /// An answer as Markdown, or the start of it.
-pub(super) fn answer(text: &str, limit: u32, all: bool) -> Drawing {
-    if all {
+pub(super) fn answer(text: &str, limit: u32, is_expanded: bool) -> Drawing {
+    if is_expanded {
         return vec![Row::blank(), Row::prose(text), Row::blank()];
     }
     // An answer can be 50 KB: no more of it is laid out than may be shown.
@@ -68,7 +68,12 @@ pub(super) fn answer(text: &str, limit: u32, all: bool) -> Drawing {
 }
 
 /// Returns the reason why there is no answer, and the part of the answer that exists.
-pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output: &str, all: bool) -> Drawing {
+pub(super) fn failure_rows(
+    failure: Failure,
+    result: Option<&EndedTask>,
+    output: &str,
+    is_expanded: bool,
+) -> Drawing {
     let items = result.and_then(|result| result.display_items.as_deref()).unwrap_or_default();
     // Someone asked for an abort or set the budget, so these show no code and no alarm.
     let is_wanted = result.is_some_and(|result| matches!(result.outcome.as_str(), "aborted" | "budget"));
@@ -76,15 +81,15 @@ pub(super) fn failure_rows(failure: Failure, result: Option<&EndedTask>, output:
     if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
         rows.push(Row::line([Span::new("error", folded(code)).bold()]));
     }
-    let why = Row::text(if is_wanted { "warning" } else { "error" }, failure.message);
-    rows.push(if all { why } else { why.limited(ERROR_LINES, Vec::new()) });
-    // An expanded card has words that led to calls above, with the calls.
-    let partial = if all { news(items, output) } else { output };
+    let reason = Row::text(if is_wanted { "warning" } else { "error" }, failure.message);
+    rows.push(if is_expanded { reason } else { reason.limited(ERROR_LINES, Vec::new()) });
+    // An expanded card has the texts that led to calls above, with the calls.
+    let partial = if is_expanded { new_text(items, output) } else { output };
     if !partial.is_empty() {
-        rows.extend(answer(partial, PARTIAL_LINES, all));
+        rows.extend(answer(partial, PARTIAL_LINES, is_expanded));
     }
-    let calls = items.iter().filter(|item| matches!(item, Item::Called(_))).count();
-    if calls > 0 && !all {
+    let calls = items.iter().filter(|item| matches!(item, Item::Call(_))).count();
+    if calls > 0 && !is_expanded {
         rows.push(Row::spans(hint(figures::counted(calls, "call"))));
     }
     rows
@@ -101,9 +106,9 @@ fn check(check: &Check) -> Row {
 /// Returns the place of a run's changes, and the command that applies or undoes them.
 pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
     let id = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty())?;
-    let (place, deed) = match &result.isolation {
+    let (location, action) = match &result.isolation {
         Some(Isolation { branch }) => {
-            let branch = quoted_if_odd(branch.as_deref()?);
+            let branch = quoted_if_unusual(branch.as_deref()?);
             (format!("on branch {branch}, not in your files: "), "apply")
         }
         None if result.changes.as_ref().is_some_and(|changes| !changes.is_empty()) => {
@@ -111,15 +116,15 @@ pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
         }
         None => return None,
     };
-    let command = Span::new("accent", format!("/subagents {deed} {id}"));
-    Some(Row::wrapped(vec![Span::new("muted", place), command]))
+    let command = Span::new("accent", format!("/subagents {action} {id}"));
+    Some(Row::wrapped(vec![Span::new("muted", location), command]))
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.
 pub(super) fn figures(usage: &Usage, context: Option<ContextUse>, model: Option<&str>) -> Vec<Span> {
-    let words = usage_text(usage);
-    let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_odd(model).into_owned());
-    let texts = [words.turns, words.tokens, words.cost, context.map(context_text), model];
+    let text = usage_text(usage);
+    let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_unusual(model).into_owned());
+    let texts = [text.turns, text.tokens, text.cost, context.map(context_text), model];
     texts.into_iter().flatten().map(|text| Span::new("dim", text)).collect()
 }
 
@@ -132,12 +137,12 @@ pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
     all
 }
 
-pub(super) fn spent(usage: &Spent, model: Option<&str>) -> Row {
+pub(super) fn usage_row(usage: &StoredUsage, model: Option<&str>) -> Row {
     Row::parts(figures(&usage.usage(), None, model))
 }
 
 /// Returns attempts, files, redactions, and notes.
-fn whereabouts(result: &EndedTask) -> Drawing {
+fn details(result: &EndedTask) -> Drawing {
     let mut rows = Drawing::new();
     if result.attempts > 1.0 {
         let attempts = result.attempts.to_string();
@@ -145,7 +150,7 @@ fn whereabouts(result: &EndedTask) -> Drawing {
     }
     let places = [("session", &result.session_file), ("full answer", &result.full_output_file)];
     for (label, path) in places {
-        rows.extend(path.as_deref().filter(|path| !path.is_empty()).map(|path| place(label, path)));
+        rows.extend(path.as_deref().filter(|path| !path.is_empty()).map(|path| path_row(label, path)));
     }
     let redacted = redacted(result);
     rows.extend(redacted.iter().map(|(values, rules)| {
@@ -176,32 +181,32 @@ fn redacted(result: &EndedTask) -> Option<(String, String)> {
 }
 
 /// Returns the place of a file, on one line.
-pub(super) fn place(label: &str, path: &str) -> Row {
+pub(super) fn path_row(label: &str, path: &str) -> Row {
     let path = Span::path("dim", &short_path(&folded(path)));
     Row::spans(vec![Span::new("muted", format!("{label} ")), path])
 }
 
-/// The last `limit` calls, with the words among them: all that led to these calls, or only those at `words`.
-pub(super) fn calls(items: &[Item], limit: usize, words: Option<usize>) -> Drawing {
+/// The last `limit` calls, with the texts among them: all that led to these calls, or only the text at `text_at`.
+pub(super) fn calls(items: &[Item], limit: usize, text_at: Option<usize>) -> Drawing {
     let places: Vec<usize> = items
         .iter()
         .enumerate()
-        .filter(|(_, item)| matches!(item, Item::Called(_)))
+        .filter(|(_, item)| matches!(item, Item::Call(_)))
         .map(|(at, _)| at)
         .collect();
     let hidden = places.len().saturating_sub(limit);
-    // After the last hidden call: with the words that led to the first one shown.
+    // After the last hidden call: with the text that led to the first one shown.
     let from = if hidden == 0 { 0 } else { places[hidden - 1] + 1 };
     // Text after the last call is the answer, which is shown below on its own.
     let end = places.last().map_or(0, |last| last + 1);
     let mut rows = Drawing::new();
     if hidden > 0 {
-        rows.push(Row::spans(remark(figures::counted(hidden, "earlier call"))));
+        rows.push(Row::spans(more_note(figures::counted(hidden, "earlier call"))));
     }
     rows.extend(items[..end].iter().enumerate().filter_map(|(at, item)| match item {
-        Item::Called(call) => (at >= from).then(|| Row::spans(call_spans(call))),
-        Item::Said(text) => {
-            let is_shown = words.map_or(at >= from, |words| at == words);
+        Item::Call(call) => (at >= from).then(|| Row::spans(call_spans(call))),
+        Item::Text(text) => {
+            let is_shown = text_at.map_or(at >= from, |text_at| at == text_at);
             is_shown.then(|| Row::line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]))
         }
     }));
@@ -213,12 +218,12 @@ pub(super) fn call_spans(call: &str) -> Vec<Span> {
     let call = folded(call);
     let (name, given) = call.split_at(call.find(' ').map_or(0, |end| end + 1));
     let start = given.rfind(' ').map_or(0, |end| end + 1);
-    let (words, path) = given.split_at(start);
+    let (before, path) = given.split_at(start);
     // A shell command is not a path.
     let has_path = path.contains(['/', '\\']) && !call.starts_with('$');
     let mut spans = vec![Span::new("muted", name)];
     if has_path {
-        spans.extend([Span::new("toolOutput", words), Span::path("toolOutput", path)]);
+        spans.extend([Span::new("toolOutput", before), Span::path("toolOutput", path)]);
     } else {
         spans.push(Span::new("toolOutput", given));
     }
@@ -231,37 +236,37 @@ pub(super) struct Room {
     pub calls: usize,
     pub text: u32,
     /// Shows each call with the text before it.
-    pub with_words: bool,
+    pub shows_texts: bool,
 }
 
 /// Returns a run's newest calls, and the end of its text.
 pub(super) fn work(items: &[Item], text: &str, room: Room) -> Drawing {
-    let news = news(items, text);
-    let last = items.iter().rposition(|item| matches!(item, Item::Said(_))).filter(|_| news.is_empty());
-    // No place of an item, so that no words are shown.
-    let words = if room.with_words { None } else { Some(last.unwrap_or(usize::MAX)) };
-    let mut rows = if room.calls == 0 { Drawing::new() } else { calls(items, room.calls, words) };
-    if !news.is_empty() {
-        rows.push(Row::end_of_prose(news, room.text));
+    let new_text = new_text(items, text);
+    let last = items.iter().rposition(|item| matches!(item, Item::Text(_))).filter(|_| new_text.is_empty());
+    // The index of no item, so no text is shown.
+    let text_at = if room.shows_texts { None } else { Some(last.unwrap_or(usize::MAX)) };
+    let mut rows = if room.calls == 0 { Drawing::new() } else { calls(items, room.calls, text_at) };
+    if !new_text.is_empty() {
+        rows.push(Row::end_of_prose(new_text, room.text));
     }
     rows
 }
 
 /// Returns a run's newest text; nothing while it makes the calls that followed its last text.
-pub(super) fn news<'a>(items: &[Item], text: &'a str) -> &'a str {
+pub(super) fn new_text<'a>(items: &[Item], text: &'a str) -> &'a str {
     let text = text.trim();
-    let words = items.iter().rev().find_map(|item| match item {
-        Item::Said(words) => Some(words.trim()),
-        Item::Called(_) => None,
+    let last = items.iter().rev().find_map(|item| match item {
+        Item::Text(text) => Some(text.trim()),
+        Item::Call(_) => None,
     });
-    let is_old = matches!(items.last(), Some(Item::Called(_))) && words == Some(text);
+    let is_old = matches!(items.last(), Some(Item::Call(_))) && last == Some(text);
     if is_old { "" } else { text }
 }
 
 /// A task in full, or the start of its first lines.
-pub(super) fn task(text: &str, all: bool) -> Option<Row> {
+pub(super) fn task(text: &str, is_expanded: bool) -> Option<Row> {
     let is_blank = plain(text).trim().is_empty();
-    let row = if all {
+    let row = if is_expanded {
         Row::text("muted", text)
     } else {
         Row::line([Part::from(Span::new("muted", folded(beginning(text, PREVIEW_CHARS))))])

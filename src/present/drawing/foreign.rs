@@ -63,41 +63,41 @@ pub(crate) fn gist(source: &str) -> String {
         let marks = line.len() - line.trim_start_matches('#').len();
         (1..=6).contains(&marks) && line[marks..].starts_with(char::is_whitespace)
     };
-    let said: Vec<&str> = lines.iter().copied().filter(|line| !heading(line)).collect();
-    let text = if said.is_empty() {
+    let body: Vec<&str> = lines.iter().copied().filter(|line| !heading(line)).collect();
+    let text = if body.is_empty() {
         lines.join(" ").trim_start_matches('#').trim_start().to_owned()
     } else {
-        said.join(" ")
+        body.join(" ")
     };
     folded(&without_pairs(&without_pairs(&text, "**"), "`"))
 }
 
 /// The last line with words.
 fn newest_line(source: &str) -> &str {
-    let has_words = |line: &&str| line.contains(char::is_alphanumeric) && fence(line).is_none();
-    source.lines().rev().find(has_words).unwrap_or(source)
+    let has_text = |line: &&str| line.contains(char::is_alphanumeric) && fence(line).is_none();
+    source.lines().rev().find(has_text).unwrap_or(source)
 }
 
 /// A text without the marks that stand before and after words.
 fn without_pairs(text: &str, mark: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut cleaned = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(mark) {
         let before = &rest[..at];
         let marked = &rest[at + mark.len()..];
-        kept.push_str(before);
+        cleaned.push_str(before);
         match marked.find(mark) {
             Some(length) if length > 0 => {
-                kept.push_str(&marked[..length]);
+                cleaned.push_str(&marked[..length]);
                 rest = &marked[length + mark.len()..];
             }
             _ => {
-                kept.push_str(mark);
+                cleaned.push_str(mark);
                 rest = marked;
             }
         }
     }
-    kept + rest
+    cleaned + rest
 }
 
 /// Writes the user's home as `~`.

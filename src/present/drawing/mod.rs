@@ -76,7 +76,7 @@ pub struct Part {
     pub rank: u32,
     /// The number of columns to which it may be cut before another part is dropped. With almost no columns left, it is
     /// dropped itself.
-    pub fewest: Option<u32>,
+    pub min_columns: Option<u32>,
     /// The maximum number of lines below the row in which it is shown if the row has no room for all of it.
     pub below: Option<u32>,
     /// The minimum width at which it is shown.
@@ -116,7 +116,7 @@ pub struct Cell {
     /// The content.
     pub span: Span,
     /// Columns at most.
-    pub most: u32,
+    pub max_columns: u32,
     /// Its share of the width: at most the width divided by this number.
     pub share: Option<u32>,
     /// The minimum width at which it is shown.
@@ -140,15 +140,15 @@ pub enum Fit {
         cells: Vec<Cell>,
         /// From left to right.
         parts: Vec<Part>,
-        /// Columns at the end of the line, behind the parts.
-        behind: Vec<Cell>,
+        /// Columns at the end of the line, after the parts.
+        trailing: Vec<Cell>,
     },
     /// Parts joined by ` · `, on as many lines as they need.
     Parts {
         /// From left to right.
         parts: Vec<Vec<Span>>,
         /// The maximum number of lines. The rest is omitted.
-        most: Option<u32>,
+        max_rows: Option<u32>,
     },
     /// Wrapped text.
     Text {
@@ -159,7 +159,7 @@ pub enum Fit {
         /// The text itself.
         spans: Vec<Span>,
         /// Lines at most.
-        most: Option<u32>,
+        max_rows: Option<u32>,
         /// Says in a line of its own how many lines are left out, as `{rest}`. Without it an ellipsis says that some are.
         more: Vec<Span>,
     },
@@ -201,7 +201,7 @@ impl Row {
     }
 
     pub(crate) fn columns(lead: Vec<Span>, cells: Vec<Cell>, parts: Vec<Part>) -> Self {
-        Fit::Line { lead, cells, parts, behind: Vec::new() }.into()
+        Fit::Line { lead, cells, parts, trailing: Vec::new() }.into()
     }
 
     /// A line of spans that are not separated, cut where the terminal ends.
@@ -216,7 +216,7 @@ impl Row {
 
     /// Figures and the like.
     pub(crate) fn parts(spans: impl IntoIterator<Item = Span>) -> Self {
-        Fit::Parts { parts: spans.into_iter().map(|span| vec![span]).collect(), most: None }.into()
+        Fit::Parts { parts: spans.into_iter().map(|span| vec![span]).collect(), max_rows: None }.into()
     }
 
     /// A text in one colour.
@@ -225,7 +225,7 @@ impl Row {
     }
 
     pub(crate) fn wrapped(spans: Vec<Span>) -> Self {
-        Fit::Text { lead: Vec::new(), label: None, spans, most: None, more: Vec::new() }.into()
+        Fit::Text { lead: Vec::new(), label: None, spans, max_rows: None, more: Vec::new() }.into()
     }
 
     /// Markdown in full.
@@ -234,11 +234,12 @@ impl Row {
         Fit::Prose { text, first: None, last: None, more: Vec::new(), is_open: false }.into()
     }
 
-    /// Limits it to at most `limit` lines from its beginning. `remark` replaces the other lines if there are several.
-    pub(crate) fn limited(mut self, limit: u32, remark: Vec<Span>) -> Self {
-        if let Fit::Text { most: limited, more, .. } | Fit::Prose { first: limited, more, .. } = &mut self.fit
+    /// Limits it to at most `limit` lines from its beginning. `note` replaces the other lines if there are several.
+    pub(crate) fn limited(mut self, limit: u32, note: Vec<Span>) -> Self {
+        if let Fit::Text { max_rows: limited, more, .. } | Fit::Prose { first: limited, more, .. } =
+            &mut self.fit
         {
-            (*limited, *more) = (Some(limit), remark);
+            (*limited, *more) = (Some(limit), note);
         }
         self
     }
@@ -266,14 +267,14 @@ pub(crate) fn indented(rows: Drawing, columns: u32) -> Drawing {
     rows.into_iter().map(|row| row.indented(columns)).collect()
 }
 
-/// A remark of ours among what others say.
-pub(crate) fn remark(text: impl AsRef<str>) -> Vec<Span> {
+/// Returns a note on omitted content.
+pub(crate) fn more_note(text: impl AsRef<str>) -> Vec<Span> {
     vec![Span::new("dim", format!("… {}", text.as_ref()))]
 }
 
-/// Returns a remark on content that only the expanded card shows.
+/// Returns a note on content that only the expanded card shows.
 pub(crate) fn hint(text: impl AsRef<str>) -> Vec<Span> {
-    let mut spans = remark(text);
+    let mut spans = more_note(text);
     spans.push(Span { action: Some(EXPAND), ..Span::new("dim", ", {key} to expand") });
     spans
 }

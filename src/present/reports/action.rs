@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
-use crate::present::run_label::{name, standing};
+use crate::present::run_label::{name, state_and_time};
 use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
-use crate::text::{figures, one_line, quoted_if_odd, quoted_path};
+use crate::text::{figures, one_line, quoted_if_unusual, quoted_path};
 use crate::workspace::Undone;
 
 /// The sentence for the model when its call no longer waits for a run.
@@ -14,7 +14,7 @@ pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message whe
                                          again, wait or poll for it; continue, or end your turn.";
 
 /// Longest reason.
-pub(super) const MAX_WHY: usize = 400;
+pub(super) const MAX_REASON: usize = 400;
 /// Most files that are named.
 const MAX_PATHS: usize = 20;
 /// Most runs that are named in a sentence.
@@ -54,7 +54,7 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
 /// Reports the restored files of an undo.
 #[must_use]
 pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
-    let Undone { restored, changed_since, failed, kept } = undone;
+    let Undone { restored, changed_since, failed, kept_versions: kept } = undone;
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
     if !restored.is_empty() {
@@ -77,8 +77,8 @@ pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
         );
         ReportLine::new(Mark::Warning, "", text)
     }));
-    report.lines.extend(failed.iter().take(MAX_PATHS).map(|(path, why)| {
-        let text = format!("{} could not be reverted: {}", shown(path), one_line(why, MAX_WHY));
+    report.lines.extend(failed.iter().take(MAX_PATHS).map(|(path, reason)| {
+        let text = format!("{} could not be reverted: {}", shown(path), one_line(reason, MAX_REASON));
         ReportLine::new(Mark::Error, "", text)
     }));
     if failed.len() > MAX_PATHS {
@@ -121,23 +121,25 @@ pub fn started_report(
         Report::sentence(Mark::Ok, text)
     };
     report.lines.extend(
-        warnings.iter().map(|warning| ReportLine::new(Mark::Warning, "", one_line(warning, MAX_WHY))),
+        warnings.iter().map(|warning| ReportLine::new(Mark::Warning, "", one_line(warning, MAX_REASON))),
     );
     report
 }
 
 /// Reports the runs that were moved to the background, and the reasons why other calls keep waiting.
 #[must_use]
-pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
+pub fn moved_to_background_report(runs: &[RunRecord], refused: &[String]) -> Report {
     let mut report = Report { is_error: runs.is_empty() && !refused.is_empty(), ..Report::new(TITLE) };
     let continuing = runs.iter().map(|run| {
-        let notes = run.notes.iter().map(|note| ReportLine::new(Mark::Warning, "", one_line(note, MAX_WHY)));
+        let notes =
+            run.notes.iter().map(|note| ReportLine::new(Mark::Warning, "", one_line(note, MAX_REASON)));
         let mut report = action_report(run, ActionOutcome::HandedOver);
         report.lines.extend(notes);
         report
     });
-    let waiting =
-        refused.iter().map(|why| Report::error(format!("a call keeps waiting: {}", one_line(why, MAX_WHY))));
+    let waiting = refused
+        .iter()
+        .map(|reason| Report::error(format!("a call keeps waiting: {}", one_line(reason, MAX_REASON))));
     report.lines = continuing.chain(waiting).flat_map(|report| report.lines).collect();
     if report.lines.is_empty() {
         return Report::sentence(Mark::Info, "no call waits for a sub-agent in this session");
@@ -146,13 +148,13 @@ pub fn handed_over_report(runs: &[RunRecord], refused: &[String]) -> Report {
 }
 
 /// Returns the model's text about runs that its call no longer waits for.
-pub(crate) fn handed_over_text(runs: &[SingleResult]) -> String {
+pub(crate) fn moved_to_background_text(runs: &[SingleResult]) -> String {
     let names: Vec<String> = runs
         .iter()
         .filter(|run| run.outcome == RunOutcome::Background)
         .map(|run| {
             let id = run.run_id.as_deref().unwrap_or_default();
-            format!("{} (run {id})", quoted_if_odd(&run.agent))
+            format!("{} (run {id})", quoted_if_unusual(&run.agent))
         })
         .collect();
     format!(
@@ -178,9 +180,9 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
 /// With `is_saved` the session can be opened again: pi saves it with its first answer.
 pub(crate) fn exit_message(ended: &[RunRecord], continuing: &[RunRecord], is_saved: bool) -> Option<String> {
     let ended_text = ended.first().map(|first| {
-        let place = if is_saved { "Open the session again, and" } else { "In any session" };
+        let location = if is_saved { "Open the session again, and" } else { "In any session" };
         format!(
-            "{} ended with pi: {}. {place} `/subagents resume {}` continues where it stopped",
+            "{} ended with pi: {}. {location} `/subagents resume {}` continues where it stopped",
             figures::counted(ended.len(), "background run"),
             named(ended),
             first.run_id,
@@ -217,7 +219,7 @@ fn named(runs: &[RunRecord]) -> String {
 /// Reports that there is nothing to stop.
 #[must_use]
 pub fn already_finished(run: &RunRecord, clock: &Clock) -> Report {
-    let text = format!("{} has already ended: {}", name(run), standing(run, clock));
+    let text = format!("{} has already ended: {}", name(run), state_and_time(run, clock));
     let resume = format!("`/subagents resume {}` continues it", run.run_id);
     let report = Report::error(text);
     if run.archived_ms.is_some() { report } else { report.with(ReportLine::below(resume)) }
@@ -225,8 +227,8 @@ pub fn already_finished(run: &RunRecord, clock: &Clock) -> Report {
 
 /// Reports why something was not done: a run that cannot be `done`, such as `stopped`.
 #[must_use]
-pub fn refused_report(run: &RunRecord, done: &str, why: &str) -> Report {
-    Report::error(format!("{} cannot be {done}: {}", name(run), one_line(why, MAX_WHY)))
+pub fn refused_report(run: &RunRecord, done: &str, reason: &str) -> Report {
+    Report::error(format!("{} cannot be {done}: {}", name(run), one_line(reason, MAX_REASON)))
 }
 
 #[cfg(test)]
@@ -240,7 +242,7 @@ mod tests {
             restored: vec!["a".into()],
             changed_since: vec!["b\n\u{1b}[31m".into()],
             failed: vec![("c".into(), "a program has it open".to_owned())],
-            kept: vec![("b\n\u{1b}[31m".into(), "b\n\u{1b}[31m.kept".into())],
+            kept_versions: vec![("b\n\u{1b}[31m".into(), "b\n\u{1b}[31m.kept".into())],
         };
         let lines: Vec<_> = undone_report(&run, &undone).lines.into_iter().map(|line| line.text).collect();
         let expected = [

@@ -3,7 +3,7 @@
 use crate::agent::{AgentDefinition, Source};
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::run::{CannotRun, Listed, Listing, WriteReach};
-use crate::text::{Diagnostic, Severity, figures, one_line, quoted_if_odd};
+use crate::text::{Diagnostic, Severity, figures, one_line, quoted_if_unusual};
 
 /// Longest description, reason or list of tools.
 const MAX_TEXT: usize = 1_000;
@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 1_000;
 #[must_use]
 pub fn agents_report(listing: &Listing) -> Report {
     let mut report = Report::new(format!("Sub-agents: {}", figures::counted(listing.agents.len(), "agent")));
-    report.lines.extend(listing.off.iter().map(|why| line(Mark::Error, "off", why)));
+    report.lines.extend(listing.off.iter().map(|reason| line(Mark::Error, "off", reason)));
     for listed in &listing.agents {
         agent(&mut report, listed);
     }
@@ -29,7 +29,8 @@ pub fn agents_report(listing: &Listing) -> Report {
         report.lines.push(ReportLine::new(Mark::None, "hidden", "by another agent of the same name"));
     }
     for hidden in &listing.shadowed {
-        let path = hidden.path.as_ref().map(|path| format!(" {}", quoted_if_odd(&path.to_string_lossy())));
+        let path =
+            hidden.path.as_ref().map(|path| format!(" {}", quoted_if_unusual(&path.to_string_lossy())));
         let path = path.unwrap_or_default();
         let text = format!("({}){path}: the {} agent takes effect", hidden.source, hidden.by);
         report.lines.push(line(Mark::Info, &hidden.name, &text));
@@ -69,7 +70,7 @@ fn agent(report: &mut Report, listed: &Listed) {
     // `doctor` reports the tools that builtins lack, once for all of them.
     let is_builtin = *source == Source::Builtin;
     let dropped = plan.iter().flat_map(|plan| &plan.dropped);
-    for dropped in dropped.filter(|dropped| !is_builtin || !dropped.is_lack()) {
+    for dropped in dropped.filter(|dropped| !is_builtin || !dropped.is_unavailable()) {
         report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
     }
     report.lines.extend(notices.iter().map(|notice| below("without", notice)));

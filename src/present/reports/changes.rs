@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::action::{MAX_WHY, listed, shown};
+use super::action::{MAX_REASON, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_label::name;
 use crate::run::RunRecord;
@@ -89,8 +89,8 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
         let text = format!("applied {name} to your tree{with}: {}", listed(written));
         report.lines.push(ReportLine::new(mark, "", text));
     }
-    report.lines.extend(conflicts.iter().take(MAX_CONFLICTS).map(|(path, why)| {
-        let text = format!("CONFLICT in {}: {}", shown(path), one_line(why, MAX_WHY));
+    report.lines.extend(conflicts.iter().take(MAX_CONFLICTS).map(|(path, reason)| {
+        let text = format!("CONFLICT in {}: {}", shown(path), one_line(reason, MAX_REASON));
         ReportLine::new(Mark::Warning, "", text)
     }));
     if conflicts.len() > MAX_CONFLICTS {
@@ -120,14 +120,14 @@ pub fn apply_undone_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
 #[must_use]
 pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -> Report {
     let id = &run.run_id;
-    let left = match &discarded.branch {
+    let deleted = match &discarded.branch {
         Some(branch) => format!("the branch {} and its patch", quoted(branch)),
         None => "its patch".to_owned(),
     };
     if is_done {
-        return Report::sentence(Mark::Ok, format!("deleted {left}"));
+        return Report::sentence(Mark::Ok, format!("deleted {deleted}"));
     }
-    let text = format!("this deletes {left}, the only remaining copy of the changes of {}", name(run));
+    let text = format!("this deletes {deleted}, the only remaining copy of the changes of {}", name(run));
     let sure = format!("`/subagents discard {id} --yes` does it");
     Report::sentence(Mark::Warning, text).with(ReportLine::new(Mark::Info, "", sure))
 }

@@ -18,8 +18,8 @@ pub fn doctor_report(checks: &[Check]) -> Report {
         .into_iter()
         .flatten()
         .collect();
-    let verdict = if found.is_empty() { "all checks passed".to_owned() } else { found.join(", ") };
-    let mut report = Report::new(format!("Sub-agents: {verdict}"));
+    let summary = if found.is_empty() { "all checks passed".to_owned() } else { found.join(", ") };
+    let mut report = Report::new(format!("Sub-agents: {summary}"));
     // Problems come last, because a low terminal shows the end.
     let (fine, wrong): (Vec<_>, Vec<_>) =
         checks.iter().partition(|check| matches!(check.status, Status::Ok | Status::Info));

@@ -2,7 +2,7 @@
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_label::{WAITED_FOR, mark, name, standing};
+use crate::present::run_label::{WAITED_FOR, mark, name, state_and_time};
 use crate::run::{BackgroundStatus, Cleanup, RunRecord};
 use crate::text::{figures, one_line};
 
@@ -15,38 +15,38 @@ const MAX_NOTES: usize = 20;
 #[must_use]
 pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
     let mut facts = Facts(Report::new(format!("Run {}", name(run))));
-    facts.0.lines.push(ReportLine::new(mark(run), "state", standing(run, clock)));
+    facts.0.lines.push(ReportLine::new(mark(run), "state", state_and_time(run, clock)));
     outcome(&mut facts, run);
-    facts.say("task", &run.task);
-    facts.maybe("label", run.label.as_deref());
-    facts.say("agent", &run.agent);
-    facts.say("model", &model(run));
-    facts.say("directory", &run.cwd.to_string_lossy());
+    facts.add("task", &run.task);
+    facts.add_if_some("label", run.label.as_deref());
+    facts.add("agent", &run.agent);
+    facts.add("model", &model(run));
+    facts.add("directory", &run.cwd.to_string_lossy());
     times(&mut facts, run, clock);
-    facts.say("usage", &usage(run));
-    facts.say("tools", &if run.tools.is_empty() { "none".to_owned() } else { run.tools.join(", ") });
-    facts.maybe("last tool", run.progress.last_tool.as_deref());
-    facts.maybe("sandbox", run.sandbox.as_deref());
-    facts.maybe("supervision", run.supervision.as_deref());
+    facts.add("usage", &usage(run));
+    facts.add("tools", &if run.tools.is_empty() { "none".to_owned() } else { run.tools.join(", ") });
+    facts.add_if_some("last tool", run.progress.last_tool.as_deref());
+    facts.add_if_some("sandbox", run.sandbox.as_deref());
+    facts.add_if_some("supervision", run.supervision.as_deref());
     processes(&mut facts, run);
     let is_waited_for = run.is_foreground && run.is_live();
     if is_waited_for {
-        facts.say("foreground", WAITED_FOR);
+        facts.add("foreground", WAITED_FOR);
     } else {
-        facts.say("session key", &run.session_key);
+        facts.add("session key", &run.session_key);
     }
     let unknown = if run.is_live() { "unknown until its child has started" } else { "not known" };
-    facts.say("session id", run.child_session_id.as_deref().unwrap_or(unknown));
+    facts.add("session id", run.child_session_id.as_deref().unwrap_or(unknown));
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     let without = if run.has_lost_transcript() { "deleted" } else { "none" };
-    facts.say("transcript", transcript.as_deref().unwrap_or(without));
-    facts.maybe("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
+    facts.add("transcript", transcript.as_deref().unwrap_or(without));
+    facts.add_if_some("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
     if !is_waited_for {
-        kept(&mut facts, run, clock);
+        retention(&mut facts, run, clock);
     }
-    facts.say("started by", &format!("session {}", run.session));
+    facts.add("started by", &format!("session {}", run.session));
     for note in run.notes.iter().take(MAX_NOTES) {
-        facts.say("note", note);
+        facts.add("note", note);
     }
     facts.0
 }
@@ -54,25 +54,25 @@ pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
 struct Facts(Report);
 
 impl Facts {
-    fn say(&mut self, name: &str, text: &str) {
+    fn add(&mut self, name: &str, text: &str) {
         self.0.lines.push(ReportLine::new(Mark::None, name, one_line(text, MAX_TEXT)));
     }
 
-    fn maybe(&mut self, name: &str, text: Option<&str>) {
+    fn add_if_some(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            self.say(name, text);
+            self.add(name, text);
         }
     }
 }
 
 fn outcome(facts: &mut Facts, run: &RunRecord) {
     if let Some(outcome) = run.outcome {
-        facts.say("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
+        facts.add("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
     }
     if let Some(error) = &run.error {
         facts.0.lines.push(ReportLine::new(Mark::Error, "error", one_line(error, MAX_TEXT)));
     }
-    facts.maybe("result", run.result.as_deref());
+    facts.add_if_some("result", run.result.as_deref());
 }
 
 fn model(run: &RunRecord) -> String {
@@ -81,21 +81,21 @@ fn model(run: &RunRecord) -> String {
 }
 
 fn times(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
-    facts.say("accepted", &clock.at(run.created_ms));
+    facts.add("accepted", &clock.at(run.created_ms));
     if let Some(started) = run.started_ms {
-        facts.say("started", &clock.at(started));
+        facts.add("started", &clock.at(started));
         let last = figures::between(started, run.ended_ms.unwrap_or(clock.now_ms()));
         let all = run.runtime(clock.now_ms()).filter(|_| run.previous_run_ms > 0);
         let runtime = all.map(|all| format!("{}, {last} of it since it was resumed", figures::duration(all)));
-        facts.say("runtime", &runtime.unwrap_or(last));
+        facts.add("runtime", &runtime.unwrap_or(last));
     }
     if let Some(ended) = run.ended_ms {
-        facts.say("ended", &clock.at(ended));
+        facts.add("ended", &clock.at(ended));
     }
     if run.times_resumed > 0 {
         let times =
             if run.times_resumed == 1 { "once".to_owned() } else { format!("{} times", run.times_resumed) };
-        facts.say("resumed", &times);
+        facts.add("resumed", &times);
     }
 }
 
@@ -123,39 +123,39 @@ fn processes(facts: &mut Facts, run: &RunRecord) {
     let mut parts = Vec::new();
     parts.extend(run.progress.pid.map(|pid| format!("child {pid}")));
     parts.extend(run.host_pid.filter(|_| is_live).map(|pid| {
-        let whose = if run.is_in_process { "this pi" } else { "another process" };
-        format!("host {pid} ({whose})")
+        let owner = if run.is_in_process { "this pi" } else { "another process" };
+        format!("host {pid} ({owner})")
     }));
     parts.extend(run.progress.processes.map(|count| {
         let count = if count == 1 { "1 process".to_owned() } else { format!("{count} processes") };
         if is_live { format!("{count} in its tree") } else { format!("{count} at most") }
     }));
-    facts.say("processes", &if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
+    facts.add("processes", &if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
     if let Some(cpu_ms) = run.progress.cpu_ms {
-        facts.say("cpu", &figures::duration(std::time::Duration::from_millis(cpu_ms)));
+        facts.add("cpu", &figures::duration(std::time::Duration::from_millis(cpu_ms)));
     }
     if let Some(rss) = run.progress.rss_bytes {
         let peak = if is_live { "" } else { " at most" };
-        facts.say("memory", &format!("{}{peak}", figures::bytes(rss)));
+        facts.add("memory", &format!("{}{peak}", figures::bytes(rss)));
     }
 }
 
-fn kept(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
+fn retention(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
     let cleanup = match run.cleanup {
         Cleanup::Keep if !run.is_live() && run.archived_ms.is_none() && run.archive_at_ms.is_none() => "keep",
         Cleanup::Keep => "keep: archived a while after the end",
         Cleanup::Delete => "delete: archived once its end was announced",
     };
-    facts.say("cleanup", cleanup);
+    facts.add("cleanup", cleanup);
     let archive = match (run.archived_ms, run.archive_at_ms) {
         (Some(at), _) => format!("archived {}", clock.at(at)),
         (None, Some(at)) => clock.at(at),
         (None, None) if run.is_live() => "set when it ends".to_owned(),
         (None, None) => "never".to_owned(),
     };
-    facts.say("archive", &archive);
+    facts.add("archive", &archive);
     if run.is_live() {
         let exit = if run.is_detached { "it continues" } else { "it is interrupted" };
-        facts.say("when pi exits", exit);
+        facts.add("when pi exits", exit);
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_label::{MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, mark, spent, standing, who};
+use crate::present::run_label::{
+    MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, agent_and_label, mark, state_and_time, usage_parts,
+};
 use crate::run::RunRecord;
 use crate::text::{one_line, quoted_within};
 
@@ -11,17 +13,17 @@ use crate::text::{one_line, quoted_within};
 #[must_use]
 pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {
-        let why = if all {
+        let reason = if all {
             "no session has a stored run"
         } else {
             "this session has started none; `/subagents list all` shows the runs of all sessions"
         };
-        return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", why));
+        return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", reason));
     }
     let scope = if all { ", all sessions" } else { "" };
     let mut report = Report::new(format!("Runs{scope}: {}", counts(runs)));
     for (index, run) in runs.iter().enumerate() {
-        report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
+        report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), run_line(run, clock)));
         let session = if all { format!(" · session {}", run.session) } else { String::new() };
         let ids = match (run.is_foreground, run.is_live()) {
             (true, true) => WAITED_FOR.to_owned(),
@@ -52,15 +54,15 @@ fn counts(runs: &[RunRecord]) -> String {
 
 /// ``1a2b3c4d · explorer "find the code" · running 5m12s · `$ cargo test` · 12.3k tokens · $0.04``; the task if there is no
 /// label, and the error of a run that has ended.
-fn what(run: &RunRecord, clock: &Clock) -> String {
+fn run_line(run: &RunRecord, clock: &Clock) -> String {
     let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
-    let mut parts = vec![run.run_id.clone(), who(run)];
+    let mut parts = vec![run.run_id.clone(), agent_and_label(run)];
     parts.extend(task.map(|task| quoted_within(task, MAX_NAME)));
-    parts.push(standing(run, clock));
-    let news =
+    parts.push(state_and_time(run, clock));
+    let activity =
         run.progress.pending_question.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
-    parts.extend(news.map(|news| quoted_within(news, MAX_CELL)));
-    parts.extend(spent(run));
+    parts.extend(activity.map(|activity| quoted_within(activity, MAX_CELL)));
+    parts.extend(usage_parts(run));
     // An error may repeat the child's words, so none of our text follows it.
     let error = run.error.as_ref().filter(|_| !run.is_live());
     parts.extend(error.map(|error| one_line(error, MAX_CELL).into_string()));

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_label::{name, standing};
+use crate::present::run_label::{name, state_and_time};
 use crate::run::RunRecord;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry};
@@ -28,7 +28,7 @@ pub fn log_report(
     limit: usize,
     clock: &Clock,
 ) -> Report {
-    let mut report = Report::new(format!("Log of {}: {}", name(run), standing(run, clock)));
+    let mut report = Report::new(format!("Log of {}: {}", name(run), state_and_time(run, clock)));
     let transcript = match transcript {
         Ok(transcript) if !transcript.entries.is_empty() => transcript,
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -38,12 +38,12 @@ pub fn log_report(
     };
     // Collected newest first, because a text may have more lines than are wanted.
     let mut newest_first: Vec<ReportLine> = Vec::new();
-    let mut left_out = 0;
+    let mut omitted = 0;
     for entry in transcript.entries.iter().rev() {
         let lines = lines_of(entry);
         let room = limit - newest_first.len();
         let hidden = lines.len().saturating_sub(room);
-        left_out += hidden;
+        omitted += hidden;
         if room == 0 {
             continue;
         }
@@ -53,8 +53,8 @@ pub fn log_report(
         shown[0].name = head;
         newest_first.extend(shown.into_iter().rev());
     }
-    if left_out > 0 || transcript.has_more {
-        let known = (!transcript.has_more).then(|| figures::counted(left_out, "older line"));
+    if omitted > 0 || transcript.has_more {
+        let known = (!transcript.has_more).then(|| figures::counted(omitted, "older line"));
         let count = known.unwrap_or_else(|| "older lines".to_owned());
         let hint = if limit < MAX_LOG_LINES {
             format!("`/subagents log {} {MAX_LOG_LINES}` shows more", run.run_id)
@@ -85,13 +85,13 @@ fn nothing(run: &RunRecord) -> &'static str {
 
 fn lines_of(entry: &TranscriptEntry) -> Vec<ReportLine> {
     match entry {
-        TranscriptEntry::User(text) => said("user", text),
+        TranscriptEntry::User(text) => text_lines("user", text),
         TranscriptEntry::Assistant { text, error, .. } => {
-            let mut lines = if text.is_empty() { Vec::new() } else { said("assistant", text) };
+            let mut lines = if text.is_empty() { Vec::new() } else { text_lines("assistant", text) };
             if let Some(error) = error {
                 lines.push(ReportLine::new(Mark::Error, "error", one_line(error, MAX_LINE)));
             }
-            if lines.is_empty() { said("assistant", "") } else { lines }
+            if lines.is_empty() { text_lines("assistant", "") } else { lines }
         }
         TranscriptEntry::ToolCall { summary, .. } => {
             vec![ReportLine::new(Mark::None, "tool", summary.clone())]
@@ -109,13 +109,13 @@ fn lines_of(entry: &TranscriptEntry) -> Vec<ReportLine> {
 }
 
 /// A text line by line, without blank lines at its ends.
-fn said(who: &str, text: &str) -> Vec<ReportLine> {
+fn text_lines(name: &str, text: &str) -> Vec<ReportLine> {
     let mut lines: Vec<ReportLine> =
         text.trim().lines().map(|line| ReportLine::new(Mark::None, "", clipped(line))).collect();
     if lines.is_empty() {
         lines.push(ReportLine::new(Mark::None, "", "(nothing)"));
     }
-    who.clone_into(&mut lines[0].name);
+    name.clone_into(&mut lines[0].name);
     lines
 }
 

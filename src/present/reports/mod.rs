@@ -14,10 +14,10 @@ mod info;
 mod list;
 mod log;
 
-pub(crate) use action::{RESULT_ARRIVES, exit_message, handed_over_text};
+pub(crate) use action::{RESULT_ARRIVES, exit_message, moved_to_background_text};
 pub use action::{
-    action_report, already_finished, handed_over_report, refused_report, started_report, stopped_report,
-    undone_report,
+    action_report, already_finished, moved_to_background_report, refused_report, started_report,
+    stopped_report, undone_report,
 };
 pub use agents::agents_report;
 pub use changes::{applied_report, apply_undone_report, difference_report, discarded_report};

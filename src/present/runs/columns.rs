@@ -3,36 +3,36 @@
 use super::view::ShownRun;
 use crate::present::drawing::{Cell, Fit, Part, Row, SharedPrefix, Span};
 
-const NAME: Column = Column { most: 28, share: Some(3), ..Column::NEW };
-const AGENT: Column = Column { most: 14, from: Some(60), ..Column::NEW };
-const MODEL: Column = Column { most: 20, from: Some(116), ..Column::NEW };
+const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
+const AGENT: Column = Column { max_columns: 14, from: Some(60), ..Column::NEW };
+const MODEL: Column = Column { max_columns: 20, from: Some(116), ..Column::NEW };
 /// `59m59s`.
-const TIME: Column = Column { most: 6, is_right: true, ..Column::NEW };
+const TIME: Column = Column { max_columns: 6, is_right: true, ..Column::NEW };
 /// `↑12.3k ↓12.3k`.
-const TOKENS: Column = Column { most: 13, from: Some(84), ..Column::NEW };
+const TOKENS: Column = Column { max_columns: 13, from: Some(84), ..Column::NEW };
 /// `$123.45`.
-const COST: Column = Column { most: 7, from: Some(100), is_right: true, ..Column::NEW };
+const COST: Column = Column { max_columns: 7, from: Some(100), is_right: true, ..Column::NEW };
 
 /// The layout of a column.
 struct Column {
-    most: u32,
+    max_columns: u32,
     share: Option<u32>,
     from: Option<u32>,
     is_right: bool,
 }
 
 impl Column {
-    const NEW: Self = Self { most: 0, share: None, from: None, is_right: false };
+    const NEW: Self = Self { max_columns: 0, share: None, from: None, is_right: false };
 
     /// As wide as its longest text.
     fn cell(&self, span: Span) -> Cell {
-        let Self { most, share, from, is_right } = *self;
-        Cell { span, most, share, from, is_right, ..Cell::default() }
+        let Self { max_columns, share, from, is_right } = *self;
+        Cell { span, max_columns, share, from, is_right, ..Cell::default() }
     }
 
     /// Returns a cell of the maximum width, for any content.
     fn steady(&self, mut span: Span) -> Cell {
-        let width = self.most as usize;
+        let width = self.max_columns as usize;
         span.text =
             if self.is_right { format!("{:>width$}", span.text) } else { format!("{:width$}", span.text) };
         self.cell(span)
@@ -68,9 +68,9 @@ impl Columns {
         let lead = vec![Span::new("dim", format!("  {:>number_columns$} ", "#"))];
         let cells =
             vec![NAME.heading("run"), AGENT.heading("agent"), MODEL.heading("model"), TIME.heading("time")];
-        let behind = self.behind(TOKENS.heading("tokens"), COST.heading("cost"));
-        let doing = doing(vec![Span::new("dim", "doing")]);
-        Fit::Line { lead, cells, parts: vec![doing], behind }.into()
+        let trailing = self.trailing(TOKENS.heading("tokens"), COST.heading("cost"));
+        let activity = activity_part(vec![Span::new("dim", "doing")]);
+        Fit::Line { lead, cells, parts: vec![activity], trailing }.into()
     }
 
     /// The line of a run.
@@ -87,22 +87,22 @@ impl Columns {
             MODEL.cell(Span::new("dim", run.model())),
             TIME.steady(Span::new("muted", run.elapsed(now_ms))),
         ];
-        let cost = run.spent().cost.unwrap_or_default();
-        let behind =
-            self.behind(TOKENS.steady(Span::new("dim", run.tokens())), COST.steady(Span::new("dim", cost)));
-        let doing = doing(run.doing(is_unread, now_ms));
-        Fit::Line { lead, cells, parts: vec![doing], behind }.into()
+        let cost = run.usage_text().cost.unwrap_or_default();
+        let trailing =
+            self.trailing(TOKENS.steady(Span::new("dim", run.tokens())), COST.steady(Span::new("dim", cost)));
+        let activity = activity_part(run.activity(is_unread, now_ms));
+        Fit::Line { lead, cells, parts: vec![activity], trailing }.into()
     }
 
-    fn behind(&self, tokens: Cell, cost: Cell) -> Vec<Cell> {
+    fn trailing(&self, tokens: Cell, cost: Cell) -> Vec<Cell> {
         let tokens = self.has_tokens.then_some(tokens);
         tokens.into_iter().chain(self.has_costs.then_some(cost)).collect()
     }
 }
 
 /// Returns the part in the room that the columns leave, unless that is almost none.
-fn doing(spans: Vec<Span>) -> Part {
-    Part { fewest: Some(0), ..Part::new(spans) }
+fn activity_part(spans: Vec<Span>) -> Part {
+    Part { min_columns: Some(0), ..Part::new(spans) }
 }
 
 /// Returns the differences of names with the same beginning.

@@ -24,17 +24,17 @@ pub struct RunList {
 pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64) -> RunList {
     let runs: Vec<ShownRun> = read(runs);
     let states: Vec<_> = runs.iter().map(ShownRun::state).collect();
-    let (over, at_work): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
-    let mut head: Vec<_> = [at_work, over].iter().flat_map(|states| counts(states, "")).collect();
+    let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
+    let mut head: Vec<_> = [active, ended].iter().flat_map(|states| counts(states, "")).collect();
     for span in &mut head {
         span.color = Some("muted");
     }
-    let mut spent = Usage::default();
+    let mut total = Usage::default();
     for run in &runs {
-        spent.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage() });
+        total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage() });
     }
-    let words = usage_text(&spent);
-    head.extend([words.tokens, words.cost].into_iter().flatten().map(|text| Span::new("dim", text)));
+    let usage = usage_text(&total);
+    head.extend([usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text)));
     let columns = Columns::of(&runs, true);
     let digits = runs.len().to_string().len();
     let mut lines = vec![columns.heading(digits)];
@@ -53,18 +53,18 @@ pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64
 
 /// Draws the widget: a line for each run, the newest active ones first, then the ended ones; and a line that counts the others.
 #[must_use]
-pub fn run_widget(live: &str, unread: &str, most: usize, now_ms: i64) -> Drawing {
+pub fn run_widget(live: &str, unread: &str, max: usize, now_ms: i64) -> Drawing {
     let (live, unread): (Vec<ShownRun>, Vec<ShownRun>) = (read(live), read(unread));
-    let working = &live[..most.min(live.len())];
+    let working = &live[..max.min(live.len())];
     let columns = Columns::of(working, false);
     let mut rows: Drawing =
         working.iter().enumerate().map(|(index, run)| columns.line(index, run, false, now_ms)).collect();
-    rows.extend(unread.iter().take(most - rows.len()).map(|run| {
+    rows.extend(unread.iter().take(max - rows.len()).map(|run| {
         let mark = run.mark(now_ms);
         let color = run.color(now_ms);
         let name = vec![mark, Span::new("toolOutput", format!(" {}", short(&run.name(), NAME_CHARS)))];
-        let words = [Span::new(color, run.note(now_ms)), Span::new("muted", UNREAD)];
-        Row::line([Part::new(name)].into_iter().chain(words.map(Part::from)))
+        let parts = [Span::new(color, run.note(now_ms)), Span::new("muted", UNREAD)];
+        Row::line([Part::new(name)].into_iter().chain(parts.map(Part::from)))
     }));
     let hidden = live.len() + unread.len() - rows.len();
     if hidden > 0 {

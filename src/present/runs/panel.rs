@@ -117,18 +117,18 @@ pub fn panel_keys() -> Vec<PanelKey> {
 /// answered; `problem`: the reason why it has not.
 #[must_use]
 pub fn empty_run_list(is_all: bool, is_complete: bool, problem: Option<&str>) -> Drawing {
-    let said = |color: Color, text: &str| [Row::blank(), Row::text(color, text).indented(INDENT)];
+    let message = |color: Color, text: &str| [Row::blank(), Row::text(color, text).indented(INDENT)];
     if let Some(problem) = problem {
-        return said("error", &format!("The runs cannot be listed: {}", folded(problem))).into();
+        return message("error", &format!("The runs cannot be listed: {}", folded(problem))).into();
     }
     if !is_complete {
-        return said("dim", "Loading runs …").into();
+        return message("dim", "Loading runs …").into();
     }
     if is_all {
-        return said("toolOutput", "There are no background runs in any session.").into();
+        return message("toolOutput", "There are no background runs in any session.").into();
     }
-    let mut rows = said("toolOutput", "No background runs in this session.").to_vec();
-    rows.extend(said("muted", "The model starts them with sessions_spawn. Ask for it in your own words:"));
+    let mut rows = message("toolOutput", "No background runs in this session.").to_vec();
+    rows.extend(message("muted", "The model starts them with sessions_spawn. Ask for it in your own words:"));
     let example = "“Look for dead code in the background, and tell me when you are done.”";
     rows.push(Row::text("accent", example).indented(INDENT));
     rows
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn an_empty_list_shows_the_reason() {
-        let words = |drawing: Drawing| format!("{drawing:?}");
+        let text = |drawing: Drawing| format!("{drawing:?}");
         assert!(
-            words(empty_run_list(true, false, Some("the store\nis locked")))
+            text(empty_run_list(true, false, Some("the store\nis locked")))
                 .contains("listed: the store is locked")
         );
-        assert!(words(empty_run_list(false, false, None)).contains("Loading runs"));
-        assert!(words(empty_run_list(true, true, None)).contains("in any session"));
-        assert!(words(empty_run_list(false, true, None)).contains("sessions_spawn"));
+        assert!(text(empty_run_list(false, false, None)).contains("Loading runs"));
+        assert!(text(empty_run_list(true, true, None)).contains("in any session"));
+        assert!(text(empty_run_list(false, true, None)).contains("sessions_spawn"));
     }
 }

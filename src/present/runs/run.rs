@@ -4,12 +4,12 @@ use super::view::{ShownRun, brief, call_spans, short};
 use serde_json::Value;
 
 use crate::present::drawing::{Drawing, Fit, INDENT, PREVIEW_CHARS, Part, Row, Span};
-use crate::present::drawing::{beginning, folded, indented, plain, remark};
+use crate::present::drawing::{beginning, folded, indented, more_note, plain};
 
 /// Lines of the task, and of the usage, below the list.
 const TASK_LINES: u32 = 3;
 /// More lines than the panel gives to a run's text.
-const SAID_LINES: u32 = 16;
+const TEXT_LINES: u32 = 16;
 /// The answer of a tool is a file or a listing: its start identifies it.
 const RESULT_LINES: usize = 6;
 
@@ -45,7 +45,7 @@ pub fn run_drawing(run: &str, now: i64) -> RunDrawing {
         head: vec![head(&run, now)],
         task: task(&run, &question),
         latest: latest(&run, now),
-        usage: vec![spent(&run).indented(INDENT)],
+        usage: vec![usage_row(&run).indented(INDENT)],
         outcome: outcome(&run, now),
         current: indented(vec![Row::prose(run.text.as_deref().unwrap_or_default())], INDENT),
         question,
@@ -60,15 +60,15 @@ pub fn entry_drawing(entry: &str) -> Drawing {
     let field = |name: &str| entry.get(name).and_then(Value::as_str);
     let (text, is_error) =
         (field("text").unwrap_or_default(), entry.get("isError") == Some(&Value::Bool(true)));
-    let said = |row: Row| vec![Row::blank(), row];
+    let with_blank = |row: Row| vec![Row::blank(), row];
     match field("role").unwrap_or_default() {
         "user" => {
             let lead = vec![Span::new("accent", "❯ ")];
             let spans = vec![Span::block("accent", text)];
-            said(Fit::Text { lead, label: None, spans, most: None, more: Vec::new() }.into())
+            with_blank(Fit::Text { lead, label: None, spans, max_rows: None, more: Vec::new() }.into())
         }
-        "assistant" if is_error => said(Row::text("error", text).indented(INDENT)),
-        "assistant" => said(Row::prose(text).indented(INDENT)),
+        "assistant" if is_error => with_blank(Row::text("error", text).indented(INDENT)),
+        "assistant" => with_blank(Row::prose(text).indented(INDENT)),
         "toolCall" => {
             let call = folded(beginning(text, PREVIEW_CHARS));
             let call = if call.is_empty() { field("name").unwrap_or("…") } else { &call };
@@ -87,7 +87,7 @@ fn result_rows(text: &str, is_error: bool) -> Drawing {
     let shown = if rest > 1 { RESULT_LINES } else { lines.len() };
     let color = if is_error { "error" } else { "dim" };
     let mut rows: Drawing = lines[..shown].iter().map(|line| Row::line([Span::new(color, line)])).collect();
-    rows.extend((rest > 1).then(|| Row::spans(remark(format!("{rest} more lines")))));
+    rows.extend((rest > 1).then(|| Row::spans(more_note(format!("{rest} more lines")))));
     rows
 }
 
@@ -96,15 +96,15 @@ fn head(run: &ShownRun, now_ms: i64) -> Row {
     let name = run.name();
     let agent = folded(&run.agent);
     let color = if run.is_live() { "muted" } else { run.color(now_ms) };
-    let words = run.spent();
+    let usage = run.usage_text();
     let title = vec![Span { text: format!("{} ", mark.text), ..mark }, Span::new("toolTitle", &name).bold()];
     let parts = [
         Span::new("muted", if agent == name { "" } else { &agent }),
         Span::new("muted", run.elapsed(now_ms)),
         Span::new(color, run.note(now_ms)),
         Span::new("dim", run.model()),
-        Span::new("dim", words.tokens.unwrap_or_default()),
-        Span::new("dim", words.cost.unwrap_or_default()),
+        Span::new("dim", usage.tokens.unwrap_or_default()),
+        Span::new("dim", usage.cost.unwrap_or_default()),
         Span::new("dim", run.context().unwrap_or_default()),
     ];
     Row::line([Part::new(title)].into_iter().chain(parts.map(Part::from)))
@@ -119,19 +119,19 @@ fn task(run: &ShownRun, question: &Drawing) -> Drawing {
 
 fn latest(run: &ShownRun, now_ms: i64) -> Drawing {
     if run.is_live() {
-        let end = Row::end_of_prose(run.text.as_deref().unwrap_or_default(), SAID_LINES);
+        let end = Row::end_of_prose(run.text.as_deref().unwrap_or_default(), TEXT_LINES);
         return vec![end.indented(INDENT)];
     }
     let result = run.result.as_deref().filter(|result| !result.is_empty()).or(run.partial.as_deref());
     let result =
-        result.map(|text| Row::prose(beginning(text, PREVIEW_CHARS)).limited(SAID_LINES, Vec::new()));
+        result.map(|text| Row::prose(beginning(text, PREVIEW_CHARS)).limited(TEXT_LINES, Vec::new()));
     let failed = run.failure().map(|error| Row::text(run.color(now_ms), beginning(error, PREVIEW_CHARS)));
     indented(failed.into_iter().chain(result).collect(), INDENT)
 }
 
-fn spent(run: &ShownRun) -> Row {
-    let words = run.spent();
-    let parts = [words.turns, words.tokens, words.cost, run.context(), run.model.as_deref().map(folded)];
+fn usage_row(run: &ShownRun) -> Row {
+    let usage = run.usage_text();
+    let parts = [usage.turns, usage.tokens, usage.cost, run.context(), run.model.as_deref().map(folded)];
     let parts = parts.into_iter().flatten().filter(|text| !text.is_empty());
     Row::parts(parts.map(|text| Span::new("dim", text)))
 }
@@ -142,8 +142,8 @@ fn outcome(run: &ShownRun, now_ms: i64) -> Drawing {
     }
     let mark = run.mark(now_ms);
     let note = run.note(now_ms);
-    let words = format!("{} {}", mark.text, if note.is_empty() { "completed" } else { &note });
-    let line = Row::line([Span { text: words, ..mark }, Span::new("muted", run.elapsed(now_ms))]);
+    let text = format!("{} {}", mark.text, if note.is_empty() { "completed" } else { &note });
+    let line = Row::line([Span { text, ..mark }, Span::new("muted", run.elapsed(now_ms))]);
     let error = run.failure().map(|error| Row::text(run.color(now_ms), error).indented(INDENT));
     [Row::blank(), line].into_iter().chain(error).collect()
 }
@@ -163,9 +163,9 @@ fn question_row(run: &ShownRun, asked: &str) -> Row {
     let variants =
         [(None, Some(44), 10), (Some(44), Some(60), 20), (Some(60), Some(120), 28), (Some(120), None, 40)];
     Row::line(variants.map(|(from, until, chars)| {
-        let who = Span::new("accent", format!("{}{agent}", short(&name, chars)));
+        let name = Span::new("accent", format!("{}{agent}", short(&name, chars)));
         let pending_question = [Span::new("muted", " asks: "), Span::new("toolOutput", asked)];
-        let spans = [Span::new("warning", "? "), who].into_iter().chain(pending_question).collect();
+        let spans = [Span::new("warning", "? "), name].into_iter().chain(pending_question).collect();
         Part { from, until, ..Part::new(spans) }
     }))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::event::Usage;
-use crate::present::cards::{Context, Retry, Spent};
+use crate::present::cards::{Context, Retry, StoredUsage};
 use crate::present::counts::is_active;
 use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist};
 use crate::present::usage_text::context_text;
@@ -40,7 +40,7 @@ pub(super) struct ShownRun {
     /// The runtime before its last resumption.
     #[serde(default)]
     previous_run_ms: f64,
-    usage: Spent,
+    usage: StoredUsage,
     context: Option<Context>,
     retry: Option<Retry>,
     #[serde(default)]
@@ -59,8 +59,8 @@ impl ShownRun {
         if self.is_live() { &self.state } else { self.outcome.as_deref().unwrap_or("interrupted") }
     }
 
-    pub(super) fn words(&self, now_ms: i64) -> StateLabel {
-        let standing = RunStatus {
+    pub(super) fn label(&self, now_ms: i64) -> StateLabel {
+        let status = RunStatus {
             state: self.state().to_owned(),
             pending_question: self.pending_question(),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
@@ -69,17 +69,17 @@ impl ShownRun {
             retry: self.retry.as_ref().map(Retry::notice),
             ..RunStatus::default()
         };
-        state_label(&standing, now_ms)
+        state_label(&status, now_ms)
     }
 
     /// Returns its outcome, or the reason why it waits. Empty for a running or successful run.
     pub(super) fn note(&self, now_ms: i64) -> String {
-        folded(&self.words(now_ms).note.unwrap_or_default())
+        folded(&self.label(now_ms).note.unwrap_or_default())
     }
 
     /// Returns its mark, and the colour of its note.
     pub(super) fn mark(&self, now_ms: i64) -> Span {
-        let mark: Mark = self.words(now_ms).mark;
+        let mark: Mark = self.label(now_ms).mark;
         Span::new(mark.color(), mark.sign())
     }
 
@@ -114,7 +114,7 @@ impl ShownRun {
             None => (end - self.created_ms).max(0.0),
         };
         let time = Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or_default();
-        if self.is_live() { figures::ticking(time) } else { figures::duration(time) }
+        if self.is_live() { figures::elapsed(time) } else { figures::duration(time) }
     }
 
     pub(super) fn usage(&self) -> Usage {
@@ -126,7 +126,7 @@ impl ShownRun {
         self.context.as_ref().map(|context| context_text(context.of()))
     }
 
-    pub(super) fn spent(&self) -> UsageText {
+    pub(super) fn usage_text(&self) -> UsageText {
         usage_text(&self.usage())
     }
 
@@ -145,22 +145,24 @@ impl ShownRun {
         self.error.as_deref().filter(|error| !error.is_empty())
     }
 
-    /// Returns its activity: its state in words, and its news.
-    pub(super) fn doing(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
+    /// Returns its activity: its state, and its latest text or call.
+    pub(super) fn activity(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
         if self.pending_question().is_some() {
-            return self.news();
+            return self.latest();
         }
         let note = self.note(now_ms);
         let foreground = if self.is_foreground { "foreground" } else { "" };
-        let said = [foreground, &note, if is_unread { UNREAD } else { "" }];
-        let said: Vec<_> = said.into_iter().filter(|word| !word.is_empty()).collect();
+        let labels = [foreground, &note, if is_unread { UNREAD } else { "" }];
+        let labels: Vec<_> = labels.into_iter().filter(|word| !word.is_empty()).collect();
         let color = if self.is_live() && !self.is_retried() { "muted" } else { self.color(now_ms) };
-        let mut spans = vec![Span::new(color, said.join(", "))];
-        let mut news = self.news();
-        if let Some(first) = news.iter_mut().find(|span| !span.text.is_empty()).filter(|_| !said.is_empty()) {
+        let mut spans = vec![Span::new(color, labels.join(", "))];
+        let mut latest = self.latest();
+        if let Some(first) =
+            latest.iter_mut().find(|span| !span.text.is_empty()).filter(|_| !labels.is_empty())
+        {
             spans.push(Span { text: ": ".to_owned(), is_path: false, ..first.clone() });
         }
-        spans.append(&mut news);
+        spans.append(&mut latest);
         spans
     }
 
@@ -169,7 +171,7 @@ impl ShownRun {
     }
 
     /// Returns its question, its activity, its result, or its failure.
-    fn news(&self) -> Vec<Span> {
+    fn latest(&self) -> Vec<Span> {
         if self.is_retried() {
             return Vec::new();
         }
@@ -182,11 +184,11 @@ impl ShownRun {
                 None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default())),
             }];
         }
-        let said = gist(self.text.as_deref().unwrap_or_default());
+        let text = gist(self.text.as_deref().unwrap_or_default());
         // `text` has only text from after the newest call.
-        match self.last_tool.as_deref().filter(|_| said.is_empty()) {
+        match self.last_tool.as_deref().filter(|_| text.is_empty()) {
             Some(call) => call_spans(&brief(call)),
-            None => vec![Span::new("toolOutput", said)],
+            None => vec![Span::new("toolOutput", text)],
         }
     }
 }

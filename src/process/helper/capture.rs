@@ -109,14 +109,14 @@ pub(crate) async fn capture_within(
 ) -> Result<Captured, SpawnError> {
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
-    let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false, observe };
+    let mut output = OutputBuffer { bytes: Vec::new(), room: max_bytes, truncated: false, observe };
     let stop = cancel.child();
     let since = Instant::now();
     let is_warden = command.guardian.is_some();
     let ended = match start(command, &stop).await? {
         Some(started) => {
             let watched = Watched { id: started.tree.id(), is_warden };
-            let drive = started.drive(Input::once(input), limits, None, &stop, &mut kept);
+            let drive = started.drive(Input::once(input), limits, None, &stop, &mut output);
             tokio::select! {
                 biased;
                 ended = drive => ended?,
@@ -127,28 +127,28 @@ pub(crate) async fn capture_within(
     };
     Ok(Captured {
         outcome: ended.outcome,
-        stdout: kept.bytes,
-        truncated: kept.truncated,
+        stdout: output.bytes,
+        truncated: output.truncated,
         stderr: ended.stderr,
     })
 }
 
-struct Kept<F> {
+struct OutputBuffer<F> {
     bytes: Vec<u8>,
     room: usize,
     truncated: bool,
     observe: F,
 }
 
-impl<F: FnMut(usize) + Send> Observer for Kept<F> {
+impl<F: FnMut(usize) + Send> Observer for OutputBuffer<F> {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
-        let kept = &chunk[..chunk.len().min(self.room)];
-        self.bytes.extend_from_slice(kept);
-        self.room -= kept.len();
-        if !kept.is_empty() {
+        let accepted = &chunk[..chunk.len().min(self.room)];
+        self.bytes.extend_from_slice(accepted);
+        self.room -= accepted.len();
+        if !accepted.is_empty() {
             (self.observe)(self.bytes.len());
         }
-        self.truncated |= kept.len() < chunk.len();
+        self.truncated |= accepted.len() < chunk.len();
         Activity::default()
     }
 }

@@ -34,7 +34,7 @@ impl Detached {
     ///
     /// If the program cannot be started, takes no request, or does not answer within `timeout`. A program that was started is
     /// then killed.
-    pub fn hand_over(&self, request: Vec<u8>, timeout: Duration) -> io::Result<Vec<u8>> {
+    pub fn start(&self, request: Vec<u8>, timeout: Duration) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
@@ -48,10 +48,10 @@ impl Detached {
         let mut child = command.spawn()?;
         let input = child.stdin.take();
         let output = child.stdout.take();
-        let (said, answer) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         // On a thread, because the program may never read and never answer.
-        let talking = spawn(THREAD, move || drop(said.send(talk(input, output, &request))));
-        let answer = talking.and_then(|()| match answer.recv_timeout(timeout) {
+        let started = spawn(THREAD, move || drop(sender.send(exchange(input, output, &request))));
+        let answer = started.and_then(|()| match receiver.recv_timeout(timeout) {
             Ok(answer) => answer,
             Err(_) => Err(io::Error::other(format!("it did not answer within {} s", timeout.as_secs()))),
         });
@@ -65,7 +65,7 @@ impl Detached {
 }
 
 /// Writes the request and reads the line that answers it.
-fn talk(input: Option<ChildStdin>, output: Option<ChildStdout>, request: &[u8]) -> io::Result<Vec<u8>> {
+fn exchange(input: Option<ChildStdin>, output: Option<ChildStdout>, request: &[u8]) -> io::Result<Vec<u8>> {
     let (mut input, output) = input.zip(output).ok_or(io::ErrorKind::BrokenPipe)?;
     input.write_all(request)?;
     drop(input);

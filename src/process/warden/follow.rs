@@ -20,11 +20,11 @@ use super::super::thread::spawn;
 use super::link::Link;
 
 /// The interval between checks for wardens that should have ended.
-const LOOK: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The same while a warden is about to exit: if another process holds its end of the socket, only a look shows that it
 /// has, and a result waits for it.
-const SOON: Duration = Duration::from_millis(10);
+const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The maximum number of wardens whose messages are read per call of the kernel.
 const MAX_EVENTS: usize = 64;
@@ -52,7 +52,7 @@ pub(in crate::process) fn start(
     let (link, pipes) = Link::start(located, guardian, known)?;
     let link = Arc::new(link);
     if let Err(source) = follow(Arc::clone(&link)) {
-        link.give_up();
+        link.clean_up_failed_start();
         return Err(SpawnError::from_exec(&located.program, source));
     }
     Ok((link, pipes))
@@ -88,7 +88,7 @@ impl Watched {
 
     /// Returns the longest wait for messages before the next check.
     fn pause(&self) -> Duration {
-        if self.wardens.values().any(|link| link.is_leaving()) { SOON } else { LOOK }
+        if self.wardens.values().any(|link| link.is_leaving()) { EXIT_CHECK_INTERVAL } else { CHECK_INTERVAL }
     }
 
     /// Checks the silent wardens: finishes those that have exited, and kills those that take too long.
@@ -110,7 +110,7 @@ impl Watched {
         let _ = epoll::delete(&*self.epoll, link.socket());
         let orphaned = Arc::clone(&link);
         // Without a thread the reports of the other trees are late, which is better than losing the reports of this tree.
-        if link.is_gone() || spawn("subagent-sweep", move || orphaned.end()).is_err() {
+        if link.tree_has_ended() || spawn("subagent-sweep", move || orphaned.end()).is_err() {
             link.end();
         }
     }
@@ -119,7 +119,7 @@ impl Watched {
 /// The main loop of the thread.
 fn serve(epoll: &OwnedFd) {
     let mut events = Vec::with_capacity(MAX_EVENTS);
-    let mut looked = Instant::now();
+    let mut last_check = Instant::now();
     loop {
         let pause = {
             let mut slot = WATCHED.lock();
@@ -128,9 +128,9 @@ fn serve(epoll: &OwnedFd) {
                 return;
             };
             events.drain(..).for_each(|event: epoll::Event| watched.read(event.data.u64()));
-            if looked.elapsed() >= watched.pause() {
+            if last_check.elapsed() >= watched.pause() {
                 watched.check();
-                looked = Instant::now();
+                last_check = Instant::now();
             }
             if watched.wardens.is_empty() {
                 continue;

@@ -27,9 +27,9 @@ use super::super::command::Located;
 use super::super::error::{SpawnError, SpawnStage};
 use super::super::guardian::Guardian;
 use super::super::program;
-use super::super::signaller::{Known, Left, Signaller};
+use super::super::signaller::{Known, Remaining, Signaller};
 use super::super::streams::Pipes;
-use super::sweep::{TREE, sweep};
+use super::sweep::{TREE_VARIABLE, sweep};
 use crate::text::quoted_path;
 
 /// The time that a warden has to start a child. It needs milliseconds. A stopped warden would need forever.
@@ -58,7 +58,7 @@ pub(super) struct Link {
 #[derive(Debug, Default)]
 struct ExitConditions {
     /// The warden has reported that its tree has ended.
-    tree_gone: bool,
+    tree_has_ended: bool,
     /// The last order, once the cleanup is done or impossible.
     released: Option<Order>,
 }
@@ -85,20 +85,21 @@ impl Link {
     ) -> Result<(Self, Pipes), SpawnError> {
         let failed = |source| SpawnError::from_warden(&guardian.program, source);
         let raw = |error: Errno| failed(error.into());
-        let (socket, theirs) =
+        let (socket, warden_socket) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(raw)?;
         let (reads, writes) = pipe_with(PipeFlags::CLOEXEC).map_err(raw)?;
         let marker = Uuid::new_v4().simple().to_string();
-        let words = iter::once(program.as_os_str()).chain(command.args.iter().map(OsString::as_os_str));
-        let options = Options { command: words.map(Into::into).collect(), ..guardian.options.clone() };
+        let command_line =
+            iter::once(program.as_os_str()).chain(command.args.iter().map(OsString::as_os_str));
+        let options = Options { command: command_line.map(Into::into).collect(), ..guardian.options.clone() };
         let mut warden = Command::new(&guardian.program)
             .args(options.to_args())
             .current_dir(cwd)
             .env_clear()
             .envs(command.env.iter().map(|(name, value)| (name, value)))
-            .env(TREE, &marker)
-            .stdin(Stdio::from(theirs))
+            .env(TREE_VARIABLE, &marker)
+            .stdin(Stdio::from(warden_socket))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -158,7 +159,7 @@ impl Link {
             Ok(_) => failed(io::Error::other("it reported no start")),
             Err(error) => raw(error),
         };
-        link.give_up();
+        link.clean_up_failed_start();
         Err(refused)
     }
 
@@ -184,15 +185,17 @@ impl Link {
             };
             self.log(&report);
             match report {
-                Report::Ended(_) => self.expect_the_end(),
-                Report::Gone(_) => self.part(|exit_conditions| exit_conditions.tree_gone = true),
+                Report::Ended(_) => self.start_end_limit(),
+                Report::TreeEnded(_) => {
+                    self.meet_exit_condition(|exit_conditions| exit_conditions.tree_has_ended = true);
+                }
                 _ => {}
             }
             self.known.send_modify(|known| match report {
                 Report::Ended(ending) => known.end(Some(status(ending))),
-                Report::OverLimit(over) => known.over_limit = Some(over),
+                Report::OverLimit(excess) => known.over_limit = Some(excess),
                 Report::Using(tally) => known.so_far = Some(tally),
-                Report::Gone(tally) => (known.tally, known.left) = (Some(tally), Left::Warden),
+                Report::TreeEnded(tally) => (known.tally, known.remaining) = (Some(tally), Remaining::Warden),
                 Report::Grouped(_) | Report::Started(_) | Report::Failed { .. } => {}
             });
         }
@@ -203,7 +206,7 @@ impl Link {
         let _entered = self.span.enter();
         match report {
             Report::OverLimit(_) => tracing::warn!(target: "warden", pid, ?report, "the warden reports"),
-            Report::Gone(tally) if tally.left > 0 => {
+            Report::TreeEnded(tally) if tally.remaining > 0 => {
                 tracing::warn!(target: "warden", pid, ?report, "the warden reports");
             }
             // A run has many short programs, such as git.
@@ -212,22 +215,22 @@ impl Link {
     }
 
     /// Returns true if the warden has reported that its tree has ended.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(super) fn tree_has_ended(&self) -> bool {
         self.known.borrow().tally.is_some()
     }
 
     /// Returns true if the warden is about to exit.
     pub(super) fn is_leaving(&self) -> bool {
         let exit_conditions = self.exit_conditions.lock();
-        exit_conditions.tree_gone && exit_conditions.released.is_some()
+        exit_conditions.tree_has_ended && exit_conditions.released.is_some()
     }
 
     /// Notes a fulfilled condition, and sends the last order once none is missing. Until then the warden may wait without a
     /// limit: it guards resources that this process still needs.
-    fn part(&self, step: impl FnOnce(&mut ExitConditions)) {
+    fn meet_exit_condition(&self, step: impl FnOnce(&mut ExitConditions)) {
         let mut exit_conditions = self.exit_conditions.lock();
         step(&mut exit_conditions);
-        if let (true, Some(order)) = (exit_conditions.tree_gone, exit_conditions.released) {
+        if let (true, Some(order)) = (exit_conditions.tree_has_ended, exit_conditions.released) {
             self.order(order);
             *self.ending.lock() = Some(Instant::now());
         }
@@ -235,7 +238,7 @@ impl Link {
 
     /// Does the remaining work once the warden has ended. Blocks for up to two seconds if it was killed.
     pub(super) fn end(&self) {
-        if !self.is_gone() {
+        if !self.tree_has_ended() {
             let pid = self.warden_pid;
             let _entered = self.span.enter();
             tracing::warn!(target: "warden", pid, "the warden has ended before its tree");
@@ -243,7 +246,7 @@ impl Link {
             self.known.send_modify(|known| (known.orphaned, known.ended) = (true, true));
         }
         self.reap();
-        self.known.send_modify(|known| known.left = Left::Nobody);
+        self.known.send_modify(|known| known.remaining = Remaining::None);
     }
 
     /// Becomes readable when there is something to [read](Link::read).
@@ -252,7 +255,7 @@ impl Link {
     }
 
     /// Starts the clock of [`END_LIMIT`], unless it runs already.
-    fn expect_the_end(&self) {
+    fn start_end_limit(&self) {
         self.ending.lock().get_or_insert_with(Instant::now);
     }
 
@@ -260,12 +263,12 @@ impl Link {
     /// stopped it.
     pub(super) fn is_overdue(&self) -> bool {
         let exit_conditions = self.exit_conditions.lock();
-        let waits_for_us = exit_conditions.tree_gone && exit_conditions.released.is_none();
-        !waits_for_us && self.ending.lock().is_some_and(|since| since.elapsed() > END_LIMIT)
+        let waits_for_host = exit_conditions.tree_has_ended && exit_conditions.released.is_none();
+        !waits_for_host && self.ending.lock().is_some_and(|since| since.elapsed() > END_LIMIT)
     }
 
     /// Cleans up after a start that failed.
-    pub(super) fn give_up(&self) {
+    pub(super) fn clean_up_failed_start(&self) {
         self.abandon();
         self.sweep();
         self.reap();
@@ -354,7 +357,7 @@ impl Signaller for Link {
     }
 
     fn kill(&self) {
-        self.expect_the_end();
+        self.start_end_limit();
         self.order(Order::Kill);
     }
 
@@ -368,7 +371,7 @@ impl Signaller for Link {
     }
 
     fn release(&self, cleaned: bool) {
-        self.part(|exit_conditions| {
+        self.meet_exit_condition(|exit_conditions| {
             exit_conditions.released = Some(if cleaned { Order::Leave } else { Order::Clean });
         });
     }

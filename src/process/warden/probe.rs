@@ -43,12 +43,12 @@ pub enum ProbeError {
     #[error("this machine cannot be probed now: {0}")]
     Shortage(String),
     /// It is another program, or broken.
-    #[error("`{}` is not a working warden: {said}", path.display())]
+    #[error("`{}` is not a working warden: {output}", path.display())]
     NotAWarden {
         /// The program that was run.
         path: PathBuf,
         /// Its standard error, or how it ended if that is empty.
-        said: String,
+        output: String,
     },
     /// It belongs to another version of this package.
     #[error(
@@ -105,15 +105,15 @@ async fn ask(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
         cwd: "/".into(),
         ..ChildCommand::default()
     };
-    let said = capture(command, TIMEOUT, MAX_BYTES).await?;
-    let text = String::from_utf8_lossy(&said.stdout);
+    let captured = capture(command, TIMEOUT, MAX_BYTES).await?;
+    let text = String::from_utf8_lossy(&captured.stdout);
     let path = || warden.to_path_buf();
-    if is_shortage(&said.outcome) {
-        return Err(ProbeError::Shortage(in_words(&said)));
+    if is_shortage(&captured.outcome) {
+        return Err(ProbeError::Shortage(failure_text(&captured)));
     }
     let abilities = Abilities::parse(&text)
-        .filter(|_| said.is_success())
-        .ok_or_else(|| ProbeError::NotAWarden { path: path(), said: in_words(&said) })?;
+        .filter(|_| captured.is_success())
+        .ok_or_else(|| ProbeError::NotAWarden { path: path(), output: failure_text(&captured) })?;
     if abilities.version != env!("CARGO_PKG_VERSION") {
         return Err(ProbeError::Version { path: path(), found: abilities.version });
     }
@@ -135,7 +135,7 @@ fn is_shortage(outcome: &Outcome) -> bool {
     }
 }
 
-fn in_words(said: &Captured) -> String {
-    let stderr = said.stderr.trim();
-    if stderr.is_empty() { format!("{:?}", said.outcome) } else { stderr.to_owned() }
+fn failure_text(captured: &Captured) -> String {
+    let stderr = captured.stderr.trim();
+    if stderr.is_empty() { format!("{:?}", captured.outcome) } else { stderr.to_owned() }
 }

@@ -10,7 +10,7 @@ use pi_subagent_warden::{Stat, processes, remove_group};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 /// The environment variable that marks the processes of a tree, so that they are found when their warden was killed.
-pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
+pub(super) const TREE_VARIABLE: &str = "PI_SUBAGENT_TREE";
 
 /// The longest sweep. A process that cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -20,11 +20,11 @@ const PAUSE: Duration = Duration::from_micros(500);
 
 /// A sweep ends after this many passes in a row that found nothing: a process that forks and exits has a new id in
 /// the next pass.
-const QUIET_LOOKS: u32 = 40;
+const QUIET_PASSES: u32 = 40;
 
-/// After this many passes in a row that found nothing, the processes taken for strangers are checked again. A process
+/// After this many passes in a row that found nothing, the processes taken for unrelated are checked again. A process
 /// that was just replacing its program had no environment.
-const TRUST_LOOKS: u32 = 20;
+const RECHECK_PASSES: u32 = 20;
 
 /// Kills every process that carries the marker of a tree in its environment or belongs to the warden's session. Blocks.
 ///
@@ -36,13 +36,13 @@ pub(super) fn sweep(marker: &str, warden: i32, cgroup: Option<&Path>) {
         let _ = fs::write(cgroup.join("cgroup.kill"), "1");
     }
     let deadline = Instant::now() + LIMIT;
-    let mut strangers = HashSet::from([warden]);
+    let mut unrelated = HashSet::from([warden]);
     let mut quiet = 0;
-    while quiet < QUIET_LOOKS && Instant::now() < deadline {
-        if quiet % TRUST_LOOKS == 0 {
-            strangers = HashSet::from([warden]);
+    while quiet < QUIET_PASSES && Instant::now() < deadline {
+        if quiet % RECHECK_PASSES == 0 {
+            unrelated = HashSet::from([warden]);
         }
-        quiet = if kill_all(marker.as_bytes(), warden, &mut strangers) { 0 } else { quiet + 1 };
+        quiet = if kill_all(marker.as_bytes(), warden, &mut unrelated) { 0 } else { quiet + 1 };
         thread::sleep(PAUSE);
     }
     if let Some(cgroup) = cgroup {
@@ -55,20 +55,20 @@ pub(super) fn sweep(marker: &str, warden: i32, cgroup: Option<&Path>) {
 
 /// Kills the processes that it finds; returns true if there were any. A process outside the tree is checked only once, so that a
 /// pass is shorter than the life of a process that forks and exits.
-fn kill_all(marker: &[u8], warden: i32, strangers: &mut HashSet<i32>) -> bool {
+fn kill_all(marker: &[u8], warden: i32, unrelated: &mut HashSet<i32>) -> bool {
     let mut found = false;
     for number in processes() {
-        if strangers.contains(&number) {
+        if unrelated.contains(&number) {
             continue;
         }
         let Some(pid) = Pid::from_raw(number) else { continue };
         // It is opened before the check, so that the process that is checked is the one that is killed.
-        let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
+        let Ok(pidfd) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
         if belongs(number, marker, warden) {
             found = true;
-            let _ = rustix::process::pidfd_send_signal(&held, Signal::KILL);
+            let _ = rustix::process::pidfd_send_signal(&pidfd, Signal::KILL);
         } else {
-            strangers.insert(number);
+            unrelated.insert(number);
         }
     }
     found
@@ -81,6 +81,6 @@ fn belongs(pid: i32, marker: &[u8], warden: i32) -> bool {
 }
 
 fn is_marker(entry: &[u8], marker: &[u8]) -> bool {
-    let value = entry.strip_prefix(TREE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+    let value = entry.strip_prefix(TREE_VARIABLE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
     value == Some(marker)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::resolve::ResolvedRun;
-use crate::agent::{ASK, Asks, ToolPlan};
+use crate::agent::{ASK, AskTarget, ToolPlan};
 use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
@@ -55,8 +55,8 @@ impl AdmittedRun {
     }
 
     /// Returns the recipient of the child's questions with the tool `ask`.
-    pub(in crate::run) fn asks(&self) -> Asks {
-        if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { Asks::Nobody }
+    pub(in crate::run) fn ask_target(&self) -> AskTarget {
+        if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { AskTarget::NoOne }
     }
 
     /// Returns the launcher that starts the child on another machine, and the limit of its concurrent children.
@@ -91,7 +91,7 @@ impl AdmittedRun {
 
     /// Returns the reason why the budget does not allow a start, if it does not.
     pub async fn over_budget(&self) -> Option<String> {
-        self.meter().await.refusal().map(|over| over.to_string())
+        self.meter().await.refusal().map(|exceeded| exceeded.to_string())
     }
 
     /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is

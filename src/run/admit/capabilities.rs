@@ -85,7 +85,7 @@ impl HostCapabilities {
     #[must_use]
     pub fn supervision(&self, pid_namespace: bool) -> Supervision {
         match self.abilities() {
-            Err(_) => Supervision::BARE,
+            Err(_) => Supervision::WITHOUT_WARDEN,
             Ok(abilities) if pid_namespace && abilities.pid_namespace.is_ok() => Supervision::WardenNamespace,
             Ok(abilities) if abilities.cgroup.is_ok() => Supervision::WardenCgroup,
             Ok(_) => Supervision::Warden,

@@ -74,15 +74,15 @@ impl ResolvedRun {
         };
         let path = self.agent.path.as_deref().map(Visible::path).unwrap_or_default();
         let mut facts = Visible::default();
-        facts.add("file: ", &path);
-        facts.add("\nit says: ", &Visible::line(description));
-        facts.add("\ntools: ", &Visible::line(&tools(plan)));
+        facts.push_labeled("file: ", &path);
+        facts.push_labeled("\nit says: ", &Visible::line(description));
+        facts.push_labeled("\ntools: ", &Visible::line(&tools(plan)));
         // Taken from the file, even if the settings disable the command now: the answer also counts for later runs.
         for (label, command) in [("\ncheck: ", &self.agent.check), ("\nsetup: ", &self.agent.setup)] {
             let Some(command) = command.as_deref().filter(|_| !readonly) else { continue };
-            facts.add(label, &Visible::command(command));
+            facts.push_labeled(label, &Visible::command(command));
             if let Some(letters) = Visible::outside_ascii(command) {
-                facts.add("\n  it has letters outside ASCII: ", &letters);
+                facts.push_labeled("\n  it has letters outside ASCII: ", &letters);
             }
         }
         let mut below = self.change(context, &text);
@@ -91,21 +91,21 @@ impl ResolvedRun {
             figures::counted(text.lines().count(), "line"),
             figures::bytes(text.len() as u64)
         );
-        below.add("\n\nAll of the file: ", &Visible::line(&size));
-        below.add("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).behind(BAR));
+        below.push_labeled("\n\nAll of the file: ", &Visible::line(&size));
+        below.push_labeled("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).with_line_prefix(BAR));
 
         let mut title = Visible::default();
-        title.add("Run the project's agent ", &Visible::line(name));
-        title.say("?");
+        title.push_labeled("Run the project's agent ", &Visible::line(name));
+        title.push_static("?");
         let mut message = facts;
         let marks = if message.has_marks() || below.has_marks() {
             " A mark such as <U+200B> stands for an invisible character, and <U+200B x3> for three of them."
         } else {
             ""
         };
-        message.add("\n\nThe project, not you, wrote its instructions. ", &self.rights(plan));
-        message.say(" You will be asked again when the file changes.");
-        message.add(marks, &below);
+        message.push_labeled("\n\nThe project, not you, wrote its instructions. ", &self.rights(plan));
+        message.push_static(" You will be asked again when the file changes.");
+        message.push_labeled(marks, &below);
         Ok(ConfirmRequest { run_id, agent: name.clone(), title, message, path })
     }
 
@@ -123,9 +123,9 @@ impl ResolvedRun {
         };
         let undo = self.undo_note.filter(|_| !self.agent.readonly && writes);
         let undo = undo.map(|note| format!(" {}", sentence(note))).unwrap_or_default();
-        let mut words = Visible::default();
-        words.add(rights, &Visible::line(&undo));
-        words
+        let mut description = Visible::default();
+        description.push_labeled(rights, &Visible::line(&undo));
+        description
     }
 
     /// Describes the rights of a child that has a command, or more than tools that read.
@@ -141,23 +141,25 @@ impl ResolvedRun {
 
     /// Lists the differences from the text that the user allowed before. Empty if the user never allowed the file.
     fn change(&self, context: &HostContext, text: &str) -> Visible {
-        let mut words = Visible::default();
+        let mut difference = Visible::default();
         let path = self.agent.path.as_ref();
-        let Some(before) = path.and_then(|path| allowed_text(&context.agent_dir, path)) else { return words };
-        words.say("\n\nThe file has changed since you allowed it");
+        let Some(before) = path.and_then(|path| allowed_text(&context.agent_dir, path)) else {
+            return difference;
+        };
+        difference.push_static("\n\nThe file has changed since you allowed it");
         let Some(before) = before else {
-            words.say(". The text that you allowed was not kept.");
-            return words;
+            difference.push_static(". The text that you allowed was not kept.");
+            return difference;
         };
         let changed = changed_lines(&before, text);
-        words.say(if changed.is_empty() { ", but only in its line endings." } else { ":" });
+        difference.push_static(if changed.is_empty() { ", but only in its line endings." } else { ":" });
         for line in changed {
             match line {
-                ChangedLine::Removed(text) => words.add("\n- ", &Visible::line(text)),
-                ChangedLine::Added(text) => words.add("\n+ ", &Visible::line(text)),
+                ChangedLine::Removed(text) => difference.push_labeled("\n- ", &Visible::line(text)),
+                ChangedLine::Added(text) => difference.push_labeled("\n+ ", &Visible::line(text)),
             }
         }
-        words
+        difference
     }
 
     /// Records that the user allowed this definition of the agent.
@@ -184,7 +186,7 @@ impl ResolvedRun {
 /// runs.
 fn tools(plan: &ToolPlan) -> String {
     let now = if plan.tools.is_empty() { "none".to_owned() } else { plan.tools.join(", ") };
-    let not_now = plan.not_now().collect::<Vec<_>>().join(", ");
+    let not_now = plan.excluded_by_settings().collect::<Vec<_>>().join(", ");
     if not_now.is_empty() { now } else { format!("{now} (not at present: {not_now})") }
 }
 

@@ -50,8 +50,8 @@ pub(in crate::run) fn private_tree(context: &HostContext, directory: &Path) -> O
 }
 
 fn without_trees(config: &Config, context: &HostContext) -> Vec<PathBuf> {
-    let ours = [layout::SUBAGENTS].into_iter().chain(CREDENTIALS).map(|name| context.agent_dir.join(name));
-    let mut found: Vec<PathBuf> = ours.map(|place| canonical(&place)).collect();
+    let own = [layout::SUBAGENTS].into_iter().chain(CREDENTIALS).map(|name| context.agent_dir.join(name));
+    let mut found: Vec<PathBuf> = own.map(|place| canonical(&place)).collect();
     found.extend(configured(config, context));
     found.sort();
     found.dedup();

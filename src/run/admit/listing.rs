@@ -17,7 +17,7 @@ use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSou
 use super::write_reach::{WriteReach, only_reads};
 use crate::agent::{
     AgentDefinition, Catalog, DropReason, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Surface,
-    SurfaceConfig, ToolPlan, doubt_about, surface,
+    SurfaceConfig, ToolPlan, surface, tool_entry_problem,
 };
 use crate::config::{ALL, Config, LoadedConfig, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
@@ -216,7 +216,7 @@ fn misnamed(loaded: &LoadedConfig, catalog: &Catalog, context: &HostContext) -> 
     let available: Option<BTreeSet<String>> =
         (context.host.tools.as_ref()).map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
     let tools = loaded.named_tools.iter().filter_map(|named| {
-        let why = doubt_about(&named.name, named.denies, available.as_ref())?;
+        let why = tool_entry_problem(&named.name, named.denies, available.as_ref())?;
         let message = format!("`{}`: {why}", named.key);
         Some(Diagnostic::new(TOOL_UNKNOWN, message, Some(&named.path), Some(named.at)))
     });
@@ -233,7 +233,7 @@ fn unknown_tools(listed: &Listed) -> impl Iterator<Item = Diagnostic> {
     let path = agent.path.as_deref().zip(agent.tools_line);
     unknown.filter_map(move |dropped| {
         let (path, line) = path?;
-        let why = doubt_about(&dropped.tool, false, Some(&BTreeSet::new()))?;
+        let why = tool_entry_problem(&dropped.tool, false, Some(&BTreeSet::new()))?;
         let at = Position { line, column: 1 };
         Some(Diagnostic::new(AGENT_TOOL_UNKNOWN, format!("`tools`: {why}"), Some(path), Some(at)))
     })

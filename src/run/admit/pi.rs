@@ -129,8 +129,8 @@ impl PiProgram {
     ///
     /// Fails if the configured program does not exist or no pi can be found.
     pub fn locate(configured: Option<&[String]>, cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
-        if let Some(words) = context.pi_command.as_deref().or(configured) {
-            return Self::configured(words, cwd, context);
+        if let Some(command) = context.pi_command.as_deref().or(configured) {
+            return Self::configured(command, cwd, context);
         }
         if let Some(program) = Self::host(context) {
             return Ok(program);
@@ -140,8 +140,8 @@ impl PiProgram {
         Ok(Self::from_script_or_shim(&program))
     }
 
-    fn configured(words: &[String], cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
-        let (program, args) = words.split_first().ok_or(PiError::EmptyCommand)?;
+    fn configured(command: &[String], cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
+        let (program, args) = command.split_first().ok_or(PiError::EmptyCommand)?;
         if program.trim().is_empty() {
             return Err(PiError::EmptyCommand);
         }
@@ -208,9 +208,9 @@ impl PiProgram {
     /// Formats the command as a person would type it.
     #[must_use]
     pub fn display(&self) -> String {
-        let mut words = vec![self.program.to_string_lossy().into_owned()];
-        words.extend(self.args.iter().map(|argument| argument.to_string_lossy().into_owned()));
-        words.join(" ")
+        let mut parts = vec![self.program.to_string_lossy().into_owned()];
+        parts.extend(self.args.iter().map(|argument| argument.to_string_lossy().into_owned()));
+        parts.join(" ")
     }
 }
 

@@ -50,7 +50,7 @@ pub async fn prepare(
 }
 
 /// Does the same as [`prepare`], with settings that the call has already read. They must belong to the run's directory.
-/// Notifies `asks` if the user must be asked, before the question waits behind earlier ones.
+/// Notifies `question_asked` if the user must be asked, before the question waits behind earlier ones.
 ///
 /// # Errors
 ///
@@ -62,13 +62,13 @@ pub async fn prepare_with(
     id: SharedRunId,
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
-    asks: Option<&Notify>,
+    question_asked: Option<&Notify>,
 ) -> Result<AdmittedRun, ToolResult> {
     if let Some(resumption) = &spec.overrides.resumes {
         id.set(&resumption.run_id);
     }
     let call = Call::new(spec, id, Arc::clone(settings.sanitizer()), cancel, Instant::now());
-    Box::pin(call.prepare(settings, callbacks, asks)).await
+    Box::pin(call.prepare(settings, callbacks, question_asked)).await
 }
 
 /// A call that is being checked.
@@ -109,7 +109,7 @@ impl<'a> Call<'a> {
         mut self,
         settings: CallSettings,
         callbacks: &dyn HostCallbacks,
-        asks: Option<&Notify>,
+        question_asked: Option<&Notify>,
     ) -> Result<AdmittedRun, ToolResult> {
         let spec = Arc::clone(&self.spec);
         let capabilities = Box::pin(self.unless_aborted(HostCapabilities::probe(&self.spec.context))).await?;
@@ -120,8 +120,8 @@ impl<'a> Call<'a> {
         let ResolvedRun { agent, config, permission_hooks, values, .. } = &resolved;
         let context = &*spec.context;
         let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
-        let looking = self.unless_aborted(check.usable(&values.model)).await?;
-        let model = looking.map_err(|unusable| self.refused(unusable.into()))?;
+        let found = self.unless_aborted(check.usable(&values.model)).await?;
+        let model = found.map_err(|unusable| self.refused(unusable.into()))?;
         resolved.model = model.or(resolved.model);
         let resolved = Arc::new(resolved);
         self.builder.agent.clone_from(&resolved.agent.name);
@@ -130,15 +130,15 @@ impl<'a> Call<'a> {
         self.builder.limits = self.limits(&resolved);
         let plan = match resolved.tools(&self.spec.context) {
             Ok(plan) => Arc::new(plan),
-            Err(none_left) => {
-                tracing::warn!(target: "agent", reason = %none_left, "the call is refused");
+            Err(no_tool) => {
+                tracing::warn!(target: "agent", reason = %no_tool, "the call is refused");
                 // Policy comes first: the user is not asked about a run that cannot start.
                 self.question(&resolved, &Arc::default(), callbacks.is_interactive()).await?;
-                let verdict = Verdict::failed(1, none_left.to_string());
+                let verdict = Verdict::failed(1, no_tool.to_string());
                 return Err(self.builder.without_child(&verdict, self.started.elapsed(), None));
             }
         };
-        let notice = self.ask(&resolved, &plan, callbacks, asks).await?;
+        let notice = self.ask(&resolved, &plan, callbacks, question_asked).await?;
         self.builder.diagnostics.extend(notice);
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
@@ -146,7 +146,7 @@ impl<'a> Call<'a> {
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         // Tools that a builtin agent lacks are reported by `doctor`.
         let is_builtin = resolved.agent.source == Source::Builtin;
-        let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_lack());
+        let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_unavailable());
         builder.diagnostics.extend(dropped.map(ToString::to_string));
         resolved.log(&plan);
         Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, remote_work: None })
@@ -172,7 +172,7 @@ impl<'a> Call<'a> {
         resolved: &Arc<ResolvedRun>,
         plan: &Arc<ToolPlan>,
         callbacks: &dyn HostCallbacks,
-        asks: Option<&Notify>,
+        question_asked: Option<&Notify>,
     ) -> Result<Option<String>, ToolResult> {
         let interactive = callbacks.is_interactive();
         if self.question(resolved, plan, interactive).await?.is_none() {
@@ -181,13 +181,13 @@ impl<'a> Call<'a> {
         if !callbacks.is_reachable() {
             return Err(self.refused(resolved.refused(None)));
         }
-        if let Some(asks) = asks {
-            asks.notify_one();
+        if let Some(question_asked) = question_asked {
+            question_asked.notify_one();
         }
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
-        let _turn = self.unless_aborted(ASKING.lock()).await?;
+        let _lock = self.unless_aborted(ASKING.lock()).await?;
         let Some(request) = self.question(resolved, plan, interactive).await? else { return Ok(None) };
-        let answered = tokio::time::timeout(callbacks.patience(), callbacks.confirm(request));
+        let answered = tokio::time::timeout(callbacks.answer_timeout(), callbacks.confirm(request));
         let answer = self.unless_aborted(answered).await?.ok().flatten();
         tracing::info!(target: "agent", ?answer, "the user was asked whether the agent may run");
         if answer != Some(true) {
@@ -195,9 +195,9 @@ impl<'a> Call<'a> {
         }
         let spec = Arc::clone(&self.spec);
         let decided = Arc::clone(resolved);
-        let kept = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
+        let saved = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
         let lost = |error| format!("your answer could not be saved, so you will be asked again: {error}");
-        Ok(kept.err().map(lost))
+        Ok(saved.err().map(lost))
     }
 
     /// Returns the question to ask now, if any. Fails if policy refuses the run without asking.
@@ -219,11 +219,13 @@ impl<'a> Call<'a> {
     fn limits(&self, resolved: &ResolvedRun) -> TruncateLimits {
         let output = resolved.config.output;
         match self.spec.share {
-            0 | 1 if self.spec.context.session().is_some() => output.one().less(NAME_BYTES, NAME_LINES),
-            0 | 1 => output.one(),
+            0 | 1 if self.spec.context.session().is_some() => {
+                output.single().remaining_after(NAME_BYTES, NAME_LINES)
+            }
+            0 | 1 => output.single(),
             several => {
                 // Headings count towards the total, not towards each answer.
-                let share = output.each_of(several);
+                let share = output.per_answer(several);
                 let room = (output.max_total_bytes / several).saturating_sub(HEADING_BYTES).max(1);
                 TruncateLimits { max_bytes: share.max_bytes.min(room), ..share }
             }

@@ -28,14 +28,14 @@ pub enum Refusal {
         expected: &'static str,
     },
     /// The list of tasks is empty or too long.
-    #[error("`{list}` has {count} entries; expected 1 to {most} (`subagents.{setting}`)")]
+    #[error("`{list}` has {count} entries; expected 1 to {max} (`subagents.{setting}`)")]
     Count {
         /// The name of the parameter.
         list: &'static str,
         /// Its number of entries.
         count: usize,
         /// The largest number of entries.
-        most: usize,
+        max: usize,
         /// The setting with that number.
         setting: &'static str,
     },

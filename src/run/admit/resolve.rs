@@ -16,7 +16,7 @@ use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::agent::{
     AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoUsableTools,
-    OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITING, depth_from_env, plan_tools,
+    OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITE_TOOLS, depth_from_env, plan_tools,
 };
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
@@ -283,7 +283,7 @@ impl ResolvedRun {
 
     /// Returns true if the child may begin a turn only when its budget covers it. A remote child cannot be stopped
     /// between turns.
-    pub(in crate::run) fn holds_turns(&self) -> bool {
+    pub(in crate::run) fn needs_turn_grants(&self) -> bool {
         let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
         is_bounded && self.launcher.remote_name().is_none()
     }
@@ -312,7 +312,7 @@ impl ResolvedRun {
     pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
         let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
         Ok(match &self.tool_snapshot {
-            Some(snapshot) => plan.at_most(snapshot),
+            Some(snapshot) => plan.limit_to(snapshot),
             None => plan,
         })
     }
@@ -383,7 +383,7 @@ impl ResolvedRun {
             matches!(dropped.reason, DropReason::Readonly | DropReason::WriteNotAllowed)
         };
         let dropped = plan.dropped.iter().filter(is_write).map(|dropped| dropped.tool.clone());
-        let tools = WRITING.iter().map(|tool| (*tool).to_owned()).chain(dropped).collect();
+        let tools = WRITE_TOOLS.iter().map(|tool| (*tool).to_owned()).chain(dropped).collect();
         Withheld { tools, why }
     }
 

@@ -8,7 +8,7 @@ use crate::run::launch::launcher::selected;
 use crate::run::result::SandboxReport;
 
 /// The first version of Landlock's ABI that keeps a child from signalling processes outside its sandbox: Linux 6.12.
-const HOLDS_SIGNALS: u32 = 6;
+const SIGNAL_SCOPE_ABI: u32 = 6;
 
 /// The way in which a child is kept from writing, or from writing outside its tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,9 +207,9 @@ impl EnforcedSandbox {
         }
         let unprotected = no_view.filter(|_| writes).map(|why| format!("{PROTECTION}{why}"));
         lacks.extend(unprotected.clone());
-        if version < HOLDS_SIGNALS {
+        if version < SIGNAL_SCOPE_ABI {
             lacks.push(format!(
-                "the child can signal your other processes (Landlock ABI {version}; ABI {HOLDS_SIGNALS} prevents this)"
+                "the child can signal your other processes (Landlock ABI {version}; ABI {SIGNAL_SCOPE_ABI} prevents this)"
             ));
         }
         if let Err(reason) = pid_namespace {

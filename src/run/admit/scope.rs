@@ -61,7 +61,7 @@ impl WriteScope {
         if is_bare(&root) {
             return Err(Refusal::TreeIsRepository { tree: root });
         }
-        let ours = canonical(&context.agent_dir.join(layout::SUBAGENTS));
+        let own_dir = canonical(&context.agent_dir.join(layout::SUBAGENTS));
         let mut also = Vec::new();
         let mut notices = Vec::new();
         for listed in &config.sandbox.writable {
@@ -69,7 +69,7 @@ impl WriteScope {
                 |why: &str| format!("the child cannot write in `{listed}` (`sandbox.writable`): {why}");
             let Some(path) = below_home(listed, context.home.as_deref()) else { continue };
             match path.canonicalize() {
-                Ok(path) if contained(&path).is_some() || path.starts_with(&ours) => {
+                Ok(path) if contained(&path).is_some() || path.starts_with(&own_dir) => {
                     notices.push(without("it contains files that the child must not change"));
                 }
                 Ok(path) if path.is_dir() || path.is_file() => also.push(path),
@@ -169,9 +169,9 @@ mod tests {
     fn listed_paths_are_writable_if_they_exist_and_are_not_too_wide() {
         let Scene { context, at, _root } = &scene();
         let mut config = Config::default();
-        let elsewhere = at.join("bare").display().to_string();
+        let bare = at.join("bare").display().to_string();
         config.sandbox.writable =
-            ["~/.npm", "~/.missing", "~/", "~/.pi/agent/subagents/runs", &elsewhere, "/dev/null"]
+            ["~/.npm", "~/.missing", "~/", "~/.pi/agent/subagents/runs", &bare, "/dev/null"]
                 .map(str::to_owned)
                 .to_vec();
         let (scope, notices) = WriteScope::of(&config, context, &at.join("home/src/one"))

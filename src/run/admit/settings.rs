@@ -76,7 +76,7 @@ impl CallSettings {
 
     /// Creates settings that could not be read, with the reason.
     fn unread(why: String, context: &HostContext) -> Self {
-        let loaded = LoadedConfig::unread(why);
+        let loaded = LoadedConfig::unreadable(why);
         Self { loaded: Ok(Arc::new(loaded)), sanitizer: Arc::new(bare_sanitizer(context)) }
     }
 

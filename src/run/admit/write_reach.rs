@@ -39,11 +39,11 @@ pub(in crate::run) fn only_reads(
     plan: &ToolPlan,
 ) -> bool {
     let has_command = agent.check.is_some() || agent.setup.is_some() || values.check.value.is_some();
-    let asks_for_more = || {
+    let requests_more = || {
         let asked = values.tools.value.as_deref();
         asked.is_none_or(|tools| !tools.iter().all(|tool| is_free_of_side_effects(tool, false)))
     };
-    plan.only_reads() && !has_command && (config.allow_write.is_on() || !asks_for_more())
+    plan.only_reads() && !has_command && (config.allow_write.is_on() || !requests_more())
 }
 
 /// Returns the notice about a child that changes files of another machine in place, or that no sandbox confines to its

@@ -22,7 +22,7 @@ struct State {
     is_wrapping_up: bool,
     is_waiting: bool,
     /// The bound that ended the run.
-    over: Option<OverBudget>,
+    exceeded: Option<OverBudget>,
 }
 
 /// A message of the enforcer to a child.
@@ -38,7 +38,7 @@ impl BudgetEnforcer {
     /// Creates an enforcer that ends its run through `cancel`.
     pub(in crate::run) fn new(meter: Meter, cancel: Cancel) -> Self {
         let state =
-            State { meter, turns: 0, granted: 0, is_wrapping_up: false, is_waiting: false, over: None };
+            State { meter, turns: 0, granted: 0, is_wrapping_up: false, is_waiting: false, exceeded: None };
         Self { state: Mutex::new(state), cancel }
     }
 
@@ -76,31 +76,31 @@ impl BudgetEnforcer {
             return;
         }
         let has_begun = live.turns_begun > state.granted;
-        let asks_for_turn = has_begun && (live.awaits_turn || live.streaming);
+        let requests_turn = has_begun && (live.awaits_turn || live.streaming);
         let is_answered = live.stop_reason.is_some_and(StopReason::ends_turn) && !live.streaming;
-        if !asks_for_turn && (live.streaming || is_answered || state.meter.has_turn()) {
+        if !requests_turn && (live.streaming || is_answered || state.meter.has_turn()) {
             return;
         }
         let reached = state.meter.stage();
         if live.stop_reason == Some(&StopReason::ToolUse)
             && !live.streaming
             && !state.is_wrapping_up
-            && let Stage::WrapUp(words) = &reached
+            && let Stage::WrapUp(message) = &reached
         {
             state.is_wrapping_up = true;
             tracing::info!(target: "budget", turns = live.usage.turns, "the child gets the message to finish");
-            notify(BudgetNotice::WrapUp(words));
+            notify(BudgetNotice::WrapUp(message));
         }
-        if !asks_for_turn && !matches!(reached, Stage::Over(_)) {
+        if !requests_turn && !matches!(reached, Stage::Exceeded(_)) {
             return;
         }
         match state.meter.begin_turn() {
-            NextTurn::Over(over) => {
-                tracing::warn!(target: "budget", reason = %over, "the run is ended");
-                self.cancel.cancel(CancelReason::Bound(over.to_string()));
-                state.over.get_or_insert(over);
+            NextTurn::Exceeded(exceeded) => {
+                tracing::warn!(target: "budget", reason = %exceeded, "the run is ended");
+                self.cancel.cancel(CancelReason::Bound(exceeded.to_string()));
+                state.exceeded.get_or_insert(exceeded);
             }
-            NextTurn::Waits if !live.streaming => state.is_waiting = asks_for_turn,
+            NextTurn::Waits if !live.streaming => state.is_waiting = requests_turn,
             NextTurn::Waits | NextTurn::Covered => {
                 // A child that nothing holds has begun the turn already.
                 state.meter.note_turn();
@@ -127,7 +127,7 @@ impl BudgetEnforcer {
     /// Returns true if the budget covers another turn that the task needs, and reserves the turn.
     pub(in crate::run) fn may_continue(&self) -> bool {
         let meter = &mut self.state.lock().meter;
-        self.cancel.reason().is_none() && !matches!(meter.begin_turn(), NextTurn::Over(_))
+        self.cancel.reason().is_none() && !matches!(meter.begin_turn(), NextTurn::Exceeded(_))
     }
 
     /// Returns the cost of all attempts of the run, in USD.
@@ -146,9 +146,9 @@ impl BudgetEnforcer {
     /// Returns the same reason with the spending until now, if the budget ended the run for this reason.
     pub(in crate::run) fn refreshed(&self, reason: &CancelReason) -> Option<CancelReason> {
         let state = self.state.lock();
-        let over = state.over.as_ref()?;
-        let is_same = *reason == CancelReason::Bound(over.to_string());
-        is_same.then(|| CancelReason::Bound(state.meter.refreshed(over).to_string()))
+        let exceeded = state.exceeded.as_ref()?;
+        let is_same = *reason == CancelReason::Bound(exceeded.to_string());
+        is_same.then(|| CancelReason::Bound(state.meter.refreshed(exceeded).to_string()))
     }
 
     /// Watches for other runs that spend from the shared account of the session.

@@ -67,7 +67,7 @@ pub enum NextTurn {
     /// The current turns of other runs reserve too much. They may leave enough when they have ended.
     Waits,
     /// The rest of this bound does not cover the turn.
-    Over(OverBudget),
+    Exceeded(OverBudget),
 }
 
 /// The distance of a run from its bounds.
@@ -78,7 +78,7 @@ pub enum Stage {
     /// At 80 % of a bound or before the last turn that it covers: the message for the child, with the numbers.
     WrapUp(String),
     /// A bound is reached.
-    Over(OverBudget),
+    Exceeded(OverBudget),
 }
 
 impl Meter {
@@ -103,7 +103,7 @@ impl Meter {
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
         let reading = self.session_reading()?;
-        (reading.is_reached() || (!reading.covers_next() && !self.others_work())).then_some(reading)
+        (reading.is_reached() || (!reading.covers_next() && !self.has_other_turns())).then_some(reading)
     }
 
     /// Begins a turn if every bound covers its expected size, which is reserved until the turn has been recorded.
@@ -116,8 +116,10 @@ impl Meter {
         let own = self.readings().into_iter().flatten().find(|reading| {
             reading.is_reached() || (reading.bound != Bound::SessionCost && !reading.covers_next())
         });
-        if let Some(over) = own.filter(|over| over.bound != Bound::SessionCost || !self.others_work()) {
-            return NextTurn::Over(over);
+        if let Some(exceeded) =
+            own.filter(|exceeded| exceeded.bound != Bound::SessionCost || !self.has_other_turns())
+        {
+            return NextTurn::Exceeded(exceeded);
         }
         let Some((account, max)) = &self.session else { return NextTurn::Covered };
         // The last turn of another run may end after the first try.
@@ -126,11 +128,11 @@ impl Meter {
             if self.reservation.is_some() {
                 return NextTurn::Covered;
             }
-            if self.others_work() {
+            if self.has_other_turns() {
                 return NextTurn::Waits;
             }
         }
-        self.session_reading().map_or(NextTurn::Waits, NextTurn::Over)
+        self.session_reading().map_or(NextTurn::Waits, NextTurn::Exceeded)
     }
 
     /// Reserves a turn that a child has begun before it was granted, because nothing holds this child.
@@ -154,7 +156,7 @@ impl Meter {
     }
 
     /// Returns true if other runs have turns under way, whose cost is not known yet.
-    fn others_work(&self) -> bool {
+    fn has_other_turns(&self) -> bool {
         self.reservation.is_none()
             && self.session.as_ref().is_some_and(|(account, _)| account.has_turns_under_way())
     }
@@ -198,8 +200,8 @@ impl Meter {
     #[must_use]
     pub fn stage(&self) -> Stage {
         let readings = || self.readings().into_iter().flatten();
-        if let Some(over) = readings().find(OverBudget::is_reached) {
-            return Stage::Over(over);
+        if let Some(exceeded) = readings().find(OverBudget::is_reached) {
+            return Stage::Exceeded(exceeded);
         }
         match readings().filter(OverBudget::is_near).max_by(OverBudget::nearness) {
             Some(near) => Stage::WrapUp(near.wrap_up()),
@@ -210,10 +212,11 @@ impl Meter {
     /// Returns the bound that ended the run with its present usage. An interrupted turn does not count as a further
     /// turn.
     #[must_use]
-    pub fn refreshed(&self, over: &OverBudget) -> OverBudget {
-        let is_same = |reading: &OverBudget| reading.bound == over.bound && over.bound != Bound::Turns;
-        let used = self.readings().into_iter().flatten().find(is_same).map_or(over.used, |now| now.used);
-        OverBudget { used: used.max(over.used), ..over.clone() }
+    pub fn refreshed(&self, exceeded: &OverBudget) -> OverBudget {
+        let is_same =
+            |reading: &OverBudget| reading.bound == exceeded.bound && exceeded.bound != Bound::Turns;
+        let used = self.readings().into_iter().flatten().find(is_same).map_or(exceeded.used, |now| now.used);
+        OverBudget { used: used.max(exceeded.used), ..exceeded.clone() }
     }
 
     /// Watches the session's account for charges by any run. Check the [`stage`](Self::stage) after each.
@@ -226,9 +229,9 @@ impl Meter {
     /// Returns the cost of the next turn: the expected cost from this run's turns, else from its agent's, and as the
     /// maximum the most expensive turn of both.
     fn next_cost(&self) -> Option<TurnSize> {
-        let agents = self.session.as_ref().and_then(|(account, _)| account.first_turn(&self.agent));
-        let Some(own) = self.costs.next() else { return agents };
-        let largest = agents.map_or(own.largest, |agents| agents.largest.max(own.largest));
+        let agent_turn = self.session.as_ref().and_then(|(account, _)| account.first_turn(&self.agent));
+        let Some(own) = self.costs.next() else { return agent_turn };
+        let largest = agent_turn.map_or(own.largest, |agent_turn| agent_turn.largest.max(own.largest));
         Some(TurnSize { largest, ..own })
     }
 
@@ -285,7 +288,7 @@ enum Bound {
 
 impl Bound {
     /// Returns the setting, and the bounded quantity.
-    fn words(self) -> (&'static str, &'static str) {
+    fn setting_and_quantity(self) -> (&'static str, &'static str) {
         match self {
             Self::Turns => ("budget.maxTurns", "the turns of this run"),
             Self::Tokens => ("budget.maxTokens", "the tokens of this run"),
@@ -312,7 +315,7 @@ impl OverBudget {
     /// The setting of the bound.
     #[must_use]
     pub fn setting(&self) -> &'static str {
-        self.bound.words().0
+        self.bound.setting_and_quantity().0
     }
 
     fn is_reached(&self) -> bool {
@@ -348,7 +351,7 @@ impl OverBudget {
     }
 
     fn wrap_up(&self) -> String {
-        wrap_up(self.bound.words().1, &self.numbers())
+        wrap_up(self.bound.setting_and_quantity().1, &self.numbers())
     }
 }
 

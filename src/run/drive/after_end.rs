@@ -16,7 +16,7 @@ use crate::run::outcome::git::NoAnswer;
 use crate::run::snapshots::{Before, TreeAtEnd};
 
 /// The maximum time that an aborted run may search for changed files. The caller is waiting.
-const LOOK_AFTER_ABORT: Duration = Duration::from_secs(1);
+const SCAN_AFTER_ABORT: Duration = Duration::from_secs(1);
 /// The maximum time that the caller of an aborted run waits for the branch of a private tree. An import usually takes
 /// less than a second.
 const IMPORT_AFTER_ABORT: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
 impl ActiveRun<'_> {
     /// Returns the result of `work` that follows the end of a child. `None` once the run has been cancelled, now or
     /// before, and `after_abort` has passed, or its time limit and [`AFTER_TIME_LIMIT`].
-    async fn unless_awaited<T>(&self, after_abort: Duration, work: impl Future<Output = T>) -> Option<T> {
+    async fn within_end_limits<T>(&self, after_abort: Duration, work: impl Future<Output = T>) -> Option<T> {
         let aborted = async {
             self.cancel.cancelled().await;
             sleep(after_abort).await;
@@ -45,10 +45,10 @@ impl ActiveRun<'_> {
     /// Returns the files that the run has changed since `before`. Returns a notice instead if git would block the run.
     pub(super) async fn changes_since(&self, before: Option<WorkTree>) -> Result<Option<Changed>, String> {
         let Some(before) = before else { return Ok(None) };
-        match self.unless_awaited(LOOK_AFTER_ABORT, Box::pin(before.changes())).await {
+        match self.within_end_limits(SCAN_AFTER_ABORT, Box::pin(before.changes())).await {
             Some(Ok(changed)) => Ok(Some(changed)),
             None | Some(Err(NoAnswer::Failed)) => Ok(None),
-            Some(Err(NoAnswer::Held(why))) => {
+            Some(Err(NoAnswer::Blocked(why))) => {
                 Err(format!("the files that this run changed are not listed: {why}"))
             }
         }
@@ -57,16 +57,17 @@ impl ActiveRun<'_> {
     /// Returns the files that the run has changed and that a person should look at. `changed` are known changes.
     pub(super) async fn flagged_since(&self, watched: Option<Watched>, changed: &[PathBuf]) -> Flagged {
         let Some(watched) = watched else { return Flagged::default() };
-        let time = if self.cancel.reason().is_some() { LOOK_AFTER_ABORT } else { TIME_AFTER };
-        let found = self.unless_awaited(2 * LOOK_AFTER_ABORT, Box::pin(watched.changes(changed, time))).await;
-        found.unwrap_or_else(|| Flagged::unknown(2 * LOOK_AFTER_ABORT))
+        let time = if self.cancel.reason().is_some() { SCAN_AFTER_ABORT } else { TIME_AFTER };
+        let found =
+            self.within_end_limits(2 * SCAN_AFTER_ABORT, Box::pin(watched.changes(changed, time))).await;
+        found.unwrap_or_else(|| Flagged::unknown(2 * SCAN_AFTER_ABORT))
     }
 
     /// Compares the tree with its snapshot. This continues in the background if the caller does not wait for it.
     pub(super) async fn tree_since(&self, snapshot: Option<Before>) -> TreeAtEnd {
         let Some(snapshot) = snapshot else { return TreeAtEnd::Unknown(None) };
         let noting = spawn_task(snapshot.at_end().in_current_span());
-        match self.unless_awaited(Duration::ZERO, noting).await {
+        match self.within_end_limits(Duration::ZERO, noting).await {
             Some(Ok(tree)) => tree,
             Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
             None => TreeAtEnd::Unknown(None),
@@ -76,14 +77,17 @@ impl ActiveRun<'_> {
     /// Imports the work of a private tree. The import continues in the background if the caller does not wait for it.
     pub(super) async fn import_changes(&self, isolated: Isolated) -> ImportOutcome {
         let remote_output = self.remote_output.lock().take();
-        let later = isolated.import_pending();
+        let pending = isolated.import_pending();
         match self
-            .unless_awaited(IMPORT_AFTER_ABORT, spawn_task(isolated.import(remote_output).in_current_span()))
+            .within_end_limits(
+                IMPORT_AFTER_ABORT,
+                spawn_task(isolated.import(remote_output).in_current_span()),
+            )
             .await
         {
-            Some(Ok(taken)) => taken,
+            Some(Ok(outcome)) => outcome,
             Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
-            None => later,
+            None => pending,
         }
     }
 }

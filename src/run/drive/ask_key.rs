@@ -8,7 +8,7 @@
 /// The prefix of the key. 36 characters follow.
 pub(in crate::run) const PREFIX: &str = "pi-subagent-ask:";
 /// Length of a UUID.
-const DRAWN: usize = 36;
+const UUID_LENGTH: usize = 36;
 
 /// The key of one child.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,9 +35,9 @@ pub(super) enum Asker {
 impl AskKey {
     /// Returns the asker of a question with this title.
     pub(super) fn asker(&mut self, title: &str) -> Asker {
-        let Some(drawn) = title.strip_prefix(PREFIX) else { return Asker::Other };
+        let Some(uuid) = title.strip_prefix(PREFIX) else { return Asker::Other };
         match self {
-            Self::Expected if drawn.len() == DRAWN && !drawn.contains(char::is_whitespace) => {
+            Self::Expected if uuid.len() == UUID_LENGTH && !uuid.contains(char::is_whitespace) => {
                 *self = Self::Known(format!("{title} "));
             }
             Self::Known(key) => {
@@ -51,7 +51,7 @@ impl AskKey {
     }
 
     /// Questions were lost. If the key was among them, the next sender of a key need not be our guard.
-    pub(super) fn missed_some(&mut self) {
+    pub(super) fn note_lost_questions(&mut self) {
         if *self == Self::Expected {
             *self = Self::Never;
         }
@@ -84,14 +84,14 @@ mod tests {
     #[test]
     fn no_key_is_read_unless_every_question_has_one() {
         let mut missed = AskKey::Expected;
-        missed.missed_some();
+        missed.note_lost_questions();
         for mut key in [AskKey::Never, missed] {
             assert_eq!(key.asker(KEY), Asker::Key);
             assert_eq!(key.asker(&format!("{KEY} Which?")), Asker::Key);
         }
         let mut known = AskKey::Expected;
         known.asker(KEY);
-        known.missed_some();
+        known.note_lost_questions();
         assert_eq!(known.asker(&format!("{KEY} Which?")), Asker::Agent("Which?".to_owned()));
     }
 }

@@ -19,7 +19,7 @@ use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::turn_grants::TurnGrants;
 use super::updates::Updates;
-use crate::agent::{Asks, SUBMIT};
+use crate::agent::{AskTarget, SUBMIT};
 use crate::config::AnnounceMode;
 use crate::event::Collector;
 use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
@@ -36,7 +36,7 @@ const LINGER: Duration = Duration::from_secs(2);
 const REMOTE_LINGER: Duration = Duration::from_secs(10);
 /// The maximum time that a remote child with a private tree may take to send its changes after it was ended. The caller
 /// is waiting.
-const BRINGING_BACK: Duration = Duration::from_secs(20);
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(20);
 /// The maximum wait for the end of the output after the child has exited, if a process that it left behind holds the
 /// pipe.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ impl ActiveRun<'_> {
     ) -> (RunFiles, Result<AttemptReport, Verdict>) {
         let protocol = protocol_of(self.admitted.config().protocol);
         let input = prepared.first_input(protocol, &self.admitted.spec.task);
-        let turns = self.admitted.resolved.holds_turns();
+        let turns = self.admitted.resolved.needs_turn_grants();
         let turns = turns.then(|| TurnGrants::new(prepared.files.guard.clone(), self.cancel.clone()));
         let child_control = ChildControl::new(protocol, input, turns);
         let Prepared { mut files, command, remote_output, .. } = prepared;
@@ -91,10 +91,12 @@ impl ActiveRun<'_> {
         let limits = self.limits(script.is_some());
         self.steering.register(&child_control);
         let submits = resolved.agent.output_schema.is_some();
+        let collector = Collector::new()
+            .after_banner(resolved.launcher.first_line())
+            .with_sent_messages(child_control.sent.clone());
         let collector =
-            Collector::new().behind(resolved.launcher.first_line()).answering(child_control.sent.clone());
-        let collector = SharedCollector::new(if submits { collector.awaiting(SUBMIT) } else { collector });
-        let asks = self.admitted.asks() != Asks::Nobody;
+            SharedCollector::new(if submits { collector.with_submit_tool(SUBMIT) } else { collector });
+        let can_ask = self.admitted.ask_target() != AskTarget::NoOne;
         let check = CheckState::new(resolved.check().is_some(), config.check.attempts);
         let deadline = Deadline::new(self.started, hard);
         let (questions, pending) = mpsc::unbounded_channel();
@@ -104,8 +106,8 @@ impl ActiveRun<'_> {
             child_control: &child_control,
             questions,
             may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools()),
-            ask_key: if asks { AskKey::Expected } else { AskKey::Never },
-            rests_while_asking: asks,
+            ask_key: if can_ask { AskKey::Expected } else { AskKey::Never },
+            pauses_while_asking: can_ask,
             enforcer: &self.enforcer,
             loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
             provider: self.watchers.provider,
@@ -118,7 +120,7 @@ impl ActiveRun<'_> {
             is_concluded: false,
         };
         let checks = Checks { state: &check, tree: &tree };
-        let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
+        let updates = Updates { run: self, attempt, resource_monitor: child.tree.resource_monitor() };
         updates.first(child.tree.id(), files);
         let stop = self.cancel.child();
         let has_ended = AtomicBool::new(false);
@@ -182,8 +184,8 @@ impl ActiveRun<'_> {
         if !checks.state.is_due() || !Verdict::of(report, self.sanitizer()).is_success() {
             return;
         }
-        let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
-        if let Some(outcome) = self.check(checks, left, &self.cancel).await {
+        let remaining = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
+        if let Some(outcome) = self.check(checks, remaining, &self.cancel).await {
             report.supervised.outcome = match (outcome, hard) {
                 (Outcome::HardTimeout { .. }, Some(limit)) => Outcome::HardTimeout { limit },
                 (outcome, _) => outcome,
@@ -200,8 +202,8 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Returns the limits of a child. `hands_over` is true for a remote child that may have to send changes back.
-    fn limits(&self, hands_over: bool) -> SuperviseLimits {
+    /// Returns the limits of a child. `may_transfer` is true for a remote child that may have to send changes back.
+    fn limits(&self, may_transfer: bool) -> SuperviseLimits {
         let config = self.admitted.config();
         let resolved = &self.admitted.resolved;
         SuperviseLimits {
@@ -209,7 +211,7 @@ impl ActiveRun<'_> {
             grace: config.grace,
             linger: if resolved.launcher.remote_name().is_some() { REMOTE_LINGER } else { LINGER },
             drain: DRAIN,
-            leave: if hands_over { BRINGING_BACK } else { Duration::ZERO },
+            leave: if may_transfer { TRANSFER_TIMEOUT } else { Duration::ZERO },
         }
     }
 
@@ -232,7 +234,7 @@ impl ActiveRun<'_> {
                 () = &mut near, if !is_near => {
                     is_near = true;
                     collector.view(|collector, _| {
-                        deadline.warn(&collector.live(), |words| child_control.advise(words));
+                        deadline.warn(&collector.live(), |message| child_control.advise(message));
                     });
                 }
             }

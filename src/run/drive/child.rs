@@ -27,7 +27,7 @@ const HANDLED: &str = "handled";
 
 /// The maximum time that a child may stay alive after its answer, while pi compacts the context, repeats a request, or
 /// runs the handlers of extensions.
-const AFTER_ANSWER: Duration = Duration::from_secs(60);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The idle limits of a child. `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) struct SilenceLimits {
 }
 
 impl SilenceLimits {
-    fn in_force(self, busy: Option<Busy>) -> Option<Duration> {
+    fn limit_for(self, busy: Option<Busy>) -> Option<Duration> {
         if busy.is_some() { self.tool } else { self.idle }
     }
 }
@@ -63,7 +63,7 @@ pub(super) enum Announcing {
 pub(super) struct PendingQuestion {
     pub question: Question,
     /// True if its agent asks, with the tool `ask`.
-    pub is_agents: bool,
+    pub is_from_agent: bool,
     /// The time of its arrival.
     pub since: Instant,
 }
@@ -81,7 +81,7 @@ pub(super) struct DrivenChild<'a> {
     /// Tells the questions of its agent from all others.
     pub ask_key: AskKey,
     /// True if a pending question pauses the idle limits. The question has a limit of its own.
-    pub rests_while_asking: bool,
+    pub pauses_while_asking: bool,
     pub enforcer: &'a BudgetEnforcer,
     pub loop_guard: LoopGuard<'a>,
     /// Is notified of the provider's rate limits and answers.
@@ -123,7 +123,7 @@ impl DrivenChild<'_> {
             *rejected = rejected.take().or_else(|| rejection(response));
         }
         for id in collector.take_dropped_questions() {
-            self.ask_key.missed_some();
+            self.ask_key.note_lost_questions();
             self.child_control.send(Command::Answer(&id, &Answer::Cancelled));
         }
         for question in collector.take_questions() {
@@ -139,9 +139,9 @@ impl DrivenChild<'_> {
             self.provider.answered();
         }
         self.enforcer.check(&live, |notice| self.child_control.handle_budget(notice));
-        self.deadline.warn(&live, |words| self.child_control.advise(words));
-        let told = self.loop_guard.check(&live, |words| self.child_control.advise(words));
-        self.report.told_of_loop = told.or_else(|| self.report.told_of_loop.take());
+        self.deadline.warn(&live, |message| self.child_control.advise(message));
+        let warned = self.loop_guard.check(&live, |message| self.child_control.advise(message));
+        self.report.loop_warning = warned.or_else(|| self.report.loop_warning.take());
     }
 
     /// Returns the child's current activity, and whether its work is done. Once it is, requests the announcement, or
@@ -151,7 +151,7 @@ impl DrivenChild<'_> {
         let busy = self.busy(&live);
         if live.is_concluded && !self.is_concluded {
             // It may have begun another turn, whose answer no one needs.
-            self.child_control.hold(true);
+            self.child_control.pause_messages(true);
             self.child_control.send(Command::Abort);
         }
         self.is_concluded = live.is_concluded;
@@ -172,12 +172,12 @@ impl DrivenChild<'_> {
             _ if live.finished && self.may_check(&live) => {
                 match self.check.next(|| self.enforcer.may_continue()) {
                     Next::Wait => {
-                        self.child_control.hold(true);
+                        self.child_control.pause_messages(true);
                         return (busy, false);
                     }
-                    Next::Tell(words) => {
-                        self.child_control.hold(false);
-                        if self.child_control.send(Command::Check(&words)) {
+                    Next::Send(message) => {
+                        self.child_control.pause_messages(false);
+                        if self.child_control.send(Command::Check(&message)) {
                             collector.reopen();
                             return (None, false);
                         }
@@ -265,15 +265,15 @@ impl DrivenChild<'_> {
             return;
         }
         let is_done = self.announcing == Announcing::Requested;
-        let is_agents = match self.ask_key.asker(&question.title) {
-            Asker::Agent(words) => {
-                question.title = words;
+        let is_from_agent = match self.ask_key.asker(&question.title) {
+            Asker::Agent(text) => {
+                question.title = text;
                 true
             }
             Asker::Other => false,
             Asker::Key => return self.cancel(&question.id),
         };
-        let is_forged = !is_agents && !self.may_ask;
+        let is_forged = !is_from_agent && !self.may_ask;
         if is_forged {
             self.report.forged_questions = self.report.forged_questions.saturating_add(1);
         } else if !question.is_whole {
@@ -287,7 +287,7 @@ impl DrivenChild<'_> {
             self.cancel(&question.id);
         } else {
             // The receiver is gone once the run is ending. The child's question ends with it.
-            let _ = self.questions.send(PendingQuestion { question, is_agents, since: Instant::now() });
+            let _ = self.questions.send(PendingQuestion { question, is_from_agent, since: Instant::now() });
         }
     }
 
@@ -309,10 +309,10 @@ impl Observer for DrivenChild<'_> {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
         let Some(mut remote_output) = self.remote_output.take() else { return self.read(chunk) };
         let own = remote_output.push(chunk);
-        let hands_over = remote_output.is_receiving() && !chunk.is_empty();
+        let is_transferring = remote_output.is_receiving() && !chunk.is_empty();
         let activity = self.read(&own);
         self.remote_output = Some(remote_output);
-        Activity { hands_over, ..activity }
+        Activity { is_transferring, ..activity }
     }
 
     fn interrupt(&mut self) -> bool {
@@ -324,7 +324,7 @@ impl Observer for DrivenChild<'_> {
         self.child_control.send(Command::Abort)
     }
 
-    fn time_is_up(&mut self) -> Option<Duration> {
+    fn time_limit_reached(&mut self) -> Option<Duration> {
         let state = self.collector.lock();
         let live = state.collector.live();
         let has_begun = live.usage.turns > 0 || !live.text.is_empty();
@@ -337,14 +337,14 @@ impl Observer for DrivenChild<'_> {
             return None;
         }
         tracing::info!(target: "run", "the child gets a request for a report, because its time is up");
-        self.child_control.hold(true);
+        self.child_control.pause_messages(true);
         self.report.was_speaking = live.streaming;
         self.announcing = Announcing::Stopping;
         Some(self.deadline.last_turn())
     }
 
-    fn news(&self) -> Option<Arc<Notify>> {
-        Some(self.child_control.news())
+    fn activity_changed(&self) -> Option<Arc<Notify>> {
+        Some(self.child_control.activity_changed())
     }
 }
 
@@ -371,14 +371,14 @@ impl DrivenChild<'_> {
         let alive = has_event || self.child_control.take_answered();
         let stay = match self.announcing {
             Announcing::Requested => Some(ANNOUNCE_TIMEOUT),
-            _ => is_tidying.then_some(AFTER_ANSWER),
+            _ => is_tidying.then_some(SETTLE_TIMEOUT),
         };
-        let rests = self.check.is_running()
+        let is_paused = self.check.is_running()
             || self.enforcer.is_waiting()
-            || (self.rests_while_asking && self.child_control.is_asking());
-        let silence = self.silence.in_force(busy).filter(|_| !rests);
+            || (self.pauses_while_asking && self.child_control.is_asking());
+        let silence = self.silence.limit_for(busy).filter(|_| !is_paused);
         let silence = silence.map(|limit| limit.saturating_add(pause));
-        Activity { alive, silence, settled, stay, hands_over: false }
+        Activity { alive, silence, settled, stay, is_transferring: false }
     }
 }
 
@@ -409,7 +409,7 @@ mod tests {
     }
 
     /// Returns the record with which a child asks.
-    fn asks(number: usize) -> String {
+    fn question_event(number: usize) -> String {
         let fields = r#""method":"input","title":"Name?""#;
         format!("{{\"type\":\"extension_ui_request\",\"id\":\"q{number}\",{fields}}}\n")
     }
@@ -422,7 +422,7 @@ mod tests {
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
         // All numbers have two digits, so that all answers have the same length.
-        let chunks: Vec<String> = (10..27).map(asks).collect();
+        let chunks: Vec<String> = (10..27).map(question_event).collect();
         let cancelled = rpc
             .encode(Command::Answer("q26", &Answer::Cancelled))
             .expect("the protocol has this command")
@@ -439,7 +439,7 @@ mod tests {
                 questions,
                 may_ask: true,
                 ask_key: AskKey::Never,
-                rests_while_asking: false,
+                pauses_while_asking: false,
                 enforcer: &enforcer,
                 loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
                 provider: &NoProvider,
@@ -462,8 +462,8 @@ mod tests {
             assert_eq!(child_control.input.unwritten() - task, cancelled, "one question is cancelled");
 
             child_control.end_question();
-            child.stdout(asks(30).as_bytes());
-            child.stdout(asks(31).as_bytes());
+            child.stdout(question_event(30).as_bytes());
+            child.stdout(question_event(31).as_bytes());
             assert_eq!(passed_on(), ["q30"], "an answer makes room for one question");
             assert_eq!(child_control.input.unwritten() - task, 2 * cancelled);
         }

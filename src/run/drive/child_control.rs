@@ -47,7 +47,7 @@ pub(super) struct ChildControl {
     was_answered: AtomicBool,
     /// The work is done: a message would disturb the announcement.
     is_done: AtomicBool,
-    news: Arc<Notify>,
+    activity_changed: Arc<Notify>,
     /// The messages that were sent.
     pub sent: SentMessages,
     /// Grants the child its turns, if it must wait for them.
@@ -62,14 +62,14 @@ impl ChildControl {
         turns: Option<TurnGrants>,
     ) -> Arc<Self> {
         let sent = SentMessages::default();
-        sent.needed();
+        sent.count_required();
         Arc::new(Self {
             protocol,
             input,
             asking: AtomicUsize::new(0),
             was_answered: AtomicBool::new(false),
             is_done: AtomicBool::new(false),
-            news: Arc::default(),
+            activity_changed: Arc::default(),
             sent,
             turns,
         })
@@ -78,7 +78,7 @@ impl ChildControl {
     /// Queues a command. Returns false if the protocol has no commands, or if the input has ended.
     pub(super) fn send(&self, command: Command<'_>) -> bool {
         if self.takes_commands() && command.is_message() {
-            self.sent.needed();
+            self.sent.count_required();
         }
         self.queue(command)
     }
@@ -102,32 +102,32 @@ impl ChildControl {
 
     /// Sends a message of the host to the working child. The message needs no answer: if it comes too late, the child's
     /// answer is the result. Returns false if the child takes no messages.
-    pub(super) fn advise(&self, words: &str) -> bool {
+    pub(super) fn advise(&self, message: &str) -> bool {
         if self.takes_commands() {
-            self.sent.advisory();
+            self.sent.count_advisory();
         }
-        self.queue(Command::Steer(words))
+        self.queue(Command::Steer(message))
     }
 
     /// Delivers the budget's notice. A child that takes no messages is ended once the budget is used up.
     pub(super) fn handle_budget(&self, notice: BudgetNotice<'_>) {
         match notice {
-            BudgetNotice::WrapUp(words) => drop(self.advise(words)),
+            BudgetNotice::WrapUp(message) => drop(self.advise(message)),
             BudgetNotice::Granted(turns) => {
                 if let Some(grants) = &self.turns {
                     grants.grant(turns);
                     // Its silence counts from now on.
                     self.was_answered.store(true, Ordering::Relaxed);
-                    self.news.notify_one();
+                    self.activity_changed.notify_one();
                 }
             }
         }
     }
 
-    /// Holds messages back if `held` is true. During a check, a message would change the checked work. Once the time is
+    /// Holds messages back if `is_paused` is true. During a check, a message would change the checked work. Once the time is
     /// up, the next message is the request for a report.
-    pub(super) fn hold(&self, held: bool) {
-        self.is_done.store(held, Ordering::Relaxed);
+    pub(super) fn pause_messages(&self, is_paused: bool) {
+        self.is_done.store(is_paused, Ordering::Relaxed);
     }
 
     /// Asks for the announcement. Returns false if the request cannot be sent.
@@ -160,7 +160,7 @@ impl ChildControl {
     pub(super) fn end_question(&self) {
         self.asking.fetch_sub(1, Ordering::Relaxed);
         self.was_answered.store(true, Ordering::Relaxed);
-        self.news.notify_one();
+        self.activity_changed.notify_one();
     }
 
     /// Returns true if a question was answered since the last call.
@@ -169,8 +169,8 @@ impl ChildControl {
     }
 
     /// Notified when a question was answered.
-    pub(super) fn news(&self) -> Arc<Notify> {
-        Arc::clone(&self.news)
+    pub(super) fn activity_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.activity_changed)
     }
 }
 
@@ -182,15 +182,16 @@ mod tests {
     fn the_guard_recognizes_the_request() {
         let guard = include_str!("../../../extension/child-guard.cjs");
         for (name, prompt) in [("ANNOUNCING", ANNOUNCE_PROMPT), ("REPORTING", REPORT_PROMPT)] {
-            let (_, words) = guard.split_once(&format!("{name} = \"")).expect("the guard has the constant");
-            let (words, _) = words.split_once('"').expect("the constant ends");
-            assert!(prompt.starts_with(words), "{words}");
+            let (_, prompt_start) =
+                guard.split_once(&format!("{name} = \"")).expect("the guard has the constant");
+            let (prompt_start, _) = prompt_start.split_once('"').expect("the constant ends");
+            assert!(prompt.starts_with(prompt_start), "{prompt_start}");
         }
     }
 
     #[test]
     fn a_transcript_recognizes_the_request() {
-        assert!(ANNOUNCE_PROMPT.starts_with(crate::transcript::ANNOUNCE_WORDS));
-        assert!(REPORT_PROMPT.starts_with(crate::transcript::REPORT_WORDS));
+        assert!(ANNOUNCE_PROMPT.starts_with(crate::transcript::ANNOUNCE_PROMPT_START));
+        assert!(REPORT_PROMPT.starts_with(crate::transcript::REPORT_PROMPT_START));
     }
 }

@@ -12,7 +12,7 @@ use crate::run::outcome::verdict::AttemptReport;
 use crate::text::{Sanitizer, chain, quoted_within};
 
 /// The time limit of a launcher's command `fetch`.
-const FETCHING: Duration = Duration::from_secs(60);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum size of a session that is copied back, in bytes. pi reads sessions of that size in seconds.
 const MAX_SESSION: usize = 64 * 1024 * 1024;
 
@@ -22,15 +22,15 @@ const WAITING_CHARS: usize = 300;
 
 /// Returns the output of a launcher whose child had not sent an event when its run was ended: it may have been queued
 /// all that time.
-fn waited(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option<String> {
+fn output_while_waiting(launcher: &str, last: &AttemptReport, sanitizer: &Sanitizer) -> Option<String> {
     let was_ended = matches!(
         last.supervised.outcome,
         Outcome::HardTimeout { .. } | Outcome::IdleTimeout { .. } | Outcome::Cancelled(_)
     );
-    let said = sanitizer.line(&last.supervised.stderr, WAITING_CHARS);
-    (was_ended && last.collected.last_event.is_none() && !said.is_empty()).then(|| {
-        let said = quoted_within(&said, WAITING_CHARS);
-        format!("the child had sent nothing until then; `{launcher}` printed: {said}")
+    let output = sanitizer.line(&last.supervised.stderr, WAITING_CHARS);
+    (was_ended && last.collected.last_event.is_none() && !output.is_empty()).then(|| {
+        let output = quoted_within(&output, WAITING_CHARS);
+        format!("the child had sent nothing until then; `{launcher}` printed: {output}")
     })
 }
 
@@ -41,8 +41,9 @@ impl ActiveRun<'_> {
         let context = &self.admitted.spec.context;
         let Some(name) = launcher.remote_name() else { return Vec::new() };
         let job = self.admitted.job(&files.run_id);
-        let mut notices: Vec<String> = waited(name, last, self.sanitizer()).into_iter().collect();
-        let has_left = match &last.supervised.outcome {
+        let mut notices: Vec<String> =
+            output_while_waiting(name, last, self.sanitizer()).into_iter().collect();
+        let has_ended = match &last.supervised.outcome {
             // A launcher that has lost its child may end with success.
             Outcome::Exited(status) => {
                 status.success() && last.remote_end.as_ref().is_some_and(RemoteEnd::has_ended)
@@ -50,21 +51,25 @@ impl ActiveRun<'_> {
             Outcome::Settled { lingered, .. } => !lingered,
             _ => false,
         };
-        if !has_left && let Some(command) = launcher.cancel(job, context) {
+        if !has_ended && let Some(command) = launcher.cancel(job, context) {
             notices.extend(run_cancel(name, command).await.err());
         }
         if let (Some(command), Some(session)) = (launcher.fetch(job, context), files.session()) {
             let session = session.to_path_buf();
-            let kept = match run_helper(name, "fetch", command, FETCHING, MAX_SESSION).await {
-                Ok(said) if said.truncated => Err("its output is not a session of at most 64 MiB".to_owned()),
-                Ok(said) if !said.stdout.starts_with(b"{") => Err("its output is not a session".to_owned()),
-                Ok(said) => {
-                    blocking(move || write_private(&session, &said.stdout).map_err(|error| chain(&error)))
+            let stored = match run_helper(name, "fetch", command, FETCH_TIMEOUT, MAX_SESSION).await {
+                Ok(output) if output.truncated => {
+                    Err("its output is not a session of at most 64 MiB".to_owned())
+                }
+                Ok(output) if !output.stdout.starts_with(b"{") => {
+                    Err("its output is not a session".to_owned())
+                }
+                Ok(output) => {
+                    blocking(move || write_private(&session, &output.stdout).map_err(|error| chain(&error)))
                         .await
                 }
                 Err(why) => Err(why),
             };
-            notices.extend(kept.err().map(|why| format!("the session was not received: {why}")));
+            notices.extend(stored.err().map(|why| format!("the session was not received: {why}")));
         }
         notices
     }

@@ -95,15 +95,15 @@ mod tests {
         ] {
             let mut collector = Collector::new();
             collector.push(records.as_bytes());
-            let mut told = Vec::new();
+            let mut warnings = Vec::new();
             for _ in 0..3 {
-                deadline.warn(&collector.live(), |words| {
-                    told.push(words.to_owned());
+                deadline.warn(&collector.live(), |message| {
+                    warnings.push(message.to_owned());
                     true
                 });
             }
-            assert_eq!(told.len(), expected, "{label}");
-            assert!(told.iter().all(|words| words.contains("of 10s")), "{told:?}");
+            assert_eq!(warnings.len(), expected, "{label}");
+            assert!(warnings.iter().all(|message| message.contains("of 10s")), "{warnings:?}");
         }
     }
 

@@ -38,11 +38,11 @@ use crate::workspace::root_of;
 /// The prompt of a child whose session continues after its provider's quota was used up.
 const AFTER_QUOTA: &str = "The provider's usage limit interrupted you and has been lifted. Continue with your task where you left off, and finish it.";
 /// The notice of a run whose changed files are not known.
-const UNLISTED: &str =
+const CHANGES_NOT_LISTED: &str =
     "the files that it changed are not listed: git failed, took too long, or found too many";
 
 /// The reason why a wait for a provider's quota ended without the quota.
-enum NoQuota {
+enum QuotaError {
     Cancelled(CancelReason),
     /// The wait would be longer than configured. The text gives the reason.
     TooLong(String),
@@ -93,8 +93,8 @@ impl AdmittedRun {
         if let Some(isolated) = active.isolated.take() {
             // No child has ended in this tree. But a child may have started, and the set-up command may have changed
             // files.
-            let taken = active.import_changes(isolated).await;
-            active.admitted.builder.add_artifacts(&mut result, taken);
+            let outcome = active.import_changes(isolated).await;
+            active.admitted.builder.add_artifacts(&mut result, outcome);
         }
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
@@ -131,19 +131,19 @@ impl ActiveRun<'_> {
     }
 
     async fn drive(&mut self, early: Option<Booted>) -> ToolResult {
-        let mut booted = match Box::pin(self.make_ready(early)).await {
+        let mut booted = match Box::pin(self.prepare_start(early)).await {
             Ok(booted) => booted,
             Err(result) => return result,
         };
         let watched = unless_cancelled(&self.stop, self.watched()).await.ok().flatten();
         self.admitted.builder.diagnostics.extend(watched.iter().flat_map(Watched::gaps));
-        let (before, snapshot) = self.state_before().await;
+        let (before, snapshot) = self.record_tree().await;
         loop {
             let attempt = self.admitted.builder.earlier.count + 1;
             let child = match self.child(booted.take(), attempt).await {
                 Ok(child) => child,
                 Err(result) => {
-                    self.without_more(snapshot).await;
+                    self.end_snapshot(snapshot).await;
                     return result;
                 }
             };
@@ -153,7 +153,7 @@ impl ActiveRun<'_> {
                 (files, Err(verdict)) => {
                     let result = self.without_child(&verdict, files.session());
                     files.remove().await;
-                    self.without_more(snapshot).await;
+                    self.end_snapshot(snapshot).await;
                     return result;
                 }
             };
@@ -194,7 +194,7 @@ impl ActiveRun<'_> {
             let is_listed = before.is_some();
             let (changed, tree) = tokio::join!(self.changes_since(before), self.tree_since(snapshot));
             let (changed, unlisted) = match changed {
-                Ok(changed) => (changed, UNLISTED.to_owned()),
+                Ok(changed) => (changed, CHANGES_NOT_LISTED.to_owned()),
                 Err(notice) => (None, notice),
             };
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
@@ -202,11 +202,12 @@ impl ActiveRun<'_> {
             report.changes = changed.as_ref().map(Changed::listed);
             let existing = blocking(move || changed.map(|changed| changed.existing())).await;
             if let Some(isolated) = self.isolated.take() {
-                let taken = self.import_changes(isolated).await;
-                report.changes = taken.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
-                report.flagged = of_branch(&taken);
-                self.admitted.builder.diagnostics.extend(taken.notices);
-                report.isolation = Some(taken.report);
+                let outcome = self.import_changes(isolated).await;
+                report.changes =
+                    outcome.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
+                report.flagged = of_branch(&outcome);
+                self.admitted.builder.diagnostics.extend(outcome.notices);
+                report.isolation = Some(outcome.report);
             } else {
                 report.flagged = self.flagged_since(watched, &existing.unwrap_or_default()).await;
             }
@@ -267,21 +268,21 @@ impl ActiveRun<'_> {
         all.add(self.earlier_usage());
         match self.wait_for_quota(&report, &all).await {
             Ok(()) => {
-                self.continue_in(&files);
+                self.continue_session(&files);
                 self.admitted.builder.earlier.add(&usage, files.session());
                 files.remove().await;
                 self.enforcer.next_attempt();
                 return Ok(());
             }
-            Err(NoQuota::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
-            Err(NoQuota::TooLong(why)) => self.admitted.builder.diagnostics.push(why),
+            Err(QuotaError::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
+            Err(QuotaError::TooLong(why)) => self.admitted.builder.diagnostics.push(why),
         }
         Err(Box::new((files, report)))
     }
 
     /// Waits without a slot until the provider's quota is available again. The waiting time does not count towards the
     /// run's limit.
-    async fn wait_for_quota(&mut self, report: &RunReport, usage: &Usage) -> Result<(), NoQuota> {
+    async fn wait_for_quota(&mut self, report: &RunReport, usage: &Usage) -> Result<(), QuotaError> {
         let next = self.admitted.builder.earlier.count + 2;
         self.time_limit.abort_all();
         let since = Instant::now();
@@ -298,8 +299,8 @@ impl ActiveRun<'_> {
         let waited = unless_cancelled(&self.cancel, self.watchers.provider.wait_for_quota(&show)).await;
         match waited {
             Ok(Ok(())) => {}
-            Ok(Err(why)) => return Err(NoQuota::TooLong(why)),
-            Err(reason) => return Err(NoQuota::Cancelled(reason)),
+            Ok(Err(why)) => return Err(QuotaError::TooLong(why)),
+            Err(reason) => return Err(QuotaError::Cancelled(reason)),
         }
         self.limited.clear();
         self.continued += 1;
@@ -309,7 +310,7 @@ impl ActiveRun<'_> {
     }
 
     /// Lets the next attempt continue the session of the last one, if it has one on this machine.
-    fn continue_in(&mut self, files: &RunFiles) {
+    fn continue_session(&mut self, files: &RunFiles) {
         let AdmittedRun { spec, resolved, .. } = &mut self.admitted;
         let Some(session) = files.session().filter(|_| resolved.launcher.remote_name().is_none()) else {
             return;
@@ -326,13 +327,13 @@ impl ActiveRun<'_> {
 
     /// Ends the snapshot of a run that gets no further child. The snapshot is removed unless an earlier child has
     /// changed something.
-    async fn without_more(&self, snapshot: Option<Before>) {
+    async fn end_snapshot(&self, snapshot: Option<Before>) {
         // If the end cannot be recorded, an undo is less exact. The result is complete already.
         let _ = self.tree_since(snapshot).await;
     }
 
     /// Prepares the run for its first child, and returns the early child if the run can use it.
-    async fn make_ready(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
+    async fn prepare_start(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
         // This comes first, because a new private tree replaces the artifacts of the run's earlier part.
         if let Some(unmet) = self.admitted.unmet() {
             let refused = self.without_child(&Verdict::failed(1, unmet.to_owned()), None);
@@ -341,12 +342,12 @@ impl ActiveRun<'_> {
             }
             return Err(refused);
         }
-        if let Some(over) = self.enforcer.refusal() {
-            tracing::warn!(target: "budget", reason = %over, "the budget does not allow the run to start");
+        if let Some(exceeded) = self.enforcer.refusal() {
+            tracing::warn!(target: "budget", reason = %exceeded, "the budget does not allow the run to start");
             if let Some(early) = early {
                 early.discard().await;
             }
-            return Err(self.admitted.builder.never_started(Verdict::over_budget(over.to_string())));
+            return Err(self.admitted.builder.never_started(Verdict::over_budget(exceeded.to_string())));
         }
         let starting = Progress { state: RunState::Starting, ..Progress::default() };
         self.watchers.progress.send_replace(starting);
@@ -356,7 +357,7 @@ impl ActiveRun<'_> {
             }
             return Err(self.without_child(&verdict, None));
         }
-        let Ok(booted) = unless_cancelled(&self.stop, self.if_it_fits(early)).await else {
+        let Ok(booted) = unless_cancelled(&self.stop, self.fitting_child(early)).await else {
             return Err(self.without_child(&self.stopped(), None));
         };
         // A child with private directories works with a copy of the token.
@@ -396,7 +397,7 @@ impl ActiveRun<'_> {
     }
 
     /// Returns the child that was booted early, unless the run needs another one.
-    async fn if_it_fits(&self, early: Option<Booted>) -> Option<Booted> {
+    async fn fitting_child(&self, early: Option<Booted>) -> Option<Booted> {
         let booted = early?;
         let admitted = self.admitted.clone();
         let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
@@ -414,15 +415,15 @@ impl ActiveRun<'_> {
     }
 
     /// Records the state of the tree before the child gets its task: for the list of changed files, and for an undo.
-    async fn state_before(&mut self) -> (Option<WorkTree>, Option<Before>) {
+    async fn record_tree(&mut self) -> (Option<WorkTree>, Option<Before>) {
         // Both run concurrently, because the same file may block git in both.
-        let (looked, snapshot) = tokio::join!(
+        let (work_tree, snapshot) = tokio::join!(
             unless_cancelled(&self.stop, Box::pin(self.work_tree())),
             unless_cancelled(&self.stop, Box::pin(self.snapshot())),
         );
-        let (before, not_listed) = match looked {
+        let (before, not_listed) = match work_tree {
             Ok(Ok(before)) => (Some(before), None),
-            Ok(Err(NoAnswer::Held(why))) => {
+            Ok(Err(NoAnswer::Blocked(why))) => {
                 (None, Some(format!("the files that this run changes are not listed: {why}")))
             }
             Ok(Err(NoAnswer::Failed)) | Err(_) => (None, None),
@@ -463,16 +464,17 @@ impl ActiveRun<'_> {
         let stop = self.stop.clone();
         let resolved = Arc::clone(resolved);
         if let Some(launcher) = resolved.launcher.remote_name().map(str::to_owned) {
-            let making = Box::pin(Isolated::there(context, resolved, id.into(), cwd, launcher, stop));
-            let (isolated, work) = self.unless_stopped(making).await?;
+            let creation =
+                Box::pin(Isolated::create_remote(context, resolved, id.into(), cwd, launcher, stop));
+            let (isolated, work) = self.unless_stopped(creation).await?;
             isolated.begin().await;
             self.admitted.builder.diagnostics.extend(isolated.notices().iter().cloned());
             self.admitted.remote_work = Some(work);
             self.isolated = Some(isolated);
             return Ok(());
         }
-        let making = Box::pin(Isolated::create(context, resolved, id.into(), cwd, continues, stop));
-        let (isolated, cwd) = self.unless_stopped(making).await?;
+        let creation = Box::pin(Isolated::create(context, resolved, id.into(), cwd, continues, stop));
+        let (isolated, cwd) = self.unless_stopped(creation).await?;
         isolated.begin().await;
         tracing::info!(target: "tree", root = ?isolated.root(), "the run has a private tree");
         let AdmittedRun { spec, resolved, builder, .. } = &mut self.admitted;
@@ -488,13 +490,13 @@ impl ActiveRun<'_> {
     /// the background.
     async fn unless_stopped<T: Send + 'static>(
         &self,
-        mut making: impl Future<Output = Result<(Isolated, T), String>> + Send + Unpin + 'static,
+        mut creation: impl Future<Output = Result<(Isolated, T), String>> + Send + Unpin + 'static,
     ) -> Result<(Isolated, T), Verdict> {
-        if let Ok(made) = unless_cancelled(&self.stop, &mut making).await {
-            return made.map_err(|why| Verdict::failed(1, why));
+        if let Ok(result) = unless_cancelled(&self.stop, &mut creation).await {
+            return result.map_err(|why| Verdict::failed(1, why));
         }
         spawn_task(async move {
-            if let Ok((unwanted, _)) = making.await {
+            if let Ok((unwanted, _)) = creation.await {
                 unwanted.unmake().await;
             }
         });
@@ -518,19 +520,19 @@ impl ActiveRun<'_> {
             return None;
         }
         // A child that may write everywhere is also watched in its tree, unless the tree is more than a project.
-        let around = move || {
+        let find_scope = move || {
             let scope =
                 WriteScope::of(&resolved.config, &spec.context, &spec.cwd).ok().map(|(scope, _)| scope);
             resolved.scope.clone().or(scope)
         };
-        Some(Watched::start(blocking(around).await?).await)
+        Some(Watched::start(blocking(find_scope).await?).await)
     }
 
     fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {
         let sanitizer = self.sanitizer();
         let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error));
-        let most = self.admitted.config().retry.max_attempts;
-        RetryNotice::by_run(attempt, Some(most.saturating_sub(1)), pause, error.as_ref())
+        let max = self.admitted.config().retry.max_attempts;
+        RetryNotice::by_run(attempt, Some(max.saturating_sub(1)), pause, error.as_ref())
     }
 
     /// Returns the pause before another attempt, including a pause that the provider has asked for. `None` if no
@@ -552,7 +554,8 @@ impl ActiveRun<'_> {
             return None;
         }
         let pause = backoff(policy, attempt + 1).max(limited);
-        let left = self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
-        left.is_none_or(|left| left > pause).then_some(pause)
+        let remaining =
+            self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
+        remaining.is_none_or(|remaining| remaining > pause).then_some(pause)
     }
 }

@@ -7,7 +7,7 @@ use crate::run::outcome::clean::clean_items;
 use crate::text::{Sanitizer, quoted_within};
 
 /// The smallest effective limit of repetitions. With a smaller one, every call would count.
-const FEWEST: u64 = 2;
+const MIN_REPEATS: u64 = 2;
 /// The maximum number of calls of a round that are named, and the maximum length of each name, in characters.
 const MAX_NAMED: usize = 4;
 const NAME_CHARS: usize = 120;
@@ -22,12 +22,12 @@ pub(super) struct LoopGuard<'a> {
     pub sanitizer: &'a Sanitizer,
     /// Cancels this run only, not its siblings.
     pub cancel: &'a Cancel,
-    told: Option<Told>,
+    last_warning: Option<Warning>,
 }
 
 /// The repetition that the child was last warned about.
 #[derive(Clone, Copy)]
-struct Told {
+struct Warning {
     began: u64,
     /// The number of repetitions at which the run ends. A child that is ahead of this process has made more calls by
     /// the time it is warned. Then the limit is raised, so that as many calls remain after the warning.
@@ -36,7 +36,7 @@ struct Told {
 
 impl<'a> LoopGuard<'a> {
     pub(super) fn new(limits: LoopLimits, sanitizer: &'a Sanitizer, cancel: &'a Cancel) -> Self {
-        Self { limits, sanitizer, cancel, told: None }
+        Self { limits, sanitizer, cancel, last_warning: None }
     }
 
     /// Warns a child that repeats itself, once for each repetition, and ends its run if the warning did not help.
@@ -45,39 +45,41 @@ impl<'a> LoopGuard<'a> {
         self.check_refused(live.refused_results);
         let repeats = live.repeats?;
         let [warn_after, stop_after] = [self.limits.warn_after, self.limits.stop_after]
-            .map(|limit| limit.map(|times| times.max(FEWEST)));
-        let is_told = |told: &Told| told.began == repeats.began;
+            .map(|limit| limit.map(|times| times.max(MIN_REPEATS)));
+        let is_same = |warning: &Warning| warning.began == repeats.began;
         let warn_after = warn_after
             .filter(|times| {
                 *times <= repeats.times && stop_after.is_none_or(|stop_after| *times < stop_after)
             })
-            .filter(|_| !self.told.as_ref().is_some_and(is_told));
-        let told_now = warn_after.and_then(|warn_after| {
+            .filter(|_| !self.last_warning.as_ref().is_some_and(is_same));
+        let new_warning = warn_after.and_then(|warn_after| {
             let repeated = self.repeated(live, repeats);
-            let left = stop_after.map(|times| times.max(repeats.times + times - warn_after));
-            let is_received = steer(&message(&repeated, left));
+            let stop_after_warning = stop_after.map(|times| times.max(repeats.times + times - warn_after));
+            let is_received = steer(&message(&repeated, stop_after_warning));
             tracing::info!(
                 target: "child", times = repeats.times, is_received,
                 "the child gets a warning about its repetition"
             );
-            self.told =
-                Some(Told { began: repeats.began, stop_after: if is_received { left } else { stop_after } });
+            self.last_warning = Some(Warning {
+                began: repeats.began,
+                stop_after: if is_received { stop_after_warning } else { stop_after },
+            });
             is_received.then_some(repeated)
         });
-        let stop_after = self.told.filter(is_told).map_or(stop_after, |told| told.stop_after);
+        let stop_after = self.last_warning.filter(is_same).map_or(stop_after, |warning| warning.stop_after);
         if stop_after.is_some_and(|times| repeats.times >= times) {
             tracing::warn!(
                 target: "child", times = repeats.times, setting = "loop.stopAfter",
                 "the run is ended"
             );
             let repeated = self.repeated(live, repeats);
-            let words = format!(
+            let reason = format!(
                 "`loop.stopAfter` reached: the child repeated {repeated}; if such waiting is the task, \
                  raise that setting or let the call itself wait"
             );
-            self.cancel.cancel(CancelReason::Stuck(words));
+            self.cancel.cancel(CancelReason::Stuck(reason));
         }
-        told_now
+        new_warning
     }
 
     /// Ends a run whose child repeatedly submits results that do not match the schema.

@@ -8,7 +8,7 @@ use super::active_run::ActiveRun;
 use super::child::PendingQuestion;
 use super::child_control::ChildControl;
 use super::protocol::Command;
-use crate::agent::Asks;
+use crate::agent::AskTarget;
 use crate::event::Question;
 use crate::run::callbacks::{Answer, ChildQuestion, ShownQuestion};
 
@@ -19,30 +19,31 @@ impl ActiveRun<'_> {
         mut pending: UnboundedReceiver<PendingQuestion>,
         child_control: &ChildControl,
     ) {
-        while let Some(PendingQuestion { question, is_agents, since }) = pending.recv().await {
+        while let Some(PendingQuestion { question, is_from_agent, since }) = pending.recv().await {
             let id = question.id.clone();
             let originals = texts(&question);
             let now = Instant::now();
             // The child's own limit starts when it asks, even if another question is still being answered.
-            let childs = question.timeout.and_then(|timeout| since.checked_add(timeout));
-            let ours = now + self.callbacks.patience();
-            let deadline = childs.map_or(ours, |childs| childs.min(ours));
-            let left = deadline.saturating_duration_since(now);
-            let question = self.child_question(Question { timeout: Some(left), ..question });
+            let child_deadline = question.timeout.and_then(|timeout| since.checked_add(timeout));
+            let host_deadline = now + self.callbacks.answer_timeout();
+            let deadline =
+                child_deadline.map_or(host_deadline, |child_deadline| child_deadline.min(host_deadline));
+            let remaining = deadline.saturating_duration_since(now);
+            let question = self.child_question(Question { timeout: Some(remaining), ..question });
             let shown = shown_texts(&question.shown);
             let sanitized = texts(&question.question);
-            let asked = if is_agents && self.admitted.asks() == Asks::Parent {
+            let asked = if is_from_agent && self.admitted.ask_target() == AskTarget::Parent {
                 self.callbacks.ask_parent(question)
             } else {
                 self.callbacks.ask(question)
             };
-            let answer = match left {
+            let answer = match remaining {
                 Duration::ZERO => Answer::Cancelled,
                 _ => tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled),
             };
             let is_answered = answer != Answer::Cancelled;
             tracing::info!(
-                target: "question", id, is_agents, waited = ?since.elapsed(), is_answered,
+                target: "question", id, is_agents = is_from_agent, waited = ?since.elapsed(), is_answered,
                 "a question of the child has ended"
             );
             child_control.send(Command::Answer(&id, &original(answer, &[shown, sanitized], originals)));

@@ -53,10 +53,10 @@ impl SharedCollector {
         std::mem::take(&mut self.lock().changed)
     }
 
-    /// Calls `look` with the collector and the time since its child's last event.
-    pub(super) fn view<T>(&self, look: impl FnOnce(&Collector, Duration) -> T) -> T {
+    /// Calls `read` with the collector and the time since its child's last event.
+    pub(super) fn view<T>(&self, read: impl FnOnce(&Collector, Duration) -> T) -> T {
         let state = self.lock();
-        look(&state.collector, state.last_event.elapsed())
+        read(&state.collector, state.last_event.elapsed())
     }
 
     /// Folds the rest of the stream and takes the collector, leaving an empty one.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::active_run::ActiveRun;
 use super::shared_collector::SharedCollector;
 use crate::event::{DisplayItem, short_form};
-use crate::process::Vitals;
+use crate::process::ResourceMonitor;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
 use crate::run::progress::{Progress, Resources, RetryNotice};
@@ -29,7 +29,7 @@ pub(super) struct Updates<'a> {
     pub run: &'a ActiveRun<'a>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
-    pub vitals: Vitals,
+    pub resource_monitor: ResourceMonitor,
 }
 
 impl Updates<'_> {
@@ -47,7 +47,7 @@ impl Updates<'_> {
 
     /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends the pending progress.
     pub(super) async fn forward(&self, child: &SharedCollector) {
-        let mut vitals = self.vitals.clone();
+        let mut resource_monitor = self.resource_monitor.clone();
         loop {
             tokio::select! {
                 biased;
@@ -55,7 +55,7 @@ impl Updates<'_> {
                     self.last(child);
                     tokio::time::sleep(UPDATE_INTERVAL).await;
                 }
-                () = vitals.changed() => {
+                () = resource_monitor.changed() => {
                     self.run.watchers.progress.send_if_modified(|progress| {
                         progress.resources = self.resources();
                         // No caller waits for the result of a run that announces it, so its watchers want a sign of
@@ -102,7 +102,7 @@ impl Updates<'_> {
     }
 
     fn resources(&self) -> Option<Resources> {
-        self.vitals.tally().map(Into::into)
+        self.resource_monitor.tally().map(Into::into)
     }
 }
 
@@ -117,13 +117,13 @@ fn tool_line(item: &DisplayItem) -> Option<String> {
 /// Returns the newest items that fit, the oldest of them first.
 fn bounded(mut items: Vec<DisplayItem>, limit: usize) -> Vec<DisplayItem> {
     let mut room = limit;
-    let keep = items.iter().rev().take_while(|item| {
+    let fitting = items.iter().rev().take_while(|item| {
         let size = item.json_bytes();
         let fits = size <= room;
         room = room.saturating_sub(size);
         fits
     });
-    let drop = items.len() - keep.count();
+    let drop = items.len() - fitting.count();
     items.drain(..drop);
     items
 }

@@ -26,7 +26,7 @@ use crate::workspace::PARTIAL;
 const MAX_CREATION: Duration = Duration::from_millis(500);
 
 /// The pauses between attempts to start a child while the machine is short of something.
-const PAUSES: [Duration; 4] = [
+const RETRY_PAUSES: [Duration; 4] = [
     Duration::from_millis(50),
     Duration::from_millis(100),
     Duration::from_millis(250),
@@ -115,9 +115,9 @@ impl AdmittedRun {
             }
             Ok(None) => Err(StartFailure::Cancelled),
             Err(error) => {
-                let words = format!("{}: {}", error.stage(), chain(&error));
-                tracing::error!(target: "child", reason = words, "the child did not start");
-                Err(StartFailure::Failed { error: words, files: Some(Box::new(prepared.files)) })
+                let reason = format!("{}: {}", error.stage(), chain(&error));
+                tracing::error!(target: "child", reason, "the child did not start");
+                Err(StartFailure::Failed { error: reason, files: Some(Box::new(prepared.files)) })
             }
         }
     }
@@ -285,7 +285,7 @@ impl AdmittedRun {
 
 /// Starts a child. Retries for about a second while the machine is short of something.
 async fn start_with_retries(command: &ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
-    for pause in PAUSES {
+    for pause in RETRY_PAUSES {
         match start(command.clone(), cancel).await {
             Err(error) if error.is_transient() => {
                 tracing::warn!(target: "child", reason = chain(&error), ?pause, "the start is tried again");

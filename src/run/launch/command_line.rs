@@ -27,11 +27,11 @@ const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 /// `1` limits the child to pi's own shell, the only shell with its own sandbox.
 const OWN_SHELL: &str = "PI_SUBAGENT_OWN_SHELL";
 /// The tool `ask` with the texts for its answers, as JSON. If set, the guard registers the tool.
-const ASKS: &str = "PI_SUBAGENT_ASK";
+const ASK_TOOL: &str = "PI_SUBAGENT_ASK";
 /// The tool with which the child submits its result, as JSON. If set, the guard registers the tool.
-const SUBMITS: &str = "PI_SUBAGENT_SUBMIT";
+const SUBMIT_TOOL: &str = "PI_SUBAGENT_SUBMIT";
 /// `1` delays each turn until the host grants it.
-const HOLDS_TURNS: &str = "PI_SUBAGENT_HOLDS_TURNS";
+const NEEDS_TURN_GRANTS: &str = "PI_SUBAGENT_HOLDS_TURNS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
@@ -130,14 +130,14 @@ impl Invocation<'_> {
 
     fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
         let mut args = Arguments(self.pi.args.clone());
-        args.words(self.protocol().args());
+        args.add(self.protocol().args());
         if offline {
-            args.words(&["--offline"]);
+            args.add(&["--offline"]);
         }
         let own = self.run.resolved.launcher.materialize(self.files);
         match &own.session {
             Some(session) => args.pair("--session", session),
-            None => args.words(&["--no-session"]),
+            None => args.add(&["--no-session"]),
         }
         // Passed as it was requested, because the child's pi resolves model names best.
         if let Some(model) = &self.run.resolved.values.model.value {
@@ -147,7 +147,7 @@ impl Invocation<'_> {
             args.pair("--thinking", thinking);
         }
         if self.run.tools().is_empty() {
-            args.words(&["--no-tools"]);
+            args.add(&["--no-tools"]);
         } else {
             args.pair("--tools", self.run.tools().join(","));
         }
@@ -156,7 +156,7 @@ impl Invocation<'_> {
         args.pair("-e", &own.guard);
         let named = match extensions {
             Extensions::Only(files) => {
-                args.words(&["--no-extensions"]);
+                args.add(&["--no-extensions"]);
                 files
             }
             // pi loads no extension twice.
@@ -166,18 +166,18 @@ impl Invocation<'_> {
             args.pair("-e", file);
         }
         if let SkillFiles::Only(files) = &self.run.resolved.skills {
-            args.words(&["--no-skills"]);
+            args.add(&["--no-skills"]);
             for file in files.iter().filter(|_| !self.is_remote()) {
                 args.pair("--skill", file);
             }
         }
-        args.words(&["--no-prompt-templates", "--no-themes"]);
+        args.add(&["--no-prompt-templates", "--no-themes"]);
         if !self.run.resolved.reads_context {
-            args.words(&["--no-context-files"]);
+            args.add(&["--no-context-files"]);
         }
         let wants_mcp = builtin_needed(self.run.tools(), None).contains(&MCP);
         if !wants_mcp && self.pi.version.is_some_and(PiVersion::knows_no_mcp) {
-            args.words(&["--no-mcp"]);
+            args.add(&["--no-mcp"]);
         }
         args.0
     }
@@ -192,9 +192,9 @@ impl Invocation<'_> {
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_enforced() { "1" } else { "0" }.to_owned()),
-            (ASKS, json_of(ask_tool(self.run.asks(), ASK_KEY_PREFIX).as_ref())),
-            (SUBMITS, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
-            (HOLDS_TURNS, if self.run.resolved.holds_turns() { "1" } else { "0" }.to_owned()),
+            (ASK_TOOL, json_of(ask_tool(self.run.ask_target(), ASK_KEY_PREFIX).as_ref())),
+            (SUBMIT_TOOL, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
+            (NEEDS_TURN_GRANTS, if self.run.resolved.needs_turn_grants() { "1" } else { "0" }.to_owned()),
             (RUN_ID, self.files.run_id.clone()),
         ];
         let writes = self.run.resolved.tree.as_ref().map(|tree| {
@@ -279,8 +279,8 @@ fn json_of(tool: Option<&impl Serialize>) -> String {
 struct Arguments(Vec<OsString>);
 
 impl Arguments {
-    fn words(&mut self, words: &[&str]) {
-        self.0.extend(words.iter().map(OsString::from));
+    fn add(&mut self, flags: &[&str]) {
+        self.0.extend(flags.iter().map(OsString::from));
     }
 
     fn pair(&mut self, name: &str, value: impl AsRef<OsStr>) {

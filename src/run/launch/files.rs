@@ -206,10 +206,10 @@ impl RunFiles {
 
     /// Removes the same files as a drop, and waits until the child's warden has exited.
     pub(in crate::run) async fn remove(self) {
-        let left = self.clean_up.as_ref().map(CleanUp::warden_left);
+        let warden_exit = self.clean_up.as_ref().map(CleanUp::warden_exited);
         drop(off_thread(move || drop(self)).await);
-        if let Some(left) = left {
-            left.await;
+        if let Some(warden_exit) = warden_exit {
+            warden_exit.await;
         }
     }
 
@@ -231,7 +231,7 @@ impl RunFiles {
 
     /// Returns an unused path for a long text or result. If the run was continued, earlier paths are not reused,
     /// because they have been reported.
-    fn free(&self, name: impl Fn(u32) -> String) -> PathBuf {
+    fn unused_path(&self, name: impl Fn(u32) -> String) -> PathBuf {
         let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(name(number)));
         let is_free = |path: &PathBuf| !self.is_resumed || fs::symlink_metadata(path).is_err();
         paths.find(is_free).unwrap_or_else(|| self.directory.join(name(MAX_OUTPUTS)))
@@ -242,8 +242,8 @@ impl RunFiles {
     /// # Errors
     ///
     /// Fails if the text cannot be written, for instance on a full disk.
-    pub(in crate::run) fn keep_output(&self, text: &str) -> Result<PathBuf, FileError> {
-        keep(self.free(layout::output), text)
+    pub(in crate::run) fn save_output(&self, text: &str) -> Result<PathBuf, FileError> {
+        save(self.unused_path(layout::output), text)
     }
 
     /// Writes a submitted result that was too long to return, and returns its path.
@@ -251,12 +251,12 @@ impl RunFiles {
     /// # Errors
     ///
     /// Fails if the result cannot be written, for instance on a full disk.
-    pub(in crate::run) fn keep_submitted(&self, json: &str) -> Result<PathBuf, FileError> {
-        keep(self.free(layout::submitted), json)
+    pub(in crate::run) fn save_submitted(&self, json: &str) -> Result<PathBuf, FileError> {
+        save(self.unused_path(layout::submitted), json)
     }
 }
 
-fn keep(path: PathBuf, text: &str) -> Result<PathBuf, FileError> {
+fn save(path: PathBuf, text: &str) -> Result<PathBuf, FileError> {
     match write_private(&path, text.as_bytes()) {
         Ok(()) => Ok(path),
         Err(error) => {

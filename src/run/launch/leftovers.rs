@@ -83,7 +83,7 @@ impl Note {
     /// Returns the path next to the note for the child's own agent directory. The path is short, and all of its
     /// directories are hidden from the programs that the child's tools start.
     pub(super) fn agent(&self) -> PathBuf {
-        agent_beside(&self.0)
+        agent_dir_of(&self.0)
     }
 
     /// Removes the note. Call this once nothing is left.
@@ -123,15 +123,15 @@ pub(super) fn sweep_again() {
 /// Fails if the notes cannot be listed, or if a note cannot be read at the moment.
 fn sweep(agent_dir: &Path) -> io::Result<()> {
     let notes = layout::scratch(agent_dir);
-    let is_ours = fs::symlink_metadata(&notes).is_ok_and(|found| found.is_dir() && found.uid() == our_uid());
-    if !is_ours {
+    let is_own = fs::symlink_metadata(&notes).is_ok_and(|found| found.is_dir() && found.uid() == our_uid());
+    if !is_own {
         return Ok(());
     }
     let mut swept = Ok(());
     for entry in fs::read_dir(&notes)?.take(MAX_NOTES) {
         let path = entry?.path();
         let is_done = read(&path).and_then(|note| {
-            note.map_or_else(|| Ok(is_old(&path)), |note| clear(&note, Some(&agent_beside(&path))))
+            note.map_or_else(|| Ok(is_old(&path)), |note| clear(&note, Some(&agent_dir_of(&path))))
         });
         match is_done {
             Ok(true) => drop(fs::remove_file(path)),
@@ -142,7 +142,7 @@ fn sweep(agent_dir: &Path) -> io::Result<()> {
     swept
 }
 
-fn agent_beside(note: &Path) -> PathBuf {
+fn agent_dir_of(note: &Path) -> PathBuf {
     note.with_extension("")
 }
 
@@ -168,10 +168,10 @@ fn parse(bytes: &[u8]) -> Option<Noted> {
     let temporary = parts.next()?;
     let id = run.file_name().filter(|name| name.to_str().is_some_and(layout::is_run_id))?;
     let temporary = Some(temporary).filter(|path| !path.as_os_str().is_empty());
-    let is_whole = parts.next().is_none()
+    let is_complete = parts.next().is_none()
         && run.is_absolute()
         && temporary.is_none_or(|path| path.is_absolute() && path.file_name() == Some(&temporary_name(id)));
-    is_whole.then(|| Noted { run: run.to_owned(), temporary: temporary.map(Path::to_path_buf) })
+    is_complete.then(|| Noted { run: run.to_owned(), temporary: temporary.map(Path::to_path_buf) })
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl PrivateDirs {
         let mut agent = PrivateAgentDir::create(agent_dir, &agent.unwrap_or_else(|| run.join(AGENT)))?;
         agent.add_keys(keys.iter().map(|known| (known.provider.as_str(), known.key.as_str())))?;
         if let Some(credentials) = credentials {
-            agent.lay_over(credentials)?;
+            agent.merge_credentials(credentials)?;
         }
         if !is_sandboxed {
             return Ok(Self { temporary: None, agent, compile_cache: None });
@@ -77,7 +77,7 @@ impl PrivateDirs {
         let short = Self::temporary_of(run, temporaries).and_then(|path| make(path).ok());
         let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
         let compile_cache = compile_cache.map(|cache| {
-            if is_ours_alone(cache) {
+            if is_own_and_private(cache) {
                 (COMPILE_CACHE_VARIABLE, cache.into())
             } else {
                 (NO_COMPILE_CACHE_VARIABLE, "1".into())
@@ -96,12 +96,12 @@ impl PrivateDirs {
         [AGENT, TEMPORARY, CHECK].iter().try_for_each(|name| remove_tree(&run.join(name)))
     }
 
-    /// Removes them. Returns true if nothing is left.
+    /// Removes them. Returns true if nothing remains.
     pub(in crate::run) fn remove(self) -> bool {
         let Self { temporary, agent, compile_cache: _ } = self;
         // Tries to remove both, even if the first fails.
-        let left = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
-        left.into_iter().flatten().all(|removed| removed.is_ok())
+        let removals = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
+        removals.into_iter().flatten().all(|removed| removed.is_ok())
     }
 
     /// Returns the value of `TMPDIR`, if the child has its own temporary directory.
@@ -160,8 +160,8 @@ impl PrivateDirs {
 
     /// Copies a provider's refreshed token back into the user's credentials. Blocks. If the child has a new token,
     /// returns a notice that says what happened to it.
-    pub(in crate::run) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
-        match self.agent.give_back(provider, patience) {
+    pub(in crate::run) fn give_back(&self, provider: &str, lock_timeout: Duration) -> Option<String> {
+        match self.agent.give_back(provider, lock_timeout) {
             // Without a login there is nothing to lose: most providers are used with a key.
             Ok(GiveBack::Unchanged | GiveBack::Refused(Refused::NotLoggedIn)) => None,
             Ok(GiveBack::Returned) => Some(format!(
@@ -179,8 +179,8 @@ impl TokenUse {
     /// Returns true if the token should be refreshed before it is copied. Blocks.
     pub(in crate::run) fn needs_refresh(&self) -> bool {
         // The host's pi does not have the agent's own credentials, so the child always refreshes these tokens itself.
-        let is_laid_over = self.credentials.as_ref().is_some_and(|path| has_entry(path, &self.provider));
-        !is_laid_over && needs_refresh(&self.agent_dir, &self.provider, self.until)
+        let has_own_entry = self.credentials.as_ref().is_some_and(|path| has_entry(path, &self.provider));
+        !has_own_entry && needs_refresh(&self.agent_dir, &self.provider, self.until)
     }
 
     /// Refreshes the token if it would expire during the run. If it still expires, the child refreshes it, and the new
@@ -197,10 +197,10 @@ impl TokenUse {
 
 /// Returns true if only this user can have written to this directory. pi runs compiled code without checking it, and
 /// anyone can create directories in the system's temporary directory.
-fn is_ours_alone(directory: &Path) -> bool {
-    let us = rustix::process::geteuid().as_raw();
+fn is_own_and_private(directory: &Path) -> bool {
+    let own_uid = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(directory)
-        .is_ok_and(|found| found.is_dir() && found.uid() == us && found.mode() & WRITABLE_BY_OTHERS == 0)
+        .is_ok_and(|found| found.is_dir() && found.uid() == own_uid && found.mode() & WRITABLE_BY_OTHERS == 0)
 }
 
 /// Returns the name of a run's temporary directory.

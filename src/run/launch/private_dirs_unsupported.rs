@@ -73,7 +73,7 @@ impl PrivateDirs {
         match *self {}
     }
 
-    pub(in crate::run) fn give_back(&self, _provider: &str, _patience: Duration) -> Option<String> {
+    pub(in crate::run) fn give_back(&self, _provider: &str, _lock_timeout: Duration) -> Option<String> {
         match *self {}
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 #[cfg(unix)]
-use crate::files::exclusive::is_held;
+use crate::files::exclusive::is_path_locked;
 use crate::files::exclusive::{has_no_locks, lock as try_lock, remove};
 use crate::files::open::refuse_links;
 use crate::files::{FileError, layout, private};
@@ -17,7 +17,7 @@ use crate::run::spec::Resumption;
 use crate::transcript::MAX_HEADER;
 
 /// The time limit for waiting for another process that continues or sweeps the run. A sweep removes only a few files.
-const PATIENCE: Duration = Duration::from_millis(300);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(300);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -66,7 +66,7 @@ pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Resul
     if session.parent() != Some(directory) {
         return Err(FileError::at(session)(invalid("it is not in the run's directory")));
     }
-    make_ready(session, cwd, run_id).map_err(FileError::at(session))?;
+    prepare_session(session, cwd, run_id).map_err(FileError::at(session))?;
     Ok(locked)
 }
 
@@ -83,14 +83,14 @@ pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError>
 #[cfg(unix)]
 pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {
     let path = directory.join(layout::LOCK);
-    let taken = try_lock(&path, true).ok()?;
+    let file = try_lock(&path, true).ok()?;
     // A process with only read access can prevent us from locking the file, but cannot lock it itself.
-    let is_dead = taken.is_some() || is_held(&path).is_ok_and(|is_held| !is_held);
-    is_dead.then(|| SessionLock { path, file: taken })
+    let is_dead = file.is_some() || is_path_locked(&path).is_ok_and(|is_locked| !is_locked);
+    is_dead.then(|| SessionLock { path, file })
 }
 
-fn invalid(words: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, words)
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 fn acquire(path: PathBuf) -> io::Result<SessionLock> {
@@ -98,7 +98,7 @@ fn acquire(path: PathBuf) -> io::Result<SessionLock> {
     loop {
         match try_lock(&path, true) {
             Ok(Some(file)) => return Ok(SessionLock { path, file: Some(file) }),
-            Ok(None) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            Ok(None) if since.elapsed() < LOCK_TIMEOUT => thread::sleep(PAUSE),
             Ok(None) => {
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is already being continued"));
             }
@@ -120,7 +120,7 @@ fn open(session: &Path) -> io::Result<File> {
 }
 
 /// Checks the header. Ends a line that a killed child left incomplete, so that pi does not append to it.
-fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
+fn prepare_session(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
     let mut session = open(path)?;
     let mut first = Vec::new();
     BufReader::new(&mut session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
@@ -130,8 +130,8 @@ fn make_ready(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
     }
     if header["cwd"] != *cwd.to_string_lossy() {
         if !header["cwd"].as_str().is_some_and(|old| are_trees_of(run_id, Path::new(old), cwd)) {
-            let words = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
-            return Err(invalid(&words));
+            let message = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
+            return Err(invalid(&message));
         }
         header["cwd"] = cwd.to_string_lossy().into();
         session = with_header(path, session, first.len(), &header)?;
@@ -159,10 +159,10 @@ fn are_trees_of(run_id: &str, old: &Path, new: &Path) -> bool {
 
 /// Replaces the header of a session atomically. Returns the new file.
 fn with_header(path: &Path, mut session: File, old: usize, header: &Value) -> io::Result<File> {
-    let mut whole = private::beside(path, format!("{header}\n").as_bytes())?;
+    let mut copy = private::write_temporary(path, format!("{header}\n").as_bytes())?;
     session.seek(SeekFrom::Start(old as u64))?;
-    io::copy(&mut session, whole.as_file_mut())?;
-    whole.persist(path).map_err(|failed| failed.error)?;
+    io::copy(&mut session, copy.as_file_mut())?;
+    copy.persist(path).map_err(|failed| failed.error)?;
     open(path)
 }
 
@@ -181,7 +181,7 @@ mod tests {
         (root, Resumption { run_id: "0badcafe".into(), directory, session })
     }
 
-    fn words(resumption: &Resumption) -> String {
+    fn refusal(resumption: &Resumption) -> String {
         let error = lock_session(resumption, Path::new("/project")).expect_err("the session is refused");
         format!("{}: {}", error.path.file_name().expect("the path has a file name").display(), error.source)
     }
@@ -228,11 +228,14 @@ mod tests {
     #[test]
     fn a_file_that_is_not_a_session_of_this_run_is_refused_by_name_and_not_changed() {
         let (_root, resumption) = scene("");
-        assert!(words(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
+        assert!(refusal(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
         let (_root, resumption) = scene("{\"type\":\"message\"}\n");
-        assert!(words(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
+        assert!(refusal(&resumption).starts_with("session.jsonl: it does not begin with a session header"));
         let (_root, resumption) = scene(&HEADER.replace("/project", "/elsewhere"));
-        assert_eq!(words(&resumption), "session.jsonl: it is a session of \"/elsewhere\", not of `/project`");
+        assert_eq!(
+            refusal(&resumption),
+            "session.jsonl: it is a session of \"/elsewhere\", not of `/project`"
+        );
         assert_eq!(
             fs::read(&resumption.session).expect("the file is readable").last(),
             Some(&b'}'),
@@ -241,13 +244,13 @@ mod tests {
         let (root, mut resumption) = scene(HEADER);
         resumption.session = root.path().join("other.jsonl");
         fs::write(&resumption.session, HEADER).expect("the file is written");
-        assert_eq!(words(&resumption), "other.jsonl: it is not in the run's directory");
+        assert_eq!(refusal(&resumption), "other.jsonl: it is not in the run's directory");
         let (_root, resumption) = scene(HEADER);
         fs::remove_file(&resumption.session).expect("the file is removed");
-        assert!(words(&resumption).starts_with("session.jsonl: No such file"));
+        assert!(refusal(&resumption).starts_with("session.jsonl: No such file"));
         let (_root, resumption) = scene(HEADER);
         fs::remove_dir_all(&resumption.directory).expect("the directory is removed");
-        assert!(words(&resumption).starts_with("0badcafe: No such file"));
+        assert!(refusal(&resumption).starts_with("0badcafe: No such file"));
     }
 
     /// The lock was once a `flock` on the directory, which a child with read access could take.
@@ -283,10 +286,10 @@ mod tests {
         let victim = root.path().join("victim");
         fs::rename(&resumption.session, &victim).expect("the rename succeeds");
         std::os::unix::fs::symlink(&victim, &resumption.session).expect("the link is created");
-        assert_eq!(words(&resumption), "session.jsonl: it is not a regular file");
+        assert_eq!(refusal(&resumption), "session.jsonl: it is not a regular file");
         let (_root, resumption) = scene(HEADER);
         let first = lock_session(&resumption, Path::new("/project")).expect("the session is locked");
-        assert_eq!(words(&resumption), "0badcafe: the run is already being continued");
+        assert_eq!(refusal(&resumption), "0badcafe: the run is already being continued");
         drop(first);
         drop(lock_session(&resumption, Path::new("/project")).expect("a released session can be locked"));
     }

@@ -93,9 +93,10 @@ pub(super) fn tool_shell(
     let own = files.private_dirs.as_ref()?;
     let network = sandbox.shell?;
     let agent_dir = &spec.context.agent_dir;
-    let ours = agent_dir.join(layout::SUBAGENTS);
+    let own_dir = agent_dir.join(layout::SUBAGENTS);
     // A command costs less if fewer directories lead to a hidden path, because all of their entries are listed.
-    let mut hidden = vec![if own.agent().starts_with(&ours) { ours } else { own.agent().to_path_buf() }];
+    let mut hidden =
+        vec![if own.agent().starts_with(&own_dir) { own_dir } else { own.agent().to_path_buf() }];
     hidden.extend(CREDENTIALS.into_iter().chain([SERVERS]).map(|name| agent_dir.join(name)));
     hidden.push(private_trees(&spec.context));
     let mut masked = Vec::new();
@@ -136,10 +137,10 @@ pub(super) fn shell(named: Option<&str>, spec: &RunSpec, env: &[(OsString, OsStr
     SHELLS.iter().find_map(|name| resolve_program(OsStr::new(name), path)).unwrap_or_else(|| "/bin/sh".into())
 }
 
-/// Returns the variables that the shell does not get. Their names look like secrets, and no pattern of `kept` covers
+/// Returns the variables that the shell does not get. Their names look like secrets, and no pattern of `allowed` covers
 /// them.
-fn unset(env: &[(OsString, OsString)], kept: &[String]) -> Vec<OsString> {
-    let is_unset = |name: &str| names_secret(name) && !kept.iter().any(|pattern| covers(pattern, name));
+fn unset(env: &[(OsString, OsString)], allowed: &[String]) -> Vec<OsString> {
+    let is_unset = |name: &str| names_secret(name) && !allowed.iter().any(|pattern| covers(pattern, name));
     let mut names: Vec<OsString> = env
         .iter()
         .filter(|(name, _)| name.to_str().is_some_and(is_unset))

@@ -19,7 +19,7 @@ pub(crate) fn announced(
     let Some(epilogue) = epilogue else { return (None, None) };
     match answer(outcome, silenced, epilogue) {
         Ok(ANNOUNCE_SKIP) => (Some(Announcement::Skipped), None),
-        Ok(text) => (Some(Announcement::Said(text.to_owned())), None),
+        Ok(text) => (Some(Announcement::Text(text.to_owned())), None),
         Err(why) => (None, Some(format!("no announcement: {why}"))),
     }
 }
@@ -46,7 +46,7 @@ fn use_report(collected: &mut Collected, was_speaking: bool) {
 
 /// Uses the announcement as the answer of a child that gave none. Otherwise its run would fail although it replied.
 fn fill_empty_answer(collected: &mut Collected) {
-    let announced = collected.epilogue.as_deref().and_then(whole_text).map(str::to_owned);
+    let announced = collected.epilogue.as_deref().and_then(complete_text).map(str::to_owned);
     collected.text = collected.text.take().or(announced);
 }
 
@@ -58,7 +58,7 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
     if calls_tool(epilogue) {
         return Err("the child called a tool instead".to_owned());
     }
-    if let Some(text) = whole_text(epilogue) {
+    if let Some(text) = complete_text(epilogue) {
         return Ok(text);
     }
     let error = epilogue.error_message.as_deref().map_or(String::new(), |error| {
@@ -75,9 +75,9 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
 }
 
 /// The text of a reply that the child finished without a tool.
-fn whole_text(epilogue: &Collected) -> Option<&str> {
-    let is_whole = epilogue.stop_reason.as_ref().is_some_and(StopReason::ends_turn);
-    let text = epilogue.text.as_deref().filter(|_| is_whole && !calls_tool(epilogue));
+fn complete_text(epilogue: &Collected) -> Option<&str> {
+    let is_complete = epilogue.stop_reason.as_ref().is_some_and(StopReason::ends_turn);
+    let text = epilogue.text.as_deref().filter(|_| is_complete && !calls_tool(epilogue));
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::process::CancelReason;
 
-    fn said(text: &str, stop: StopReason) -> Collected {
+    fn reply(text: &str, stop: StopReason) -> Collected {
         Collected { text: Some(text.into()), stop_reason: Some(stop), ..Collected::default() }
     }
 
@@ -100,40 +100,40 @@ mod tests {
 
     #[test]
     fn only_a_whole_answer_without_tools_is_an_announcement() {
-        let gone = Outcome::Lost;
+        let lost = Outcome::Lost;
         let failed = Collected { error_message: Some("overloaded".into()), ..silent(StopReason::Error) };
         for (label, epilogue, expected) in [
-            ("an answer", said(" done ", StopReason::Stop), Ok("done")),
-            ("an answer at the limit of tokens", said("done", StopReason::Length), Ok("done")),
+            ("an answer", reply(" done ", StopReason::Stop), Ok("done")),
+            ("an answer at the limit of tokens", reply("done", StopReason::Length), Ok("done")),
             (
                 "an answer after a tool",
-                Collected { tools_started: 1, ..said("done", StopReason::Stop) },
+                Collected { tools_started: 1, ..reply("done", StopReason::Stop) },
                 Err("the child called a tool instead"),
             ),
             (
                 "a call of a tool that never began",
-                said("done", StopReason::ToolUse),
+                reply("done", StopReason::ToolUse),
                 Err("the child called a tool instead"),
             ),
-            ("a blank answer", said(" ", StopReason::Stop), Err("the child ended before it")),
+            ("a blank answer", reply(" ", StopReason::Stop), Err("the child ended before it")),
             (
                 "a blank answer, settled",
-                Collected { settled: true, ..said(" ", StopReason::Stop) },
+                Collected { settled: true, ..reply(" ", StopReason::Stop) },
                 Err("the child gave no answer"),
             ),
             (
                 "a text that the provider cut",
-                said("do", StopReason::Error),
+                reply("do", StopReason::Error),
                 Err("the model's provider reported an error"),
             ),
             ("an error", failed, Err("the model's provider reported an error: `overloaded`")),
             (
                 "a text that was aborted",
-                said("do", StopReason::Aborted),
+                reply("do", StopReason::Aborted),
                 Err("the child stopped its own turn"),
             ),
         ] {
-            assert_eq!(answer(&gone, None, &epilogue), expected.map_err(str::to_owned), "{label}");
+            assert_eq!(answer(&lost, None, &epilogue), expected.map_err(str::to_owned), "{label}");
         }
     }
 

@@ -27,17 +27,17 @@ pub(crate) fn changes_summary(single: &SingleResult) -> String {
 pub(crate) fn files_summary(single: &SingleResult) -> Option<String> {
     let paths = single.changes.as_deref().filter(|paths| !paths.is_empty());
     let changed = paths.map(|paths| format!("Files changed: {}", listed(paths, MAX_CHANGES)));
-    let left = single.isolation.as_ref().map(tree_summary);
+    let isolation = single.isolation.as_ref().map(tree_summary);
     let flagged = &single.flagged;
     let flagged = (!flagged.is_empty()).then(|| format!("{FLAGGED}{}", listed(flagged, MAX_FLAGGED)));
     let gap = single.flagged_gap.as_deref().map(|why| format!("{INCOMPLETE}{why}. {CHECK_YOURSELF}"));
-    let parts: Vec<_> = [changed, left, flagged, gap].into_iter().flatten().collect();
+    let parts: Vec<_> = [changed, isolation, flagged, gap].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Quotes the paths that a result lists. The entry after the first `most` is ours: the number of the others.
-fn listed(paths: &[String], most: usize) -> String {
-    let (paths, more) = paths.split_at(paths.len().min(most));
+/// Quotes the paths that a result lists. The entry after the first `limit` is ours: the number of the others.
+fn listed(paths: &[String], limit: usize) -> String {
+    let (paths, more) = paths.split_at(paths.len().min(limit));
     let quoted = quoted_paths(paths);
     match more.first() {
         Some(more) => format!("{quoted}, {more}"),
@@ -50,13 +50,13 @@ pub(crate) fn must_be_delivered(single: &SingleResult) -> bool {
     let waits = single
         .isolation
         .as_ref()
-        .is_some_and(|left| left.patch.is_some() || left.branch.is_some() || left.kept.is_some());
+        .is_some_and(|report| report.patch.is_some() || report.branch.is_some() || report.kept.is_some());
     waits || !single.flagged.is_empty() || single.flagged_gap.is_some()
 }
 
 /// Returns the text about the artifacts of an isolated run, which are not in the caller's tree.
-fn tree_summary(left: &IsolationReport) -> String {
-    let mut words = match (&left.branch, &left.patch) {
+fn tree_summary(report: &IsolationReport) -> String {
+    let mut summary = match (&report.branch, &report.patch) {
         (Some(branch), patch) => {
             let patch = patch
                 .as_ref()
@@ -67,9 +67,9 @@ fn tree_summary(left: &IsolationReport) -> String {
             format!(
                 "[It worked in a private tree: its changes ({}, +{} -{}) are not in your tree yet. They are on \
                  the branch {}{patch}. The user applies them with `/subagents apply {id}`.]",
-                counted(left.files, "file"),
-                left.insertions,
-                left.deletions,
+                counted(report.files, "file"),
+                report.insertions,
+                report.deletions,
                 quoted_path(branch)
             )
         }
@@ -80,21 +80,21 @@ fn tree_summary(left: &IsolationReport) -> String {
             format!(
                 "[It worked in a private tree: its changes ({}, +{} -{}) are not in your tree yet. They are on \
                  no branch, only in the patch {}. The user applies them with `/subagents apply {id}`.]",
-                counted(left.files, "file"),
-                left.insertions,
-                left.deletions,
+                counted(report.files, "file"),
+                report.insertions,
+                report.deletions,
                 quoted_path(patch)
             )
         }
-        (None, None) if left.kept.is_none() => {
+        (None, None) if report.kept.is_none() => {
             "[It worked in a private tree and changed nothing.]".to_owned()
         }
         (None, None) => "[It worked in a private tree: its changes are not in your tree.]".to_owned(),
     };
-    if let Some(kept) = &left.kept {
-        let kept = quoted_path(kept);
-        let kept = format!("\n[Not everything could be imported, so its tree was kept: {kept}]");
-        words.push_str(&kept);
+    if let Some(kept) = &report.kept {
+        let path = quoted_path(kept);
+        let note = format!("\n[Not everything could be imported, so its tree was kept: {path}]");
+        summary.push_str(&note);
     }
-    words
+    summary
 }

@@ -15,9 +15,9 @@ const STATUS: [&str; 6] =
 pub(crate) const MAX_CHANGES: usize = 200;
 
 /// Returns the paths that a result lists. If there are more, the last entry gives their number.
-pub(in crate::run) fn listed(paths: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+pub(in crate::run) fn listed(paths: impl IntoIterator<Item = String>, limit: usize) -> Vec<String> {
     let mut paths = paths.into_iter();
-    let mut listed: Vec<String> = paths.by_ref().take(most).collect();
+    let mut listed: Vec<String> = paths.by_ref().take(limit).collect();
     let more = paths.count();
     listed.extend((more > 0).then(|| format!("and {more} more")));
     listed

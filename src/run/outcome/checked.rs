@@ -8,18 +8,18 @@ use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as, quoted_within};
 
 /// The limits of the check's output that its child reads. The child gets the beginning and the end, because tools print
 /// the first failure first and a summary last.
-const FOR_CHILD: TruncateLimits = TruncateLimits { max_bytes: 12 * 1024, max_lines: 300 };
+const CHILD_LIMITS: TruncateLimits = TruncateLimits { max_bytes: 12 * 1024, max_lines: 300 };
 /// The end of a check's output that a result keeps, in bytes.
-const IN_RESULT: usize = 2 * 1024;
+const MAX_RESULT_BYTES: usize = 2 * 1024;
 /// The maximum length of the command, and of its outcome, in characters.
-const WORDS: usize = 300;
+const MAX_CHARS: usize = 300;
 
 /// A check that has ended.
 pub(in crate::run) struct Checked {
     /// The report in the result.
     pub report: CheckReport,
     /// The message to the child about a failure that it may repair. `None` if the check passed or did not start.
-    pub words: Option<String>,
+    pub message: Option<String>,
 }
 
 impl Checked {
@@ -30,32 +30,32 @@ impl Checked {
         ended: Result<Supervised, SpawnError>,
         sanitizer: &Sanitizer,
     ) -> Self {
-        let ended = match judged(ended, "check.timeoutMs") {
+        let ended = match judge(ended, "check.timeoutMs") {
             Ok(ended) => ended,
             Err(why) => return Self::never_started(command, runs, &why, sanitizer),
         };
-        let Judged { passed, how, printed } = ended;
+        let CommandOutcome { passed, description, printed } = ended;
         let output = sanitizer.sanitize(printed.trim());
         let report = CheckReport {
             command: line(command, sanitizer),
             passed,
-            output: output.clip_tail(IN_RESULT).into_string(),
-            ended: how,
+            output: output.clip_tail(MAX_RESULT_BYTES).into_string(),
+            ended: description,
             runs,
         };
-        let words = (!passed).then(|| {
-            let printed = match output.truncate(FOR_CHILD, None).0.into_string() {
+        let message = (!passed).then(|| {
+            let printed = match output.truncate(CHILD_LIMITS, None).0.into_string() {
                 printed if printed.is_empty() => "It printed nothing.".to_owned(),
                 printed => format!("It printed:\n\n{}", fenced_as("", &printed)),
             };
             format!(
                 "Your work is not done: the check {} failed ({}). {printed}\n\nCorrect your work so that it passes; it runs \
                  again when you have finished. Then give your whole final answer again.",
-                quoted_within(&report.command, WORDS),
+                quoted_within(&report.command, MAX_CHARS),
                 report.ended
             )
         });
-        Self { report, words }
+        Self { report, message }
     }
 
     /// A check that could not be started, which no work of the child can change.
@@ -63,7 +63,7 @@ impl Checked {
         let command = line(command, sanitizer);
         let ended = line(&format!("not started: {why}"), sanitizer);
         let report = CheckReport { command, passed: false, ended, runs, output: String::new() };
-        Self { report, words: None }
+        Self { report, message: None }
     }
 }
 
@@ -78,50 +78,50 @@ impl SetUp {
         ended: Result<Supervised, SpawnError>,
         sanitizer: &Sanitizer,
     ) -> Option<String> {
-        let Judged { passed, how, printed } = match judged(ended, "isolation.setupTimeoutMs") {
+        let CommandOutcome { passed, description, printed } = match judge(ended, "isolation.setupTimeoutMs") {
             Ok(ended) => ended,
             Err(why) => return Some(Self::never_started(command, &why, sanitizer)),
         };
-        let tail = sanitizer.sanitize(printed.trim()).clip_tail(IN_RESULT).into_string();
+        let tail = sanitizer.sanitize(printed.trim()).clip_tail(MAX_RESULT_BYTES).into_string();
         let printed =
             if tail.is_empty() { "it printed nothing".to_owned() } else { format!("it printed:\n{tail}") };
         (!passed).then(|| {
             format!(
-                "the private tree could not be prepared: {} failed ({how}); {printed}",
-                quoted_within(&line(command, sanitizer), WORDS)
+                "the private tree could not be prepared: {} failed ({description}); {printed}",
+                quoted_within(&line(command, sanitizer), MAX_CHARS)
             )
         })
     }
 
     /// Returns the error of a run whose preparation `command` could not be started.
     pub(in crate::run) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
-        let command = quoted_within(&line(command, sanitizer), WORDS);
+        let command = quoted_within(&line(command, sanitizer), MAX_CHARS);
         let why = line(why, sanitizer);
         format!("the private tree could not be prepared: {command} was not started: {why}")
     }
 }
 
 /// The outcome of a command in a tree.
-struct Judged {
+struct CommandOutcome {
     passed: bool,
-    how: String,
+    description: String,
     printed: String,
 }
 
 /// Judges a command by how it ended; `limit` is the setting that bounds it. The error says why it never started.
-fn judged(ended: Result<Supervised, SpawnError>, limit: &str) -> Result<Judged, String> {
+fn judge(ended: Result<Supervised, SpawnError>, limit: &str) -> Result<CommandOutcome, String> {
     let ended = ended.map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
-    let how = match ended.outcome {
+    let description = match ended.outcome {
         Outcome::Exited(status) => match exit_signal(status) {
             Some(signal) => format!("killed by {}", signal_name(signal)),
             None => format!("exit code {}", exit_code(status)),
         },
         Outcome::HardTimeout { limit: time } => format!("not finished after {} (`{limit}`)", duration(time)),
-        Outcome::OverLimit(ref over) => format!("`limits.{}` reached", over.limit.as_str()),
+        Outcome::OverLimit(ref exceeded) => format!("`limits.{}` reached", exceeded.limit.as_str()),
         _ => "it was ended from outside".to_owned(),
     };
     let passed = matches!(ended.outcome, Outcome::Exited(status) if status.success());
-    Ok(Judged { passed, how, printed: ended.stderr })
+    Ok(CommandOutcome { passed, description, printed: ended.stderr })
 }
 
 impl CheckReport {
@@ -131,19 +131,19 @@ impl CheckReport {
         let state = if *passed { "passed" } else { "failed" };
         let times = if *runs > 1 { format!(", run {runs} times") } else { String::new() };
         let printed = if output.is_empty() { String::new() } else { format!("\n{}", fenced_as("", output)) };
-        format!("Check {} {state}: {ended}{times}{printed}", quoted_within(command, WORDS))
+        format!("Check {} {state}: {ended}{times}{printed}", quoted_within(command, MAX_CHARS))
     }
 
     /// Returns the error of a run whose work does not pass its check.
     pub(super) fn error(&self) -> Option<String> {
-        let command = quoted_within(&self.command, WORDS);
+        let command = quoted_within(&self.command, MAX_CHARS);
         (!self.passed).then(|| format!("the check {command} failed: {}", self.ended))
     }
 }
 
 /// A command, or how it ended, in a line.
 pub(in crate::run) fn line(text: &str, sanitizer: &Sanitizer) -> String {
-    sanitizer.line(text, WORDS).into_string()
+    sanitizer.line(text, MAX_CHARS).into_string()
 }
 
 #[cfg(test)]
@@ -156,10 +156,10 @@ mod tests {
         let secret = "made-up value of forty-two words 0123456789";
         let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
         for back in 0..secret.len() {
-            let command = format!("{}{secret}", "x".repeat(WORDS - back));
+            let command = format!("{}{secret}", "x".repeat(MAX_CHARS - back));
             let report = Checked::never_started(&command, 1, &command, &sanitizer).report;
-            let told = SetUp::never_started(&command, &command, &sanitizer);
-            for text in [report.command, report.ended, told] {
+            let error = SetUp::never_started(&command, &command, &sanitizer);
+            for text in [report.command, report.ended, error] {
                 assert!(!text.contains(&secret[..8]), "{back}: {text}");
             }
         }

@@ -11,13 +11,13 @@ use crate::text::Sanitizer;
 pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
     let text = |text: String| sanitizer.sanitize(&text).into_string();
     let cut = |text: String| sanitizer.sanitize_growing(&text).into_string();
-    let is_whole = collected.stop_reason == Some(StopReason::Stop);
+    let is_complete = collected.stop_reason == Some(StopReason::Stop);
     let stop_reason = match collected.stop_reason {
         Some(StopReason::Other(reason)) => Some(StopReason::Other(text(reason))),
         known => known,
     };
     Collected {
-        text: collected.text.map(|answer| if is_whole { text(answer) } else { cut(answer) }),
+        text: collected.text.map(|answer| if is_complete { text(answer) } else { cut(answer) }),
         partial: collected.partial.map(cut),
         stop_reason,
         error_message: collected.error_message.map(text),
@@ -73,33 +73,33 @@ mod tests {
 
     #[test]
     fn every_string_of_a_stream_is_sanitized() {
-        let said = || format!("said {SECRET}");
+        let secret_text = || format!("said {SECRET}");
         let calls = |name: &str| {
             vec![
-                DisplayItem::Text { text: said() },
-                DisplayItem::ToolCall { name: name.into(), args: json!({ "key": said() }) },
+                DisplayItem::Text { text: secret_text() },
+                DisplayItem::ToolCall { name: name.into(), args: json!({ "key": secret_text() }) },
             ]
         };
         let stream = || Collected {
-            text: Some(said()),
-            partial: Some(said()),
-            stop_reason: Some(StopReason::Other(said())),
-            error_message: Some(said()),
-            model: Some(said()),
-            display_items: calls(&said()),
-            last_event: Some(said()),
-            tool_names: [said()].into(),
+            text: Some(secret_text()),
+            partial: Some(secret_text()),
+            stop_reason: Some(StopReason::Other(secret_text())),
+            error_message: Some(secret_text()),
+            model: Some(secret_text()),
+            display_items: calls(&secret_text()),
+            last_event: Some(secret_text()),
+            tool_names: [secret_text()].into(),
             submitted: Some(Submitted {
-                json: json!({ "key": said() }).to_string().into(),
+                json: json!({ "key": secret_text() }).to_string().into(),
                 is_too_long: false,
             }),
-            retry: Some(Retry { final_error: Some(said()), ..Retry::default() }),
-            noise: said(),
+            retry: Some(Retry { final_error: Some(secret_text()), ..Retry::default() }),
+            noise: secret_text(),
             ..Collected::default()
         };
-        let whole = Collected { epilogue: Some(Box::new(stream())), ..stream() };
-        let before = format!("{whole:?}");
-        let after = format!("{:?}", clean(whole, &Sanitizer::new(SanitizerOptions::default())));
+        let original = Collected { epilogue: Some(Box::new(stream())), ..stream() };
+        let before = format!("{original:?}");
+        let after = format!("{:?}", clean(original, &Sanitizer::new(SanitizerOptions::default())));
         assert!(!after.contains("ghp_"), "{after}");
         assert_eq!(after.matches("said").count(), before.matches("said").count(), "{after}");
     }

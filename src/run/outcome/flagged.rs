@@ -21,7 +21,7 @@ const TIME_BEFORE: Duration = Duration::from_secs(5);
 /// The time for the search after a run. Millions of files take seconds.
 pub(in crate::run) const TIME_AFTER: Duration = Duration::from_secs(10);
 /// The additional time for a search whose file system does not answer.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SEARCH_GRACE: Duration = Duration::from_secs(1);
 
 /// The changed files that a person should look at first.
 #[derive(Debug, Default)]
@@ -86,14 +86,14 @@ impl Watched {
 
 async fn search(scope: WriteScope, time: Duration) -> WatchedFiles {
     let limits = SearchLimits::within(time);
-    let found = timeout(time + PATIENCE, blocking(move || scope.watched_files(limits))).await;
+    let found = timeout(time + SEARCH_GRACE, blocking(move || scope.watched_files(limits))).await;
     found.unwrap_or_else(|_| WatchedFiles::unknown(time))
 }
 
 /// Returns the same for a run in a private tree. Only its changes leave that tree, and ignored files are not among
 /// them.
-pub(in crate::run) fn of_branch(taken: &ImportOutcome) -> Flagged {
-    let ImportOutcome { report, changes, flagged, notices } = taken;
+pub(in crate::run) fn of_branch(outcome: &ImportOutcome) -> Flagged {
+    let ImportOutcome { report, changes, flagged, notices } = outcome;
     let known = changes.as_deref().unwrap_or_default();
     // Without notices it has commits, and no changed files.
     let is_unlisted = report.branch.is_some() && known.is_empty() && !notices.is_empty();

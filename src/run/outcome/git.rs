@@ -70,18 +70,18 @@ pub(in crate::run) enum NoAnswer {
     /// It failed, because there is no repository, for example. No notice follows.
     Failed,
     /// It would have blocked the run, for this reason.
-    Held(String),
+    Blocked(String),
 }
 
 impl From<Obstacle> for NoAnswer {
     fn from(obstacle: Obstacle) -> Self {
-        Self::Held(chain(&obstacle))
+        Self::Blocked(chain(&obstacle))
     }
 }
 
 impl From<GitError> for NoAnswer {
     fn from(error: GitError) -> Self {
-        Self::Held(chain(&error))
+        Self::Blocked(chain(&error))
     }
 }
 
@@ -185,7 +185,7 @@ impl Git {
             Some(GitError::TimedOut { command, .. }) => {
                 return Err(GitError::TimedOut { command, limit: READ_TIMEOUT }.into());
             }
-            Some(held) => return Err(held.into()),
+            Some(error) => return Err(error.into()),
             None => {}
         }
         // In a cut listing, modified files would look clean.

@@ -45,7 +45,7 @@ const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_
 const PARAGRAPH: &str = "\n\n";
 
 /// The notice of questions that were declined.
-const FORGED: &str =
+const FORGED_QUESTION: &str =
     "a question was declined: no extension of the child can ask, so a process that it started has written it";
 /// The notice of a question that the event reader could not keep whole.
 const CUT_QUESTION: &str =
@@ -102,7 +102,7 @@ impl ResultBuilder {
     /// Returns the result of a run whose child was started.
     #[must_use]
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
-        self.sanitizer = Arc::new(self.sanitizer.counting());
+        self.sanitizer = Arc::new(self.sanitizer.with_new_counts());
         self.diagnostics.extend(self.give_back(files, &report.last));
         let RunReport { last, verdict, duration, changes, flagged, isolation } = report;
         let AttemptReport { supervised, collected, protocol_report, check, .. } = last;
@@ -114,17 +114,17 @@ impl ResultBuilder {
             epilogue.as_deref(),
         );
         self.diagnostics.extend(lost);
-        let left_out = collected.omitted_bytes;
-        if left_out > 0 {
-            self.diagnostics.push(format!("{left_out} bytes in the middle of the answer were omitted"));
+        let omitted_bytes = collected.omitted_bytes;
+        if omitted_bytes > 0 {
+            self.diagnostics.push(format!("{omitted_bytes} bytes in the middle of the answer were omitted"));
         }
         if protocol_report.forged_questions > 0 {
-            self.diagnostics.push(FORGED.to_owned());
+            self.diagnostics.push(FORGED_QUESTION.to_owned());
         }
         if protocol_report.has_cut_question {
             self.diagnostics.push(CUT_QUESTION.to_owned());
         }
-        if let Some(repeated) = protocol_report.told_of_loop {
+        if let Some(repeated) = protocol_report.loop_warning {
             self.diagnostics.push(format!("the child repeated {repeated}, and got a warning"));
         }
         let is_completed = verdict.outcome == RunOutcome::Completed;
@@ -141,23 +141,23 @@ impl ResultBuilder {
             submitted.and_then(|(submitted, schema)| Structured::of(submitted, schema, self.limits, files));
         if let Some(structured) = &structured {
             self.diagnostics.extend(structured.lost.clone());
-            let words = answer.take().map_or_else(String::new, |words| words + "\n\n");
-            answer = Some(words + &structured.text);
+            let prefix = answer.take().map_or_else(String::new, |text| text + "\n\n");
+            answer = Some(prefix + &structured.text);
         }
         self.diagnostics.extend(files.private_dirs.iter().flat_map(PrivateDirs::skipped_files));
-        if !supervised.gone {
+        if !supervised.tree_has_ended {
             self.diagnostics.push("not all processes of the child could be ended".to_owned());
         }
         let mut single = self.single(&verdict, duration, files.session());
-        let held = supervised.supervision.map(|_| supervised.mechanisms.as_slice());
+        let mechanisms = supervised.supervision.map(|_| supervised.mechanisms.as_slice());
         (single.structured, single.structured_file) =
             structured.map_or((None, None), |structured| (structured.value, structured.file));
-        single.sandbox = self.sandbox.as_ref().map(|plan| plan.report(held));
+        single.sandbox = self.sandbox.as_ref().map(|plan| plan.report(mechanisms));
         single.supervision = supervised.supervision.map(Supervision::as_str);
         single.resources = supervised.tally.map(Into::into);
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.attempts = self.earlier.count + 1;
-        single.omitted_bytes = left_out;
+        single.omitted_bytes = omitted_bytes;
         single.context = collected.context;
         single.usage = collected.usage;
         single.usage.add(&self.earlier.usage);
@@ -169,7 +169,7 @@ impl ResultBuilder {
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
         single.flagged = flagged.paths.iter().map(|path| self.path(path)).collect();
         single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
-        single.isolation = isolation.map(|left| self.left(left));
+        single.isolation = isolation.map(|report| self.isolation(report));
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
@@ -183,9 +183,9 @@ impl ResultBuilder {
             let why = self.withheld.why;
             notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
         }
-        let is_held = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
+        let is_sandboxed = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
         let is_confined = self.sandbox.as_ref().is_some_and(SandboxPlan::is_confined);
-        let refused = match collected.refusal.filter(|_| is_held) {
+        let refused = match collected.refusal.filter(|_| is_sandboxed) {
             Some(Refusal::ReadOnly) if is_confined => Some(REFUSED_OUTSIDE),
             // It may be a file of the tree that may not be executed.
             Some(Refusal::Denied) if is_confined => None,
@@ -193,7 +193,7 @@ impl ResultBuilder {
         };
         notes.extend(refused.map(str::to_owned));
         single.check = check;
-        notes.extend(Some(changes_summary(&single)).filter(|left| !left.is_empty()));
+        notes.extend(Some(changes_summary(&single)).filter(|summary| !summary.is_empty()));
         single.notes = self.sanitizer.sanitize(&notes.join(PARAGRAPH)).into_string();
         let mut text = answer.unwrap_or_default();
         if !is_completed {
@@ -206,9 +206,9 @@ impl ResultBuilder {
     }
 
     /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.
-    pub(in crate::run) fn add_artifacts(&self, result: &mut ToolResult, taken: ImportOutcome) {
-        let flagged = of_branch(&taken);
-        let ImportOutcome { report, changes, notices, .. } = taken;
+    pub(in crate::run) fn add_artifacts(&self, result: &mut ToolResult, outcome: ImportOutcome) {
+        let flagged = of_branch(&outcome);
+        let ImportOutcome { report, changes, notices, .. } = outcome;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
         if report.branch.is_none() && report.patch.is_none() && report.kept.is_none() {
@@ -218,22 +218,22 @@ impl ResultBuilder {
         single.changes = changes.as_ref().map(|changes| shown(listed(paths_of(changes), MAX_CHANGES)));
         single.flagged = shown(flagged.paths);
         single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
-        single.isolation = Some(self.left(report));
+        single.isolation = Some(self.isolation(report));
         single.notes = changes_summary(single);
         result.text = format!("{}{PARAGRAPH}{}", result.text, single.notes);
     }
 
-    fn left(&self, left: IsolationReport) -> IsolationReport {
+    fn isolation(&self, report: IsolationReport) -> IsolationReport {
         let path = |path: Option<String>| path.map(|path| self.path(&path));
-        let IsolationReport { branch, patch, kept, .. } = left;
-        IsolationReport { branch: path(branch), patch: path(patch), kept: path(kept), ..left }
+        let IsolationReport { branch, patch, kept, .. } = report;
+        IsolationReport { branch: path(branch), patch: path(patch), kept: path(kept), ..report }
     }
 
     fn announcement(&self, announcement: Announcement) -> Announcement {
         match announcement {
-            Announcement::Said(text) => {
+            Announcement::Text(text) => {
                 let (text, _) = self.sanitizer.sanitize(&text).truncate(self.limits, None);
-                Announcement::Said(text.into_string())
+                Announcement::Text(text.into_string())
             }
             Announcement::Skipped => Announcement::Skipped,
         }
@@ -333,19 +333,19 @@ impl ResultBuilder {
     /// at the end stay complete, unless they alone take up more than half of the limits.
     fn shortened(&self, text: &str, single: &SingleResult) -> (String, bool) {
         let notes = &*single.notes;
-        let whole = single.full_text();
+        let full_text = single.full_text();
         let lacks = single.omitted_bytes;
-        let half = self.limits.half();
+        let half = self.limits.halved();
         let has_room = notes.len() <= half.max_bytes && notes.lines().count() <= half.max_lines;
         let answer = text.strip_suffix(notes).and_then(|text| text.strip_suffix(PARAGRAPH));
         let answer = answer.filter(|_| has_room && !notes.is_empty());
         let Some(answer) = answer else {
-            let cut = truncate_partial(text, self.limits, whole, lacks);
+            let cut = truncate_partial(text, self.limits, full_text, lacks);
             return (cut.text, cut.truncated);
         };
         // The answer may end with its own line break.
-        let room = self.limits.less(notes.len() + PARAGRAPH.len(), notes.lines().count() + 2);
-        let cut = truncate_partial(answer, room, whole, lacks);
+        let room = self.limits.remaining_after(notes.len() + PARAGRAPH.len(), notes.lines().count() + 2);
+        let cut = truncate_partial(answer, room, full_text, lacks);
         (format!("{}{PARAGRAPH}{notes}", cut.text), cut.truncated)
     }
 
@@ -356,15 +356,15 @@ impl ResultBuilder {
         text: String,
         files: Option<&RunFiles>,
     ) -> ToolResult {
-        let whole = self.sanitizer.sanitize(&text);
+        let full_text = self.sanitizer.sanitize(&text);
         // Frees a long answer before it is cut and written, so that it is in memory only once.
         drop(text);
-        let (mut shown, truncated) = self.shortened(&whole, &single);
+        let (mut shown, truncated) = self.shortened(&full_text, &single);
         if truncated && let Some(files) = files {
-            match files.keep_output(&whole) {
+            match files.save_output(&full_text) {
                 Ok(path) => {
                     single.full_output_file = Some(path.to_string_lossy().into_owned());
-                    shown = self.shortened(&whole, &single).0;
+                    shown = self.shortened(&full_text, &single).0;
                 }
                 Err(error) => {
                     single.diagnostics.push(self.field(&format!("the full text is lost: {}", chain(&error))));

@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn only_requests_that_pi_gave_up_on_without_side_effects_are_retried() {
-        let said = |stop: &str| json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": stop}});
+        let message_end = |stop: &str| json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": stop}});
         let retry = || json!({"type": "auto_retry_start", "attempt": 1, "errorMessage": "500"});
         let end = |success: bool, error: &str| json!({"type": "auto_retry_end", "success": success, "finalError": error});
         let tool = |name: &str| json!({"type": "tool_execution_start", "toolCallId": "a", "toolName": name});
         let failed = |tools: Vec<serde_json::Value>| {
-            let rest = [said("error"), retry(), said("error"), end(false, "500")];
+            let rest = [message_end("error"), retry(), message_end("error"), end(false, "500")];
             tools.into_iter().chain(rest).collect::<Vec<_>>()
         };
         let cases = [
@@ -135,18 +135,22 @@ mod tests {
             ("a name that only begins like another", failed(vec![tool("reader")]), false),
             ("gave up after a shell, which is not confined", failed(vec![tool("bash")]), false),
             ("nothing", vec![], false),
-            ("gave up without a word before", vec![said("error"), end(false, "500")], true),
-            ("an error that pi does not try again", vec![said("error")], false),
-            ("cut off while it was retrying", vec![said("error"), retry()], false),
-            ("called off", vec![said("error"), retry(), end(false, "Retry cancelled")], false),
-            ("recovered", vec![said("error"), retry(), said("stop"), end(true, "")], false),
-            ("gave up, then went on", [failed(vec![]), vec![said("stop")]].concat(), false),
+            ("gave up without earlier text", vec![message_end("error"), end(false, "500")], true),
+            ("an error that pi does not try again", vec![message_end("error")], false),
+            ("cut off while it was retrying", vec![message_end("error"), retry()], false),
+            ("called off", vec![message_end("error"), retry(), end(false, "Retry cancelled")], false),
+            ("recovered", vec![message_end("error"), retry(), message_end("stop"), end(true, "")], false),
+            ("gave up, then continued", [failed(vec![]), vec![message_end("stop")]].concat(), false),
             (
                 "gave up, then failed for another reason",
-                [failed(vec![]), vec![said("error")]].concat(),
+                [failed(vec![]), vec![message_end("error")]].concat(),
                 false,
             ),
-            ("aborted", vec![said("error"), retry(), said("aborted"), end(false, "500")], false),
+            (
+                "aborted",
+                vec![message_end("error"), retry(), message_end("aborted"), end(false, "500")],
+                false,
+            ),
         ];
         for (label, records, expected) in cases {
             let verdict = may_retry(&collected(&records), |name| ["read", "grep"].contains(&name));

@@ -9,9 +9,9 @@ use crate::text::figures::bytes;
 use crate::text::{TruncateLimits, chain, fenced_as};
 
 /// The maximum size of a value in `details`, as JSON, in bytes. A session file keeps `details`.
-const IN_DETAILS: usize = 64 * 1024;
+const MAX_DETAILS_BYTES: usize = 64 * 1024;
 /// The maximum size of a value in the text, in bytes: as much as the store keeps of a background run's value.
-const IN_TEXT: usize = 12 * 1024;
+const MAX_TEXT_BYTES: usize = 12 * 1024;
 
 /// A submitted result. It is never truncated, because half a value is not valid JSON.
 pub(super) struct Structured {
@@ -35,14 +35,14 @@ impl Structured {
     ) -> Option<Self> {
         let value = schema.result(serde_json::from_slice(&submitted.json).ok()?);
         let json = serde_json::to_string_pretty(&value).ok()?;
-        let fits =
-            json.len() <= IN_TEXT.min(limits.max_bytes / 2) && json.lines().count() <= limits.max_lines / 2;
+        let fits = json.len() <= MAX_TEXT_BYTES.min(limits.max_bytes / 2)
+            && json.lines().count() <= limits.max_lines / 2;
         if fits {
             let text = fenced_as("json", &json);
             return Some(Self { value: Some(value), file: None, text, lost: None });
         }
         let size = bytes(json.len() as u64);
-        let (file, lost) = match files.keep_submitted(&json) {
+        let (file, lost) = match files.save_submitted(&json) {
             Ok(path) => (Some(path.to_string_lossy().into_owned()), None),
             Err(error) => {
                 (None, Some(format!("the submitted result could not be written: {}", chain(&error))))
@@ -52,6 +52,11 @@ impl Structured {
             Some(path) => format!("[The result is {size} of JSON: {path}]"),
             None => format!("[The result is {size} of JSON and could not be written to a file.]"),
         };
-        Some(Self { value: (json.len() <= IN_DETAILS || file.is_none()).then_some(value), file, text, lost })
+        Some(Self {
+            value: (json.len() <= MAX_DETAILS_BYTES || file.is_none()).then_some(value),
+            file,
+            text,
+            lost,
+        })
     }
 }

@@ -55,7 +55,7 @@ pub(in crate::run) struct ProtocolReport {
     /// True if the child was sending a message when its time was up.
     pub was_speaking: bool,
     /// The repetition of which the child was last warned, with its count.
-    pub told_of_loop: Option<String>,
+    pub loop_warning: Option<String>,
 }
 
 /// The outcome of an attempt.
@@ -218,7 +218,7 @@ impl Verdict {
             Outcome::Exited(status) => (true, status.success()),
             _ => (false, false),
         };
-        let said = report.supervised.stderr.trim();
+        let stderr = report.supervised.stderr.trim();
         let last = report.collected.last_event.as_deref();
         match self.outcome {
             // A launcher may end with success although its child was still working.
@@ -227,14 +227,17 @@ impl Verdict {
             {
                 Self {
                     step: remote_end.next_step(),
-                    ..Self::failed(1, remote_end.explained(or(said, "it gave no reason")))
+                    ..Self::failed(1, remote_end.explained(or_if_empty(stderr, "it gave no reason")))
                 }
             }
             RunOutcome::Failed if has_exited && !self.is_by_provider => Self {
                 // A launcher that ends with success may still have printed the reason.
                 error: self.error.map(|error| {
-                    let reason =
-                        if is_success && !remote_end.has_ended() { or(said, &error) } else { &error };
+                    let reason = if is_success && !remote_end.has_ended() {
+                        or_if_empty(stderr, &error)
+                    } else {
+                        &error
+                    };
                     remote_end.explained(reason)
                 }),
                 step: remote_end.next_step(),
@@ -270,8 +273,8 @@ impl Verdict {
                 let error = format!("no activity for {} ms{during} (`{setting}`)", limit.as_millis());
                 Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
             }
-            Outcome::OverLimit(over) => {
-                let OverLimit { limit, value, allowed, pid, name } = over;
+            Outcome::OverLimit(exceeded) => {
+                let OverLimit { limit, value, allowed, pid, name } = exceeded;
                 let limit = limit.as_str();
                 Self {
                     outcome: RunOutcome::Killed,
@@ -346,11 +349,11 @@ impl Verdict {
 }
 
 /// Quotes a reason that came from the child.
-fn reason_of(said: &str, sanitizer: &Sanitizer) -> String {
-    quoted_within(&sanitizer.line(said, REASON_CHARS), REASON_CHARS)
+fn reason_of(text: &str, sanitizer: &Sanitizer) -> String {
+    quoted_within(&sanitizer.line(text, REASON_CHARS), REASON_CHARS)
 }
 
-fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+fn or_if_empty<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
 }
 
@@ -366,12 +369,12 @@ fn has_text(collected: &Collected) -> bool {
 /// Returns the error of a child that exited with a code and without a usable message: the first text that it wrote for
 /// people.
 fn exit_text(report: &AttemptReport) -> String {
-    let said = [
+    let candidates = [
         report.collected.error_message.as_deref(),
         Some(report.supervised.stderr.trim()),
         Some(report.collected.noise.trim()),
     ];
-    match said.into_iter().flatten().find(|text| !text.is_empty()) {
+    match candidates.into_iter().flatten().find(|text| !text.is_empty()) {
         Some(text) => provider_message(text).into_owned(),
         None => "the child gave no reason".to_owned(),
     }
@@ -389,7 +392,7 @@ fn no_result(RefusedResults { count, reason }: &RefusedResults, sanitizer: &Sani
 
 /// Returns the error of a child that gave no answer.
 fn no_text(collected: &Collected) -> String {
-    let or_none = |said: Option<&str>| said.map_or_else(|| "none".to_owned(), quoted);
+    let or_none = |text: Option<&str>| text.map_or_else(|| "none".to_owned(), quoted);
     let last = or_none(collected.last_event.as_deref());
     let stop = or_none(collected.stop_reason.as_ref().map(StopReason::as_str));
     let tools = collected.tools_completed;

@@ -1,6 +1,6 @@
 //! Detects stopped processes.
 //!
-//! A stopped process, for example after Ctrl-Z, is alive but cannot take its turn, so others must not wait for it. Each
+//! A stopped process, for example after Ctrl-Z, is alive but cannot start its runs, so others must not wait for it. Each
 //! waiting process increments a number in the database; a process whose number does not change is passed over. Clocks
 //! are not compared between processes: each observer measures the time without a change itself.
 
@@ -53,7 +53,7 @@ impl Heartbeat {
         self.seen = seen.collect();
     }
 
-    /// Returns true if a process still beats, and therefore still takes its turn.
+    /// Returns true if a process still beats, and therefore can still start its runs.
     pub(in crate::store) fn beats(&self, process: &str, now: Instant) -> bool {
         self.seen.get(process).is_none_or(|(_, since)| now.duration_since(*since) < STOPPED)
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_with_a_heartbeat_keeps_its_turn_and_a_stopped_one_is_skipped() {
+    fn a_process_with_a_heartbeat_is_waited_for_and_a_stopped_one_is_skipped() {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
         // Beats of a process at the given seconds, several for several tickets, and whether others still wait for it at

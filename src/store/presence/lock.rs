@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::files::FileError;
-use crate::files::exclusive::{has_no_locks, is_held, lock, remove};
+use crate::files::exclusive::{has_no_locks, is_path_locked, lock, remove};
 use crate::store::error::StoreError;
 
 /// The extension of lock files.
@@ -32,22 +32,22 @@ impl LockFile {
     /// # Errors
     ///
     /// If it cannot be created, or its file system does not support locks.
-    pub(in crate::store) fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
+    pub(in crate::store) fn try_acquire(path: &Path) -> Result<Option<Self>, StoreError> {
         Self::open(path, true).map_err(|source| refused(path, source))
     }
 
-    /// Locks the file, and waits up to `patience` for its holder.
+    /// Locks the file, and waits up to `timeout` for its holder.
     ///
     /// # Errors
     ///
-    /// As for [`Self::try_take`], and when it is still held.
-    pub(in crate::store) fn take(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+    /// As for [`Self::try_acquire`], and when it is still held.
+    pub(in crate::store) fn acquire(path: &Path, timeout: Duration) -> Result<Self, StoreError> {
         let since = Instant::now();
         loop {
-            if let Some(taken) = Self::try_take(path)? {
-                return Ok(taken);
+            if let Some(lock_file) = Self::try_acquire(path)? {
+                return Ok(lock_file);
             }
-            if since.elapsed() >= patience {
+            if since.elapsed() >= timeout {
                 return Err(StoreError::Busy(path.to_owned()));
             }
             thread::sleep(PAUSE);
@@ -55,7 +55,7 @@ impl LockFile {
     }
 
     /// Returns true if the file still exists. A user may have removed it by hand.
-    pub(in crate::store) fn is_there(&self) -> bool {
+    pub(in crate::store) fn exists(&self) -> bool {
         self.path.exists()
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn is_free(path: &Path) -> bool {
     let is_free = match LockFile::open(path, false) {
         Ok(Some(_)) => Ok(true),
         // A process that may only read can keep us from taking the lock, but cannot hold it.
-        Ok(None) => is_held(path).map(|is_held| !is_held),
+        Ok(None) => is_path_locked(path).map(|is_locked| !is_locked),
         Err(error) => Err(error),
     };
     is_free.unwrap_or_else(|error| error.kind() == io::ErrorKind::NotFound)

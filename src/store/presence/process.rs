@@ -37,7 +37,7 @@ impl Presence {
         private::create_dir_all(directory).map_err(FileError::at(directory))?;
         for _ in 0..ATTEMPTS {
             let id = format!("{}{}", Uuid::new_v4().simple(), suffix());
-            if let Some(lock) = LockFile::try_take(&lock_of(directory, &id))? {
+            if let Some(lock) = LockFile::try_acquire(&lock_of(directory, &id))? {
                 return Ok(Self {
                     id,
                     former: Vec::new(),
@@ -86,7 +86,7 @@ impl Presence {
 
     /// Returns true if the lock file still exists.
     pub(in crate::store) fn is_shown(&self) -> bool {
-        self.lock.as_ref().is_none_or(LockFile::is_there)
+        self.lock.as_ref().is_none_or(LockFile::exists)
     }
 
     /// The directory of the lock files.
@@ -95,7 +95,7 @@ impl Presence {
     }
 
     /// Returns true if a process has ended; its lock file is then removed. Text that is no process id counts as ended.
-    pub(in crate::store) fn is_gone(&self, id: &str) -> bool {
+    pub(in crate::store) fn has_ended(&self, id: &str) -> bool {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
         id != self.id && (self.lock.is_none() || !is_name || is_free(&lock_of(&self.directory, id)))
     }

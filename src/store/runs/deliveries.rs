@@ -26,18 +26,18 @@ pub struct Delivery {
 
 impl Store {
     /// Claims the session's deliveries that no living process has claimed, and returns them, oldest first. A claim
-    /// lasts until [`Self::delivered`], [`Self::release`] or the end of this process.
+    /// lasts until [`Self::mark_delivered`], [`Self::release`] or the end of this process.
     ///
     /// # Errors
     ///
     /// If the database cannot be used; nothing is then claimed.
-    pub fn offer(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
+    pub fn claim_deliveries(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
         let dead = self.read(|connection, presence| {
             let mut query = connection.prepare(
                 "SELECT DISTINCT process FROM delivery WHERE session = ?1 AND delivered_ms IS NULL",
             )?;
             let holders = query.query_map([session], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;
-            let is_free = |holder: &Option<String>| holder.as_deref().is_none_or(|id| presence.is_gone(id));
+            let is_free = |holder: &Option<String>| holder.as_deref().is_none_or(|id| presence.has_ended(id));
             Ok(holders.into_iter().filter(is_free).collect::<Vec<_>>())
         })?;
         if dead.is_empty() {
@@ -88,34 +88,34 @@ impl Store {
     /// # Errors
     ///
     /// If the database cannot be used; nothing has then changed.
-    pub fn delivered(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
+    pub fn mark_delivered(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
         // A session lists every delivery it ever received, and nearly all are marked already.
-        let news = self.read(|connection, _| {
+        let unmarked = self.read(|connection, _| {
             let mut query =
                 connection.prepare("SELECT key FROM delivery WHERE id = ?1 AND delivered_ms IS NULL")?;
-            let mut told_of = |id: &String| query.query_row([id], |row| row.get(0)).optional();
-            ids.iter().filter_map(|id| told_of(id).map(|key| key.map(|key| (id, key))).transpose()).collect()
+            let mut key_of = |id: &String| query.query_row([id], |row| row.get(0)).optional();
+            ids.iter().filter_map(|id| key_of(id).map(|key| key.map(|key| (id, key))).transpose()).collect()
         });
-        let news: Vec<(&String, String)> = news?;
-        if news.is_empty() {
+        let unmarked: Vec<(&String, String)> = unmarked?;
+        if unmarked.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(|transaction, _| news.iter().try_for_each(|(id, _)| mark_delivered(transaction, id)))?;
-        Ok(news.into_iter().map(|(_, key)| key).collect())
+        self.write(|transaction, _| unmarked.iter().try_for_each(|(id, _)| mark_delivered(transaction, id)))?;
+        Ok(unmarked.into_iter().map(|(_, key)| key).collect())
     }
 }
 
-/// Adds a delivery within a transaction, claimed by `teller`.
+/// Adds a delivery within a transaction, claimed by `owner`.
 pub(super) fn add_delivery(
     transaction: &Transaction<'_>,
     delivery: &Delivery,
-    teller: Option<&str>,
+    owner: Option<&str>,
 ) -> rusqlite::Result<()> {
     let Delivery { id, session, key, body, created_ms } = delivery;
     transaction.execute(
         "INSERT INTO delivery (id, session, key, body, created_ms, process) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (id) DO NOTHING",
-        params![id, session, key, body, created_ms, teller],
+        params![id, session, key, body, created_ms, owner],
     )?;
     Ok(())
 }

@@ -78,7 +78,7 @@ mod tests {
             for _ in 0..2 {
                 memory.settle_run(&run, Some(&delivery), key != "free").expect("the end is stored");
                 if key == "delivered" {
-                    memory.delivered(&[text(key)]).expect("the delivery is marked");
+                    memory.mark_delivered(&[text(key)]).expect("the delivery is marked");
                 }
                 if key == "claimed" {
                     // Already moved but still present here, as if the removal had failed.
@@ -90,12 +90,12 @@ mod tests {
         memory.put_run(&live).expect("the run is stored");
         memory.move_runs_to(&disk).expect("the runs are moved");
         assert_eq!(memory.runs(None, 10).expect("the runs are readable"), []);
-        let kept = disk.run("live").expect("the run is readable").expect("the run is moved");
-        assert_eq!(kept.process, Some(disk.process()), "a moved run belongs to this process");
+        let moved = disk.run("live").expect("the run is readable").expect("the run is moved");
+        assert_eq!(moved.process, Some(disk.process()), "a moved run belongs to this process");
         assert!(disk.orphans().expect("the orphans are readable").is_empty());
         let offered = |store: &Store| -> Vec<String> {
             store
-                .offer("s")
+                .claim_deliveries("s")
                 .expect("the deliveries are readable")
                 .into_iter()
                 .map(|delivery| delivery.id)

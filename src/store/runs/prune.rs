@@ -18,12 +18,12 @@ const SPENDING_MS: i64 = 90 * DAY_MS;
 /// more.
 const BATCH: usize = 500;
 /// Interval between two searches for old rows.
-const EVERY: Duration = Duration::from_secs(60 * 60);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 const RUN: &str = "run";
 /// The table of each kind of row, and the condition for an old row; the parameter is the oldest time to keep. Each part of a
 /// condition has an index.
-const OLD: [(&str, &str, &str, i64); 3] = [
+const OLD_ROWS: [(&str, &str, &str, i64); 3] = [
     ("delivery", "seq", "delivered_ms < ?1", RUNS_MS),
     // A delivery that is still pending needs its run.
     (
@@ -40,16 +40,16 @@ const OLD: [(&str, &str, &str, i64); 3] = [
 fn forget(transaction: &Transaction<'_>, which: &str, before: [i64; 1]) -> rusqlite::Result<usize> {
     let sql = format!("DELETE FROM run WHERE seq IN ({which}) RETURNING directory, created_ms");
     let mut query = transaction.prepare(&sql)?;
-    let gone = query.query_map(before, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let gone = gone.collect::<rusqlite::Result<Vec<(Option<String>, i64)>>>()?;
-    let mut keep =
+    let removed = query.query_map(before, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let removed = removed.collect::<rusqlite::Result<Vec<(Option<String>, i64)>>>()?;
+    let mut insert =
         transaction.prepare("INSERT OR IGNORE INTO forgotten (directory, created_ms) VALUES (?1, ?2)")?;
-    for (directory, created_ms) in &gone {
+    for (directory, created_ms) in &removed {
         if let Some(directory) = directory {
-            keep.execute(params![directory, created_ms])?;
+            insert.execute(params![directory, created_ms])?;
         }
     }
-    Ok(gone.len())
+    Ok(removed.len())
 }
 
 impl Store {
@@ -66,9 +66,9 @@ impl Store {
             // An older release does not record when it adds spending.
             let mut is_due =
                 connection.prepare("SELECT 1 FROM spending WHERE touched_ms IS NULL")?.exists(())?;
-            for (table, _, old, keep) in OLD {
+            for (table, _, old, max_age) in OLD_ROWS {
                 let sql = format!("SELECT 1 FROM {table} WHERE {old}");
-                is_due |= connection.prepare(&sql)?.exists([now_ms.saturating_sub(keep)])?;
+                is_due |= connection.prepare(&sql)?.exists([now_ms.saturating_sub(max_age)])?;
             }
             Ok(is_due)
         })?;
@@ -78,9 +78,9 @@ impl Store {
         self.write(|transaction, _| {
             transaction.execute("UPDATE spending SET touched_ms = ?1 WHERE touched_ms IS NULL", [now_ms])?;
             let mut removed = 0;
-            for (table, id, old, keep) in OLD {
+            for (table, id, old, max_age) in OLD_ROWS {
                 let which = format!("SELECT {id} FROM {table} WHERE {old} LIMIT {BATCH}");
-                let before = [now_ms.saturating_sub(keep)];
+                let before = [now_ms.saturating_sub(max_age)];
                 removed += if table == RUN {
                     forget(transaction, &which, before)?
                 } else {
@@ -104,10 +104,10 @@ impl Store {
     }
 
     /// Prunes at most once an hour. Ignores failures, which only cost space.
-    pub(super) fn prune_now_and_then(&self) {
+    pub(super) fn prune_if_due(&self) {
         let now = Instant::now();
         let mut open = self.lock();
-        if open.pruned.is_some_and(|pruned| now.duration_since(pruned) < EVERY) {
+        if open.pruned.is_some_and(|pruned| now.duration_since(pruned) < PRUNE_INTERVAL) {
             return;
         }
         open.pruned = Some(now);

@@ -58,7 +58,7 @@ pub struct StoredDirectory {
     pub is_archived: bool,
     /// The time at which its end was delivered, or at which it ended if there is nothing to deliver, in milliseconds
     /// since 1970. `None`: not delivered yet.
-    pub told_ms: Option<i64>,
+    pub delivered_ms: Option<i64>,
 }
 
 impl Store {
@@ -85,7 +85,7 @@ impl Store {
         claims: bool,
     ) -> Result<(), StoreError> {
         self.write(|transaction, own| settle(transaction, own, run, delivery, claims))?;
-        self.prune_now_and_then();
+        self.prune_if_due();
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Store {
         self.write(|transaction, own| {
             let mut live =
                 transaction.prepare("SELECT 1 FROM run WHERE key = ?1 AND is_live AND process = ?2")?;
-            if !live.exists([&run.key, from])? || !own.is_gone(from) {
+            if !live.exists([&run.key, from])? || !own.has_ended(from) {
                 return Ok(false);
             }
             settle(transaction, own, run, delivery, false)?;
@@ -119,7 +119,7 @@ impl Store {
     ///
     /// If the database cannot be used; nothing has changed then.
     pub fn amend_run(&self, run: &StoredRun) -> Result<bool, StoreError> {
-        self.put_over(run, |_| true)
+        self.replace_ended(run, |_| true)
     }
 
     /// Works like [`Self::amend_run`], and only if the stored run has this end. A run that was resumed in the meantime, and has
@@ -129,16 +129,20 @@ impl Store {
     ///
     /// If the database cannot be used; nothing has changed then.
     pub fn resume_run(&self, run: &StoredRun, ended_ms: Option<i64>) -> Result<bool, StoreError> {
-        self.put_over(run, |stored| stored == ended_ms)
+        self.replace_ended(run, |stored| stored == ended_ms)
     }
 
     /// Replaces an ended run if `is_meant` accepts the time of its end. Returns true if it did.
-    fn put_over(&self, run: &StoredRun, is_meant: impl Fn(Option<i64>) -> bool) -> Result<bool, StoreError> {
+    fn replace_ended(
+        &self,
+        run: &StoredRun,
+        is_meant: impl Fn(Option<i64>) -> bool,
+    ) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
-            let mut over = transaction.prepare(
+            let mut query = transaction.prepare(
                 "SELECT ended_ms FROM run WHERE key = ?1 AND NOT is_live AND (archived_ms IS NULL OR ?2)",
             )?;
-            let ended = over.query_row(params![run.key, run.archived_ms.is_some()], |row| row.get(0));
+            let ended = query.query_row(params![run.key, run.archived_ms.is_some()], |row| row.get(0));
             if !ended.optional()?.is_some_and(&is_meant) {
                 return Ok(false);
             }
@@ -157,7 +161,7 @@ impl Store {
             let mut query = connection.prepare("SELECT DISTINCT process FROM run WHERE is_live")?;
             let processes = query.query_map((), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
             let mut orphans = Vec::new();
-            for process in processes.iter().filter(|process| presence.is_gone(process)) {
+            for process in processes.iter().filter(|process| presence.has_ended(process)) {
                 orphans.extend(select(connection, "WHERE is_live AND process = ?1", [process])?);
             }
             orphans.sort_by_key(|run| run.created_ms);
@@ -257,7 +261,7 @@ impl Store {
                     directory: row.get(1)?,
                     is_live: row.get(2)?,
                     is_archived: row.get(3)?,
-                    told_ms: row.get(4)?,
+                    delivered_ms: row.get(4)?,
                 })
             };
             query.query_map([limit], read)?.collect()

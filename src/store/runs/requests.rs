@@ -17,7 +17,7 @@ pub struct Request {
 }
 
 /// Requests for live runs of one process.
-const OURS: &str = "FROM request JOIN run USING (key) WHERE run.is_live AND run.process = ?1";
+const OWN_REQUESTS: &str = "FROM request JOIN run USING (key) WHERE run.is_live AND run.process = ?1";
 
 impl Store {
     /// Sends a request to the process that works on a run. `false`: the run is not live, or not known.
@@ -25,7 +25,7 @@ impl Store {
     /// # Errors
     ///
     /// If the database cannot be used; nothing is then sent.
-    pub fn ask(&self, key: &str, action: &str, text: &str) -> Result<bool, StoreError> {
+    pub fn send_request(&self, key: &str, action: &str, text: &str) -> Result<bool, StoreError> {
         self.write(|transaction, _| {
             let asked = transaction.execute(
                 "INSERT INTO request (key, action, text) SELECT key, ?2, ?3 FROM run WHERE key = ?1 AND is_live",
@@ -48,7 +48,7 @@ impl Store {
         self.write(|transaction, own| {
             let found = list(transaction, own.id())?;
             transaction.execute(
-                &format!("DELETE FROM request WHERE seq IN (SELECT request.seq {OURS})"),
+                &format!("DELETE FROM request WHERE seq IN (SELECT request.seq {OWN_REQUESTS})"),
                 [own.id()],
             )?;
             Ok(found)
@@ -57,7 +57,7 @@ impl Store {
 }
 
 fn list(connection: &Connection, process: &str) -> rusqlite::Result<Vec<Request>> {
-    let sql = format!("SELECT request.key, request.action, request.text {OURS} ORDER BY request.seq");
+    let sql = format!("SELECT request.key, request.action, request.text {OWN_REQUESTS} ORDER BY request.seq");
     connection
         .prepare(&sql)?
         .query_map([process], |row| Ok(Request { key: row.get(0)?, action: row.get(1)?, text: row.get(2)? }))?

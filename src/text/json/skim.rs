@@ -273,7 +273,7 @@ impl Skimmer {
         if sink.text_end() == Verdict::Finish { Err(Status::Finished) } else { Ok(used) }
     }
 
-    fn in_object(&self) -> bool {
+    fn is_in_object(&self) -> bool {
         self.objects & 1 == 1
     }
 
@@ -283,10 +283,10 @@ impl Skimmer {
             (State::FirstKey | State::Key, b'"') => return self.key_start(rest, sink),
             (State::Colon, b':') => self.state = State::Value,
             (State::After, b',') => {
-                self.state = if self.in_object() { State::Key } else { State::Value };
+                self.state = if self.is_in_object() { State::Key } else { State::Value };
             }
-            (State::After, b'}') if self.in_object() => self.close(sink),
-            (State::After, b']') if !self.in_object() => self.close(sink),
+            (State::After, b'}') if self.is_in_object() => self.close(sink),
+            (State::After, b']') if !self.is_in_object() => self.close(sink),
             (State::Value | State::FirstElement, _) => return self.value_start(byte, sink),
             _ => return Err(Status::Broken),
         }

@@ -109,7 +109,7 @@ impl Unescape {
                     self.utf8.flush(out);
                     at += found + 1;
                     if rest[found] == b'"' {
-                        self.lone(out);
+                        self.write_replacement(out);
                         return Step::End(at);
                     }
                     self.escape = Escape::Backslash;
@@ -133,7 +133,7 @@ impl Unescape {
                         b'f' => "\u{c}",
                         _ => return Step::Broken,
                     };
-                    self.lone(out);
+                    self.write_replacement(out);
                     out(plain);
                 }
                 Escape::Hex(digits) => {
@@ -155,13 +155,13 @@ impl Unescape {
 
     fn raw(&mut self, bytes: &[u8], out: &mut impl FnMut(&str)) {
         if !bytes.is_empty() {
-            self.lone(out);
+            self.write_replacement(out);
             self.utf8.feed(bytes, out);
         }
     }
 
     /// Writes U+FFFD for a high surrogate without a low one.
-    fn lone(&mut self, out: &mut impl FnMut(&str)) {
+    fn write_replacement(&mut self, out: &mut impl FnMut(&str)) {
         if self.high.take().is_some() {
             out(REPLACEMENT);
         }
@@ -169,7 +169,7 @@ impl Unescape {
 
     fn unit(&mut self, unit: u16, out: &mut impl FnMut(&str)) {
         if matches!(unit, 0xd800..=0xdbff) {
-            self.lone(out);
+            self.write_replacement(out);
             self.high = Some(unit);
             return;
         }

@@ -45,7 +45,7 @@ fn headings(line: &str) -> Vec<Option<(&str, NameKind)>> {
         .take(MAX_COLUMNS)
         .map(|(_, cell)| {
             let kind = name_kind(cell);
-            matches!(kind, NameKind::Password | NameKind::Secret | NameKind::Perhaps).then_some((cell, kind))
+            matches!(kind, NameKind::Password | NameKind::Secret | NameKind::Possible).then_some((cell, kind))
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use super::tables::vendors::vendors;
 pub(crate) const STACK_FRAMES: &str = "stack_frames";
 
 /// Rules that find secrets by their context.
-const PLACES: [(&str, &str); 14] = [
+const CONTEXT_RULES: [(&str, &str); 14] = [
     ("assignment", "the value of a name that marks it as secret"),
     ("authorization", "the value of a header that authorizes"),
     ("base64_json", "JSON in base64 that contains a secret"),
@@ -24,7 +24,7 @@ const PLACES: [(&str, &str); 14] = [
 ];
 
 /// Rules for text that is not secret.
-const OTHERS: [(&str, &str); 3] = [
+const HARMLESS_RULES: [(&str, &str); 3] = [
     ("control_sequence", "control characters and terminal sequences, which are removed"),
     ("home_directory", "a home directory, which becomes `~`"),
     (STACK_FRAMES, "the frames of a long stack trace, except five"),
@@ -32,22 +32,22 @@ const OTHERS: [(&str, &str); 3] = [
 
 /// Returns the rules that find secrets. A vendor's rule may occur several times.
 pub(crate) fn secret_rules() -> impl Iterator<Item = &'static str> {
-    PLACES.iter().map(|(rule, _)| *rule).chain(vendors().map(|vendor| vendor.rule))
+    CONTEXT_RULES.iter().map(|(rule, _)| *rule).chain(vendors().map(|vendor| vendor.rule))
 }
 
 /// Returns true if a rule finds secrets.
 pub(crate) fn is_secret_rule(rule: &str) -> bool {
-    !OTHERS.iter().any(|(other, _)| *other == rule) && secret_rules().any(|known| known == rule)
+    !HARMLESS_RULES.iter().any(|(other, _)| *other == rule) && secret_rules().any(|known| known == rule)
 }
 
 /// Returns true if a rule with this name exists. Every redaction names one of them.
 pub(super) fn is_rule(rule: &str) -> bool {
-    is_secret_rule(rule) || OTHERS.iter().any(|(other, _)| *other == rule)
+    is_secret_rule(rule) || HARMLESS_RULES.iter().any(|(other, _)| *other == rule)
 }
 
 /// Describes the text that a rule finds.
 pub(crate) fn describe_rule(rule: &str) -> String {
-    let known = PLACES.iter().chain(&OTHERS).find(|(known, _)| *known == rule);
+    let known = CONTEXT_RULES.iter().chain(&HARMLESS_RULES).find(|(known, _)| *known == rule);
     known.map_or_else(
         || format!("{}, recognized by its shape", rule.replace('_', " ")),
         |(_, what)| (*what).to_owned(),
@@ -58,7 +58,7 @@ pub(crate) fn describe_rule(rule: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{OTHERS, secret_rules};
+    use super::{HARMLESS_RULES, secret_rules};
 
     /// A person reads a rule's name in a result, and looks it up in the docs to understand the rule or to switch it
     /// off.
@@ -71,7 +71,8 @@ mod tests {
             word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
         };
         let named: BTreeSet<&str> = section.split('`').skip(1).step_by(2).filter(is_name).collect();
-        let known: BTreeSet<&str> = secret_rules().chain(OTHERS.iter().map(|(rule, _)| *rule)).collect();
+        let known: BTreeSet<&str> =
+            secret_rules().chain(HARMLESS_RULES.iter().map(|(rule, _)| *rule)).collect();
         let (missing, unknown): (Vec<_>, Vec<_>) =
             (known.difference(&named).collect(), named.difference(&known).collect());
         assert!(

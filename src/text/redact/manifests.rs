@@ -233,17 +233,17 @@ fn json(
         };
         // Both are fields of one object.
         if end <= field.start
-            && siblings(cursor, end, field.start, quote, &mut Vec::new()) == Some(field.start)
+            && read_fields(cursor, end, field.start, quote, &mut Vec::new()) == Some(field.start)
         {
             values.append(&mut found_values);
         }
     }
-    siblings(cursor, field.end, cursor.bytes.len(), quote, values).unwrap_or(cursor.bytes.len())
+    read_fields(cursor, field.end, cursor.bytes.len(), quote, values).unwrap_or(cursor.bytes.len())
 }
 
 /// Reads the fields of an object from `at` to its end, or to `stop` at the latest, and returns the final position.
 /// Returns `None` if the object ends before `stop`.
-fn siblings(
+fn read_fields(
     cursor: &Cursor<'_>,
     at: usize,
     stop: usize,

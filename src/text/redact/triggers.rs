@@ -19,7 +19,7 @@ const SPREAD: u32 = 0x5695_269f;
 pub(crate) const GRAM: usize = 3;
 
 /// The number of grams in eight bytes.
-const PLACES: usize = 8 - GRAM + 1;
+const GRAMS_PER_READ: usize = 8 - GRAM + 1;
 
 /// A word to find.
 pub(crate) struct Trigger {
@@ -96,9 +96,9 @@ impl Triggers {
             let eight = u64::from_le_bytes(*eight);
             let slot = |place: usize| self.table[hash(eight >> (8 * place))];
             if slot(0) | slot(1) | slot(2) | slot(3) | slot(4) | slot(5) != 0 {
-                return (0..PLACES).find(|&place| slot(place) != 0).map(|place| at + place);
+                return (0..GRAMS_PER_READ).find(|&place| slot(place) != 0).map(|place| at + place);
             }
-            at += PLACES;
+            at += GRAMS_PER_READ;
         }
         let rest = bytes.get(at..)?;
         rest.windows(GRAM).position(|rest| self.table[hash(gram(rest))] != 0).map(|place| at + place)

@@ -169,7 +169,7 @@ impl Block {
     }
 
     /// Returns true for each frame that stays.
-    fn kept(&self, bytes: &[u8]) -> Vec<bool> {
+    fn retained(&self, bytes: &[u8]) -> Vec<bool> {
         let count = self.frames.len();
         let innermost = if self.style == Style::Python { count - INNERMOST..count } else { 0..INNERMOST };
         let mut seen = HashSet::new();
@@ -191,16 +191,16 @@ fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
         return;
     }
     let indent = String::from_utf8_lossy(&bytes[first..first + block.indent]);
-    let kept = block.kept(bytes);
+    let retained = block.retained(bytes);
     let mut at = 0;
-    while at < kept.len() {
-        let gone = kept[at..].iter().take_while(|is_kept| !**is_kept).count();
-        if gone >= MIN_REMOVED {
-            let range = block.frames[at].start..block.frames[at + gone - 1].end;
-            let note = format!("{indent}... {} omitted", counted(gone, "more stack frame"));
+    while at < retained.len() {
+        let omitted = retained[at..].iter().take_while(|is_retained| !**is_retained).count();
+        if omitted >= MIN_REMOVED {
+            let range = block.frames[at].start..block.frames[at + omitted - 1].end;
+            let note = format!("{indent}... {} omitted", counted(omitted, "more stack frame"));
             edits.push(Edit::new(range, note, STACK_FRAMES));
         }
-        at += gone.max(1);
+        at += omitted.max(1);
     }
 }
 
@@ -216,7 +216,7 @@ fn follows_an_error(bytes: &[u8], first: usize, style: Style) -> bool {
             line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word)
         }),
         Style::JavaScript | Style::Java | Style::CSharp => {
-            before.take(MAX_MESSAGE_LINES).take_while(|line| !is_of_list(line)).any(names_an_error)
+            before.take(MAX_MESSAGE_LINES).take_while(|line| !is_list_item(line)).any(names_an_error)
         }
     }
 }
@@ -233,7 +233,7 @@ fn lines_before(bytes: &[u8], at: usize) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Returns true if a line is a list item or a heading.
-fn is_of_list(line: &[u8]) -> bool {
+fn is_list_item(line: &[u8]) -> bool {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     [&b"- "[..], b"* ", b"+ ", b"#", b"|"].iter().any(|mark| line.starts_with(mark))
         || (digits > 0 && [&b". "[..], b") "].iter().any(|mark| line[digits..].starts_with(mark)))

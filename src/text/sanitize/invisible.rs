@@ -16,7 +16,7 @@ pub(crate) fn length_at(before: &str, rest: &str) -> Option<usize> {
     let last = before.chars().next_back();
     let mut next_is = |is: fn(char) -> bool| chars.next().is_some_and(is);
     let stays = match this {
-        '\u{fe0f}' if last.is_some_and(is_on_keys) => next_is(is_keycap),
+        '\u{fe0f}' if last.is_some_and(is_keycap_base) => next_is(is_keycap),
         '\u{fe0e}' | '\u{fe0f}' => last.is_some_and(is_emoji),
         // Persian writes `ه‍.`, and Malayalam can end a word with a joiner, so the next character does not matter.
         '\u{200d}' => last.is_some_and(joins) || (last.is_some_and(ends_emoji) && next_is(is_emoji)),
@@ -40,7 +40,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 
 /// Returns true if a selector makes this character a keycap emoji. On any other character a selector would split a
 /// secret.
-fn is_on_keys(c: char) -> bool {
+fn is_keycap_base(c: char) -> bool {
     matches!(c, '0'..='9' | '#' | '*')
 }
 

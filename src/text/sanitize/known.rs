@@ -69,7 +69,7 @@ impl KnownValues {
                 let spelling = &self.spellings[*number];
                 let range = match part.start {
                     _ if spelling.text.len() < MIN_WRAPPED => Some(hit),
-                    0 => spelling.whole(bytes, hit.start).map(|end| hit.start..end),
+                    0 => spelling.match_end(bytes, hit.start).map(|end| hit.start..end),
                     offset => spelling.around(bytes, &hit, offset),
                 };
                 range.map(|range| spelling.widened(bytes, range))
@@ -99,7 +99,7 @@ impl KnownValues {
 
 impl Spelling {
     /// Returns the end of a spelling that begins at `at`.
-    fn whole(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    fn match_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (matched, end) = self.matched(bytes, at);
         (matched == self.text.len()).then_some(end)
     }
@@ -110,10 +110,9 @@ impl Spelling {
         let is_parted = !bytes[..hit.start].ends_with(&self.text.as_bytes()[..offset]);
         let from = hit.start.saturating_sub(offset + MAX_GAP);
         let first = self.text.as_bytes()[0];
-        memchr_iter(first, &bytes[from..hit.start])
-            .filter(|_| is_parted)
-            .map(|at| from + at)
-            .find_map(|start| self.whole(bytes, start).filter(|end| *end >= hit.end).map(|end| start..end))
+        memchr_iter(first, &bytes[from..hit.start]).filter(|_| is_parted).map(|at| from + at).find_map(
+            |start| self.match_end(bytes, start).filter(|end| *end >= hit.end).map(|end| start..end),
+        )
     }
 
     /// Matches a spelling at `at` across line ends. Returns the number of matched bytes and the end of the match.
@@ -128,7 +127,7 @@ impl Spelling {
                     at += 1;
                 }
                 Some(_) if matched > 0 && spelling.len() >= MIN_WRAPPED => {
-                    let Some(end) = gap(bytes, at, spelling[matched - 1], &spelling[matched..]) else {
+                    let Some(end) = gap_end(bytes, at, spelling[matched - 1], &spelling[matched..]) else {
                         break;
                     };
                     at = end;
@@ -144,10 +143,10 @@ impl Spelling {
         let is_base64 = |at: usize| {
             bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
         };
-        let [before, behind] = self.shares;
+        let [before, after] = self.shares;
         let start = range.start - usize::from(before && range.start > 0 && is_base64(range.start - 1));
-        let end = range.end + usize::from(behind && is_base64(range.end));
-        let is_padded = before || behind || end > range.end;
+        let end = range.end + usize::from(after && is_base64(range.end));
+        let is_padded = before || after || end > range.end;
         let padding = bytes[end..].iter().take(2).take_while(|byte| is_padded && **byte == b'=').count();
         start..end + padding
     }
@@ -155,15 +154,15 @@ impl Spelling {
 
 /// Returns the end of the gap at `at`: a line end and the text around it, before the `rest` of a value or the end of
 /// the text. `last` is the byte of the value before the line end.
-fn gap(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
+fn gap_end(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
     let stop = bytes.len().min(at + MAX_GAP);
     let window = &bytes[at..stop];
     // An indented value of several lines.
     if last == b'\n' && b" \t".contains(&bytes[at]) {
-        let end = at + run_of(window, b" \t");
+        let end = at + prefix_length(window, b" \t");
         return continues(&bytes[end..], rest).then_some(end);
     }
-    let line = at + run_of(window, b" \t\\=\"'+,.");
+    let line = at + prefix_length(window, b" \t\\=\"'+,.");
     // The backslash of an escaped line end is not a mark.
     let line = (at..=line).find(|line| line_break(bytes, *line) > 0).unwrap_or(line);
     if line == bytes.len() {
@@ -190,7 +189,7 @@ fn gap(bytes: &[u8], at: usize, last: u8, rest: &[u8]) -> Option<usize> {
 }
 
 /// Returns the number of bytes at the start that are in `set`.
-fn run_of(bytes: &[u8], set: &[u8]) -> usize {
+fn prefix_length(bytes: &[u8], set: &[u8]) -> usize {
     bytes.iter().take_while(|byte| set.contains(byte)).count()
 }
 
@@ -270,10 +269,10 @@ fn json_in_ascii(json: &str) -> String {
     json.chars().map(&mut escape).collect()
 }
 
-fn percent_encoded(value: &str, kept: &str) -> String {
+fn percent_encoded(value: &str, unescaped: &str) -> String {
     let encode = |byte: u8| {
         let sign = char::from(byte);
-        if sign.is_ascii_alphanumeric() || (sign.is_ascii() && kept.contains(sign)) {
+        if sign.is_ascii_alphanumeric() || (sign.is_ascii() && unescaped.contains(sign)) {
             sign.to_string()
         } else {
             format!("%{byte:02X}")

@@ -19,16 +19,16 @@ pub(super) fn all(text: &str) -> Vec<Range<usize>> {
 
 /// Returns the parts of a text in which edits can have formed a new secret: the edited lines, and the text around them
 /// that the rules read.
-pub(super) fn changed(before: &str, edits: &[Edit], after: &str) -> Vec<Range<usize>> {
+pub(super) fn changed_parts(before: &str, edits: &[Edit], after: &str) -> Vec<Range<usize>> {
     // Lines, and perhaps marks of code, were removed, so any part may have changed.
     if edits.iter().any(|edit| before[edit.range.clone()].contains(['\n', '`']) || edit.with.contains('\n')) {
         return all(after);
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
-    let mut kept = 0;
+    let mut copied = 0;
     let mut at = 0;
     for edit in edits {
-        at += edit.range.start - kept;
+        at += edit.range.start - copied;
         let end = at + edit.with.len();
         let known = parts.last().map_or(0, |part| part.end);
         if end > known {
@@ -43,7 +43,7 @@ pub(super) fn changed(before: &str, edits: &[Edit], after: &str) -> Vec<Range<us
             }
         }
         at = end;
-        kept = edit.range.end;
+        copied = edit.range.end;
     }
     parts
 }

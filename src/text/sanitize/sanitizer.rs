@@ -13,7 +13,7 @@ use super::tally::{RedactedValues, Tally};
 use super::{Sanitized, frames, parts};
 use crate::text::floor_char_boundary;
 use crate::text::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, describe_rule, rules};
-use crate::text::secrets::is_fit;
+use crate::text::secrets::is_searchable;
 
 /// The maximum number of passes over a text. A redaction can form a new pattern. Usually the second pass finds it and
 /// the third finds nothing more.
@@ -82,8 +82,9 @@ impl Sanitizer {
     #[must_use]
     pub fn new(options: SanitizerOptions) -> Self {
         let SanitizerOptions { secrets, homes, home_paths, allowed } = options;
-        let is_searched =
-            |value: &&String| is_fit(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value);
+        let is_searched = |value: &&String| {
+            is_searchable(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value)
+        };
         let known = KnownValues::new(secrets.iter().filter(is_searched).map(String::as_str));
         let homes = Homes { own: homes, paths: home_paths };
         let scanner = Scanner::new(rules(&homes), allowed.rules(), known.pieces());
@@ -93,7 +94,7 @@ impl Sanitizer {
 
     /// Returns a sanitizer with the same rules that counts its redactions from now on.
     #[must_use]
-    pub fn counting(&self) -> Self {
+    pub fn with_new_counts(&self) -> Self {
         Self { rules: Arc::clone(&self.rules), tally: Some(Mutex::default()) }
     }
 
@@ -121,16 +122,16 @@ impl Sanitizer {
         let mut text = strip(text).text;
         let mut parts = parts::all(&text);
         for _ in 0..MAX_PASSES {
-            let edits = self.edits(&text, &parts);
+            let edits = self.find_edits(&text, &parts);
             if edits.is_empty() {
                 break;
             }
-            self.count(|tally| tally.edits(&text, &edits));
+            self.count(|tally| tally.count_edits(&text, &edits));
             let next = apply(&text, &edits);
             if next == text {
                 break;
             }
-            parts = parts::changed(&text, &edits, &next);
+            parts = parts::changed_parts(&text, &edits, &next);
             text = Cow::Owned(next);
         }
         Sanitized::new(text.into_owned())
@@ -156,7 +157,7 @@ impl Sanitizer {
         let mut hits: Vec<(&'static str, Range<usize>)> =
             stripped.removed.iter().map(|piece| ("control_sequence", piece.input.clone())).collect();
         hits.extend(
-            self.edits(&stripped.text, &parts::all(&stripped.text))
+            self.find_edits(&stripped.text, &parts::all(&stripped.text))
                 .iter()
                 .map(|edit| (edit.rule, stripped.to_input(&edit.range))),
         );
@@ -180,7 +181,7 @@ impl Sanitizer {
     }
 
     /// Finds the redactions in some parts of a text, and in the whole text for the rules without triggers.
-    fn edits(&self, text: &str, parts: &[Range<usize>]) -> Vec<Edit> {
+    fn find_edits(&self, text: &str, parts: &[Range<usize>]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let rules = &*self.rules;
         let pieces = rules.scanner.collect(text, parts, &mut edits);
@@ -191,7 +192,7 @@ impl Sanitizer {
         }
         // Some edits come from functions that do not know the allowed rules.
         edits.retain(|edit| !rules.allowed.has_rule(edit.rule));
-        let mut edits = settle(edits);
+        let mut edits = resolve_overlaps(edits);
         rules.places.drop_allowed(text, &mut edits);
         edits
     }
@@ -216,7 +217,7 @@ pub fn settled_length(text: &str) -> usize {
 
 /// Sorts the edits and resolves overlaps. An edit that covers another one wins, and two partly overlapping edits
 /// become one redaction of both. Of two equal ranges the earlier one stays.
-fn settle(mut edits: Vec<Edit>) -> Vec<Edit> {
+fn resolve_overlaps(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| (edit.range.start, usize::MAX - edit.range.end));
     let mut settled: Vec<Edit> = Vec::with_capacity(edits.len());
     for edit in edits {

@@ -59,7 +59,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Counts the secrets among the edits of a text. Home directories and stack frames are not secrets, and markers
     /// from an earlier pass were counted before.
-    pub(super) fn edits(&mut self, text: &str, edits: &[Edit]) {
+    pub(super) fn count_edits(&mut self, text: &str, edits: &[Edit]) {
         for edit in edits.iter().filter(|edit| is_secret_rule(edit.rule)) {
             self.value(edit.rule, &text[edit.range.clone()]);
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::apply_run::{asides, in_tree, reason};
+use super::apply_run::{aside_prefix, in_tree, reason};
 use super::error::ApplyError;
 use crate::workspace::replace::{
     OnFailure, Place, State, Step, make_directory, probe, remove_asides, remove_directory,
@@ -25,12 +25,12 @@ impl SnapshotStore {
         let _lock = self.lock(id).await?;
         let snapshot = self.open(id).await?;
         let apply = snapshot.applied.clone().ok_or(ApplyError::NotApplied)?;
-        self.take_back(&snapshot, &apply, None).await
+        self.restore(&snapshot, &apply, None).await
     }
 
     /// Restores the files before an apply. `failed` has the files that this process has just failed to write; `None`
     /// means that another process applied the run, and may have been killed.
-    pub(super) async fn take_back(
+    pub(super) async fn restore(
         &self,
         snapshot: &Snapshot,
         apply: &Apply,
@@ -41,15 +41,16 @@ impl SnapshotStore {
         let contents = self.contents(snapshot, &changes).await?;
         let root = snapshot.root.clone();
         let id = snapshot.id.clone();
-        let kept = apply.clone();
-        let done = off_thread(move || take_all_back(&root, &id, &changes, &contents, &kept, failed)).await?;
+        let applied = apply.clone();
+        let restored =
+            off_thread(move || restore_all(&root, &id, &changes, &contents, &applied, failed)).await?;
         self.keep(&Snapshot { applied: None, ..snapshot.clone() }).await?;
-        Ok(done)
+        Ok(restored)
     }
 }
 
 /// Returns the step that restores a file.
-fn step_back<'a>(
+fn restoring_step<'a>(
     change: &'a Change,
     contents: &'a Contents,
     permissions: Option<u32>,
@@ -59,7 +60,7 @@ fn step_back<'a>(
     Ok(Step { path: &change.path, from, to, permissions })
 }
 
-fn take_all_back<'a>(
+fn restore_all<'a>(
     root: &'a Path,
     id: &str,
     changes: &'a [Change],
@@ -67,8 +68,8 @@ fn take_all_back<'a>(
     apply: &Apply,
     failed: Option<BTreeSet<PathBuf>>,
 ) -> Result<Vec<PathBuf>, ApplyError> {
-    let asides = asides(id);
-    let half = |path: &Path, error: &io::Error| ApplyError::HalfWritten {
+    let aside_prefix = aside_prefix(id);
+    let half_written = |path: &Path, error: &io::Error| ApplyError::HalfWritten {
         id: id.to_owned(),
         path: path.to_owned(),
         why: error.to_string(),
@@ -76,7 +77,8 @@ fn take_all_back<'a>(
     let mut todo = Vec::new();
     let mut differ = BTreeSet::new();
     for change in changes {
-        let found = still(root, changes, change, contents).map_err(|error| half(&change.path, &error))?;
+        let found = find_state(root, changes, change, contents)
+            .map_err(|error| half_written(&change.path, &error))?;
         match found {
             Found::After => todo.push(change),
             Found::Before => {}
@@ -86,8 +88,8 @@ fn take_all_back<'a>(
     match failed {
         Some(failed) => differ.retain(|path| !failed.contains(path)),
         None => differ.extend(
-            remove_asides(root, &asides, &known_states(changes, contents))
-                .map_err(|(path, error)| half(&path, &error))?,
+            remove_asides(root, &aside_prefix, &known_states(changes, contents))
+                .map_err(|(path, error)| half_written(&path, &error))?,
         ),
     }
     if !differ.is_empty() {
@@ -96,16 +98,16 @@ fn take_all_back<'a>(
     let modes: BTreeMap<PathBuf, u32> = apply.modes.iter().map(|(name, mode)| (name.path(), *mode)).collect();
     let added: Vec<&Change> = todo.iter().copied().filter(|change| change.old.is_none()).collect();
     // An interrupted apply, or abort, may have removed directories.
-    let gone: Vec<_> =
+    let missing: Vec<_> =
         modes.iter().filter(|(path, _)| fs::symlink_metadata(root.join(path)).is_err()).collect();
     let made: BTreeSet<PathBuf> = apply.made.iter().map(Name::path).collect();
     let empty = empty_directories(root, &added, &made);
     let mut steps = Vec::new();
     for change in &todo {
-        let step = step_back(change, contents, modes.get(&change.path).copied());
-        steps.push(step.map_err(|error| half(&change.path, &error))?);
+        let step = restoring_step(change, contents, modes.get(&change.path).copied());
+        steps.push(step.map_err(|error| half_written(&change.path, &error))?);
     }
-    let failed = write_all(root, &asides, steps, OnFailure::Stop);
+    let failed = write_all(root, &aside_prefix, steps, OnFailure::Stop);
     // After a failure, too: the next attempt cannot know the directories of this one.
     for directory in made.iter().rev() {
         // Fails if a directory is not empty.
@@ -114,9 +116,9 @@ fn take_all_back<'a>(
     for directory in empty {
         let _ = make_directory(root, &directory);
     }
-    for (path, mode) in gone {
+    for (path, mode) in missing {
         if fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir()) {
-            set_directory_permissions(root, path, *mode).map_err(|error| half(path, &error))?;
+            set_directory_permissions(root, path, *mode).map_err(|error| half_written(path, &error))?;
         }
     }
     if let Some((path, why)) = reason(&failed) {
@@ -132,7 +134,7 @@ enum Found {
 }
 
 /// Finds out if a file is in its state after the apply, in its state before it, or in neither.
-fn still(root: &Path, changes: &[Change], change: &Change, contents: &Contents) -> io::Result<Found> {
+fn find_state(root: &Path, changes: &[Change], change: &Change, contents: &Contents) -> io::Result<Found> {
     let at = |file: &Option<_>| -> io::Result<bool> {
         let state = state(file.as_ref(), contents)?;
         Ok(match probe(root, &change.path, state)? {

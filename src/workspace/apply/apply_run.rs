@@ -52,9 +52,9 @@ impl SnapshotStore {
             Some(_) => return Err(ApplyError::Interrupted { id: id.to_owned() }),
             None => {}
         }
-        let theirs =
+        let run_tree =
             self.git_text(&snapshot, &["rev-parse", &format!("{}^{{tree}}", artifacts.commit)]).await?;
-        let by_run = self.changes(&snapshot, &snapshot.tree, &theirs).await?;
+        let by_run = self.changes(&snapshot, &snapshot.tree, &run_tree).await?;
         let paths: Vec<PathBuf> =
             by_run.iter().map(|change| &change.path).filter(|path| is_unsafe(path)).cloned().collect();
         if !paths.is_empty() {
@@ -73,7 +73,7 @@ impl SnapshotStore {
         let changes = in_tree(self.changes(&snapshot, &before, &after).await?, &absent);
         let bytes = self.sizes(&snapshot, objects(&changes)).await?.values().sum();
         if bytes > MAX_CONTENTS {
-            return Err(ApplyError::TooLarge { bytes, most: MAX_CONTENTS });
+            return Err(ApplyError::TooLarge { bytes, limit: MAX_CONTENTS });
         }
         let contents = self.contents(&snapshot, &changes).await?;
         if !with_flagged {
@@ -89,23 +89,23 @@ impl SnapshotStore {
             }
         }
         let root = snapshot.root.clone();
-        let looked = changes.clone();
-        let (modes, made) = off_thread(move || surroundings(&root, &looked)).await;
+        let checked = changes.clone();
+        let (modes, made) = off_thread(move || surroundings(&root, &checked)).await;
         let at_ms = epoch_ms(SystemTime::now()).unsigned_abs();
         let absent =
             absent.iter().filter(|path| files.contains_key(*path)).map(|path| Name::of(path)).collect();
         let apply = Apply { before, after, at_ms, is_complete: false, modes, made, absent };
-        let kept = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
-        self.keep(&kept).await?;
+        let started = Snapshot { applied: Some(apply.clone()), ..snapshot.clone() };
+        self.keep(&started).await?;
         let root = snapshot.root.clone();
-        let asides = asides(id);
+        let aside_prefix = aside_prefix(id);
         let modes = apply.modes.clone();
         let todo = changes.clone();
         let contained = contents;
-        let failed = off_thread(move || write_changes(&root, &asides, &todo, &contained, &modes)).await;
+        let failed = off_thread(move || write_changes(&root, &aside_prefix, &todo, &contained, &modes)).await;
         if let Some((path, why)) = reason(&failed) {
             let failed = failed.into_iter().map(|(path, _)| path).collect();
-            return Err(match self.take_back(&kept, &apply, Some(failed)).await {
+            return Err(match self.restore(&started, &apply, Some(failed)).await {
                 Ok(_) => ApplyError::NotWritten { path, why },
                 Err(error) => {
                     let more = match error {
@@ -152,7 +152,7 @@ impl SnapshotStore {
             }
         }
         if texts.len() > MAX_MERGED {
-            return Err(ApplyError::TooMany { files: texts.len(), most: MAX_MERGED });
+            return Err(ApplyError::TooMany { files: texts.len(), limit: MAX_MERGED });
         }
         for Change { path, old, new, .. } in texts {
             let yours = now.get(&path).and_then(Option::as_ref);
@@ -183,9 +183,9 @@ impl SnapshotStore {
         snapshot: &Snapshot,
         files: &BTreeMap<PathBuf, Option<File>>,
     ) -> Result<String, ApplyError> {
-        let ours = self.directory(&snapshot.id);
-        let index = ours.join(INDEX);
-        let from = ours.join(INDEX_NOW);
+        let snapshot_dir = self.directory(&snapshot.id);
+        let index = snapshot_dir.join(INDEX);
+        let from = snapshot_dir.join(INDEX_NOW);
         let to = index.clone();
         off_thread(move || copy_with_time(&from, &to)).await.map_err(SnapshotError::from)?;
         let none = "0".repeat(if snapshot.is_sha256 { 64 } else { 40 });
@@ -212,7 +212,7 @@ impl SnapshotStore {
         let locked = off_thread(move || {
             let file = private::options().write(true).create(true).truncate(false).open(&path);
             let file = file.map_err(FileError::at(&path))?;
-            Ok::<_, FileError>(is_locked(&file).then_some(ApplyLock(file)))
+            Ok::<_, FileError>(try_lock(&file).then_some(ApplyLock(file)))
         });
         locked.await.map_err(SnapshotError::from)?.ok_or(ApplyError::Busy)
     }
@@ -239,24 +239,24 @@ fn objects(changes: &[Change]) -> BTreeSet<&str> {
 
 /// Locks a file, unless another process has locked it.
 #[cfg(unix)]
-fn is_locked(file: &fs::File) -> bool {
+fn try_lock(file: &fs::File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
 #[cfg(not(unix))]
-fn is_locked(_: &fs::File) -> bool {
+fn try_lock(_: &fs::File) -> bool {
     true
 }
 
 /// Returns the beginning of the names of temporary files of an apply.
-pub(super) fn asides(id: &str) -> String {
+pub(super) fn aside_prefix(id: &str) -> String {
     format!(".pi-subagent-apply-{id}")
 }
 
 /// Returns the first failed file and the reason. The reason also names the kept versions of other files.
 pub(super) fn reason(failed: &[Failure]) -> Option<(PathBuf, String)> {
     let (path, error) = failed.first()?;
-    let more = failed[1..].iter().filter(|(_, error)| matches!(error, WriteError::Kept { .. }));
+    let more = failed[1..].iter().filter(|(_, error)| matches!(error, WriteError::KeptVersion { .. }));
     let more = more.map(|(path, error)| format!("; {}: {error}", named(std::slice::from_ref(path))));
     Some((path.clone(), more.fold(error.to_string(), |why, more| why + &more)))
 }
@@ -284,7 +284,7 @@ fn without_blocked(root: &Path, mut merged: Merged) -> Merged {
         if file.is_none() {
             continue;
         }
-        let Some(why) = in_the_way(root, path, &removed, merged.seen.contains(path)) else { continue };
+        let Some(why) = blocking_entry(root, path, &removed, merged.seen.contains(path)) else { continue };
         blocked.push((path.clone(), why));
     }
     for (path, why) in blocked {
@@ -296,7 +296,7 @@ fn without_blocked(root: &Path, mut merged: Merged) -> Merged {
     merged
 }
 
-fn in_the_way(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen: bool) -> Option<String> {
+fn blocking_entry(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen: bool) -> Option<String> {
     let above: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
     for directory in above.iter().rev() {
         let at = root.join(directory);
@@ -371,7 +371,7 @@ fn surroundings(root: &Path, changes: &[Change]) -> (Vec<(Name, u32)>, Vec<Name>
 /// Writes all files, and stops at the first failure.
 fn write_changes(
     root: &Path,
-    asides: &str,
+    aside_prefix: &str,
     changes: &[Change],
     contents: &Contents,
     modes: &[(Name, u32)],
@@ -379,7 +379,7 @@ fn write_changes(
     let modes: BTreeMap<PathBuf, u32> = modes.iter().map(|(name, mode)| (name.path(), *mode)).collect();
     let step = |change| step(change, contents, &modes).map_err(|error| (change.path.clone(), error.into()));
     match changes.iter().map(step).collect() {
-        Ok(steps) => write_all(root, asides, steps, OnFailure::Stop),
+        Ok(steps) => write_all(root, aside_prefix, steps, OnFailure::Stop),
         Err(failed) => vec![failed],
     }
 }

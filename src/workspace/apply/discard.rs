@@ -53,8 +53,8 @@ impl SnapshotStore {
         self.artifacts(id).await?;
         let _lock = self.lock(id).await?;
         let (snapshot, artifacts) = self.artifacts(id).await?;
-        let ours = self.directory(id);
-        let patch = ours.join(PATCH);
+        let snapshot_dir = self.directory(id);
+        let patch = snapshot_dir.join(PATCH);
         let discarded = Discarded { branch: artifacts.branch.clone(), patch: patch.clone() };
         if let Some(branch) = &artifacts.branch {
             self.delete_branch(&snapshot, branch, &artifacts.commit, is_sure).await?;
@@ -77,11 +77,11 @@ impl SnapshotStore {
         commit: &str,
         is_sure: bool,
     ) -> Result<(), ApplyError> {
-        let ours = self.directory(&snapshot.id);
+        let snapshot_dir = self.directory(&snapshot.id);
         let dirs = self.repository(&snapshot.root).await?;
         let name = format!("refs/heads/{branch}");
-        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
-        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
+        let writable: &[&Path] = &[&snapshot_dir, &dirs.own, &dirs.shared];
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &snapshot_dir, env: &[] };
         let known = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
         let known = self.program().try_run(scope, &known, Vec::new()).await.map_err(SnapshotError::from)?;
         if !known.is_success() {

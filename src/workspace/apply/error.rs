@@ -88,24 +88,24 @@ pub enum ApplyError {
     },
     /// Too many files were changed on both sides.
     #[error(
-        "{files} files were changed by the run and in your tree, more than {most}: merge its branch with git instead"
+        "{files} files were changed by the run and in your tree, more than {limit}: merge its branch with git instead"
     )]
     TooMany {
         /// The number of files.
         files: usize,
         /// The limit.
-        most: usize,
+        limit: usize,
     },
     /// The files would take up too much memory.
     #[error(
         "the files that would change take up {}, before and after, more than {}: merge its branch with git instead",
-        figures::bytes(*bytes), figures::bytes(*most)
+        figures::bytes(*bytes), figures::bytes(*limit)
     )]
     TooLarge {
         /// Their size on both sides.
         bytes: u64,
         /// The limit.
-        most: u64,
+        limit: u64,
     },
     /// The tree has changed since.
     #[error(

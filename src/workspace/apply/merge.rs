@@ -82,7 +82,7 @@ impl SnapshotStore {
         branch: &str,
         [yours, base, run]: [Option<&File>; 3],
     ) -> Result<Option<(File, bool)>, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
+        let snapshot_dir = self.directory(&snapshot.id);
         let mut sides = Vec::new();
         for side in [yours, base, run] {
             sides.push(match side.filter(|file| file.mode != LINK && file.mode != SUBMODULE) {
@@ -90,7 +90,7 @@ impl SnapshotStore {
                 None => Vec::new(),
             });
         }
-        let at = ours.clone();
+        let at = snapshot_dir.clone();
         off_thread(move || {
             SIDES.iter().zip(&sides).try_for_each(|(name, bytes)| {
                 let path = at.join(name);
@@ -98,11 +98,17 @@ impl SnapshotStore {
             })
         })
         .await?;
-        let scope = Scope { git_dir: &ours, writable: &[&ours], reads: &[], cwd: &ours, env: &[] };
+        let scope = Scope {
+            git_dir: &snapshot_dir,
+            writable: &[&snapshot_dir],
+            reads: &[],
+            cwd: &snapshot_dir,
+            env: &[],
+        };
         let labels = ["-L", "yours", "-L", "before the run", "-L", branch];
         let args = [&["merge-file", "-p", "-q"], &labels[..], &SIDES[..]].concat();
         let merged = self.program().try_run(scope, &args, Vec::new()).await;
-        remove_sides(&ours).await;
+        remove_sides(&snapshot_dir).await;
         let merged = merged?;
         // The exit status is the number of conflicts, at most 127. For files that cannot be merged it is higher.
         let conflicts = match merged.outcome {
@@ -119,7 +125,7 @@ impl SnapshotStore {
     }
 }
 
-async fn remove_sides(ours: &Path) {
-    let ours = ours.to_owned();
-    off_thread(move || SIDES.iter().for_each(|name| drop(fs::remove_file(ours.join(name))))).await;
+async fn remove_sides(snapshot_dir: &Path) {
+    let snapshot_dir = snapshot_dir.to_owned();
+    off_thread(move || SIDES.iter().for_each(|name| drop(fs::remove_file(snapshot_dir.join(name))))).await;
 }

@@ -39,8 +39,8 @@ pub(super) fn copy_listed(
             notices.push(format!("`{path}` (`isolation.copy`) is not in the private tree: {why}"));
         }
         let inside = hidden.paths().iter().filter_map(|place| place.strip_prefix(from).ok());
-        let is_there = |place: &&Path| fs::symlink_metadata(from.join(place)).is_ok();
-        for place in inside.filter(|place| place.starts_with(listed) && *place != listed).filter(is_there) {
+        let exists = |place: &&Path| fs::symlink_metadata(from.join(place)).is_ok();
+        for place in inside.filter(|place| place.starts_with(listed) && *place != listed).filter(exists) {
             notices.push(format!("`{}` is not in the private tree: it is hidden", named(place)));
         }
     }
@@ -90,7 +90,7 @@ fn copy_tree(
 ) -> Result<(), String> {
     let mut waiting = vec![(Rc::new(source), name.to_owned(), path.to_owned())];
     while let Some((directory, name, path)) = waiting.pop() {
-        room.take_one()?;
+        room.count_one()?;
         let failed = |error: io::Error| format!("`{}`: {error}", named(&path));
         let target = to.join(&path);
         if is_hidden(&path) {
@@ -126,7 +126,7 @@ fn copy_tree(
 }
 
 impl Room<'_> {
-    fn take_one(&mut self) -> Result<(), String> {
+    fn count_one(&mut self) -> Result<(), String> {
         let less = self.entries.checked_sub(1);
         self.entries = less.ok_or_else(|| format!("there are more than {MAX_ENTRIES} entries"))?;
         self.check()
@@ -146,21 +146,22 @@ mod tests {
     #[test]
     fn a_link_in_the_place_of_a_directory_is_not_followed() {
         let root = tempfile::tempdir().expect("a temporary directory is created");
-        let [from, to, elsewhere] = ["from", "to", "elsewhere"].map(|name| root.path().join(name));
-        for directory in [&from.join("deep/inner"), &to.join("deep"), &elsewhere.join("inner")] {
+        let [from, to, outside] = ["from", "to", "elsewhere"].map(|name| root.path().join(name));
+        for directory in [&from.join("deep/inner"), &to.join("deep"), &outside.join("inner")] {
             fs::create_dir_all(directory).expect("the directory is created");
         }
         fs::write(from.join("deep/inner/file"), "of the tree").expect("the file is written");
-        fs::write(elsewhere.join("inner/file"), "a secret").expect("the file is written");
+        fs::write(outside.join("inner/file"), "a secret").expect("the file is written");
 
         let directory = Directory::open(&from)
             .and_then(|from| from.below(Path::new("deep")))
             .expect("the directory is opened");
         fs::rename(from.join("deep"), from.join("moved")).expect("the rename succeeds");
-        symlink(&elsewhere, from.join("deep")).expect("the link is created");
-        let mut left = Room { entries: 9, is_stopped: &|| false };
+        symlink(&outside, from.join("deep")).expect("the link is created");
+        let mut limits = Room { entries: 9, is_stopped: &|| false };
         let path = Path::new("deep/inner");
-        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut left).expect("the tree is copied");
+        copy_tree(directory, "inner".as_ref(), &to, path, &|_| false, &mut limits)
+            .expect("the tree is copied");
         assert_eq!(
             fs::read_to_string(to.join("deep/inner/file")).expect("the file is readable"),
             "of the tree"

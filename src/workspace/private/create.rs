@@ -80,14 +80,14 @@ impl SnapshotStore {
     }
 
     /// Removes a private tree in which no child has worked, and its snapshot.
-    pub(crate) async fn unmake(&self, tree: &PrivateTree) {
+    pub(crate) async fn remove_unused_tree(&self, tree: &PrivateTree) {
         let id = &tree.snapshot.id;
         self.forget_tree(id).await;
         let directory = tree.directory.clone();
         drop(off_thread(move || remove_tree(&directory)).await);
         // The next sweep finds the remaining entries.
         drop(self.release(id).await);
-        self.bring_back(id).await;
+        self.restore_earlier(id).await;
     }
 
     /// Returns the commit of a snapshot: the checked-out commit if nothing differs from it, else a new commit on top.
@@ -131,12 +131,12 @@ impl SnapshotStore {
     }
 
     async fn fill(&self, mut tree: PrivateTree, copied: &[String]) -> Result<PrivateTree, SnapshotError> {
-        let ours = self.directory(&tree.snapshot.id);
+        let snapshot_dir = self.directory(&tree.snapshot.id);
         let shared = self.repository(&tree.snapshot.root).await?.shared;
         let hidden = self.program().hidden().showing(&tree.snapshot.root);
         let made = tree.clone();
-        let from = ours.clone();
-        off_thread(move || lay_out(&made, &from, &shared, &hidden)).await?;
+        let from = snapshot_dir.clone();
+        off_thread(move || write_repository(&made, &from, &shared, &hidden)).await?;
         let index = tree.root.join(".git/index");
         let call = Call {
             index: Some(&index),
@@ -161,11 +161,11 @@ impl SnapshotStore {
         let git = self.program().clone();
         let hidden = git.hidden().showing(&from);
         let notices = off_thread(move || {
-            copy_with_time(&index, &ours.join(INDEX))
+            copy_with_time(&index, &snapshot_dir.join(INDEX))
                 .map(|()| copy_listed(&from, &to, &listed, &hidden, &|| git.is_stopped()))
         });
         tree.notices = notices.await?;
-        tree.notices.extend(tree.snapshot.lacks());
+        tree.notices.extend(tree.snapshot.missing_parts());
         Ok(tree)
     }
 }
@@ -176,26 +176,31 @@ pub(super) fn new_directory(place: &Path, id: &str) -> Result<PathBuf, FileError
     let place = &place.canonicalize().map_err(FileError::at(place))?;
     let names =
         (1..=ATTEMPTS).map(|number| if number > 1 { format!("{id}-{number}") } else { id.to_owned() });
-    let mut taken = None;
+    let mut exists = None;
     for path in names.map(|name| place.join(name)) {
         match private::create_dir(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                taken = Some(FileError::at(&path)(error));
+                exists = Some(FileError::at(&path)(error));
             }
             Err(error) => return Err(FileError::at(&path)(error)),
         }
     }
-    Err(taken.expect("there was an attempt"))
+    Err(exists.expect("there was an attempt"))
 }
 
 /// Writes the repository: the branch of the run, and the project's objects as an alternate. `shared` is the directory
 /// of the project's repository.
-fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> Result<(), SnapshotError> {
+fn write_repository(
+    tree: &PrivateTree,
+    snapshot_dir: &Path,
+    shared: &Path,
+    hidden: &Hidden,
+) -> Result<(), SnapshotError> {
     let git = tree.root.join(".git");
     let at = |name: &str| git.join(name);
     let failed = FileError::at(&git);
-    let lay_out = || {
+    let write = || {
         let branch = at(&format!("refs/heads/{}", tree.branch));
         for directory in
             [&at("objects/info"), &at("objects/pack"), &at("info"), branch.parent().unwrap_or(&git)]
@@ -212,15 +217,15 @@ fn lay_out(tree: &PrivateTree, ours: &Path, shared: &Path, hidden: &Hidden) -> R
         for (from, name) in
             [("config", "config"), ("info/attributes", "info/attributes"), (SHOWN, "info/exclude")]
         {
-            fs::copy(ours.join(from), at(name))?;
+            fs::copy(snapshot_dir.join(from), at(name))?;
         }
         // Not through a link: the child reads the copied content.
         if let Ok(shallow) = hidden.no_follow(&shared.join("shallow")) {
             open::copy(shallow, &mut fs::File::create_new(at("shallow"))?, MAX_TEXT)?;
         }
-        copy_objects(&ours.join("objects"), &at("objects"))
+        copy_objects(&snapshot_dir.join("objects"), &at("objects"))
     };
-    Ok(lay_out().map_err(failed)?)
+    Ok(write().map_err(failed)?)
 }
 
 /// Copies the objects that the repository does not have: our own, all of them loose.

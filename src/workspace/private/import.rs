@@ -53,7 +53,7 @@ pub struct Imported {
     /// Lines that were removed.
     pub deletions: u64,
     /// The private tree, if it was kept because something in it was not imported.
-    pub kept: Option<PathBuf>,
+    pub kept_tree: Option<PathBuf>,
     /// The content that was not imported, with the reasons.
     pub notices: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl SnapshotStore {
     pub async fn import(&self, tree: &PrivateTree) -> Imported {
         let mut imported = Imported::default();
         let directory = tree.directory.clone();
-        let began = off_thread(move || time_in(&directory)).await;
+        let start = off_thread(move || time_in(&directory)).await;
         sleep(TICK).await;
         if let Err(error) = self.import_into(tree, &mut imported).await {
             imported.notices.push(format!("the child's changes could not be imported: {}", chain(&error)));
@@ -75,10 +75,10 @@ impl SnapshotStore {
         self.forget_tree(&tree.snapshot.id).await;
         let is_whole = imported.notices.is_empty();
         let tree = tree.clone();
-        let (kept, notice) = off_thread(move || {
+        let (kept_tree, notice) = off_thread(move || {
             // A save by path fails from now on.
             let root = set_aside(&tree);
-            match began.filter(|_| is_whole).map(|began| remove_aside(&root, began)) {
+            match start.filter(|_| is_whole).map(|start| remove_aside(&root, start)) {
                 Some(Ok(None)) => (None, None),
                 Some(Ok(Some(file))) => {
                     let file = quoted_path(&file.to_string_lossy());
@@ -89,25 +89,25 @@ impl SnapshotStore {
             }
         })
         .await;
-        imported.kept = kept;
+        imported.kept_tree = kept_tree;
         imported.notices.extend(notice);
         imported
     }
 
     async fn import_into(&self, tree: &PrivateTree, imported: &mut Imported) -> Result<(), SnapshotError> {
         let snapshot = &tree.snapshot;
-        let ours = self.directory(&snapshot.id);
-        let from = ours.join(INDEX);
-        let now = ours.join("index.now");
+        let snapshot_dir = self.directory(&snapshot.id);
+        let from = snapshot_dir.join(INDEX);
+        let now = snapshot_dir.join("index.now");
         let to = now.clone();
         off_thread(move || copy_with_time(&from, &to)).await?;
         // An earlier version recorded paths with links if pi's directory has links in its path.
         let root = tree.root.clone();
         let root = off_thread(move || canonical(&root)).await;
-        let recorded = self.recorder_at(snapshot, &ours, &root).record(&now, true).await?;
+        let recorded = self.recorder_at(snapshot, &snapshot_dir, &root).record(&now, true).await?;
         let missed = recorded.submodules.iter().filter(|path| !snapshot.submodules.contains(path));
         let filled = filled(&tree.root, &snapshot.submodules).await;
-        for path in missed.chain(&recorded.left_out).chain(&filled).take(8) {
+        for path in missed.chain(&recorded.omitted).chain(&filled).take(8) {
             let path = named(path);
             imported
                 .notices
@@ -129,11 +129,11 @@ impl SnapshotStore {
                 tree.base.clone()
             }
         };
-        self.settle(tree, &recorded.tree, tip, imported).await
+        self.record_changes(tree, &recorded.tree, tip, imported).await
     }
 
     /// Makes branch, figures and patch of the child's last commit, which has been imported, and of its final `files`.
-    pub(super) async fn settle(
+    pub(super) async fn record_changes(
         &self,
         tree: &PrivateTree,
         files: &str,
@@ -211,7 +211,7 @@ impl SnapshotStore {
         if tip == tree.base {
             return Ok(tip);
         }
-        if let Err(why) = self.take_commits(tree, &tip, source).await {
+        if let Err(why) = self.import_commits(tree, &tip, source).await {
             imported.notices.push(format!("the child's commits were not imported: {why}"));
             return Ok(tree.base.clone());
         }
@@ -242,13 +242,13 @@ impl SnapshotStore {
 
     /// git writes the file: a patch can be larger than the limit for a command's output.
     async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
-        let to = ours.join(PATCH);
-        let new = ours.join(NEW_PATCH);
+        let snapshot_dir = self.directory(&snapshot.id);
+        let to = snapshot_dir.join(PATCH);
+        let new = snapshot_dir.join(NEW_PATCH);
         let at = new.clone();
         off_thread(move || private::write(&at, b"").map_err(FileError::at(&at))).await?;
         // In our directory, so that its name need not be UTF-8.
-        let call = Call { alternates: &[&snapshot.objects], work_tree: &ours, ..Call::of(snapshot) };
+        let call = Call { alternates: &[&snapshot.objects], work_tree: &snapshot_dir, ..Call::of(snapshot) };
         let output = format!("--output={NEW_PATCH}");
         let args = [
             "diff-tree",

@@ -90,20 +90,20 @@ fn text(git: &Directory, path: &str) -> io::Result<String> {
 impl SnapshotStore {
     /// Imports the commits from the base of a private tree to `tip` into our objects, and checks them: each object is
     /// hashed again, and every object that it names must exist.
-    pub(super) async fn take_commits(
+    pub(super) async fn import_commits(
         &self,
         tree: &PrivateTree,
         tip: &str,
         source: Source<'_>,
     ) -> Result<(), String> {
-        let ours = self.directory(&tree.snapshot.id);
-        let incoming = ours.join(INCOMING);
-        let taken = self.take_into(tree, tip, source, &incoming).await;
+        let snapshot_dir = self.directory(&tree.snapshot.id);
+        let incoming = snapshot_dir.join(INCOMING);
+        let result = self.import_commits_into(tree, tip, source, &incoming).await;
         let _ = off_thread(move || fs::remove_dir_all(incoming)).await;
-        taken
+        result
     }
 
-    async fn take_into(
+    async fn import_commits_into(
         &self,
         tree: &PrivateTree,
         tip: &str,
@@ -120,7 +120,7 @@ impl SnapshotStore {
             }
             Source::Pack(pack) => {
                 let pack = pack.to_owned();
-                vec![off_thread(move || place_pack(&pack, &to)).await?]
+                vec![off_thread(move || copy_pack(&pack, &to)).await?]
             }
         };
         let project: &[&Path] = &[&tree.snapshot.objects];
@@ -136,10 +136,10 @@ impl SnapshotStore {
         ask(with_incoming, &["merge-base", "--is-ancestor", &tree.base, tip], Vec::new())
             .await
             .map_err(|_| "they do not descend from the commit that it started with".to_owned())?;
-        let not = format!("^{}", tree.base);
+        let excluded = format!("^{}", tree.base);
         if let Source::Pack(_) = source {
             // The files with these contents were on another machine, so their size has not been checked here.
-            let list = ["rev-list", "--objects", "--no-object-names", "--end-of-options", tip, &not];
+            let list = ["rev-list", "--objects", "--no-object-names", "--end-of-options", tip, &excluded];
             let named = ask(with_incoming, &list, Vec::new()).await?;
             let sizes = ask(with_incoming, &["cat-file", "--batch-check=%(objectsize)"], named).await?;
             let sizes = String::from_utf8_lossy(&sizes);
@@ -149,11 +149,11 @@ impl SnapshotStore {
                 return Err(too_large(limit));
             }
         }
-        let range = format!("{tip}\n{not}\n").into_bytes();
+        let range = format!("{tip}\n{excluded}\n").into_bytes();
         let pack = ask(with_incoming, &["pack-objects", "--revs", "--stdout", "-q"], range).await?;
         // Hashes every object again, so that the names in the child's repository do not matter.
         ask(project, &["index-pack", "--strict", "--stdin"], pack).await?;
-        ask(project, &["rev-list", "--objects", "--quiet", "--end-of-options", tip, &not], Vec::new())
+        ask(project, &["rev-list", "--objects", "--quiet", "--end-of-options", tip, &excluded], Vec::new())
             .await?;
         Ok(())
     }
@@ -165,7 +165,7 @@ fn too_large(limit: u64) -> String {
 
 /// Puts a pack into the directory where git searches its objects, unless its header gives too many objects. Returns its
 /// path. Blocks.
-fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
+fn copy_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
     let failed = |error: io::Error| format!("they cannot be read: {error}");
     let mut header = [0; 12];
     io::Read::read_exact(&mut fs::File::open(pack).map_err(failed)?, &mut header).map_err(failed)?;
@@ -173,10 +173,10 @@ fn place_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
     if count > MAX_OBJECTS {
         return Err(format!("there are more than {MAX_OBJECTS} objects"));
     }
-    let placed = to.join("pack/pack-back.pack");
+    let copied = to.join("pack/pack-back.pack");
     fs::create_dir_all(to.join("pack")).map_err(failed)?;
-    fs::copy(pack, &placed).map_err(failed)?;
-    Ok(placed)
+    fs::copy(pack, &copied).map_err(failed)?;
+    Ok(copied)
 }
 
 /// Copies regular files with the names of objects from the repository in the tree at `from`, and none that we have.

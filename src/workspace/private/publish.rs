@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::workspace::git::{GitError, KEPT, Scope};
+use crate::workspace::git::{GitError, KEPT_OBJECTS, Scope};
 use crate::workspace::root::RepositoryDirs;
 use crate::workspace::snapshot::{Call, Snapshot, SnapshotError, SnapshotStore, off_thread};
 
@@ -15,12 +15,12 @@ const MAX_HEAD: u64 = 4096;
 /// A way to name the branches of a run. The first is usual. A branch `subagent` leaves no room for it: git keeps no
 /// branch below the name of another one.
 #[derive(Clone, Copy)]
-pub(super) struct Form(&'static str);
+pub(super) struct BranchNaming(&'static str);
 
 /// All ways, the usual one first.
-pub(super) const FORMS: [Form; 2] = [Form("subagent/"), Form("subagent-")];
+pub(super) const BRANCH_NAMINGS: [BranchNaming; 2] = [BranchNaming("subagent/"), BranchNaming("subagent-")];
 
-impl Form {
+impl BranchNaming {
     /// Returns the possible names for the branches of a run, in the order in which they are tried.
     pub(super) fn names(self, id: &str) -> impl Iterator<Item = String> + use<> {
         let first = format!("{}{id}", self.0);
@@ -35,7 +35,7 @@ impl Form {
 
 /// Returns the name of the first branch of a run.
 pub(super) fn branch_of(id: &str) -> String {
-    format!("{}{id}", FORMS[0].0)
+    format!("{}{id}", BRANCH_NAMINGS[0].0)
 }
 
 fn full(branch: &str) -> String {
@@ -43,11 +43,11 @@ fn full(branch: &str) -> String {
 }
 
 /// The present use of a name.
-enum Taken {
+enum NameUse {
     /// Nothing.
     Free,
     /// A branch with this very commit.
-    Ours,
+    SameCommit,
     Other,
 }
 
@@ -57,22 +57,22 @@ impl SnapshotStore {
     ///
     /// # Errors
     ///
-    /// Returns the error of the first form if git accepts no name.
+    /// Returns the error of the first naming if git accepts no name.
     pub(super) async fn publish(
         &self,
         snapshot: &Snapshot,
         (branch, tip): (&str, &str),
         commit: &str,
     ) -> Result<String, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
+        let snapshot_dir = self.directory(&snapshot.id);
         let dirs = self.repository(&snapshot.root).await?;
         // The repository decides where references are kept. Nothing is executed: hooks are off, and no file is read.
-        let writable: &[&Path] = &[&ours, &dirs.own, &dirs.shared];
-        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &ours, env: &[] };
+        let writable: &[&Path] = &[&snapshot_dir, &dirs.own, &dirs.shared];
+        let scope = Scope { git_dir: &dirs.own, writable, reads: &[], cwd: &snapshot_dir, env: &[] };
         let range = self.range(scope, commit, snapshot.base.as_deref()).await?;
-        let kept = ours.join(KEPT);
-        let own = [&*ours.join("objects"), &*kept];
-        let own = if kept.is_dir() { &own[..] } else { &own[..1] };
+        let kept_objects = snapshot_dir.join(KEPT_OBJECTS);
+        let own = [&*snapshot_dir.join("objects"), &*kept_objects];
+        let own = if kept_objects.is_dir() { &own[..] } else { &own[..1] };
         // Straight into the repository: a pack can be larger than the limit for a command's output.
         let into: &Path = &snapshot.objects;
         let call = Call {
@@ -101,13 +101,13 @@ impl SnapshotStore {
             }
         }
         let mut first = None;
-        for form in FORMS {
-            match self.name(scope, &dirs, form, &snapshot.id, commit).await {
+        for naming in BRANCH_NAMINGS {
+            match self.name(scope, &dirs, naming, &snapshot.id, commit).await {
                 Ok(branch) => return Ok(branch),
                 Err(error) => drop(first.get_or_insert(error)),
             }
         }
-        Err(first.expect("there is a form").into())
+        Err(first.expect("there is a branch naming").into())
     }
 
     /// Returns the input for `pack-objects`: the commit without the objects that the references of the repository lead
@@ -132,22 +132,22 @@ impl SnapshotStore {
         &self,
         scope: Scope<'_>,
         dirs: &RepositoryDirs,
-        form: Form,
+        naming: BranchNaming,
         id: &str,
         commit: &str,
     ) -> Result<String, GitError> {
         let failed = |why: &str| GitError::Failed { command: "update-ref".into(), why: why.to_owned() };
-        if let Some(parent) = form.parent()
+        if let Some(parent) = naming.parent()
             && is_in_use(dirs, parent).await
         {
             // If this branch has no commit yet, a branch below its name would prevent its first commit.
             return Err(failed(&format!("the branch `{parent}` is checked out")));
         }
         let none = "0".repeat(commit.len());
-        for branch in form.names(id) {
-            match self.taken(scope, &branch, commit).await? {
-                Taken::Ours => return Ok(branch),
-                Taken::Free if !is_in_use(dirs, &branch).await => {}
+        for branch in naming.names(id) {
+            match self.use_of(scope, &branch, commit).await? {
+                NameUse::SameCommit => return Ok(branch),
+                NameUse::Free if !is_in_use(dirs, &branch).await => {}
                 _ => continue,
             }
             self.program().update_ref(scope, &[&full(&branch), commit, &none]).await?;
@@ -157,7 +157,7 @@ impl SnapshotStore {
     }
 
     /// Looks for a branch of this name or below it, and for a tag, which git would take for the branch.
-    async fn taken(&self, scope: Scope<'_>, branch: &str, commit: &str) -> Result<Taken, GitError> {
+    async fn use_of(&self, scope: Scope<'_>, branch: &str, commit: &str) -> Result<NameUse, GitError> {
         let name = full(branch);
         let tag = format!("refs/tags/{branch}");
         let other = format!("refs/{branch}");
@@ -165,9 +165,9 @@ impl SnapshotStore {
         let listed = self.program().run(scope, &asked, Vec::new()).await?;
         let listed = String::from_utf8_lossy(&listed);
         Ok(match listed.trim() {
-            "" => Taken::Free,
-            only if only == format!("{commit} {name}") => Taken::Ours,
-            _ => Taken::Other,
+            "" => NameUse::Free,
+            only if only == format!("{commit} {name}") => NameUse::SameCommit,
+            _ => NameUse::Other,
         })
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::create::PrivateTree;
 use super::import::Imported;
-use super::publish::FORMS;
+use super::publish::BRANCH_NAMINGS;
 use crate::files::exclusive::{has_no_locks, lock};
 use crate::files::layout::PRIVATE_TREE;
 use crate::files::{FileError, open, private};
@@ -41,7 +41,7 @@ impl SnapshotStore {
     /// # Errors
     ///
     /// If another process holds it.
-    pub async fn hold_tree(&self, id: &str) -> Result<TreeLock, SnapshotError> {
+    pub async fn lock_tree(&self, id: &str) -> Result<TreeLock, SnapshotError> {
         let path = self.directory(id).join(LOCK);
         let locked = off_thread(move || match lock(&path, true) {
             Ok(Some(file)) => Ok(TreeLock { file: Some(file) }),
@@ -83,8 +83,8 @@ impl SnapshotStore {
         if off_thread(read.clone()).await.is_none() {
             return Ok(None);
         }
-        let held = self.hold_tree(id).await?;
-        if held.file.is_none() {
+        let tree_lock = self.lock_tree(id).await?;
+        if tree_lock.file.is_none() {
             let at = self.directory(id).join(LOCK);
             return Err(FileError::at(&at)(std::io::ErrorKind::Unsupported.into()).into());
         }
@@ -93,10 +93,10 @@ impl SnapshotStore {
             return Ok(None);
         };
         let imported = self.import(&tree).await;
-        if imported.commit.is_none() && imported.kept.is_none() {
+        if imported.commit.is_none() && imported.kept_tree.is_none() {
             self.release(id).await?;
         }
-        drop(held);
+        drop(tree_lock);
         Ok(Some(imported))
     }
 
@@ -124,13 +124,14 @@ impl SnapshotStore {
         snapshot: Snapshot,
         began: Option<&str>,
     ) -> Result<Snapshot, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
+        let snapshot_dir = self.directory(&snapshot.id);
         let dirs = self.repository(&snapshot.root).await?;
-        let writable: &[&Path] = &[&ours];
-        let scope = Scope { git_dir: &dirs.own, writable, reads: &[&dirs.shared], cwd: &ours, env: &[] };
+        let writable: &[&Path] = &[&snapshot_dir];
+        let scope =
+            Scope { git_dir: &dirs.own, writable, reads: &[&dirs.shared], cwd: &snapshot_dir, env: &[] };
         let mut last = None;
-        for form in FORMS {
-            for branch in form.names(&snapshot.id) {
+        for naming in BRANCH_NAMINGS {
+            for branch in naming.names(&snapshot.id) {
                 let name = format!("refs/heads/{branch}^{{commit}}");
                 let asked = ["rev-parse", "--verify", "--quiet", &name];
                 let known = self.program().try_run(scope, &asked, Vec::new()).await?;

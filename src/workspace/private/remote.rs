@@ -18,7 +18,7 @@ use crate::workspace::snapshot::{
 
 /// The sent pack and the returned pack, in the directory of the snapshot.
 const SENT: &str = "sent.pack";
-const BACK: &str = "back.pack";
+const RETURNED: &str = "back.pack";
 /// The mode of a repository in a tree.
 const SUBMODULE: u32 = 0o160_000;
 
@@ -40,7 +40,7 @@ pub struct RemoteTree {
     /// The configuration of its repository, its attributes, and its ignore rules.
     pub settings: [Vec<u8>; 3],
     /// The path to which the returned pack is written.
-    pub back: PathBuf,
+    pub returned_pack: PathBuf,
     /// The maximum size of that pack, and of the files in it, in bytes.
     pub limit: u64,
     /// The missing parts of the tree.
@@ -76,9 +76,9 @@ impl SnapshotStore {
         let listed = self.git(snapshot, &["rev-list", "--objects", "--no-walk", &base], Vec::new()).await?;
         let packed = ["pack-objects", "--stdout", "--delta-base-offset", "-q"];
         let pack = self.git(snapshot, &packed, listed).await?;
-        let ours = self.directory(&snapshot.id);
+        let snapshot_dir = self.directory(&snapshot.id);
         let pack_bytes = pack.len();
-        let from = ours.clone();
+        let from = snapshot_dir.clone();
         let settings = off_thread(move || {
             let sent = from.join(SENT);
             private::write(&sent, &pack).map_err(FileError::at(&sent))?;
@@ -90,12 +90,12 @@ impl SnapshotStore {
             base,
             branch: branch_of(&snapshot.id),
             is_shallow,
-            pack: ours.join(SENT),
+            pack: snapshot_dir.join(SENT),
             pack_bytes,
             settings: settings.await?,
-            back: ours.join(BACK),
+            returned_pack: snapshot_dir.join(RETURNED),
             limit: self.limits().bytes,
-            notices: snapshot.lacks().collect(),
+            notices: snapshot.missing_parts().collect(),
             place: place.to_owned(),
         })
     }
@@ -110,8 +110,8 @@ impl SnapshotStore {
         let mut imported = Imported::default();
         let (remote_changes, is_doubtful) = match remote_changes {
             Ok(Some(remote_changes)) => {
-                let taken = self.import_remote_commits(tree, &remote_changes, &mut imported).await;
-                let is_doubtful = taken.unwrap_or_else(|error| {
+                let result = self.import_remote_commits(tree, &remote_changes, &mut imported).await;
+                let is_doubtful = result.unwrap_or_else(|error| {
                     let why = chain(&error);
                     imported.notices.push(format!("the child's changes could not be imported: {why}"));
                     true
@@ -126,13 +126,13 @@ impl SnapshotStore {
         };
         if is_doubtful {
             match self.keep_bundle(tree, &remote_changes).await {
-                Ok(kept) => imported.kept = Some(kept),
+                Ok(path) => imported.kept_tree = Some(path),
                 Err(error) => {
                     imported.notices.push(format!("the returned pack could not be kept: {}", chain(&error)));
                 }
             }
         }
-        let packs = [tree.pack.clone(), tree.back.clone()];
+        let packs = [tree.pack.clone(), tree.returned_pack.clone()];
         off_thread(move || packs.iter().for_each(|pack| drop(fs::remove_file(pack)))).await;
         imported
     }
@@ -145,8 +145,8 @@ impl SnapshotStore {
         imported: &mut Imported,
     ) -> Result<bool, SnapshotError> {
         let snapshot = &tree.snapshot;
-        let here = tree.here();
-        let pack = Source::Pack(&tree.back);
+        let local = tree.as_local_tree();
+        let pack = Source::Pack(&tree.returned_pack);
         if remote_changes.has_others {
             imported.notices.push("the child has made other branches, which were not imported".into());
         }
@@ -158,11 +158,11 @@ impl SnapshotStore {
         let mut is_doubtful = false;
         let mut files = snapshot.tree.clone();
         if remote_changes.files != tree.base {
-            match self.take_commits(&here, &remote_changes.files, pack).await {
+            match self.import_commits(&local, &remote_changes.files, pack).await {
                 Ok(()) => {
                     let named = format!("{}^{{tree}}", remote_changes.files);
-                    let taken = self.git_text(snapshot, &["rev-parse", &named]).await?;
-                    files = self.without_repositories(snapshot, taken, imported).await?;
+                    let received = self.git_text(snapshot, &["rev-parse", &named]).await?;
+                    files = self.without_repositories(snapshot, received, imported).await?;
                 }
                 Err(why) => {
                     is_doubtful = true;
@@ -171,20 +171,20 @@ impl SnapshotStore {
             }
         }
         let tip = if let Some(tip) = &remote_changes.tip {
-            self.tip(&here, tip.clone(), pack, imported).await?
+            self.tip(&local, tip.clone(), pack, imported).await?
         } else {
             imported
                 .notices
                 .push("the child's commits were not imported: its branch no longer exists".into());
             tree.base.clone()
         };
-        let is_taken = remote_changes.tip.as_ref().is_none_or(|known| *known == tip);
-        if is_doubtful && is_taken && tip != tree.base {
+        let is_tip_imported = remote_changes.tip.as_ref().is_none_or(|known| *known == tip);
+        if is_doubtful && is_tip_imported && tip != tree.base {
             // Without the files, the child's last commit is the best known state.
             files = self.git_text(snapshot, &["rev-parse", &format!("{tip}^{{tree}}")]).await?;
         }
-        self.settle(&here, &files, tip, imported).await?;
-        Ok(is_doubtful || !is_taken)
+        self.record_changes(&local, &files, tip, imported).await?;
+        Ok(is_doubtful || !is_tip_imported)
     }
 
     /// Returns a tree without the repositories that the child has made in it, because their objects are missing.
@@ -204,21 +204,21 @@ impl SnapshotStore {
             imported.notices.push(format!("`{path}` was not imported: it is a separate repository"));
         }
         let none = "0".repeat(tree.len());
-        let gone = changes.iter().flat_map(|change| {
+        let index_lines = changes.iter().flat_map(|change| {
             let old = change.old.as_ref().filter(|file| file.mode == SUBMODULE);
             let (mode, object) = old.map_or(("0", &*none), |file| ("160000", &*file.object));
             index_line(mode, object, change.path.as_os_str().as_encoded_bytes())
         });
-        let ours = self.directory(&snapshot.id);
-        let index = ours.join("index.now");
+        let snapshot_dir = self.directory(&snapshot.id);
+        let index = snapshot_dir.join("index.now");
         let call = Call {
             index: Some(&index),
-            work_tree: &ours,
+            work_tree: &snapshot_dir,
             alternates: &[&snapshot.objects],
             ..Call::of(snapshot)
         };
         self.call(snapshot, call, &["read-tree", &tree], Vec::new()).await?;
-        self.call(snapshot, call, &["update-index", "-z", "--index-info"], gone.collect()).await?;
+        self.call(snapshot, call, &["update-index", "-z", "--index-info"], index_lines.collect()).await?;
         let written = self.call(snapshot, call, &["write-tree", "--missing-ok"], Vec::new()).await?;
         Ok(String::from_utf8_lossy(&written).trim().to_owned())
     }
@@ -229,28 +229,28 @@ impl SnapshotStore {
         tree: &RemoteTree,
         remote_changes: &RemoteChanges,
     ) -> Result<PathBuf, SnapshotError> {
-        let mut here = tree.here();
-        let back = tree.back.clone();
+        let mut local = tree.as_local_tree();
+        let returned_pack = tree.returned_pack.clone();
         let header = tree.header(remote_changes);
         let place = tree.place.clone();
-        let kept = off_thread(move || {
-            here.directory = new_directory(&place, &here.snapshot.id)?;
-            here.root = here.directory.join(format!("{}.bundle", here.snapshot.id));
+        let written = off_thread(move || {
+            local.directory = new_directory(&place, &local.snapshot.id)?;
+            local.root = local.directory.join(format!("{}.bundle", local.snapshot.id));
             let write = || {
-                let mut bundle = private::options().write(true).create_new(true).open(&here.root)?;
+                let mut bundle = private::options().write(true).create_new(true).open(&local.root)?;
                 std::io::Write::write_all(&mut bundle, header.as_bytes())?;
-                std::io::copy(&mut fs::File::open(&back)?, &mut bundle)
+                std::io::copy(&mut fs::File::open(&returned_pack)?, &mut bundle)
             };
-            write().map_err(FileError::at(&here.root))?;
-            Ok::<_, FileError>(set_aside(&here))
+            write().map_err(FileError::at(&local.root))?;
+            Ok::<_, FileError>(set_aside(&local))
         });
-        Ok(kept.await?)
+        Ok(written.await?)
     }
 }
 
 impl RemoteTree {
     /// Returns the tree in the form of a local private tree, although none of its files is on this machine.
-    fn here(&self) -> PrivateTree {
+    fn as_local_tree(&self) -> PrivateTree {
         PrivateTree {
             snapshot: self.snapshot.clone(),
             directory: self.place.clone(),

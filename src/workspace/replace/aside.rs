@@ -19,7 +19,7 @@ use super::step::State;
 use crate::files::open;
 
 /// The extension of a kept version. A number may follow.
-const KEPT: &str = ".kept";
+const KEPT_SUFFIX: &str = ".kept";
 /// The maximum number of names that are tried.
 pub(super) const ATTEMPTS: u32 = 100;
 
@@ -29,19 +29,19 @@ pub(super) fn is_unsupported(error: Errno) -> bool {
 }
 
 /// Moves the file `name` to the temporary name `aside`, unless a file has that name.
-pub(super) fn take(directory: impl AsFd, name: &OsStr, aside: &OsStr) -> Result<(), Errno> {
+pub(super) fn set_aside(directory: impl AsFd, name: &OsStr, aside: &OsStr) -> Result<(), Errno> {
     match renameat_with(&directory, name, &directory, aside, RenameFlags::NOREPLACE) {
         Err(error) if is_unsupported(error) => match statat(&directory, aside, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => renameat(&directory, name, &directory, aside),
             Err(error) => Err(error),
             Ok(_) => Err(Errno::EXIST),
         },
-        taken => taken,
+        moved => moved,
     }
 }
 
 /// Moves a temporary file to `name`. Fails with [`Errno::EXIST`] if something has this name.
-pub(super) fn place(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
+pub(super) fn move_to_name(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
     match renameat_with(&directory, aside, &directory, name, RenameFlags::NOREPLACE) {
         Err(error) if is_unsupported(error) => {
             let found = statat(&directory, aside, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -50,11 +50,11 @@ pub(super) fn place(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result
                 return renameat(&directory, aside, &directory, name);
             }
             match linkat(&directory, aside, &directory, name, AtFlags::empty()) {
-                Err(error) if has_no_links(error) => place_unlinked(&directory, aside, name),
+                Err(error) if has_no_links(error) => move_without_links(&directory, aside, name),
                 linked => linked.and_then(|()| unlinkat(&directory, aside, AtFlags::empty())),
             }
         }
-        placed => placed,
+        moved => moved,
     }
 }
 
@@ -65,7 +65,7 @@ fn has_no_links(error: Errno) -> bool {
 
 /// Moves a temporary file to a free `name` on a file system that can do nothing better: a file that another program
 /// puts there between the two calls is replaced.
-fn place_unlinked(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
+fn move_without_links(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(), Errno> {
     match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => renameat(&directory, aside, &directory, name),
         Err(error) => Err(error),
@@ -78,11 +78,11 @@ fn place_unlinked(directory: impl AsFd, aside: &OsStr, name: &OsStr) -> Result<(
 pub(super) fn keep(directory: impl AsFd, aside: &OsStr, path: &Path) -> PathBuf {
     for number in 1..=ATTEMPTS {
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(KEPT);
+        name.push(KEPT_SUFFIX);
         if number > 1 {
             name.push(format!("-{number}"));
         }
-        match place(&directory, aside, &name) {
+        match move_to_name(&directory, aside, &name) {
             Ok(()) => return path.with_file_name(name),
             Err(Errno::EXIST) => {}
             Err(_) => break,
@@ -92,9 +92,9 @@ pub(super) fn keep(directory: impl AsFd, aside: &OsStr, path: &Path) -> PathBuf 
 }
 
 /// Returns true if a directory has temporary files of an interrupted write.
-pub(in crate::workspace) fn has_asides(root: &Path, directory: &Path, asides: &str) -> bool {
-    let Ok((opened, _)) = parent(root, &directory.join(asides), false) else { return false };
-    names(opened, asides).is_ok_and(|names| !names.is_empty())
+pub(in crate::workspace) fn has_asides(root: &Path, directory: &Path, aside_prefix: &str) -> bool {
+    let Ok((opened, _)) = parent(root, &directory.join(aside_prefix), false) else { return false };
+    names(opened, aside_prefix).is_ok_and(|names| !names.is_empty())
 }
 
 /// Removes the temporary files of an interrupted write from the directories of `known`. Returns the paths of files with
@@ -105,34 +105,34 @@ pub(in crate::workspace) fn has_asides(root: &Path, directory: &Path, asides: &s
 /// Returns the first path that cannot be read or removed, with the reason.
 pub(in crate::workspace) fn remove_asides(
     root: &Path,
-    asides: &str,
+    aside_prefix: &str,
     known: &BTreeMap<&Path, Vec<State<'_>>>,
 ) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-    let mut others = Vec::new();
+    let mut unknown = Vec::new();
     for (directory, states) in known {
-        let Ok((opened, _)) = parent(root, &directory.join(asides), false) else { continue };
-        let listed = names(&opened, asides).map_err(|error| (directory.to_path_buf(), error))?;
+        let Ok((opened, _)) = parent(root, &directory.join(aside_prefix), false) else { continue };
+        let listed = names(&opened, aside_prefix).map_err(|error| (directory.to_path_buf(), error))?;
         for name in listed {
             let path = directory.join(&name);
             match is_known(&opened, &name, states) {
                 Ok(true) => {
                     unlinkat(&opened, &name, AtFlags::empty()).map_err(|error| (path, error.into()))?;
                 }
-                Ok(false) => others.push(path),
+                Ok(false) => unknown.push(path),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err((path, error)),
             }
         }
     }
-    Ok(others)
+    Ok(unknown)
 }
 
 /// Returns the names of the temporary files in a directory.
-fn names(directory: impl AsFd, asides: &str) -> io::Result<Vec<OsString>> {
+fn names(directory: impl AsFd, aside_prefix: &str) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {
         let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
-        if name.as_bytes().starts_with(asides.as_bytes()) {
+        if name.as_bytes().starts_with(aside_prefix.as_bytes()) {
             names.push(name);
         }
     }
@@ -178,7 +178,7 @@ mod tests {
             }
             let (directory, _) =
                 parent(root.path(), Path::new("file"), false).expect("the parent directory is opened");
-            let placed = place_unlinked(&directory, OsStr::new(".aside"), OsStr::new("file"));
+            let placed = move_without_links(&directory, OsStr::new(".aside"), OsStr::new("file"));
             assert_eq!(placed, if is_taken { Err(Errno::EXIST) } else { Ok(()) });
             assert_eq!(at(".aside").exists(), is_taken);
             if !is_directory {

@@ -97,7 +97,7 @@ fn compare(directory: impl AsFd, name: &OsStr, state: State<'_>, writers: Writer
             let found = fstat(&file)?;
             let executes = Mode::from_raw_mode(found.st_mode).contains(Mode::XUSR);
             let is_as_long = u64::try_from(found.st_size) == Ok(state.content.len() as u64);
-            let is_as_executable = !state.is_mode_kept || executes == (state.mode & EXECUTES != 0);
+            let is_as_executable = !state.has_mode || executes == (state.mode & EXECUTES != 0);
             is_as_executable && is_as_long && contains(file, state.content)?
         }
         _ => false,

@@ -15,7 +15,7 @@ pub(in crate::workspace) struct State<'a> {
     pub mode: u32,
     pub content: &'a [u8],
     /// True if the file system keeps the permission to execute.
-    pub is_mode_kept: bool,
+    pub has_mode: bool,
 }
 
 /// One file and its replacement.
@@ -65,7 +65,7 @@ pub(in crate::workspace) enum WriteError {
         "it was saved more than once at the same moment: compare it with the older version in `{}`",
         named(aside)
     )]
-    Kept {
+    KeptVersion {
         /// The path of the older version, relative to the root of the tree.
         aside: PathBuf,
     },

@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::aside::{ATTEMPTS, is_unsupported, keep, place, take};
+use super::aside::{ATTEMPTS, is_unsupported, keep, move_to_name, set_aside};
 use super::compare::{expect, is_no_directory};
 use super::directories::{parent, remove_empty};
 use super::step::{Failure, LINK, OnFailure, State, Step, WriteError};
@@ -24,10 +24,10 @@ use super::step::{Failure, LINK, OnFailure, State, Step, WriteError};
 const EXECUTABLE: u32 = 0o100_755;
 /// The minimum time between the exchange and the removal of the old file. A program that was opening the file during
 /// the exchange has finished opening it by then, so that the kernel reports it. A time slice of the kernel is shorter.
-const SETTLE: Duration = Duration::from_millis(10);
+const REMOVAL_DELAY: Duration = Duration::from_millis(10);
 /// The time that programs get to close their files, for all files together. A save takes less. So does a fork: the new
 /// process shares the open files of its parent until it runs its own program.
-const PATIENCE: Duration = Duration::from_millis(300);
+const MAX_CLOSE_WAIT: Duration = Duration::from_millis(300);
 /// The time between two checks of an open file.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The maximum number of old files that wait for their removal. Each keeps a directory open, and many systems allow a
@@ -35,14 +35,14 @@ const PAUSE: Duration = Duration::from_millis(2);
 const MAX_WAITING: usize = 256;
 
 /// Replaces files below `root`. Removes files first, so that a directory can take the place of a file and a file the
-/// place of a directory. The names of temporary files begin with `asides`. Returns the files that were not replaced.
+/// place of a directory. The names of temporary files begin with `aside_prefix`. Returns the files that were not replaced.
 pub(in crate::workspace) fn write_all<'a>(
     root: &'a Path,
-    asides: &'a str,
+    aside_prefix: &'a str,
     steps: Vec<Step<'a>>,
     on_failure: OnFailure,
 ) -> Vec<Failure> {
-    let mut writer = Writer::new(root, asides);
+    let mut writer = Writer::new(root, aside_prefix);
     let (removed, others): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.to.is_none());
     for group in [removed, others] {
         for step in &group {
@@ -53,8 +53,8 @@ pub(in crate::workspace) fn write_all<'a>(
         }
         writer.settle();
         let failed: BTreeSet<_> = writer.failed.iter().map(|(path, _)| path.as_path()).collect();
-        let is_gone = |step: &&Step<'_>| step.to.is_none() && !failed.contains(step.path);
-        group.iter().filter(is_gone).for_each(|step| remove_empty(root, step.path));
+        let is_removed = |step: &&Step<'_>| step.to.is_none() && !failed.contains(step.path);
+        group.iter().filter(is_removed).for_each(|step| remove_empty(root, step.path));
     }
     writer.failed
 }
@@ -62,13 +62,13 @@ pub(in crate::workspace) fn write_all<'a>(
 /// A series of replacements, with the old files that wait for their removal.
 struct Writer<'a> {
     root: &'a Path,
-    asides: &'a str,
+    aside_prefix: &'a str,
     /// The number in the name of the next temporary file.
     number: u32,
     /// False once the file system has refused to exchange two files.
     exchanges: bool,
     /// The remaining time for programs to close their files.
-    patience: Duration,
+    close_wait: Duration,
     waiting: VecDeque<Waiting<'a>>,
     failed: Vec<Failure>,
 }
@@ -81,13 +81,13 @@ struct Waiting<'a> {
     /// The state of the file at the exchange.
     state: State<'a>,
     /// The treatment of the file if another program changes it.
-    back: Back<'a>,
+    on_change: OnChange<'a>,
     since: Instant,
 }
 
 /// The treatment of an old file that changes after the exchange.
 #[derive(Clone, Copy)]
-enum Back<'a> {
+enum OnChange<'a> {
     /// Exchange it with the new file again, which has this state.
     Exchange(State<'a>),
     /// Move it back to its free place.
@@ -104,13 +104,13 @@ struct At<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(root: &'a Path, asides: &'a str) -> Self {
+    fn new(root: &'a Path, aside_prefix: &'a str) -> Self {
         Self {
             root,
-            asides,
+            aside_prefix,
             number: 0,
             exchanges: true,
-            patience: PATIENCE,
+            close_wait: MAX_CLOSE_WAIT,
             waiting: VecDeque::new(),
             failed: Vec::new(),
         }
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
         if let Err(error) = self.replace(&step) {
             self.failed.push((step.path.to_owned(), error));
         }
-        while self.waiting.front().is_some_and(|file| file.since.elapsed() >= SETTLE) {
+        while self.waiting.front().is_some_and(|file| file.since.elapsed() >= REMOVAL_DELAY) {
             self.remove_next();
         }
         if self.waiting.len() >= MAX_WAITING {
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     /// Removes every old file, or puts it back if it has changed.
     fn settle(&mut self) {
         while let Some(last) = self.waiting.back() {
-            std::thread::sleep(SETTLE.saturating_sub(last.since.elapsed()));
+            std::thread::sleep(REMOVAL_DELAY.saturating_sub(last.since.elapsed()));
             for _ in 0..self.waiting.len() {
                 self.remove_next();
             }
@@ -143,9 +143,9 @@ impl<'a> Writer<'a> {
     fn expect(&mut self, at: &At<'a>, name: &OsStr, state: State<'_>) -> Result<(), WriteError> {
         loop {
             match expect(&at.directory, name, state) {
-                Err(WriteError::OpenForWriting) if !self.patience.is_zero() => {
+                Err(WriteError::OpenForWriting) if !self.close_wait.is_zero() => {
                     std::thread::sleep(PAUSE);
-                    self.patience = self.patience.saturating_sub(PAUSE);
+                    self.close_wait = self.close_wait.saturating_sub(PAUSE);
                 }
                 expected => return expected,
             }
@@ -158,15 +158,15 @@ impl<'a> Writer<'a> {
             (None, None) => Ok(()),
             (None, Some(to)) => {
                 let (aside, _) = self.make(&at, to, step.permissions)?;
-                place(&at.directory, &aside, &at.name).map_err(|error| {
+                move_to_name(&at.directory, &aside, &at.name).map_err(|error| {
                     at.remove(&aside);
                     if error == Errno::EXIST { WriteError::Changed } else { WriteError::Io(error.into()) }
                 })
             }
             (Some(from), None) => {
                 self.expect(&at, &at.name, from)?;
-                let aside = self.take_out(&at, from)?;
-                self.wait(at, aside, from, Back::Move);
+                let aside = self.move_aside(&at, from)?;
+                self.defer_removal(at, aside, from, OnChange::Move);
                 Ok(())
             }
             (Some(from), Some(to)) => self.exchange(at, from, to, step.permissions),
@@ -206,33 +206,35 @@ impl<'a> Writer<'a> {
         if let Err(cause) = self.expect(&at, &aside, from) {
             return Err(self.put_back(at, aside, to, cause));
         }
-        self.wait(at, aside, from, Back::Exchange(to));
+        self.defer_removal(at, aside, from, OnChange::Exchange(to));
         Ok(())
     }
 
     /// Replaces a file on a file system that cannot exchange files. The file is missing for a moment.
     fn exchange_by_moves(&mut self, at: At<'a>, new: &OsStr, from: State<'a>) -> Result<(), WriteError> {
-        let aside = self.take_out(&at, from).inspect_err(|_| at.remove(new))?;
-        let Err(error) = place(&at.directory, new, &at.name) else {
-            self.wait(at, aside, from, Back::Keep);
+        let aside = self.move_aside(&at, from).inspect_err(|_| at.remove(new))?;
+        let Err(error) = move_to_name(&at.directory, new, &at.name) else {
+            self.defer_removal(at, aside, from, OnChange::Keep);
             return Ok(());
         };
         at.remove(new);
         if error == Errno::EXIST {
             // Another program saved the file in that moment.
-            self.wait(at, aside, from, Back::Keep);
+            self.defer_removal(at, aside, from, OnChange::Keep);
             return Err(WriteError::Changed);
         }
         Err(at.move_back(&aside, WriteError::Io(error.into())))
     }
 
     /// Moves a file to a temporary name, and back if it is not in the expected state.
-    fn take_out(&mut self, at: &At<'a>, from: State<'a>) -> Result<OsString, WriteError> {
+    fn move_aside(&mut self, at: &At<'a>, from: State<'a>) -> Result<OsString, WriteError> {
         let aside =
-            self.free_name(|aside| take(&at.directory, &at.name, aside)).map_err(|error| match error {
-                Errno::NOENT => WriteError::Changed,
-                error => WriteError::Io(error.into()),
-            })?;
+            self.free_name(|aside| set_aside(&at.directory, &at.name, aside)).map_err(
+                |error| match error {
+                    Errno::NOENT => WriteError::Changed,
+                    error => WriteError::Io(error.into()),
+                },
+            )?;
         match self.expect(at, &aside, from) {
             Ok(()) => Ok(aside),
             Err(cause) => Err(at.move_back(&aside, cause)),
@@ -249,7 +251,7 @@ impl<'a> Writer<'a> {
             Err(_) => return at.keep(&aside),
         }
         if self.expect(&at, &aside, to).is_ok() {
-            self.wait(at, aside, to, Back::Keep);
+            self.defer_removal(at, aside, to, OnChange::Keep);
             return cause;
         }
         let _ = at.exchange(&aside);
@@ -289,7 +291,7 @@ impl<'a> Writer<'a> {
     /// Tries temporary names until `makes` succeeds.
     fn free_name(&mut self, mut makes: impl FnMut(&OsStr) -> Result<(), Errno>) -> Result<OsString, Errno> {
         for _ in 0..ATTEMPTS {
-            let name = OsString::from(format!("{}-{}", self.asides, self.number));
+            let name = OsString::from(format!("{}-{}", self.aside_prefix, self.number));
             self.number += 1;
             match makes(&name) {
                 Err(Errno::EXIST) => {}
@@ -299,22 +301,22 @@ impl<'a> Writer<'a> {
         Err(Errno::EXIST)
     }
 
-    fn wait(&mut self, at: At<'a>, aside: OsString, state: State<'a>, back: Back<'a>) {
-        self.waiting.push_back(Waiting { at, aside, state, back, since: Instant::now() });
+    fn defer_removal(&mut self, at: At<'a>, aside: OsString, state: State<'a>, on_change: OnChange<'a>) {
+        self.waiting.push_back(Waiting { at, aside, state, on_change, since: Instant::now() });
     }
 
     /// Removes the oldest waiting file, unless it has changed.
     fn remove_next(&mut self) {
-        let Some(Waiting { at, aside, state, back, .. }) = self.waiting.pop_front() else { return };
+        let Some(Waiting { at, aside, state, on_change, .. }) = self.waiting.pop_front() else { return };
         let Err(cause) = self.expect(&at, &aside, state) else { return at.remove(&aside) };
         if !at.has(&aside) {
             return;
         }
         let path = at.path.to_owned();
-        let error = match back {
-            Back::Exchange(to) => self.put_back(at, aside, to, cause),
-            Back::Move => at.move_back(&aside, cause),
-            Back::Keep => at.keep(&aside),
+        let error = match on_change {
+            OnChange::Exchange(to) => self.put_back(at, aside, to, cause),
+            OnChange::Move => at.move_back(&aside, cause),
+            OnChange::Keep => at.keep(&aside),
         };
         self.failed.push((path, error));
     }
@@ -341,14 +343,14 @@ impl<'a> At<'a> {
 
     /// Moves a file back to its place, or keeps it if another file is there.
     fn move_back(&self, aside: &OsStr, cause: WriteError) -> WriteError {
-        match place(&self.directory, aside, &self.name) {
+        match move_to_name(&self.directory, aside, &self.name) {
             Ok(()) => cause,
             Err(_) => self.keep(aside),
         }
     }
 
     fn keep(&self, aside: &OsStr) -> WriteError {
-        WriteError::Kept { aside: keep(&self.directory, aside, self.path) }
+        WriteError::KeptVersion { aside: keep(&self.directory, aside, self.path) }
     }
 
     fn remove(&self, aside: &OsStr) {
@@ -370,8 +372,8 @@ fn make(directory: impl AsFd, name: &OsStr, to: State<'_>) -> Result<Option<File
 fn narrow(directory: impl AsFd, name: &OsStr, file: &File) -> io::Result<()> {
     match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode).is_file() => {
-            let kept = Mode::from_raw_mode(found.st_mode) | Mode::RWXU;
-            Ok(fchmod(file, Mode::from_raw_mode(fstat(file)?.st_mode) & kept)?)
+            let allowed = Mode::from_raw_mode(found.st_mode) | Mode::RWXU;
+            Ok(fchmod(file, Mode::from_raw_mode(fstat(file)?.st_mode) & allowed)?)
         }
         _ => Ok(()),
     }
@@ -389,7 +391,7 @@ mod tests {
     const ASIDES: &str = ".aside";
 
     fn text(content: &str) -> State<'_> {
-        State { mode: 0o100_644, content: content.as_bytes(), is_mode_kept: true }
+        State { mode: 0o100_644, content: content.as_bytes(), has_mode: true }
     }
 
     fn names(root: &Path) -> Vec<String> {
@@ -495,7 +497,7 @@ mod tests {
             for (path, error) in &failed {
                 match error {
                     WriteError::Changed | WriteError::OpenForWriting => {}
-                    WriteError::Kept { aside } => {
+                    WriteError::KeptVersion { aside } => {
                         kept.push(fs::read_to_string(root.join(aside)).expect("the file is readable"));
                     }
                     WriteError::Io(error) => panic!("{}: {error}", path.display()),
@@ -503,11 +505,11 @@ mod tests {
             }
             for Raced { path, save, .. } in &files {
                 let found = fs::read_to_string(root.join(path)).ok();
-                let is_there = found.as_ref() == Some(save) || kept.contains(save);
-                assert!(is_there, "{}: {found:?} instead of {save}; kept: {kept:?}", path.display());
+                let is_present = found.as_ref() == Some(save) || kept.contains(save);
+                assert!(is_present, "{}: {found:?} instead of {save}; kept: {kept:?}", path.display());
             }
-            let ours: Vec<_> = names(root).into_iter().filter(|name| name.starts_with(ASIDES)).collect();
-            assert_eq!(ours, Vec::<String>::new(), "no temporary file stays");
+            let temporary: Vec<_> = names(root).into_iter().filter(|name| name.starts_with(ASIDES)).collect();
+            assert_eq!(temporary, Vec::<String>::new(), "no temporary file stays");
         }
     }
 
@@ -545,7 +547,9 @@ mod tests {
             };
             assert_eq!((found.as_str(), kept.as_deref()), expected, "{row}");
             match &writer.failed[..] {
-                [(_, WriteError::Kept { aside })] => assert_eq!(aside, Path::new("file.kept"), "{row}"),
+                [(_, WriteError::KeptVersion { aside })] => {
+                    assert_eq!(aside, Path::new("file.kept"), "{row}");
+                }
                 [(_, WriteError::Changed)] => assert_eq!(kept, None, "{row}"),
                 failed => panic!("{row}: {failed:?}"),
             }
@@ -563,7 +567,7 @@ mod tests {
         let mut writer = Writer::new(root.path(), ASIDES);
         let at = At::open(root.path(), Path::new("file"), false).expect("the directory is opened");
         let error = writer.put_back(at, ".aside-0".into(), text("new"), WriteError::Changed);
-        assert!(matches!(error, WriteError::Kept { .. }), "{error:?}");
+        assert!(matches!(error, WriteError::KeptVersion { .. }), "{error:?}");
         assert_eq!(fs::read_to_string(&file).expect("the file is readable"), "newest");
         assert_eq!(
             fs::read_to_string(root.path().join("file.kept")).expect("the file is readable"),

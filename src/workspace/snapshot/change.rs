@@ -58,7 +58,7 @@ pub(in crate::workspace) fn state<'a>(
     let Some(file) = file else { return Ok(None) };
     let content =
         contents.objects.get(&file.object).ok_or_else(|| io::Error::other("its content is missing"))?;
-    Ok(Some(State { mode: file.mode, content, is_mode_kept: contents.has_modes }))
+    Ok(Some(State { mode: file.mode, content, has_mode: contents.has_modes }))
 }
 
 /// Reads what `git diff-tree -r -z --raw` prints: `:mode mode object object status`, then the path.
@@ -67,9 +67,9 @@ pub(super) fn parse(printed: &[u8]) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     while let Some(line) = parts.next().filter(|line| !line.is_empty()) {
         let line = std::str::from_utf8(line).ok()?.strip_prefix(':')?;
-        let mut words = line.split(' ');
-        let modes = [words.next()?, words.next()?].map(|mode| u32::from_str_radix(mode, 8).ok());
-        let [old, new] = [(modes[0]?, words.next()?), (modes[1]?, words.next()?)]
+        let mut fields = line.split(' ');
+        let modes = [fields.next()?, fields.next()?].map(|mode| u32::from_str_radix(mode, 8).ok());
+        let [old, new] = [(modes[0]?, fields.next()?), (modes[1]?, fields.next()?)]
             .map(|(mode, object)| (mode != 0).then(|| File { mode, object: object.to_owned() }));
         let kind = match (&old, &new) {
             (None, _) => ChangeKind::Added,

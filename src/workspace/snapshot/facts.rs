@@ -12,10 +12,10 @@ use crate::workspace::obstacle::{Place, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
 /// The settings that are queried: the file comparison on this file system, and the naming of objects.
-const ASKED: &str =
+const QUERIED: &str =
     r"^(core\.(filemode|ignorecase|symlinks|precomposeunicode|excludesfile)|extensions\.objectformat)$";
 /// The queried settings that are copied if they are `true` or `false`.
-const TAKEN: [&str; 4] = ["core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode"];
+const COPIED: [&str; 4] = ["core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode"];
 /// The largest file with names to ignore that is read.
 const MAX_EXCLUDES: u64 = 1024 * 1024;
 
@@ -35,15 +35,20 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Reads the facts of a repository. `ours` is a directory that git may write.
+    /// Reads the facts of a repository. `snapshot_dir` is a directory that git may write.
     pub(super) async fn of(
         git: &Git,
         dirs: &RepositoryDirs,
-        ours: &Path,
+        snapshot_dir: &Path,
         env: &[(OsString, OsString)],
     ) -> Result<Self, SnapshotError> {
-        let scope =
-            Scope { git_dir: &dirs.own, writable: &[ours], reads: &[&dirs.shared], cwd: ours, env: &[] };
+        let scope = Scope {
+            git_dir: &dirs.own,
+            writable: &[snapshot_dir],
+            reads: &[&dirs.shared],
+            cwd: snapshot_dir,
+            env: &[],
+        };
         let place = || Place::References(dirs.own.clone());
         let asked = ["rev-parse", "--verify", "--quiet", "HEAD"];
         let head =
@@ -53,17 +58,17 @@ impl Facts {
         // Only the repository's files: options set the same values for all.
         let config = dirs.shared.join("config");
         let args = [OsStr::new("config"), "--file".as_ref(), config.as_ref(), "--null".as_ref()];
-        let args = args.into_iter().chain(["--get-regexp".as_ref(), OsStr::new(ASKED)]).collect::<Vec<_>>();
-        let said =
+        let args = args.into_iter().chain(["--get-regexp".as_ref(), OsStr::new(QUERIED)]).collect::<Vec<_>>();
+        let output =
             unless_blocked(place(), git.hidden(), Box::pin(git.try_run(scope, &args, Vec::new()))).await??;
         let mut facts = Self { head: head.filter(|head| !head.is_empty()), ..Self::default() };
         let mut of_repository = None;
         // In `git config --null` a line break separates name and value.
-        for setting in String::from_utf8_lossy(&said.stdout).split('\0') {
+        for setting in String::from_utf8_lossy(&output.stdout).split('\0') {
             let (name, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            if let Some(taken) = TAKEN.iter().find(|taken| **taken == name) {
-                facts.settings.retain(|(known, _)| known != taken);
-                facts.settings.push((taken, !matches!(value, "false" | "no" | "off" | "0" | "")));
+            if let Some(copied) = COPIED.iter().find(|copied| **copied == name) {
+                facts.settings.retain(|(known, _)| known != copied);
+                facts.settings.push((copied, !matches!(value, "false" | "no" | "off" | "0" | "")));
             } else if name == "core.excludesfile" {
                 of_repository = Some(value.to_owned());
             } else if name == "extensions.objectformat" {
@@ -126,7 +131,7 @@ impl User {
 
     fn expand(&self, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), &self.home) {
-            (Some(rest), Some(home)) => home.join(rest),
+            (Some(relative), Some(home)) => home.join(relative),
             _ => PathBuf::from(path),
         }
     }
@@ -143,17 +148,17 @@ impl User {
             None => own.into_iter().flatten().collect(),
         };
         for file in own.into_iter().chain([PathBuf::from("/etc/gitconfig")]) {
-            let looked = file.clone();
+            let searched = file.clone();
             let hidden = git.hidden().clone();
-            if !off_thread(move || may_name_excludes(&looked, &hidden)).await {
+            if !off_thread(move || may_name_excludes(&searched, &hidden)).await {
                 continue;
             }
             let args = [OsStr::new("config"), "--file".as_ref(), file.as_ref(), "--includes".as_ref()];
             let args =
                 args.into_iter().chain(["--get", "core.excludesFile"].map(OsStr::new)).collect::<Vec<_>>();
-            let said = git.try_run(scope, &args, Vec::new()).await?;
-            if said.is_success() {
-                return Ok(Some(self.expand(String::from_utf8_lossy(&said.stdout).trim())));
+            let output = git.try_run(scope, &args, Vec::new()).await?;
+            if output.is_success() {
+                return Ok(Some(self.expand(String::from_utf8_lossy(&output.stdout).trim())));
             }
         }
         Ok(xdg.map(|xdg| xdg.join("ignore")))

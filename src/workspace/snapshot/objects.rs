@@ -11,7 +11,7 @@ use super::error::SnapshotError;
 use super::facts::off_thread;
 use super::store::{Snapshot, SnapshotStore};
 use crate::files::{FileError, private};
-use crate::workspace::git::KEPT;
+use crate::workspace::git::KEPT_OBJECTS;
 
 /// The maximum number of files that get a second name. git packs its objects long before there are this many.
 const MAX_FILES: usize = 50_000;
@@ -29,7 +29,7 @@ impl SnapshotStore {
     /// If neither works. The snapshot works as long as the repository has the objects.
     pub(super) async fn keep_objects(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let from = snapshot.objects.clone();
-        let to = self.directory(&snapshot.id).join(KEPT);
+        let to = self.directory(&snapshot.id).join(KEPT_OBJECTS);
         let linked = off_thread(move || {
             let linked = link_objects(&from, &to);
             if linked.is_err() {

@@ -16,7 +16,7 @@ use super::copies::copy_files;
 use super::error::SnapshotError;
 use super::facts::off_thread;
 use crate::files::{FileError, Hidden};
-use crate::workspace::git::{Git, GitError, KEPT, Scope};
+use crate::workspace::git::{Git, GitError, KEPT_OBJECTS, Scope};
 use crate::workspace::index::{Entry, parse};
 use crate::workspace::obstacle::{MAX_INDEX, Place, unless_blocked};
 
@@ -39,15 +39,15 @@ pub(in crate::workspace) struct Recorded {
     /// Separate repositories in the tree.
     pub submodules: Vec<PathBuf>,
     /// Files and directories that are hidden or cannot be read.
-    pub left_out: Vec<PathBuf>,
+    pub omitted: Vec<PathBuf>,
 }
 
 /// A work tree, and the directory of ours that takes it in.
 #[derive(Clone, Copy)]
 pub(in crate::workspace) struct Recorder<'a> {
     pub git: &'a Git,
-    /// Our directory.
-    pub ours: &'a Path,
+    /// The directory of the snapshot.
+    pub snapshot_dir: &'a Path,
     /// The root of the work tree.
     pub root: &'a Path,
     /// The objects of its repository.
@@ -61,23 +61,23 @@ pub(in crate::workspace) struct Recorder<'a> {
 enum Objects {
     /// Only ours: if git sees that the repository has an object, writing it would change the time of the repository's
     /// file.
-    Ours,
+    Snapshot,
     /// Ours and the repository's.
     Both,
 }
 
 impl Recorder<'_> {
     /// Records the tree in the index at `index`, which is a copy of the repository's index or our own earlier one.
-    /// `is_ours` if all of its entries are known to match the disk when their times agree.
+    /// `is_own_index` if all of its entries are known to match the disk when their times agree.
     pub(in crate::workspace) async fn record(
         &self,
         index: &Path,
-        is_ours: bool,
+        is_own_index: bool,
     ) -> Result<Recorded, SnapshotError> {
         let root = self.root.to_owned();
         let entries = self.entries(index).await?;
-        let entries = off_thread(move || with_present(&root, entries)).await;
-        self.distrust(index, &entries, is_ours).await?;
+        let entries = off_thread(move || mark_present(&root, entries)).await;
+        self.mark_unreliable(index, &entries, is_own_index).await?;
         let refresh =
             ["update-index", "-q", "--unmerged", "--ignore-missing", "--ignore-submodules", "--refresh"];
         // The command fails if files differ, which is not an error here.
@@ -105,27 +105,27 @@ impl Recorder<'_> {
         }
         let root = self.root.to_owned();
         let hidden = self.git.hidden().showing(self.root);
-        let mut looked = off_thread(move || Looked::at(&root, paths, &hidden, &unfinished)).await;
-        looked.left_out.extend(closed);
-        if looked.bytes > self.limits.bytes {
+        let mut disk = off_thread(move || DiskState::of(&root, paths, &hidden, &unfinished)).await;
+        disk.omitted.extend(closed);
+        if disk.bytes > self.limits.bytes {
             let root = self.root.to_owned();
             let limit = self.limits.bytes;
-            return Err(SnapshotError::TooLarge { root, bytes: looked.bytes, limit });
+            return Err(SnapshotError::TooLarge { root, bytes: disk.bytes, limit });
         }
-        if !looked.gone.is_empty() {
+        if !disk.missing.is_empty() {
             let none = "0".repeat(self.object_bytes * 2);
-            let lines = looked.gone.iter().flat_map(|path| line("0", &none, path)).collect();
-            self.run(index, Objects::Ours, &["update-index", "-z", "--index-info"], lines).await?;
+            let lines = disk.missing.iter().flat_map(|path| line("0", &none, path)).collect();
+            self.run(index, Objects::Snapshot, &["update-index", "-z", "--index-info"], lines).await?;
         }
-        if !looked.there.is_empty() {
-            looked.left_out.extend(self.take(index, looked.there).await?);
+        if !disk.present.is_empty() {
+            disk.omitted.extend(self.add_files(index, disk.present).await?);
         }
         // Objects missing from a partial clone are missing here too.
-        let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Ours };
+        let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Snapshot };
         let tree = self.run(index, seen, &["write-tree", "--missing-ok"], Vec::new()).await?;
         let tree = String::from_utf8_lossy(&tree).trim().to_owned();
-        let nested = looked.nested.into_iter().chain(submodules).map(|path| path_of(&path));
-        Ok(Recorded { tree, submodules: nested.collect(), left_out: looked.left_out.into_iter().collect() })
+        let nested = disk.nested.into_iter().chain(submodules).map(|path| path_of(&path));
+        Ok(Recorded { tree, submodules: nested.collect(), omitted: disk.omitted.into_iter().collect() })
     }
 
     /// Adds files to the index. Returns the files that git refuses.
@@ -134,40 +134,39 @@ impl Recorder<'_> {
     /// file, which git follows. The sandbox keeps git from reading that file. Without a sandbox, or if git fails
     /// because a file was exchanged, git gets copies that only this process can write. On systems other than Unix there
     /// are no sandboxed children that could exchange files.
-    async fn take(&self, index: &Path, files: Vec<Vec<u8>>) -> Result<Vec<PathBuf>, SnapshotError> {
-        let take = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+    async fn add_files(&self, index: &Path, files: Vec<Vec<u8>>) -> Result<Vec<PathBuf>, SnapshotError> {
+        let add = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         let lines: Vec<u8> = files.iter().flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
         if self.git.is_sandboxed() || cfg!(not(unix)) {
-            match self.run_warned(index, Objects::Ours, &take, lines.clone()).await {
+            match self.run_warned(index, Objects::Snapshot, &add, lines.clone()).await {
                 Err(SnapshotError::Git(GitError::Failed { .. })) if cfg!(unix) => {}
-                taken => return Ok(taken?.1),
+                added => return Ok(added?.1),
             }
         }
         let from = self.root.to_owned();
-        let to = self.ours.join(COPIES);
+        let to = self.snapshot_dir.join(COPIES);
         let limit = self.limits.bytes;
-        let ours = to.clone();
-        let copied = off_thread(move || {
+        let copy_root = to.clone();
+        let copying = off_thread(move || {
             // A killed process may have left copies.
             let _ = remove_tree(&to);
             copy_files(&from, &to, &files, limit)
         });
-        let copied = copied.await;
-        let taken = match copied {
+        let refused = match copying.await {
             Ok(Some(unreadable)) => {
-                let of_copies = Recorder { root: &ours, ..*self };
-                let taken = of_copies.run_warned(index, Objects::Ours, &take, lines).await;
-                taken.map(|(_, refused)| [unreadable, refused].concat())
+                let of_copies = Recorder { root: &copy_root, ..*self };
+                let added = of_copies.run_warned(index, Objects::Snapshot, &add, lines).await;
+                added.map(|(_, refused)| [unreadable, refused].concat())
             }
             Ok(None) => {
                 let root = self.root.to_owned();
                 let bytes = limit.saturating_add(1);
                 Err(SnapshotError::TooLarge { root, bytes, limit })
             }
-            Err(error) => Err(FileError::at(&ours)(error).into()),
+            Err(error) => Err(FileError::at(&copy_root)(error).into()),
         };
-        let _ = off_thread(move || remove_tree(&ours)).await;
-        taken
+        let _ = off_thread(move || remove_tree(&copy_root)).await;
+        refused
     }
 
     /// Returns the entries of the index. If the index has another form, git rewrites it first.
@@ -184,7 +183,7 @@ impl Recorder<'_> {
     /// Returns the files and directories that git ignores.
     pub(super) async fn ignored(&self, index: &Path) -> Result<BTreeSet<PathBuf>, SnapshotError> {
         let ask = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-        Ok(listed(&self.run(index, Objects::Ours, &ask, Vec::new()).await?))
+        Ok(listed(&self.run(index, Objects::Snapshot, &ask, Vec::new()).await?))
     }
 
     /// Returns the files that an index of ours has and the tree does not, because git was told to leave them out
@@ -218,23 +217,28 @@ impl Recorder<'_> {
     ///
     /// Conversions show in the size. A conversion that keeps the size of a file, for example a filter that replaces
     /// letters, is not noticed.
-    async fn distrust(&self, index: &Path, entries: &[Entry], is_ours: bool) -> Result<(), SnapshotError> {
-        let looks_for = |entry: &&Entry| !entry.is_submodule() && !entry.is_sparse && !entry.is_unmerged;
-        let objects: BTreeSet<&str> = if is_ours {
+    async fn mark_unreliable(
+        &self,
+        index: &Path,
+        entries: &[Entry],
+        is_own_index: bool,
+    ) -> Result<(), SnapshotError> {
+        let is_candidate = |entry: &&Entry| !entry.is_submodule() && !entry.is_sparse && !entry.is_unmerged;
+        let objects: BTreeSet<&str> = if is_own_index {
             BTreeSet::new()
         } else {
-            entries.iter().filter(looks_for).map(|entry| entry.object.as_str()).collect()
+            entries.iter().filter(is_candidate).map(|entry| entry.object.as_str()).collect()
         };
-        let said = if objects.is_empty() {
+        let output = if objects.is_empty() {
             Vec::new()
         } else {
             let input = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
             let ask = ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"];
             self.run(index, Objects::Both, &ask, input).await?
         };
-        let said = String::from_utf8_lossy(&said);
+        let output = String::from_utf8_lossy(&output);
         // For a missing object, git prints a word instead of its size.
-        let sizes: HashMap<&str, u64> = said
+        let sizes: HashMap<&str, u64> = output
             .lines()
             .filter_map(|line| line.split_once(' '))
             .filter_map(|(object, size)| Some((object, size.parse().ok()?)))
@@ -242,11 +246,11 @@ impl Recorder<'_> {
         #[expect(clippy::cast_possible_truncation, reason = "the index has the lower 32 bits")]
         let is_doubtful = |entry: &&Entry| {
             let size = sizes.get(entry.object.as_str()).map(|size| *size as u32);
-            entry.is_assumed || (!is_ours && size != Some(entry.size))
+            entry.is_assumed || (!is_own_index && size != Some(entry.size))
         };
         let doubtful: Vec<u8> = entries
             .iter()
-            .filter(looks_for)
+            .filter(is_candidate)
             .filter(is_doubtful)
             .flat_map(|entry| line(&format!("{:o}", entry.mode), &entry.object, &entry.path))
             .collect();
@@ -275,34 +279,34 @@ impl Recorder<'_> {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<(Vec<u8>, Vec<PathBuf>), SnapshotError> {
-        let others = alternates(self.objects, self.ours);
-        let ours = [self.ours];
+        let others = alternates(self.objects, self.snapshot_dir);
+        let writable = [self.snapshot_dir];
         let reads = [self.objects];
         let env = self.env(index, objects, &others);
         // Boxed to keep the surrounding futures small.
-        let git = Box::pin(self.git.run_captured(self.scope(&ours, &reads, &env), args, input));
+        let git = Box::pin(self.git.run_captured(self.scope(&writable, &reads, &env), args, input));
         let captured = unless_blocked(self.place(), self.git.hidden(), git).await??;
-        Ok((captured.stdout, passed_over(&captured.stderr)))
+        Ok((captured.stdout, skipped_paths(&captured.stderr)))
     }
 
     /// Runs a command that may fail where files differ.
     async fn try_run(&self, index: &Path, objects: Objects, args: &[&str]) -> Result<(), SnapshotError> {
-        let others = alternates(self.objects, self.ours);
-        let ours = [self.ours];
+        let others = alternates(self.objects, self.snapshot_dir);
+        let writable = [self.snapshot_dir];
         let reads = [self.objects];
         let env = self.env(index, objects, &others);
-        let git = Box::pin(self.git.try_run(self.scope(&ours, &reads, &env), args, Vec::new()));
+        let git = Box::pin(self.git.try_run(self.scope(&writable, &reads, &env), args, Vec::new()));
         unless_blocked(self.place(), self.git.hidden(), git).await??;
         Ok(())
     }
 
     fn scope<'a>(
         &'a self,
-        ours: &'a [&'a Path],
+        writable: &'a [&'a Path],
         reads: &'a [&'a Path],
         env: &'a [(&'static str, &'a OsStr)],
     ) -> Scope<'a> {
-        Scope { git_dir: self.ours, writable: ours, reads, cwd: self.root, env }
+        Scope { git_dir: self.snapshot_dir, writable, reads, cwd: self.root, env }
     }
 
     fn place(&self) -> Place {
@@ -327,9 +331,9 @@ impl Recorder<'_> {
 pub(in crate::workspace) const ALTERNATES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// Returns the value of that variable for the objects of a repository and our own copies.
-fn alternates(objects: &Path, ours: &Path) -> std::ffi::OsString {
-    let kept = Some(ours.join(KEPT)).filter(|kept| kept.is_dir());
-    let all: Vec<_> = [objects].into_iter().chain(kept.as_deref()).map(alternate).collect();
+fn alternates(objects: &Path, snapshot_dir: &Path) -> std::ffi::OsString {
+    let kept_objects = Some(snapshot_dir.join(KEPT_OBJECTS)).filter(|path| path.is_dir());
+    let all: Vec<_> = [objects].into_iter().chain(kept_objects.as_deref()).map(alternate).collect();
     all.join(OsStr::new(":"))
 }
 
@@ -354,7 +358,7 @@ pub(in crate::workspace) fn line(mode: &str, object: &str, path: &[u8]) -> Vec<u
 
 /// Returns the paths that git skips according to its warnings: directories that it cannot list, and names that it
 /// refuses.
-fn passed_over(warnings: &str) -> Vec<PathBuf> {
+fn skipped_paths(warnings: &str) -> Vec<PathBuf> {
     let path = |line: &str| match line.strip_prefix("warning: could not open directory '") {
         Some(closed) => Some(closed.rsplit_once('\'').map_or(closed, |(path, _)| path).into()),
         None => line.strip_prefix("Ignoring path ").map(PathBuf::from),
@@ -364,76 +368,76 @@ fn passed_over(warnings: &str) -> Vec<PathBuf> {
 
 /// The entries on the disk where git reports a difference.
 #[derive(Default)]
-struct Looked {
+struct DiskState {
     /// Regular files and links.
-    there: Vec<Vec<u8>>,
+    present: Vec<Vec<u8>>,
     /// The tracked files that are no longer regular files or links.
-    gone: Vec<Vec<u8>>,
+    missing: Vec<Vec<u8>>,
     /// Separate repositories.
     nested: Vec<Vec<u8>>,
-    left_out: BTreeSet<PathBuf>,
+    omitted: BTreeSet<PathBuf>,
     bytes: u64,
 }
 
-impl Looked {
+impl DiskState {
     /// Checks these paths on the disk. For `unfinished` paths the index has no complete entry.
-    fn at(root: &Path, paths: BTreeSet<Vec<u8>>, hidden: &Hidden, unfinished: &BTreeSet<Vec<u8>>) -> Self {
-        let mut looked = Self::default();
+    fn of(root: &Path, paths: BTreeSet<Vec<u8>>, hidden: &Hidden, unfinished: &BTreeSet<Vec<u8>>) -> Self {
+        let mut disk = Self::default();
         let mut directories = Directories { root, known: HashMap::new() };
         for path in paths {
             let relative = path_of(&path);
             if let Some(place) = hidden.place_of(&root.join(&relative)) {
                 let place = place.strip_prefix(root).map_or(relative, Path::to_path_buf);
-                looked.left_out.insert(place);
+                disk.omitted.insert(place);
                 // The version in the index stays: children can read it in the repository.
-                looked.gone.extend(unfinished.contains(&path).then_some(path));
+                disk.missing.extend(unfinished.contains(&path).then_some(path));
                 continue;
             }
             if path.ends_with(b"/") {
-                looked.nested.push(path);
+                disk.nested.push(path);
                 continue;
             }
-            if !directories.hold(&relative) {
-                looked.gone.push(path);
+            if !directories.has_real_parents(&relative) {
+                disk.missing.push(path);
                 continue;
             }
             match fs::symlink_metadata(root.join(&relative)) {
-                Ok(found) if found.is_symlink() => looked.there.push(path),
+                Ok(found) if found.is_symlink() => disk.present.push(path),
                 Ok(found) if found.is_file() && is_readable(&root.join(&relative)) => {
-                    looked.bytes = looked.bytes.saturating_add(found.len());
-                    looked.there.push(path);
+                    disk.bytes = disk.bytes.saturating_add(found.len());
+                    disk.present.push(path);
                 }
                 Ok(found) if found.is_file() => {
-                    looked.left_out.insert(relative);
-                    looked.gone.push(path);
+                    disk.omitted.insert(relative);
+                    disk.missing.push(path);
                 }
                 found => {
                     // A path that is too long, or is in a directory that cannot be entered.
-                    let is_gone = |error: &std::io::Error| {
+                    let is_missing = |error: &std::io::Error| {
                         matches!(
                             error.kind(),
                             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
                         )
                     };
-                    looked.left_out.extend(found.err().filter(|error| !is_gone(error)).map(|_| relative));
-                    looked.gone.push(path);
+                    disk.omitted.extend(found.err().filter(|error| !is_missing(error)).map(|_| relative));
+                    disk.missing.push(path);
                 }
             }
         }
-        looked
+        disk
     }
 }
 
 /// Marks the files that exist in the tree although git was told to leave them out (`skip-worktree`). People do this
 /// with files that they change locally.
-fn with_present(root: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
+fn mark_present(root: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
     let mut directories = Directories { root, known: HashMap::new() };
     for entry in entries.iter_mut().filter(|entry| entry.is_sparse && !entry.is_submodule()) {
         let path = path_of(&entry.path);
-        let is_there = directories.hold(&path)
+        let is_present = directories.has_real_parents(&path)
             && fs::symlink_metadata(root.join(&path))
                 .is_ok_and(|found| found.is_file() || found.is_symlink());
-        (entry.is_sparse, entry.is_assumed) = (!is_there, is_there);
+        (entry.is_sparse, entry.is_assumed) = (!is_present, is_present);
     }
     entries
 }
@@ -446,15 +450,15 @@ struct Directories<'a> {
 
 impl Directories<'_> {
     /// Returns true if all parents of a path are real directories. A path behind a link is not part of the tree.
-    fn hold(&mut self, path: &Path) -> bool {
+    fn has_real_parents(&mut self, path: &Path) -> bool {
         let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return true };
         if let Some(known) = self.known.get(parent) {
             return *known;
         }
-        let holds = self.hold(parent)
+        let is_real = self.has_real_parents(parent)
             && fs::symlink_metadata(self.root.join(parent)).is_ok_and(|found| found.is_dir());
-        self.known.insert(parent.to_owned(), holds);
-        holds
+        self.known.insert(parent.to_owned(), is_real);
+        is_real
     }
 }
 

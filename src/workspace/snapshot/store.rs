@@ -20,7 +20,7 @@ use crate::agent::canonical;
 use crate::files::layout::{self, is_run_id};
 use crate::files::{FileError, Hidden, open, private};
 use crate::process::Cancel;
-use crate::workspace::git::{Git, KEPT, Scope};
+use crate::workspace::git::{Git, KEPT_OBJECTS, Scope};
 use crate::workspace::obstacle::{MAX_INDEX, Obstacle, Place, Reads, unless_blocked};
 use crate::workspace::root::RepositoryDirs;
 
@@ -62,7 +62,8 @@ pub struct Snapshot {
     /// Submodules and other repositories in the tree: nothing in them is part of the snapshot.
     pub submodules: Vec<PathBuf>,
     /// Files and directories that are not in it as they are, because they are hidden or cannot be read.
-    pub left_out: Vec<PathBuf>,
+    #[serde(rename = "leftOut")]
+    pub omitted: Vec<PathBuf>,
     /// The name of the tree when the run ended, if that was noted.
     #[serde(default)]
     pub end: Option<String>,
@@ -88,20 +89,20 @@ impl Snapshot {
 
     /// Returns a sentence for each part of the tree that a private tree lacks: separate repositories, which are empty
     /// directories there, and files that are hidden or cannot be read. At most eight of each kind.
-    pub(in crate::workspace) fn lacks(&self) -> impl Iterator<Item = String> {
+    pub(in crate::workspace) fn missing_parts(&self) -> impl Iterator<Item = String> {
         /// More would hide the other notices of a run.
         const MAX_NAMED: usize = 8;
         let submodules =
             self.submodules.iter().take(MAX_NAMED).map(|path| {
                 format!("`{}` is a separate repository, and empty in the private tree", named(path))
             });
-        let left_out = self.left_out.iter().take(MAX_NAMED).map(|path| {
+        let omitted = self.omitted.iter().take(MAX_NAMED).map(|path| {
             format!(
                 "`{}` was not copied unchanged into the private tree: it is hidden or cannot be read",
                 named(path)
             )
         });
-        submodules.chain(left_out)
+        submodules.chain(omitted)
     }
 }
 
@@ -144,11 +145,11 @@ impl SnapshotStore {
     #[must_use]
     pub fn new(git: Git, agent_dir: &Path, env: &[(OsString, OsString)], limits: SnapshotLimits) -> Self {
         let real = canonical(agent_dir);
-        let ours = [layout::SUBAGENTS, layout::PRIVATE_TREES].map(|name| canonical(&real.join(name)));
-        let git = git.hiding(Hidden::new(ours.to_vec()));
+        let own_dirs = [layout::SUBAGENTS, layout::PRIVATE_TREES].map(|name| canonical(&real.join(name)));
+        let git = git.hiding(Hidden::new(own_dirs.to_vec()));
         // Without links in it: the sandbox shows git no place that a link leads to.
-        let directory = canonical(&ours[0].join(layout::SNAPSHOTS));
-        let [_, trees] = ours;
+        let directory = canonical(&own_dirs[0].join(layout::SNAPSHOTS));
+        let [_, trees] = own_dirs;
         Self { git, directory, trees, env: env.to_vec(), limits, agent_dirs: Vec::new() }
     }
 
@@ -200,17 +201,17 @@ impl SnapshotStore {
         if !is_run_id(id) {
             return Err(SnapshotError::Unknown { id: id.to_owned() });
         }
-        let ours = self.directory(id);
+        let snapshot_dir = self.directory(id);
         self.release(id).await?;
-        let taken = self.take_in(&ours, id, root).await;
-        if taken.is_err() {
+        let created = self.create_in(&snapshot_dir, id, root).await;
+        if created.is_err() {
             self.release(id).await?;
         }
-        taken
+        created
     }
 
-    async fn take_in(&self, ours: &Path, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
-        let at = ours.to_owned();
+    async fn create_in(&self, snapshot_dir: &Path, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
+        let at = snapshot_dir.to_owned();
         let dirs = self.repository(root).await?;
         let prepared = off_thread(move || {
             let made = ["objects/info", "objects/pack", "refs", "info"]
@@ -219,12 +220,12 @@ impl SnapshotStore {
             made.map_err(FileError::at(&at))
         });
         prepared.await?;
-        let facts = Facts::of(&self.git, &dirs, ours, &self.env).await?;
-        let at = ours.to_owned();
+        let facts = Facts::of(&self.git, &dirs, snapshot_dir, &self.env).await?;
+        let at = snapshot_dir.to_owned();
         let written = facts.clone();
         let from = dirs.clone();
         let hidden = self.git.hidden().showing(root);
-        off_thread(move || lay_out(&at, &written, &from, &hidden)).await?;
+        off_thread(move || write_repository(&at, &written, &from, &hidden)).await?;
         let root = root.to_owned();
         let objects = dirs.objects;
         let base = facts.head;
@@ -237,15 +238,15 @@ impl SnapshotStore {
             objects,
             is_sha256,
             submodules: Vec::new(),
-            left_out: Vec::new(),
+            omitted: Vec::new(),
             end: None,
             artifacts: None,
             applied: None,
             branch: None,
         };
-        let Recorded { tree, submodules, left_out } =
-            self.recorder(&snapshot, ours).record(&ours.join(INDEX), false).await?;
-        let snapshot = Snapshot { tree, submodules, left_out, ..snapshot };
+        let Recorded { tree, submodules, omitted } =
+            self.recorder(&snapshot, snapshot_dir).record(&snapshot_dir.join(INDEX), false).await?;
+        let snapshot = Snapshot { tree, submodules, omitted, ..snapshot };
         // Without kept objects, the snapshot works until the history is rewritten and the old objects are removed.
         drop(self.keep_objects(&snapshot).await);
         self.keep(&snapshot).await?;
@@ -265,11 +266,11 @@ impl SnapshotStore {
         if let Some(place) = hidden_place {
             return Err(SnapshotError::Hidden { root: root.to_owned(), place: place.to_owned() });
         }
-        let looked = root.to_owned();
+        let searched = root.to_owned();
         let hidden = self.git.hidden().clone();
-        let search = move || match Obstacle::in_repository(&looked, Reads::References, &hidden) {
+        let search = move || match Obstacle::in_repository(&searched, Reads::References, &hidden) {
             Some(obstacle) => Err(obstacle),
-            None => Ok(RepositoryDirs::visible(&looked, &hidden)),
+            None => Ok(RepositoryDirs::visible(&searched, &hidden)),
         };
         let found = off_thread(search).await?;
         let found = found.map_err(|place| SnapshotError::Hidden { root: root.to_owned(), place })?;
@@ -279,11 +280,11 @@ impl SnapshotStore {
     /// Writes the record of a snapshot next to its objects.
     pub(in crate::workspace) async fn keep(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let record = self.directory(&snapshot.id).join(RECORD);
-        let kept = snapshot.clone();
+        let record_content = snapshot.clone();
         let written = off_thread(move || {
-            let text = serde_json::to_vec(&kept).map_err(std::io::Error::other);
+            let text = serde_json::to_vec(&record_content).map_err(std::io::Error::other);
             // In one step: without its record a snapshot is lost, and the disk may be full.
-            let written = text.and_then(|text| private::beside(&record, &text));
+            let written = text.and_then(|text| private::write_temporary(&record, &text));
             let replaced = written.and_then(|file| file.persist(&record).map_err(|error| error.error));
             replaced.map(drop).map_err(FileError::at(&record))
         });
@@ -317,13 +318,13 @@ impl SnapshotStore {
     ///
     /// As [`Self::take`].
     pub async fn tree_of_now(&self, snapshot: &Snapshot) -> Result<String, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
-        let from = ours.join(INDEX);
-        let now = ours.join(INDEX_NOW);
+        let snapshot_dir = self.directory(&snapshot.id);
+        let from = snapshot_dir.join(INDEX);
+        let now = snapshot_dir.join(INDEX_NOW);
         let copied = from;
         let to = now.clone();
         off_thread(move || copy_with_time(&copied, &to)).await?;
-        Ok(self.recorder(snapshot, &ours).record(&now, true).await?.tree)
+        Ok(self.recorder(snapshot, &snapshot_dir).record(&now, true).await?.tree)
     }
 
     /// Returns the files that one of the indexes of a snapshot has and the work tree does not, because git was told to
@@ -333,8 +334,8 @@ impl SnapshotStore {
         snapshot: &Snapshot,
         index: &str,
     ) -> Result<BTreeSet<PathBuf>, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
-        self.recorder(snapshot, &ours).absent(&ours.join(index)).await
+        let snapshot_dir = self.directory(&snapshot.id);
+        self.recorder(snapshot, &snapshot_dir).absent(&snapshot_dir.join(index)).await
     }
 
     /// Returns the differences between two trees of a snapshot's repository: its own, one of [`Self::tree_of_now`], or
@@ -372,8 +373,8 @@ impl SnapshotStore {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
-        let call = Call { alternates: &[&snapshot.objects], work_tree: &ours, ..Call::of(snapshot) };
+        let snapshot_dir = self.directory(&snapshot.id);
+        let call = Call { alternates: &[&snapshot.objects], work_tree: &snapshot_dir, ..Call::of(snapshot) };
         self.call(snapshot, call, args, input).await
     }
 
@@ -385,14 +386,14 @@ impl SnapshotStore {
         args: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
+        let snapshot_dir = self.directory(&snapshot.id);
         // The repository may have lost objects that we have kept.
-        let kept = ours.join(KEPT);
-        let with_kept = call.alternates.contains(&&*snapshot.objects) && kept.is_dir();
-        let kept = with_kept.then_some(&*kept);
-        let alternates: Vec<_> = call.alternates.iter().copied().chain(kept).map(alternate).collect();
+        let kept_objects = snapshot_dir.join(KEPT_OBJECTS);
+        let needs_kept_objects = call.alternates.contains(&&*snapshot.objects) && kept_objects.is_dir();
+        let kept_objects = needs_kept_objects.then_some(&*kept_objects);
+        let alternates: Vec<_> = call.alternates.iter().copied().chain(kept_objects).map(alternate).collect();
         let alternates = alternates.join(OsStr::new(":"));
-        let no_index = ours.join(NO_INDEX);
+        let no_index = snapshot_dir.join(NO_INDEX);
         let mut env = vec![
             ("GIT_WORK_TREE", call.work_tree.as_os_str()),
             ("GIT_INDEX_FILE", call.index.unwrap_or(&no_index).as_os_str()),
@@ -400,10 +401,15 @@ impl SnapshotStore {
         ];
         env.extend(call.objects.map(|objects| ("GIT_OBJECT_DIRECTORY", objects.as_os_str())));
         let writable: Vec<&Path> =
-            [ours.as_path()].into_iter().chain(call.writable.iter().copied()).collect();
+            [snapshot_dir.as_path()].into_iter().chain(call.writable.iter().copied()).collect();
         let reads: Vec<&Path> = call.alternates.iter().copied().chain(call.objects).collect();
-        let scope =
-            Scope { git_dir: &ours, writable: &writable, reads: &reads, cwd: call.work_tree, env: &env };
+        let scope = Scope {
+            git_dir: &snapshot_dir,
+            writable: &writable,
+            reads: &reads,
+            cwd: call.work_tree,
+            env: &env,
+        };
         let place = Place::Files { root: call.work_tree.to_owned(), objects: snapshot.objects.clone() };
         // Boxed to keep the surrounding futures small.
         Ok(unless_blocked(place, self.git.hidden(), Box::pin(self.git.run(scope, args, input))).await??)
@@ -442,8 +448,8 @@ impl SnapshotStore {
     /// # Errors
     ///
     /// If it cannot be moved. It then stays in its place.
-    pub(crate) async fn set_aside(&self, id: &str) -> Result<(), SnapshotError> {
-        let [from, to] = self.both(id);
+    pub(crate) async fn move_to_earlier(&self, id: &str) -> Result<(), SnapshotError> {
+        let [from, to] = self.current_and_earlier(id);
         let moved = off_thread(move || {
             if !from.join(RECORD).exists() {
                 return Ok(());
@@ -455,37 +461,37 @@ impl SnapshotStore {
     }
 
     /// Restores the snapshot that was moved away, and replaces the run's new one. Does nothing if there is none.
-    pub(crate) async fn bring_back(&self, id: &str) {
-        let [to, from] = self.both(id);
+    pub(crate) async fn restore_earlier(&self, id: &str) {
+        let [to, from] = self.current_and_earlier(id);
         let back = move || from.exists().then(|| remove_tree(&to).and_then(|()| fs::rename(from, to)));
         drop(off_thread(back).await);
     }
 
     /// Removes the snapshot that was moved away.
-    pub(crate) async fn forget_earlier(&self, id: &str) {
-        let [_, earlier] = self.both(id);
+    pub(crate) async fn remove_earlier(&self, id: &str) {
+        let [_, earlier] = self.current_and_earlier(id);
         drop(off_thread(move || remove_tree(&earlier)).await);
     }
 
     /// Returns the directory of a run's snapshot, and the directory of its earlier part.
-    fn both(&self, id: &str) -> [PathBuf; 2] {
+    fn current_and_earlier(&self, id: &str) -> [PathBuf; 2] {
         [self.directory(id), self.directory.join(format!("{id}{EARLIER}"))]
     }
 
-    pub(super) fn recorder<'a>(&'a self, snapshot: &'a Snapshot, ours: &'a Path) -> Recorder<'a> {
-        self.recorder_at(snapshot, ours, &snapshot.root)
+    pub(super) fn recorder<'a>(&'a self, snapshot: &'a Snapshot, snapshot_dir: &'a Path) -> Recorder<'a> {
+        self.recorder_at(snapshot, snapshot_dir, &snapshot.root)
     }
 
     /// Returns a recorder for another tree than the snapshot's own.
     pub(in crate::workspace) fn recorder_at<'a>(
         &'a self,
         snapshot: &'a Snapshot,
-        ours: &'a Path,
+        snapshot_dir: &'a Path,
         root: &'a Path,
     ) -> Recorder<'a> {
         Recorder {
             git: &self.git,
-            ours,
+            snapshot_dir,
             root,
             objects: &snapshot.objects,
             object_bytes: if snapshot.is_sha256 { 32 } else { 20 },
@@ -495,9 +501,14 @@ impl SnapshotStore {
 }
 
 /// Writes the files that git needs to recognize a directory as a repository, and copies the index.
-fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -> Result<(), FileError> {
+fn write_repository(
+    snapshot_dir: &Path,
+    facts: &Facts,
+    dirs: &RepositoryDirs,
+    hidden: &Hidden,
+) -> Result<(), FileError> {
     let write = |name: &str, bytes: &[u8]| {
-        let path = ours.join(name);
+        let path = snapshot_dir.join(name);
         private::write(&path, bytes).map_err(FileError::at(&path))
     };
     write("HEAD", b"ref: refs/heads/none\n")?;
@@ -508,7 +519,7 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -
     let index = dirs.own.join(INDEX);
     // Otherwise history would seem to lack commits.
     if let Ok(shallow) = hidden.no_follow(&dirs.shared.join(SHALLOW)) {
-        copy_open_with_time(shallow, &ours.join(SHALLOW)).map_err(FileError::at(ours))?;
+        copy_open_with_time(shallow, &snapshot_dir.join(SHALLOW)).map_err(FileError::at(snapshot_dir))?;
     }
     if !index.exists() {
         return Ok(());
@@ -516,7 +527,7 @@ fn lay_out(ours: &Path, facts: &Facts, dirs: &RepositoryDirs, hidden: &Hidden) -
     // A link may lead to any file, and git quotes lines that it does not understand.
     let copy = |from: &Path, name: &OsStr| {
         let source = hidden.regular(from).map_err(FileError::at(from))?;
-        copy_open_with_time(source, &ours.join(name)).map_err(FileError::at(from))
+        copy_open_with_time(source, &snapshot_dir.join(name)).map_err(FileError::at(from))
     };
     copy(&index, INDEX.as_ref())?;
     // The shared part of a split index.

@@ -55,7 +55,7 @@ pub(super) struct Restoration {
     begin: Option<Surroundings>,
     end: Option<Surroundings>,
     /// The missing directories that existed at the end of the run.
-    gone_since: BTreeSet<PathBuf>,
+    removed_since: BTreeSet<PathBuf>,
     /// The other missing directories.
     missing: BTreeSet<PathBuf>,
 }
@@ -108,7 +108,7 @@ impl Surroundings {
     }
 
     /// Returns true if a directory is missing later, or has other permissions.
-    fn lost_directories(&self, later: &Self) -> bool {
+    fn has_lost_directories(&self, later: &Self) -> bool {
         self.directories.iter().any(|(path, mode)| later.directories.get(path) != Some(mode))
     }
 }
@@ -151,7 +151,8 @@ impl SnapshotStore {
         let Ok(Some(end)) = self.surroundings(snapshot, INDEX_NOW, Some(begin.usual)).await else {
             return false;
         };
-        let differs = !begin.changed_modes(&end, &BTreeSet::new()).is_empty() || begin.lost_directories(&end);
+        let differs =
+            !begin.changed_modes(&end, &BTreeSet::new()).is_empty() || begin.has_lost_directories(&end);
         self.write_surroundings(snapshot, END, &end).await.is_ok() && differs
     }
 
@@ -172,11 +173,11 @@ impl SnapshotStore {
         let root = snapshot.root.clone();
         off_thread(move || {
             let directories = begin.iter().flat_map(|begin| begin.directories.keys());
-            let is_gone = |path: &&PathBuf| fs::symlink_metadata(root.join(path)).is_err();
+            let is_missing = |path: &&PathBuf| fs::symlink_metadata(root.join(path)).is_err();
             let by_others =
                 |path: &PathBuf| end.as_ref().is_some_and(|end| end.directories.contains_key(path));
-            let (gone_since, missing) = directories.filter(is_gone).cloned().partition(by_others);
-            Restoration { begin, end, gone_since, missing }
+            let (removed_since, missing) = directories.filter(is_missing).cloned().partition(by_others);
+            Restoration { begin, end, removed_since, missing }
         })
         .await
     }
@@ -187,8 +188,8 @@ impl SnapshotStore {
         index: &str,
         usual: Option<u32>,
     ) -> Result<Option<Surroundings>, SnapshotError> {
-        let ours = self.directory(&snapshot.id);
-        let ignored = self.recorder(snapshot, &ours).ignored(&ours.join(index)).await?;
+        let snapshot_dir = self.directory(&snapshot.id);
+        let ignored = self.recorder(snapshot, &snapshot_dir).ignored(&snapshot_dir.join(index)).await?;
         let root = snapshot.root.clone();
         Ok(off_thread(move || Surroundings::of(&root, &ignored, usual)).await)
     }
@@ -225,13 +226,13 @@ impl Restoration {
         let Some(begin) = &self.begin else { return BTreeMap::new() };
         let is_file =
             |change: &&Change| change.old.as_ref().is_some_and(|file| file.mode & 0o170_000 == REGULAR);
-        let is_ours = |change: &&Change| match fs::symlink_metadata(root.join(&change.path)) {
+        let has_end_mode = |change: &&Change| match fs::symlink_metadata(root.join(&change.path)) {
             Ok(found) if found.is_file() => {
                 self.end.as_ref().is_some_and(|end| end.mode(&change.path) == permissions(&found))
             }
             _ => true,
         };
-        let found = changes.iter().filter(is_file).filter(is_ours);
+        let found = changes.iter().filter(is_file).filter(has_end_mode);
         found.map(|change| (change.path.clone(), begin.mode(&change.path))).collect()
     }
 
@@ -248,7 +249,7 @@ impl Restoration {
             }
         }
         for (path, mode) in &begin.directories {
-            if self.gone_since.contains(path) {
+            if self.removed_since.contains(path) {
                 continue;
             }
             let now = fs::symlink_metadata(root.join(path)).ok();
@@ -257,8 +258,8 @@ impl Restoration {
                 continue;
             }
             let by_run = end.and_then(|end| end.directories.get(path)).filter(|end| *end != mode);
-            let is_ours = now.is_some_and(|now| now.is_dir() && Some(&permissions(&now)) == by_run);
-            if is_new || is_ours {
+            let has_run_mode = now.is_some_and(|now| now.is_dir() && Some(&permissions(&now)) == by_run);
+            if is_new || has_run_mode {
                 let _ = set_directory_permissions(root, path, *mode);
             }
         }

@@ -24,8 +24,8 @@ const BATCH: u64 = 64 * 1024 * 1024;
 /// The line for `core.fileMode` in our copy of a repository's configuration.
 const NO_MODES: &str = "\tfilemode = false\n";
 /// The reason for keeping a temporary file of a killed undo.
-const LEFT: &str = "an interrupted undo left this file behind, and no snapshot has its content: compare it with the \
-                    files next to it";
+const LEFTOVER_REASON: &str = "an interrupted undo left this file behind, and no snapshot has its content: compare it with \
+                               the files next to it";
 
 /// The restored files, relative to the root of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,17 +37,17 @@ pub struct Undone {
     /// The files that could not be restored, with the reasons.
     pub failed: Vec<(PathBuf, String)>,
     /// Files with two versions that were saved during the undo. The second path leads to the older version.
-    pub kept: Vec<(PathBuf, PathBuf)>,
+    pub kept_versions: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Undone {
     /// Adds a file that was not restored.
-    fn refuse(&mut self, (path, error): Failure) {
+    fn add_failure(&mut self, (path, error): Failure) {
         match error {
             WriteError::Changed => self.changed_since.push(path),
-            WriteError::Kept { aside } => {
+            WriteError::KeptVersion { aside } => {
                 self.changed_since.push(path.clone());
-                self.kept.push((path, aside));
+                self.kept_versions.push((path, aside));
             }
             error => self.failed.push((path, error.to_string())),
         }
@@ -88,7 +88,7 @@ impl SnapshotStore {
         let paths =
             |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<BTreeSet<_>>();
         let of_run = self.changes(snapshot, &snapshot.tree, end).await?;
-        let left = self.remove_left(snapshot, &of_run).await?;
+        let leftovers = self.remove_leftovers(snapshot, &of_run).await?;
         let by_run = paths(of_run.clone());
         let restoration = self.restoration(snapshot).await;
         let mut since = paths(self.changes(snapshot, end, &now).await?);
@@ -98,8 +98,8 @@ impl SnapshotStore {
         wanted.iter_mut().filter(|change| absent.contains(&change.path)).for_each(|change| change.old = None);
         if snapshot.end.is_none() {
             let root = snapshot.root.clone();
-            let looked = wanted.clone();
-            since = off_thread(move || modified_after(&root, &looked, ended)).await;
+            let checked = wanted.clone();
+            since = off_thread(move || modified_after(&root, &checked, ended)).await;
         }
         let mut undone = Undone::default();
         let (changed, wanted): (Vec<_>, Vec<_>) =
@@ -110,12 +110,12 @@ impl SnapshotStore {
             wanted.into_iter().partition(|change| is_nested(&change.old) || is_nested(&change.new));
         let why = || "it is a separate repository".to_owned();
         undone.failed = nested.into_iter().map(|change| (change.path, why())).collect();
-        undone.failed.extend(left.into_iter().map(|path| (path, LEFT.to_owned())));
+        undone.failed.extend(leftovers.into_iter().map(|path| (path, LEFTOVER_REASON.to_owned())));
         let sizes = self.sizes(snapshot, wanted.iter().flat_map(both).collect()).await?;
         let root = snapshot.root.clone();
-        let looked = wanted.clone();
+        let checked = wanted.clone();
         let (restoration, modes) = off_thread(move || {
-            let modes = restoration.modes(&root, &looked);
+            let modes = restoration.modes(&root, &checked);
             (restoration, Arc::new(modes))
         })
         .await;
@@ -129,13 +129,13 @@ impl SnapshotStore {
                 }
             };
             let root = snapshot.root.clone();
-            let asides = asides(&snapshot.id);
+            let aside_prefix = aside_prefix(&snapshot.id);
             let (paths, failed) =
-                off_thread(move || bring_back(&root, &asides, &batch, &contents, &modes)).await;
-            let is_left: BTreeSet<_> = failed.iter().map(|(path, _)| path.clone()).collect();
-            undone.restored.extend(paths.into_iter().filter(|path| !is_left.contains(path)));
+                off_thread(move || revert(&root, &aside_prefix, &batch, &contents, &modes)).await;
+            let unrestored: BTreeSet<_> = failed.iter().map(|(path, _)| path.clone()).collect();
+            undone.restored.extend(paths.into_iter().filter(|path| !unrestored.contains(path)));
             for failure in failed {
-                undone.refuse(failure);
+                undone.add_failure(failure);
             }
         }
         let root = snapshot.root.clone();
@@ -152,7 +152,7 @@ impl SnapshotStore {
     }
 
     /// Removes the temporary files of a killed undo. Returns the files with an unknown content.
-    async fn remove_left(
+    async fn remove_leftovers(
         &self,
         snapshot: &Snapshot,
         by_run: &[Change],
@@ -160,33 +160,34 @@ impl SnapshotStore {
         let directory = |change: &Change| change.path.parent().unwrap_or(Path::new("")).to_owned();
         let mut directories: BTreeSet<PathBuf> = by_run.iter().map(directory).collect();
         let root = snapshot.root.clone();
-        let asides = asides(&snapshot.id);
-        let looked = root.clone();
-        let begin = asides.clone();
+        let aside_prefix = aside_prefix(&snapshot.id);
+        let searched = root.clone();
+        let prefix = aside_prefix.clone();
         directories = off_thread(move || {
-            directories.retain(|directory| has_asides(&looked, directory, &begin));
+            directories.retain(|directory| has_asides(&searched, directory, &prefix));
             directories
         })
         .await;
-        let mut left = Vec::new();
+        let mut leftovers = Vec::new();
         for at in directories {
-            let there: Vec<_> = by_run.iter().filter(|change| directory(change) == at).cloned().collect();
-            let sizes = self.sizes(snapshot, there.iter().flat_map(both).collect()).await?;
+            let in_directory: Vec<_> =
+                by_run.iter().filter(|change| directory(change) == at).cloned().collect();
+            let sizes = self.sizes(snapshot, in_directory.iter().flat_map(both).collect()).await?;
             // Files of other batches stay, too.
-            let batch = batches(there, &sizes).into_iter().next().unwrap_or_default();
+            let batch = batches(in_directory, &sizes).into_iter().next().unwrap_or_default();
             let contents = self.contents(snapshot, &batch).await?;
             let root = root.clone();
-            let asides = asides.clone();
+            let aside_prefix = aside_prefix.clone();
             let others = off_thread(move || {
                 let files = batch.iter().flat_map(|change| [&change.old, &change.new]);
                 let states =
                     files.filter_map(|file| state(file.as_ref(), &contents).ok().flatten()).collect();
-                remove_asides(&root, &asides, &BTreeMap::from([(&*at, states)]))
+                remove_asides(&root, &aside_prefix, &BTreeMap::from([(&*at, states)]))
                     .unwrap_or_else(|(path, _)| vec![path])
             });
-            left.extend(others.await);
+            leftovers.extend(others.await);
         }
-        Ok(left)
+        Ok(leftovers)
     }
 
     /// Returns the contents of the files on both sides of changes. Reads the sides of a single change one by one,
@@ -218,9 +219,9 @@ impl SnapshotStore {
         if objects.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let asked = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+        let queried = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
         let how = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-        let printed = self.git(snapshot, &how, asked).await?;
+        let printed = self.git(snapshot, &how, queried).await?;
         let size = |line: &str| {
             let (object, size) = line.split_once(' ')?;
             Some((object.to_owned(), size.parse().ok()?))
@@ -238,8 +239,8 @@ impl SnapshotStore {
         if objects.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let asked = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
-        let printed = self.git(snapshot, &["cat-file", "--batch"], asked).await?;
+        let queried = objects.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+        let printed = self.git(snapshot, &["cat-file", "--batch"], queried).await?;
         read_batch(&printed).ok_or(SnapshotError::Unreadable { command: "cat-file" })
     }
 }
@@ -250,14 +251,14 @@ fn both(change: &Change) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the beginning of the names of temporary files of an undo.
-fn asides(id: &str) -> String {
+fn aside_prefix(id: &str) -> String {
     format!(".pi-subagent-undo-{id}")
 }
 
 /// Reverts changes. Returns all paths, and the failures.
-fn bring_back(
+fn revert(
     root: &Path,
-    asides: &str,
+    aside_prefix: &str,
     changes: &[Change],
     contents: &Contents,
     modes: &BTreeMap<PathBuf, u32>,
@@ -280,7 +281,7 @@ fn bring_back(
             Err(error) => failed.push((change.path.clone(), error.into())),
         }
     }
-    failed.extend(write_all(root, asides, steps, OnFailure::Continue));
+    failed.extend(write_all(root, aside_prefix, steps, OnFailure::Continue));
     (changes.iter().map(|change| change.path.clone()).collect(), failed)
 }
 
@@ -310,12 +311,12 @@ fn read_batch(mut printed: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
         let end = printed.iter().position(|byte| *byte == b'\n')?;
         let line = std::str::from_utf8(&printed[..end]).ok()?;
         let rest = &printed[end + 1..];
-        let mut words = line.split(' ');
-        let object = words.next()?;
-        if words.next()? != "blob" {
+        let mut fields = line.split(' ');
+        let object = fields.next()?;
+        if fields.next()? != "blob" {
             return None;
         }
-        let (content, rest) = rest.split_at_checked(words.next()?.parse().ok()?)?;
+        let (content, rest) = rest.split_at_checked(fields.next()?.parse().ok()?)?;
         contents.insert(object.to_owned(), content.to_vec());
         printed = rest.strip_prefix(b"\n")?;
     }
@@ -328,7 +329,7 @@ fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeS
     let is_newer = |change: &&Change| {
         std::fs::symlink_metadata(root.join(&change.path)).is_ok_and(|found| {
             let modified = found.modified().is_ok_and(|modified| modified > moment);
-            modified || placed(&found).is_some_and(|placed| placed > moment)
+            modified || change_time(&found).is_some_and(|changed| changed > moment)
         })
     };
     changes.iter().filter(is_newer).map(|change| change.path.clone()).collect()
@@ -336,14 +337,14 @@ fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeS
 
 /// Returns the time of the file's last change of any kind, which no program can set back.
 #[cfg(unix)]
-fn placed(found: &std::fs::Metadata) -> Option<SystemTime> {
+fn change_time(found: &std::fs::Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
     let since = std::time::Duration::new(found.ctime().try_into().ok()?, found.ctime_nsec().try_into().ok()?);
     SystemTime::UNIX_EPOCH.checked_add(since)
 }
 
 #[cfg(not(unix))]
-fn placed(_: &std::fs::Metadata) -> Option<SystemTime> {
+fn change_time(_: &std::fs::Metadata) -> Option<SystemTime> {
     None
 }
 

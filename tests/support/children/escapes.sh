@@ -1,4 +1,4 @@
-# Leaves at once; what it leaves behind is out of reach and holds its pipes for a while.
+# Exits at once. The process that it leaves behind is out of reach and holds its pipes for a while.
 session() { cut -d' ' -f6 "/proc/$1/stat"; }
 setsid sleep 60 &
 echo "stray $!"

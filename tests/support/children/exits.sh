@@ -1,2 +1,2 @@
-# Leaves with code $1.
+# Exits with code $1.
 exit "$1"

@@ -1,3 +1,3 @@
-# Writes as fast as it can, nothing of which is a sign of life.
+# Writes as fast as it can. Its output contains no sign of life.
 echo "pid $$"
 exec yes noise

@@ -1,4 +1,4 @@
-# Has a tree: a child, a grandchild, and one of each that ignores the polite request.
+# Starts a tree: a child, a child with a grandchild, and a child that ignores the request to exit.
 sleep 600 &
 echo "pid $!"
 sh -c 'sleep 600 & echo "pid $!"; wait' &

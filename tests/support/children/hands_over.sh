@@ -1,4 +1,4 @@
-# Hands over what it has when its input ends, and loses it to a signal.
+# Transfers its changes after its input has ended. A signal prevents the transfer.
 trap 'exit 9' TERM
 echo "pid $$"
 while read -r line; do :; done

@@ -1,4 +1,4 @@
-# Does its work, and stays.
+# Completes its work, and does not exit.
 echo "pid $$"
 echo settled
 exec sleep 600

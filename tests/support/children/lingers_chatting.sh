@@ -1,4 +1,4 @@
-# Does its work, and stays, talking.
+# Completes its work, and does not exit but keeps writing.
 echo "pid $$"
 echo settled
 exec yes alive

@@ -1,3 +1,3 @@
-# Leaves its input alone.
+# Never reads its input.
 sleep 0.2
 echo alive

@@ -1,4 +1,4 @@
-# Takes leave when asked to.
+# Exits on request, after a last message.
 trap 'echo goodbye; exit 0' TERM
 echo "pid $$"
 while :; do sleep 0.05; done

@@ -1,3 +1,3 @@
-# Does its work and leaves.
+# Completes its work and exits.
 echo settled
 exit 0

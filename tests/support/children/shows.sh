@@ -1,4 +1,4 @@
-# Says where it is and what it was given.
+# Prints its working directory, its arguments and its environment.
 pwd
 env
 printf '%s\n' "$@"

@@ -1,3 +1,3 @@
-# Says who it is, then nothing.
+# Prints its process id, then nothing.
 echo "pid $$"
 exec sleep 600

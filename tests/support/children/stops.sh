@@ -1,4 +1,4 @@
-# Stops itself; continued, it takes leave when asked to.
+# Stops itself. Once continued, it exits on request, after a last message.
 trap 'echo goodbye; exit 0' TERM
 echo "pid $$"
 kill -s STOP $$

@@ -1,4 +1,4 @@
-# Hears the polite request, says so, and stays.
+# Reports the request to exit, and does not exit.
 trap 'echo asked' TERM
 echo "pid $$"
 while :; do sleep 0.05; done

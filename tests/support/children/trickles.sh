@@ -1,4 +1,4 @@
-# Leaves at once; what it leaves behind is out of reach and goes on writing a little.
+# Exits at once. The process that it leaves behind is out of reach and continues to write a little.
 session() { cut -d' ' -f6 "/proc/$1/stat"; }
 setsid sh -c 'while :; do echo noise; sleep 0.005; done' &
 echo "stray $!"

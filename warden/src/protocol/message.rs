@@ -8,7 +8,7 @@ use std::str::SplitAsciiWhitespace;
 const MAX_PATH: usize = 512;
 
 /// Defines an enum whose values each have a word that stands for them in a message.
-macro_rules! words {
+macro_rules! word_enum {
     (
         $(#[$about:meta])*
         pub enum $name:ident { $( $(#[$value_about:meta])* $value:ident = $word:literal, )+ }
@@ -33,7 +33,7 @@ macro_rules! words {
     };
 }
 
-words! {
+word_enum! {
     /// An order from the host to its warden.
     pub enum Order {
         /// Start the child. The message carries the descriptor that becomes the child's standard input.
@@ -54,8 +54,8 @@ words! {
     }
 }
 
-/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden waits for [`Order::Leave`], and
-/// then exits. If the host dies first for any reason, the warden removes the files that the host would have removed.
+/// A report from a warden to its host. After [`Report::Failed`] or [`Report::TreeEnded`] the warden waits for [`Order::Leave`],
+/// and then exits. If the host dies first for any reason, the warden removes the files that the host would have removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The control group of the tree. Sent before [`Report::Started`], if there is one.
@@ -77,11 +77,11 @@ pub enum Report {
     OverLimit(OverLimit),
     /// The tree's resource use so far. Sent at most once a second, and only if it has changed.
     Using(Tally),
-    /// The tree has ended, except for the processes counted by [`Tally::left`].
-    Gone(Tally),
+    /// The tree has ended, except for the processes counted by [`Tally::remaining`].
+    TreeEnded(Tally),
 }
 
-words! {
+word_enum! {
     /// A kernel mechanism that holds or restricts a tree.
     pub enum Mechanism {
         /// Landlock, which refuses writes.
@@ -99,7 +99,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// The stage of a start that failed.
     pub enum Stage {
         /// Setting up the warden itself.
@@ -142,7 +142,7 @@ pub struct OverLimit {
     pub name: String,
 }
 
-words! {
+word_enum! {
     /// The kinds of limits.
     pub enum LimitKind {
         /// Resident memory, in bytes.
@@ -167,7 +167,7 @@ pub struct Tally {
     /// The most processes at one time. Sampled.
     pub processes: u64,
     /// Processes that not even SIGKILL ended.
-    pub left: u64,
+    pub remaining: u64,
 }
 
 /// Returns the problem of a sandbox whose setup failed with this error number at some path, where the text of the system
@@ -211,7 +211,7 @@ impl fmt::Display for Report {
                 write!(f, "over {} {value} {allowed} {pid} {name}", limit.as_str())
             }
             Self::Using(tally) => write!(f, "using {tally}"),
-            Self::Gone(tally) => write!(f, "gone {tally}"),
+            Self::TreeEnded(tally) => write!(f, "gone {tally}"),
         }
     }
 }
@@ -252,7 +252,7 @@ impl Report {
                 name: words.collect::<Vec<_>>().join(" "),
             }),
             "using" => Self::Using(Tally::read(&mut words)?),
-            "gone" => Self::Gone(Tally::read(&mut words)?),
+            "gone" => Self::TreeEnded(Tally::read(&mut words)?),
             _ => return None,
         })
     }
@@ -260,8 +260,8 @@ impl Report {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { peak_rss_bytes, cpu_ms, processes, left } = self;
-        write!(f, "{peak_rss_bytes} {cpu_ms} {processes} {left}")
+        let Self { peak_rss_bytes, cpu_ms, processes, remaining } = self;
+        write!(f, "{peak_rss_bytes} {cpu_ms} {processes} {remaining}")
     }
 }
 
@@ -271,7 +271,7 @@ impl Tally {
             peak_rss_bytes: number(words)?,
             cpu_ms: number(words)?,
             processes: number(words)?,
-            left: number(words)?,
+            remaining: number(words)?,
         })
     }
 }
@@ -317,8 +317,8 @@ mod tests {
                 pid: 9,
                 name: "tsc --watch".into(),
             }),
-            Report::Using(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, left: 0 }),
-            Report::Gone(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, left: 4 }),
+            Report::Using(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, remaining: 0 }),
+            Report::TreeEnded(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, remaining: 4 }),
         ] {
             assert_eq!(Report::parse(report.to_string().as_bytes()), Some(report));
         }

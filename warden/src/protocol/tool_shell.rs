@@ -100,12 +100,12 @@ impl ToolShell {
     #[cfg(unix)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         use std::os::unix::ffi::OsStrExt as _;
-        let words = bytes.strip_suffix(&[0]).ok_or("the options are cut short")?;
-        let mut words = words.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        let fields = bytes.strip_suffix(&[0]).ok_or("the options are cut short")?;
+        let mut fields = fields.split(|byte| *byte == 0).map(OsStr::from_bytes);
         let mut options = Self::default();
-        while let Some(name) = words.next() {
+        while let Some(name) = fields.next() {
             let name = name.to_str().ok_or_else(|| format!("unknown option {}", name.display()))?;
-            let value = words.next().ok_or_else(|| format!("{name} needs a value"))?;
+            let value = fields.next().ok_or_else(|| format!("{name} needs a value"))?;
             match name {
                 SHELL => options.shell = value.into(),
                 WRITABLE => options.writable.push(value.into()),

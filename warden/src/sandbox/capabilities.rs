@@ -11,7 +11,7 @@ use rustix::thread::{
 /// files.
 ///
 /// The rest lets root work with the files of others, change its identity and use the network.
-const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespaces, attributes of mounts
+const DROPPED: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespaces, attributes of mounts
     .union(CapabilitySet::DAC_READ_SEARCH) // files by handle, which goes past every mount; DAC_OVERRIDE still reads all
     .union(CapabilitySet::SYS_MODULE)
     .union(CapabilitySet::SYS_RAWIO)
@@ -36,20 +36,20 @@ const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespace
     .union(CapabilitySet::PERFMON)
     .union(CapabilitySet::CHECKPOINT_RESTORE);
 
-/// Gives up [`TAKEN`], for this process and everything it starts.
+/// Gives up [`DROPPED`], for this process and everything it starts.
 ///
 /// A process can always lower its own sets, and no program can regain any capability once it may gain no new privileges, which
 /// Landlock requires. The bounding set is lowered too if that is allowed, for programs that inspect it.
-pub(super) fn give_up() -> io::Result<()> {
-    for capability in TAKEN.iter() {
+pub(super) fn drop_dangerous() -> io::Result<()> {
+    for capability in DROPPED.iter() {
         if remove_capability_from_bounding_set(capability).is_err() {
             break;
         }
     }
     clear_ambient_capability_set()?;
     let mut sets = capabilities(None)?;
-    sets.effective.remove(TAKEN);
-    sets.permitted.remove(TAKEN);
+    sets.effective.remove(DROPPED);
+    sets.permitted.remove(DROPPED);
     sets.inheritable = CapabilitySet::empty();
     Ok(set_capabilities(None, sets)?)
 }

@@ -17,7 +17,7 @@ pub(super) fn copy(at: impl AsFd, path: impl Arg) -> io::Result<OwnedFd> {
 }
 
 /// Mounts a copy onto a file or directory.
-pub(super) fn put(mount: impl AsFd, target: impl AsFd) -> io::Result<()> {
+pub(super) fn mount_onto(mount: impl AsFd, target: impl AsFd) -> io::Result<()> {
     let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(mount, NOTHING, target, NOTHING, both)?)
 }

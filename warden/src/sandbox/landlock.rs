@@ -91,7 +91,7 @@ pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     let ruleset = Option::<OwnedFd>::from(ruleset).ok_or(Number::OPNOTSUPP)?;
     if let Some(hidden) = rules.hidden {
         let (reading, both) = (reading.bits(), (reading | listing).bits());
-        readable::each(hidden, |readable| match allow_beneath(ruleset.as_fd(), readable, both) {
+        readable::for_each(hidden, |readable| match allow_beneath(ruleset.as_fd(), readable, both) {
             // It is no directory, so it cannot be listed.
             Err(error) if both != reading && error.kind() == io::ErrorKind::InvalidInput => {
                 allow_beneath(ruleset.as_fd(), readable, reading)

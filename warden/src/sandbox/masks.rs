@@ -14,7 +14,7 @@ use rustix::mount::{
     fsopen, move_mount, unmount,
 };
 
-use super::copies::{copy, put};
+use super::copies::{copy, mount_onto};
 use super::place::{Place, real};
 
 /// The masked paths, and the paths inside them that are shown. All paths are without links.
@@ -39,12 +39,12 @@ impl Step {
 
 /// The temporary place of the empty files and directories, so that they can be copied from there: kernels before 6.15 copy only
 /// mounted ones. Every system has it, and nothing needs it in the meantime.
-pub(super) const WORKSHOP: &str = "/proc";
+pub(super) const STAGING: &str = "/proc";
 /// The names of the empty file and the empty directory.
 const FILE: &str = "file";
 const DIRECTORY: &str = "directory";
 /// The number of attempts to open a path that disappears while it is mounted over.
-const LOOKS: u32 = 100;
+const ATTEMPTS: u32 = 100;
 /// No one may write, because it would have no effect.
 const READ_ONLY: Mode = Mode::from_raw_mode(0o555);
 /// The write bits of a mode.
@@ -104,42 +104,42 @@ impl Masks {
     }
 
     /// Returns true if a path lies in a mask.
-    pub(super) fn cover(&self, path: &Path) -> bool {
+    pub(super) fn covers(&self, path: &Path) -> bool {
         self.steps.iter().any(|step| path.starts_with(&step.path))
     }
 
     /// Mounts the masks and the shown paths in this mount namespace.
-    pub(super) fn put_on(&self) -> io::Result<()> {
+    pub(super) fn mount(&self) -> io::Result<()> {
         if self.steps.is_empty() {
             return Ok(());
         }
         let shown = |step: &Step| if step.shows { copy(CWD, &step.path).map(Some) } else { Ok(None) };
         let shown = self.steps.iter().map(shown).collect::<io::Result<Vec<_>>>()?;
-        let workshop = self.workshop()?;
-        move_mount(&workshop, "", CWD, WORKSHOP, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        let staging = self.make_staging()?;
+        move_mount(&staging, "", CWD, STAGING, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
         let made = self
             .steps
             .iter()
             .zip(shown)
-            .try_for_each(|(step, shown)| self.put(step, shown.as_ref(), &workshop));
-        unmount(WORKSHOP, UnmountFlags::DETACH)?;
+            .try_for_each(|(step, shown)| self.mount_step(step, shown.as_ref(), &staging));
+        unmount(STAGING, UnmountFlags::DETACH)?;
         made
     }
 
     /// Mounts one step. A server may end or start between the check of its socket and the mount over it. Then the current entry
     /// is mounted over.
-    fn put(&self, step: &Step, shown: Option<&OwnedFd>, workshop: &OwnedFd) -> io::Result<()> {
-        let gone = io::Error::from(Errno::NOENT).raw_os_error();
-        for _ in 1..LOOKS {
-            match self.put_now(step, shown, workshop) {
-                Err(error) if error.raw_os_error() == gone => {}
-                put => return put,
+    fn mount_step(&self, step: &Step, shown: Option<&OwnedFd>, staging: &OwnedFd) -> io::Result<()> {
+        let missing = io::Error::from(Errno::NOENT).raw_os_error();
+        for _ in 1..ATTEMPTS {
+            match self.mount_step_once(step, shown, staging) {
+                Err(error) if error.raw_os_error() == missing => {}
+                result => return result,
             }
         }
-        self.put_now(step, shown, workshop)
+        self.mount_step_once(step, shown, staging)
     }
 
-    fn put_now(&self, step: &Step, shown: Option<&OwnedFd>, workshop: &OwnedFd) -> io::Result<()> {
+    fn mount_step_once(&self, step: &Step, shown: Option<&OwnedFd>, staging: &OwnedFd) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let target = match openat(CWD, &step.path, flags, Mode::empty()) {
             // It no longer exists, or an outer mask already covers it.
@@ -147,35 +147,35 @@ impl Masks {
             target => target?,
         };
         match shown {
-            Some(shown) => put(shown, &target),
-            None => put(copy(workshop, self.name(step, &target)?.as_str())?, &target),
+            Some(shown) => mount_onto(shown, &target),
+            None => mount_onto(copy(staging, self.name(step, &target)?.as_str())?, &target),
         }
     }
 
     /// Makes a file system with an empty file, an empty directory, and a directory for each mask in which something is
     /// shown, with empty ones to mount that onto.
-    fn workshop(&self) -> io::Result<OwnedFd> {
+    fn make_staging(&self) -> io::Result<OwnedFd> {
         let kind = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_create(kind.as_fd())?;
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
             | MountAttrFlags::MOUNT_ATTR_NODEV
             | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        let workshop = fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-        make_file(&workshop, Path::new(FILE))?;
-        mkdirat(&workshop, DIRECTORY, READ_ONLY)?;
+        let staging = fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        make_file(&staging, Path::new(FILE))?;
+        mkdirat(&staging, DIRECTORY, READ_ONLY)?;
         for (number, mask) in self.steps.iter().enumerate() {
             let inside: Vec<_> = self.shown_in(mask).collect();
             if mask.shows || inside.is_empty() {
                 continue;
             }
             let top = PathBuf::from(number.to_string());
-            mkdirat(&workshop, &top, Mode::RWXU)?;
+            mkdirat(&staging, &top, Mode::RWXU)?;
             for step in inside {
                 let path = top.join(step.path.strip_prefix(&mask.path).unwrap_or(&step.path));
-                make(&workshop, &path, step.path.is_dir())?;
+                make(&staging, &path, step.path.is_dir())?;
             }
         }
-        Ok(workshop)
+        Ok(staging)
     }
 
     fn shown_in(&self, mask: &Step) -> impl Iterator<Item = &Step> {
@@ -220,23 +220,23 @@ pub(super) fn is_open(path: &Path) -> io::Result<bool> {
 }
 
 /// Makes a file or directory, and the directories it lies in.
-pub(super) fn make(workshop: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<()> {
+pub(super) fn make(staging: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<()> {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     let mut directories: Vec<&Path> = above.collect();
     directories.reverse();
     directories.extend(is_directory.then_some(path));
     for directory in directories {
-        match mkdirat(workshop, directory, Mode::RWXU) {
+        match mkdirat(staging, directory, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    if is_directory { Ok(()) } else { make_file(workshop, path) }
+    if is_directory { Ok(()) } else { make_file(staging, path) }
 }
 
-fn make_file(workshop: &OwnedFd, path: &Path) -> io::Result<()> {
+fn make_file(staging: &OwnedFd, path: &Path) -> io::Result<()> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-    openat(workshop, path, flags, Mode::from_raw_mode(0o444))?;
+    openat(staging, path, flags, Mode::from_raw_mode(0o444))?;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use rustix::mount::{
 };
 use rustix::thread::UnshareFlags;
 
-use super::copies::{NOTHING, copy, put};
+use super::copies::{NOTHING, copy, mount_onto};
 use super::landlock::DEVICES;
 use super::masks::Masks;
 use super::place::{AtPath, Place};
@@ -34,14 +34,14 @@ pub(super) enum Layer {
         own_temporaries: bool,
     },
     /// This machine does not allow it. Nothing that a program could notice has changed.
-    LeftOut(io::Error),
+    Unavailable(io::Error),
 }
 
 impl Layer {
     /// A shortage of a resource is an error and does not leave the layer out: the sandbox would be weaker than this
     /// machine allows.
-    fn left_out(error: io::Error) -> io::Result<Self> {
-        if is_transient(&error) { Err(error) } else { Ok(Self::LeftOut(error)) }
+    fn unavailable(error: io::Error) -> io::Result<Self> {
+        if is_transient(&error) { Err(error) } else { Ok(Self::Unavailable(error)) }
     }
 }
 
@@ -60,17 +60,17 @@ pub(super) fn enter(
 ) -> io::Result<Layer> {
     let arrange = || arrange(places, protected, masks, temporaries);
     // Sets the layer up for a process without rights over mounts.
-    let alone = || unshare_with_user(UnshareFlags::NEWNS).and_then(|()| arrange()?.close());
+    let unprivileged = || unshare_with_user(UnshareFlags::NEWNS).and_then(|()| arrange()?.close());
     // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
     match unshare(UnshareFlags::NEWNS) {
-        Ok(()) => return arrange().map_or_else(Layer::left_out, Arranged::close),
+        Ok(()) => return arrange().map_or_else(Layer::unavailable, Arranged::close),
         Err(error) if is_transient(&error) => return Err(error),
         Err(_) => {}
     }
     // A process cannot leave a user namespace again, and some systems grant one without any rights. So a fork tries first.
-    match in_a_fork(|| alone().map(drop)) {
-        Ok(()) => alone(),
-        Err(error) => Layer::left_out(error),
+    match in_a_fork(|| unprivileged().map(drop)) {
+        Ok(()) => unprivileged(),
+        Err(error) => Layer::unavailable(error),
     }
 }
 
@@ -98,26 +98,26 @@ fn arrange(
         Err(_) => (Vec::new(), false),
     };
     for device in DEVICES {
-        match copy(CWD, device).and_then(|copy| put_at(copy, device)) {
+        match copy(CWD, device).and_then(|copy| mount_at(copy, device)) {
             Ok(mount) => devices.push(mount),
             Err(error) if is_transient(&error) => return Err(error),
             // This system lacks it.
             Err(_) => {}
         }
     }
-    let mut writable = match temporaries.map(Temporaries::put_on) {
+    let mut writable = match temporaries.map(Temporaries::mount) {
         Some(Err(error)) if is_transient(&error) => return Err(error),
         Some(Ok(mounts)) => Vec::from(mounts),
         // The machine's directories stay, and become read-only like everything else.
         Some(Err(_)) | None => Vec::new(),
     };
     let own_temporaries = !writable.is_empty();
-    masks.put_on()?;
+    masks.mount()?;
     for (place, is_writable) in own_mounts(places, protected)? {
         match attach(place) {
             Ok(mount) => writable.extend(is_writable.then_some(mount)),
             // It lies under a mask, so the child does not see it.
-            Err(error) if !is_writable && !is_transient(&error) && masks.cover(place.path()) => {}
+            Err(error) if !is_writable && !is_transient(&error) && masks.covers(place.path()) => {}
             Err(error) => return Err(AtPath::of(place.path())(error)),
         }
     }
@@ -125,7 +125,7 @@ fn arrange(
     // again.
     let is_covered = |here: &PathBuf| {
         places.iter().any(|place| here.starts_with(place.path()))
-            || masks.cover(here)
+            || masks.covers(here)
             || (own_temporaries && TEMPORARIES.iter().any(|own| here.starts_with(own)))
     };
     if let Some(here) = here.ok().filter(is_covered) {
@@ -139,7 +139,7 @@ fn arrange(
 fn attach(place: &Place) -> io::Result<OwnedFd> {
     let target = place.reopen()?;
     let mount = copy(&target, NOTHING)?;
-    put(&mount, &target)?;
+    mount_onto(&mount, &target)?;
     Ok(mount)
 }
 
@@ -155,7 +155,7 @@ fn own_mounts<'a>(places: &'a [Place], protected: &'a [Place]) -> io::Result<Vec
         let around = mounts.iter().rfind(|(outer, _)| place.path().starts_with(outer.path()));
         let is_inherited = match around {
             // Only the mount itself becomes writable, not another file system that is mounted below it.
-            Some((outer, true)) => is_writable && place.is_beside(outer)?,
+            Some((outer, true)) => is_writable && place.is_on_same_file_system(outer)?,
             // Nothing can be written there anyway.
             Some((_, false)) | None => !is_writable,
         };
@@ -174,14 +174,14 @@ fn own_terminals() -> io::Result<[OwnedFd; 2]> {
     fsconfig_create(kind.as_fd())?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let mount = fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    let terminals = put_at(mount, "/dev/pts")?;
+    let terminals = mount_at(mount, "/dev/pts")?;
     // Often a link to this very file; then it is mounted onto itself.
-    let multiplexer = put_at(copy(CWD, "/dev/pts/ptmx")?, "/dev/ptmx")?;
+    let multiplexer = mount_at(copy(CWD, "/dev/pts/ptmx")?, "/dev/ptmx")?;
     Ok([terminals, multiplexer])
 }
 
 /// Mounts something onto a path, and returns the mount.
-fn put_at(mount: OwnedFd, path: &str) -> io::Result<OwnedFd> {
+fn mount_at(mount: OwnedFd, path: &str) -> io::Result<OwnedFd> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_SYMLINKS;
     move_mount(&mount, NOTHING, CWD, path, flags)?;
     Ok(mount)
@@ -191,7 +191,7 @@ impl Arranged {
     /// Makes everything read-only except the writable places.
     fn close(self) -> io::Result<Layer> {
         if let Err(error) = set_tree_read_only(self.root.as_fd()) {
-            return Layer::left_out(error);
+            return Layer::unavailable(error);
         }
         for mount in &self.writable {
             set_writable(mount.as_fd())?;

@@ -52,7 +52,7 @@ const SEPARATORS: [char; 4] = [',', ':', ';', '='];
 ///
 /// If a resource has run out, so that it is unknown whether a path exists.
 pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
-    let mut paths = known();
+    let mut paths = known_paths();
     let in_tmp = match fs::read_dir("/tmp") {
         Err(error) if is_transient(&error) => return Err(error),
         entries => entries.into_iter().flatten().flatten(),
@@ -66,18 +66,18 @@ pub(super) fn paths() -> io::Result<Vec<PathBuf>> {
 }
 
 /// Those whose names are known without looking for them: what may have started since, at little cost.
-pub(super) fn known() -> Vec<PathBuf> {
+pub(super) fn known_paths() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
     paths.push(format!("/tmp/tmux-{}", rustix::process::geteuid().as_raw()).into());
     // `SSH_AUTH_SOCK`, `DOCKER_HOST`, `DBUS_SESSION_BUS_ADDRESS`, `TMUX`, `VSCODE_IPC_HOOK`, …
     let values: Vec<OsString> = std::env::vars_os().map(|(_, value)| value).collect();
-    let words = values.iter().flat_map(|value| value.to_str().unwrap_or_default().split(SEPARATORS));
-    let mut words: Vec<&str> = words.map(|word| word.strip_prefix("//").unwrap_or(word)).collect();
-    words.retain(|word| word.starts_with('/'));
+    let candidates = values.iter().flat_map(|value| value.to_str().unwrap_or_default().split(SEPARATORS));
+    let mut candidates: Vec<&str> = candidates.map(|path| path.strip_prefix("//").unwrap_or(path)).collect();
+    candidates.retain(|path| path.starts_with('/'));
     // Many name the same files and directories.
-    words.sort_unstable();
-    words.dedup();
-    paths.extend(words.into_iter().filter(|word| is_socket(word)).map(PathBuf::from));
+    candidates.sort_unstable();
+    candidates.dedup();
+    paths.extend(candidates.into_iter().filter(|path| is_socket(path)).map(PathBuf::from));
     paths
 }
 

@@ -39,7 +39,7 @@ impl Place {
     /// # Errors
     ///
     /// `ELOOP` for a symbolic link.
-    pub(super) fn if_there(path: &Path) -> io::Result<Option<Self>> {
+    pub(super) fn open_if_exists(path: &Path) -> io::Result<Option<Self>> {
         match Self::open_any(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             opened => opened.map(|(place, _)| Some(place)),
@@ -47,7 +47,7 @@ impl Place {
     }
 
     fn open_any(path: &Path) -> io::Result<(Self, FileType)> {
-        let fd = reach(path)?;
+        let fd = open_without_links(path)?;
         let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
         if kind == FileType::Symlink {
             return Err(Errno::LOOP.into());
@@ -84,7 +84,7 @@ impl Place {
     /// # Errors
     ///
     /// If the system does not report the file systems.
-    pub(super) fn is_beside(&self, other: &Self) -> io::Result<bool> {
+    pub(super) fn is_on_same_file_system(&self, other: &Self) -> io::Result<bool> {
         Ok(fstat(&self.fd)?.st_dev == fstat(&other.fd)?.st_dev)
     }
 
@@ -104,7 +104,7 @@ impl Place {
     ///
     /// `ESTALE` when the path now leads to something else.
     pub(super) fn reopen(&self) -> io::Result<OwnedFd> {
-        let now = reach(&self.path)?;
+        let now = open_without_links(&self.path)?;
         let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
         if identity(fstat(&now)?) != identity(fstat(&self.fd)?) {
             return Err(Errno::STALE.into());
@@ -164,7 +164,7 @@ pub(super) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Opens a path if no link is in any part of it. Between the check of a path by the host and this call, a child that writes in a
 /// directory above can exchange a part of it with a link to any other place. Every kernel with Landlock has this call.
-pub(super) fn reach(path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
@@ -202,8 +202,8 @@ mod tests {
         let scene = tempfile::tempdir().expect("a temporary directory is created");
         let link = scene.path().join("link");
         std::os::unix::fs::symlink("/dev/null", &link).expect("the link is created");
-        let is_there = |path: &Path| {
-            Place::if_there(path).map(|place| place.is_some()).map_err(|error| error.raw_os_error())
+        let exists = |path: &Path| {
+            Place::open_if_exists(path).map(|place| place.is_some()).map_err(|error| error.raw_os_error())
         };
         for (label, path, expected) in [
             ("directory", scene.path(), Ok(true)),
@@ -211,7 +211,7 @@ mod tests {
             ("link", link.as_path(), Err(Some(libc::ELOOP))),
             ("missing", Path::new("/nowhere/at/all"), Ok(false)),
         ] {
-            assert_eq!(is_there(path), expected, "{label}");
+            assert_eq!(exists(path), expected, "{label}");
         }
     }
 

@@ -44,7 +44,7 @@ impl Prepared {
         let protected = sandbox
             .protected
             .iter()
-            .filter_map(|path| Place::if_there(path).map_err(AtPath::of(path)).transpose());
+            .filter_map(|path| Place::open_if_exists(path).map_err(AtPath::of(path)).transpose());
         let protected = protected.collect::<io::Result<Vec<_>>>()?;
         let masks = Masks::new(&sandbox.hidden, &sandbox.shown, &places, &own_servers::paths()?)?;
         let temporaries = sandbox
@@ -78,7 +78,7 @@ impl Prepared {
             None
         };
         close_others_on_exec()?;
-        capabilities::give_up()?;
+        capabilities::drop_dangerous()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true, .. }));
         if let Some(Layer::Entered { own_temporaries: true, .. }) = layer {
             for path in TEMPORARIES {

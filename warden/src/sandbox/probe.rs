@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pi_subagent_warden::{ToolShell, shown};
+use pi_subagent_warden::{ToolShell, probe_result};
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
@@ -19,11 +19,11 @@ use crate::sys::{unshare, unshare_with_user};
 /// The path that the probe masks: a directory that every system has.
 const MASKED: &str = "/etc";
 /// The size of the directories on trial, in bytes.
-const TRIED: u64 = 1 << 20;
+const TRIAL_BYTES: u64 = 1 << 20;
 
 /// Landlock's ABI version, if it is new enough and can be applied.
 pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
-    let version = shown(landlock_abi(), |error| match error.raw_os_error() {
+    let version = probe_result(landlock_abi(), |error| match error.raw_os_error() {
         Some(libc::ENOSYS) => "this kernel was built without Landlock".into(),
         Some(libc::EOPNOTSUPP) => "Landlock is switched off (kernel parameter `lsm=`)".into(),
         _ => format!("Landlock does not answer: {error}"),
@@ -37,8 +37,8 @@ pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
         Ok(version) => version,
         Err(reason) => return Ok(Err(reason)),
     };
-    let tried = in_a_fork(|| restrict(&Rules::default()).and_then(|()| system_calls::refuse_dangerous()));
-    shown(tried.map(|()| version), |error| format!("Landlock cannot be applied: {error}"))
+    let result = in_a_fork(|| restrict(&Rules::default()).and_then(|()| system_calls::refuse_dangerous()));
+    probe_result(result.map(|()| version), |error| format!("Landlock cannot be applied: {error}"))
 }
 
 /// Probes whether a child can get the mount layer.
@@ -48,10 +48,10 @@ pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
         let masks = Masks::new(&[MASKED.into()], &[], &[], &[])?;
         match mounts::enter(&[place], &[], &masks, None)? {
             Layer::Entered { .. } => Ok(()),
-            Layer::LeftOut(error) => Err(error),
+            Layer::Unavailable(error) => Err(error),
         }
     };
-    shown(in_a_fork(attempt), |error| match error.raw_os_error() {
+    probe_result(in_a_fork(attempt), |error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => "user and mount namespaces are not allowed here".into(),
         Some(libc::ENOSPC) => "user namespaces are switched off (`user.max_user_namespaces`)".into(),
         Some(libc::ENOSYS) => "this kernel cannot make a tree of mounts read-only (Linux 5.12)".into(),
@@ -66,9 +66,9 @@ pub(crate) fn temporaries() -> io::Result<Result<(), String>> {
             unshare_with_user(UnshareFlags::NEWNS)?;
         }
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-        Temporaries::new(TRIED, &[], &[])?.put_on().map(drop)
+        Temporaries::new(TRIAL_BYTES, &[], &[])?.mount().map(drop)
     };
-    shown(in_a_fork(attempt), |error| match error.raw_os_error() {
+    probe_result(in_a_fork(attempt), |error| match error.raw_os_error() {
         Some(libc::ENODEV) => "this kernel has no overlay file system".into(),
         Some(libc::EINVAL) => "something is mounted below `/tmp`, or an overlay cannot cover it".into(),
         Some(libc::ELOOP) => "`/tmp` or `/dev/shm` is missing or a link".into(),
@@ -83,7 +83,7 @@ pub(crate) fn tools() -> io::Result<Result<(), String>> {
         system_calls::refuse_dangerous()?;
         enter_tools(&ToolShell::default())
     };
-    shown(in_a_fork(attempt), |error| {
+    probe_result(in_a_fork(attempt), |error| {
         format!(
             "programs started by its tools cannot get their own sandbox: \
                                                {error}"

@@ -20,7 +20,7 @@ const NO_DEVICES: [&CStr; 2] = [c"shm", c"mqueue"];
 /// The most entries that are looked at. A sandbox that takes longer than that to set up is refused.
 const MAX_ENTRIES: usize = 20_000;
 /// The number of bytes of a directory that are read at once.
-const AT_ONCE: usize = 2 * 1024;
+const BUFFER_BYTES: usize = 2 * 1024;
 
 /// Calls `allow` for files and directories that together contain everything but the devices and `hidden`, which has paths
 /// without links. Each is opened only for the duration of the call.
@@ -30,20 +30,20 @@ const AT_ONCE: usize = 2 * 1024;
 /// `E2BIG` at a directory with too many entries.
 ///
 /// This runs before each shell command, and home directories have many entries. Nothing is allocated for allowed entries.
-pub(super) fn each(
+pub(super) fn for_each(
     hidden: &[PathBuf],
     mut allow: impl FnMut(BorrowedFd<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let root = Path::new("/");
     let hidden: Vec<&Path> = hidden.iter().filter_map(|path| path.strip_prefix(root).ok()).collect();
     let mut walk = Walk { entries: 0, allow: &mut allow };
-    walk.each_in(root, &open(CWD, root, OFlags::DIRECTORY)?, &hidden)
+    walk.allow_entries(root, &open(CWD, root, OFlags::DIRECTORY)?, &hidden)
 }
 
 /// The first name in a path to something hidden, and the rest, which is empty where that is the hidden one itself.
-type Way<'a> = (&'a OsStr, &'a Path);
+type SplitPath<'a> = (&'a OsStr, &'a Path);
 
-fn first_steps<'a>(hidden: &[&'a Path]) -> Vec<Way<'a>> {
+fn split_first_names<'a>(hidden: &[&'a Path]) -> Vec<SplitPath<'a>> {
     let step = |path: &&'a Path| {
         let mut names = path.components();
         Some((names.next()?.as_os_str(), names.as_path()))
@@ -58,12 +58,14 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Allows the entries of a directory on the way to something hidden, whose paths are relative to it.
-    fn each_in(&mut self, path: &Path, directory: &OwnedFd, hidden: &[&Path]) -> io::Result<()> {
-        let ways = &first_steps(hidden)[..];
+    fn allow_entries(&mut self, path: &Path, directory: &OwnedFd, hidden: &[&Path]) -> io::Result<()> {
+        let hidden_below = &split_first_names(hidden)[..];
         if path == Path::new(DEVICES) {
-            return NO_DEVICES.iter().try_for_each(|name| self.entry(path, directory, name, ways));
+            return NO_DEVICES
+                .iter()
+                .try_for_each(|name| self.allow_entry(path, directory, name, hidden_below));
         }
-        let mut buffer = [MaybeUninit::uninit(); AT_ONCE];
+        let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
         let mut entries = RawDir::new(directory, &mut buffer);
         while let Some(entry) = entries.next() {
             let entry = entry?;
@@ -76,21 +78,28 @@ impl Walk<'_> {
             if self.entries > MAX_ENTRIES {
                 return Err(AtPath::of(path)(Errno::TOOBIG.into()));
             }
-            self.entry(path, directory, name, ways)?;
+            self.allow_entry(path, directory, name, hidden_below)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, directory: &OwnedFd, name: &CStr, ways: &[Way<'_>]) -> io::Result<()> {
+    fn allow_entry(
+        &mut self,
+        path: &Path,
+        directory: &OwnedFd,
+        name: &CStr,
+        hidden_below: &[SplitPath<'_>],
+    ) -> io::Result<()> {
         let own = OsStr::from_bytes(name.to_bytes());
-        let below: Vec<&Path> = ways.iter().filter(|(name, _)| *name == own).map(|(_, rest)| *rest).collect();
+        let below: Vec<&Path> =
+            hidden_below.iter().filter(|(name, _)| *name == own).map(|(_, rest)| *rest).collect();
         if below.iter().any(|rest| rest.as_os_str().is_empty()) {
             return Ok(());
         }
-        let leads_on = !below.is_empty() || (path.parent().is_none() && own == &DEVICES[1..]);
-        let flags = if leads_on { OFlags::DIRECTORY } else { OFlags::PATH };
+        let must_descend = !below.is_empty() || (path.parent().is_none() && own == &DEVICES[1..]);
+        let flags = if must_descend { OFlags::DIRECTORY } else { OFlags::PATH };
         match open(directory, name, flags) {
-            Ok(opened) if leads_on => self.each_in(&path.join(own), &opened, &below),
+            Ok(opened) if must_descend => self.allow_entries(&path.join(own), &opened, &below),
             Ok(opened) => (self.allow)(opened.as_fd()),
             // It has gone, or this user cannot get there anyway.
             Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => Ok(()),

@@ -21,9 +21,9 @@ use rustix::mount::{
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
 };
 
-use super::copies::{NOTHING, copy, put};
-use super::masks::{WORKSHOP, make};
-use super::place::{Place, reach, real};
+use super::copies::{NOTHING, copy, mount_onto};
+use super::masks::{STAGING, make};
+use super::place::{Place, open_without_links, real};
 
 /// The directory in which programs put temporary files.
 pub(super) const TEMPORARY: &str = "/tmp";
@@ -36,13 +36,13 @@ pub(super) const TEMPORARIES: [&str; 2] = [TEMPORARY, SHARED_MEMORY];
 const SHARE: u64 = 8;
 /// The bytes of the bound for each file or directory that may exist. Each takes about a kilobyte of the kernel's
 /// memory, which the bound does not count.
-const BYTES_OF_A_FILE: u64 = 8 << 10;
+const BYTES_PER_FILE: u64 = 8 << 10;
 /// The names of the directories in the memory: two for the overlay, one for `/dev/shm`.
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const SHARED: &str = "shm";
 /// Everyone may create files, and remove only their own.
-const FOR_EVERYONE: Mode = Mode::from_raw_mode(0o1777);
+const ANYONE_MAY_CREATE: Mode = Mode::from_raw_mode(0o1777);
 
 /// The plan for both directories of one child.
 #[derive(Debug, Default)]
@@ -50,11 +50,11 @@ pub(super) struct Temporaries {
     /// The bound of both together, in bytes.
     bytes: u64,
     /// The machine's files and directories below them that remain visible. All paths are without links.
-    kept: Vec<PathBuf>,
+    visible: Vec<PathBuf>,
 }
 
 /// A copy of the mount of a file or directory that remains visible.
-struct Kept {
+struct VisibleMount {
     path: PathBuf,
     mount: OwnedFd,
 }
@@ -66,11 +66,11 @@ impl Temporaries {
     ///
     /// If a resource has run out.
     pub(super) fn new(bytes: u64, places: &[Place], shown: &[PathBuf]) -> io::Result<Self> {
-        let mut kept: Vec<PathBuf> = places.iter().map(|place| place.path().to_owned()).collect();
+        let mut visible: Vec<PathBuf> = places.iter().map(|place| place.path().to_owned()).collect();
         for path in shown {
-            kept.extend(real(path)?);
+            visible.extend(real(path)?);
         }
-        Ok(Self { bytes, kept })
+        Ok(Self { bytes, visible })
     }
 
     /// Mounts both directories in this mount namespace, and returns the mounts. They are not there after an error.
@@ -78,16 +78,16 @@ impl Temporaries {
     /// # Errors
     ///
     /// If this machine does not allow it, or a resource has run out.
-    pub(super) fn put_on(&self) -> io::Result<[OwnedFd; 2]> {
+    pub(super) fn mount(&self) -> io::Result<[OwnedFd; 2]> {
         for path in TEMPORARIES.map(Path::new) {
             if real(path)?.is_none_or(|real| real != path) {
                 return Err(Errno::LOOP.into());
             }
         }
-        let kept = self.kept()?;
+        let visible = self.visible_mounts()?;
         let [overlay, shared] = self.make()?;
-        put_at(&overlay, TEMPORARY)?;
-        let shown = put_at(&shared, SHARED_MEMORY).and_then(|()| show(&kept, &shared));
+        mount_at(&overlay, TEMPORARY)?;
+        let shown = mount_at(&shared, SHARED_MEMORY).and_then(|()| mount_visible(&visible, &shared));
         if let Err(error) = shown {
             for path in TEMPORARIES {
                 // The second one may be missing.
@@ -100,24 +100,29 @@ impl Temporaries {
 
     /// Copies the mounts of the paths that remain visible. Only outer ones are copied, because each copy has everything
     /// below it.
-    fn kept(&self) -> io::Result<Vec<Kept>> {
+    fn visible_mounts(&self) -> io::Result<Vec<VisibleMount>> {
         let is_inside = |path: &PathBuf| TEMPORARIES.iter().any(|own| path.starts_with(own));
         // An overlay does not show other mounts below the directory.
-        let mut paths: Vec<PathBuf> =
-            self.kept.iter().filter(|path| is_inside(path)).cloned().chain(mounts_in(TEMPORARY)?).collect();
+        let mut paths: Vec<PathBuf> = self
+            .visible
+            .iter()
+            .filter(|path| is_inside(path))
+            .cloned()
+            .chain(mounts_in(TEMPORARY)?)
+            .collect();
         paths.sort();
-        let mut kept: Vec<Kept> = Vec::new();
+        let mut visible: Vec<VisibleMount> = Vec::new();
         for path in paths {
-            if kept.iter().any(|outer| path.starts_with(&outer.path)) {
+            if visible.iter().any(|outer| path.starts_with(&outer.path)) {
                 continue;
             }
-            match reach(&path).and_then(|found| copy(found, NOTHING)) {
-                Ok(mount) => kept.push(Kept { path, mount }),
-                Err(error) if is_gone(&error) => {}
+            match open_without_links(&path).and_then(|found| copy(found, NOTHING)) {
+                Ok(mount) => visible.push(VisibleMount { path, mount }),
+                Err(error) if is_missing(&error) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(kept)
+        Ok(visible)
     }
 
     /// Makes the mounts of `/tmp` and `/dev/shm`, on the same memory.
@@ -125,18 +130,18 @@ impl Temporaries {
         let memory = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
         let bytes = bound(self.bytes);
         fsconfig_set_string(memory.as_fd(), "size", bytes.to_string())?;
-        fsconfig_set_string(memory.as_fd(), "nr_inodes", (bytes / BYTES_OF_A_FILE).to_string())?;
+        fsconfig_set_string(memory.as_fd(), "nr_inodes", (bytes / BYTES_PER_FILE).to_string())?;
         fsconfig_set_string(memory.as_fd(), "mode", "0700")?;
-        let memory = mounted(&memory, SHARED_MEMORY)?;
-        for (name, mode) in [(UPPER, FOR_EVERYONE), (WORK, Mode::RWXU), (SHARED, FOR_EVERYONE)] {
+        let memory = mount_unattached(&memory, SHARED_MEMORY)?;
+        for (name, mode) in [(UPPER, ANYONE_MAY_CREATE), (WORK, Mode::RWXU), (SHARED, ANYONE_MAY_CREATE)] {
             mkdirat(&memory, name, mode)?;
             // The process may create files with fewer rights.
             chmodat(&memory, name, mode, AtFlags::empty())?;
         }
         // An overlay is made of paths.
-        put_at(&memory, WORKSHOP)?;
+        mount_at(&memory, STAGING)?;
         let made = overlay().and_then(|overlay| Ok([overlay, copy(&memory, SHARED)?]));
-        unmount(WORKSHOP, UnmountFlags::DETACH)?;
+        unmount(STAGING, UnmountFlags::DETACH)?;
         made
     }
 }
@@ -149,22 +154,22 @@ fn bound(bytes: u64) -> u64 {
     bytes.min(memory / SHARE)
 }
 
-/// Makes an overlay over `/tmp`, whose changes go into the memory that is mounted at the workshop.
+/// Makes an overlay over `/tmp`, whose changes go into the memory that is mounted at [`STAGING`].
 fn overlay() -> io::Result<OwnedFd> {
     let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    let path = |name| format!("{WORKSHOP}/{name}");
+    let path = |name| format!("{STAGING}/{name}");
     fsconfig_set_string(overlay.as_fd(), "lowerdir", TEMPORARY)?;
     fsconfig_set_string(overlay.as_fd(), "upperdir", path(UPPER))?;
     fsconfig_set_string(overlay.as_fd(), "workdir", path(WORK))?;
     // Other attributes need rights over the whole machine. These also switch off redirections, which would be a way to a
     // file by another name.
     fsconfig_set_flag(overlay.as_fd(), "userxattr")?;
-    mounted(&overlay, TEMPORARY)
+    mount_unattached(&overlay, TEMPORARY)
 }
 
 /// Mounts a new file system that replaces a directory, without attaching it. Where the machine's directory does not allow
 /// programs to be executed, the new one does not, either.
-fn mounted(kind: &OwnedFd, replaced: &str) -> io::Result<OwnedFd> {
+fn mount_unattached(kind: &OwnedFd, replaced: &str) -> io::Result<OwnedFd> {
     fsconfig_create(kind.as_fd())?;
     let mut attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     if statvfs(replaced)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
@@ -173,19 +178,19 @@ fn mounted(kind: &OwnedFd, replaced: &str) -> io::Result<OwnedFd> {
     Ok(fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
-fn put_at(mount: &OwnedFd, path: &str) -> io::Result<()> {
+fn mount_at(mount: &OwnedFd, path: &str) -> io::Result<()> {
     Ok(move_mount(mount, NOTHING, CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
 /// Mounts the copies at their old paths.
-fn show(kept: &[Kept], shared: &OwnedFd) -> io::Result<()> {
-    for Kept { path, mount } in kept {
+fn mount_visible(visible: &[VisibleMount], shared: &OwnedFd) -> io::Result<()> {
+    for VisibleMount { path, mount } in visible {
         if let Ok(name) = path.strip_prefix(SHARED_MEMORY) {
             let is_directory = FileType::from_raw_mode(fstat(mount)?.st_mode) == FileType::Directory;
             make(shared, name, is_directory)?;
         }
-        match reach(path).and_then(|target| put(mount, target)) {
-            Err(error) if !is_gone(&error) => return Err(error),
+        match open_without_links(path).and_then(|target| mount_onto(mount, target)) {
+            Err(error) if !is_missing(&error) => return Err(error),
             _ => {}
         }
     }
@@ -193,7 +198,7 @@ fn show(kept: &[Kept], shared: &OwnedFd) -> io::Result<()> {
 }
 
 /// Returns true if the file has been removed.
-fn is_gone(error: &io::Error) -> bool {
+fn is_missing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound && !is_transient(error)
 }
 

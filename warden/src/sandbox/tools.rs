@@ -76,7 +76,7 @@ fn is_writable(path: &str) -> io::Result<bool> {
 /// Returns true if a server of the user can be reached that the child's own sandbox does not mask, because it has started since.
 /// A child's own `/tmp` has only its own servers.
 fn reaches_servers(places: &[Place], own_temporaries: bool) -> io::Result<bool> {
-    for server in own_servers::known() {
+    for server in own_servers::known_paths() {
         if own_temporaries && server.starts_with(TEMPORARY) {
             continue;
         }

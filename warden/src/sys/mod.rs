@@ -5,7 +5,7 @@ pub(crate) mod sandbox;
 pub(crate) mod trial;
 
 pub(crate) use process::{
-    Forked, Reaped, block_signals, child_events, close_from, die_like, exec, fork, fork_into,
-    heed_broken_pipes, limit_files, reap, signal_events, signal_everybody, unblock_signals, unshare,
-    unshare_with_user, wait,
+    Forked, Reaped, block_signals, child_events, close_from, exec, exit_like, fork, fork_into, limit_files,
+    reap, reset_broken_pipe_signal, signal_all, signal_events, unblock_signals, unshare, unshare_with_user,
+    wait,
 };

@@ -132,7 +132,7 @@ pub(crate) fn unblock_signals() {
 
 /// Makes a write to a pipe without a reader end the program, as programs expect. The runtime of this program ignores the signal,
 /// and executed programs inherit ignored signals.
-pub(crate) fn heed_broken_pipes() {
+pub(crate) fn reset_broken_pipe_signal() {
     // SAFETY: takes no pointers but a constant that stands for the default.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
@@ -250,14 +250,14 @@ fn duration(time: libc::timeval) -> Duration {
 
 /// Sends a signal to every process it can reach, except this one. Only the first process of a pid namespace may call
 /// it: for that one, every process is the namespace.
-pub(crate) fn signal_everybody(signal: i32) {
+pub(crate) fn signal_all(signal: i32) {
     assert_eq!(std::process::id(), 1, "anybody else would signal all of the user's processes");
     // SAFETY: takes no pointers.
     unsafe { libc::kill(-1, signal) };
 }
 
 /// Ends this process the way its child ended, so that its parent sees the same status.
-pub(crate) fn die_like(ending: Ending) -> ! {
+pub(crate) fn exit_like(ending: Ending) -> ! {
     let code = match ending {
         Ending::Code(code) => code,
         Ending::Signal { number, .. } => {

@@ -10,9 +10,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_pro
 use super::process::{Forked, fork};
 
 /// The time limit of an attempt. It needs well below a millisecond; the rest is for a machine under load.
-const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+const TIME_LIMIT: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 /// The exit code of an attempt that failed without an error number, or with a number that no exit code can carry.
-const NAMELESS: i32 = 255;
+const UNKNOWN_ERROR: i32 = 255;
 
 /// Runs `attempt` in a fork of this process and returns its result. The process must have a single thread.
 pub(crate) fn in_a_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
@@ -25,29 +25,29 @@ pub(crate) fn in_a_fork_by(
     attempt: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
     if let Forked::Parent(pid) = fork()? {
-        return answer(pid);
+        return wait_for_result(pid);
     }
     let code = match catch_unwind(AssertUnwindSafe(attempt)) {
         Ok(Ok(())) => 0,
         Ok(Err(error)) => {
-            error.raw_os_error().filter(|code| (1..NAMELESS).contains(code)).unwrap_or(NAMELESS)
+            error.raw_os_error().filter(|code| (1..UNKNOWN_ERROR).contains(code)).unwrap_or(UNKNOWN_ERROR)
         }
-        Err(_) => NAMELESS,
+        Err(_) => UNKNOWN_ERROR,
     };
     // SAFETY: ends the fork without the exit handlers and buffers that belong to the original.
     unsafe { libc::_exit(code) }
 }
 
-fn answer(pid: Pid) -> io::Result<()> {
+fn wait_for_result(pid: Pid) -> io::Result<()> {
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
     let mut ends = [PollFd::new(&handle, PollFlags::IN)];
-    if retry_on_intr(|| poll(&mut ends, Some(&PATIENCE)))? == 0 {
+    if retry_on_intr(|| poll(&mut ends, Some(&TIME_LIMIT)))? == 0 {
         kill_process(pid, Signal::KILL)?;
     }
     let status = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
     match status.and_then(|(_, status): (Pid, WaitStatus)| status.exit_status()) {
         Some(0) => Ok(()),
-        Some(NAMELESS) => Err(io::Error::other("it failed without a reason")),
+        Some(UNKNOWN_ERROR) => Err(io::Error::other("it failed without a reason")),
         Some(code) => Err(io::Error::from_raw_os_error(code)),
         None => Err(Errno::TIMEDOUT.into()),
     }

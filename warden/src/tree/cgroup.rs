@@ -16,7 +16,7 @@ use crate::sys::{self, Forked};
 const PREFIX: &str = "pi-subagent-";
 
 /// The age from which an empty group counts as left behind. A younger one may be about to be entered.
-const LEFT_BEHIND: Duration = Duration::from_secs(60);
+const ABANDONED_AGE: Duration = Duration::from_secs(60);
 
 /// A group below this process's own group. Dropping it removes it if no process is in it.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Cgroup {
         let kill = File::options().write(true).open(path.join(KILL)).inspect_err(|_| {
             let _ = fs::remove_dir(&path);
         })?;
-        remove_left_behind(&parent);
+        remove_abandoned(&parent);
         Ok(Self { path, kill })
     }
 
@@ -68,11 +68,11 @@ impl Drop for Cgroup {
 
 const KILL: &str = "cgroup.kill";
 
-fn remove_left_behind(parent: &Path) {
+fn remove_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let has_prefix = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if is_ours && age().is_some_and(|age| age > LEFT_BEHIND) {
+        if has_prefix && age().is_some_and(|age| age > ABANDONED_AGE) {
             let _ = remove_group(&entry.path());
         }
     }

@@ -41,7 +41,7 @@ pub(crate) enum Tree {
 
 impl Tree {
     /// Returns the tree under the active mechanisms. Opens the files needed to kill it.
-    pub(crate) fn under(mechanisms: &[Mechanism]) -> Self {
+    pub(crate) fn with(mechanisms: &[Mechanism]) -> Self {
         if mechanisms.contains(&Mechanism::PidNamespace) {
             return Self::Namespace;
         }
@@ -67,7 +67,7 @@ impl Tree {
 
     /// Returns a lower bound of the number of processes. Called while not all are reaped, so there is one even if the
     /// warden cannot check.
-    pub(crate) fn left(&self) -> u64 {
+    pub(crate) fn remaining(&self) -> u64 {
         (descendants().len().max(self.own_children().len()) as u64).max(1)
     }
 
@@ -84,7 +84,7 @@ impl Tree {
 
     fn signal(&self, signal: Signal) {
         if matches!(self, Self::Namespace) {
-            return sys::signal_everybody(signal.as_raw());
+            return sys::signal_all(signal.as_raw());
         }
         let tree = descendants();
         let members: HashSet<Pid> = tree.iter().copied().collect();
@@ -98,11 +98,11 @@ impl Tree {
 /// Signals a process if it is still part of the tree. Its id may have been reused since it was read, so a descriptor
 /// holds the process before it is checked again.
 fn send(pid: Pid, signal: Signal, tree: &HashSet<Pid>) {
-    let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let Ok(pidfd) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
     let is_parent = |parent: Pid| parent == rustix::process::getpid() || tree.contains(&parent);
     let stat = Stat::of(pid.as_raw_pid()).filter(|stat| stat.alive);
     if stat.and_then(|stat| Pid::from_raw(stat.parent)).is_some_and(is_parent) {
-        let _ = rustix::process::pidfd_send_signal(&held, signal);
+        let _ = rustix::process::pidfd_send_signal(&pidfd, signal);
     }
 }
 
@@ -130,8 +130,8 @@ fn children_of(pid: Pid) -> Vec<Pid> {
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
             Ok(list) => {
-                let words = list.split_ascii_whitespace();
-                found.extend(words.filter_map(|word| Pid::from_raw(word.parse().ok()?)));
+                let pids = list.split_ascii_whitespace();
+                found.extend(pids.filter_map(|pid| Pid::from_raw(pid.parse().ok()?)));
             }
             // The kernel was built without these lists, so every process is asked for its parent.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !has_lists() => {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use pi_subagent_warden::{Ending, Mechanism, Stage, shown};
+use pi_subagent_warden::{Ending, Mechanism, Stage, probe_result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -21,13 +21,13 @@ pub(crate) fn enter() -> Result<Vec<Mechanism>, Failure> {
     unshare().at(Stage::Namespace)?;
     // The pipe stays open as long as the process outside lives. Inside the namespace that process has no id that
     // could be checked.
-    let (outside, lives) = pipe_with(PipeFlags::CLOEXEC).at(Stage::Namespace)?;
+    let (lifeline_reader, lifeline_writer) = pipe_with(PipeFlags::CLOEXEC).at(Stage::Namespace)?;
     match sys::fork().at(Stage::Namespace)? {
-        Forked::Parent(pid) => stand_for(pid, &lives),
+        Forked::Parent(pid) => wait_and_exit_like(pid, &lifeline_writer),
         Forked::Child => {
-            drop(lives);
+            drop(lifeline_writer);
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Stage::Namespace)?;
-            if has_hung_up(&outside) {
+            if has_hung_up(&lifeline_reader) {
                 return Err(io::ErrorKind::NotFound).at(Stage::Namespace);
             }
             show_own_processes().at(Stage::Namespace)?;
@@ -44,13 +44,13 @@ fn has_hung_up(pipe: &OwnedFd) -> bool {
 
 /// Waits for the process inside, and ends as it ended. Closes everything but the pipe that shows it is alive: other
 /// open descriptors would keep the child's output and the host's socket from ending.
-fn stand_for(pid: Pid, lives: &OwnedFd) -> ! {
-    let _ = rustix::stdio::dup2_stdin(lives);
+fn wait_and_exit_like(pid: Pid, lifeline_writer: &OwnedFd) -> ! {
+    let _ = rustix::stdio::dup2_stdin(lifeline_writer);
     sys::close_from(1);
     loop {
         match sys::wait() {
-            Ok(process) if process.pid == pid => sys::die_like(process.ending),
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => sys::die_like(Ending::Code(1)),
+            Ok(process) if process.pid == pid => sys::exit_like(process.ending),
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => sys::exit_like(Ending::Code(1)),
             _ => {}
         }
     }
@@ -74,6 +74,6 @@ fn show_own_processes() -> io::Result<()> {
 
 /// Probes in a fork whether a child could get a pid namespace.
 pub(crate) fn pid_namespace() -> io::Result<Result<(), String>> {
-    let tried = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
-    shown(tried, |error| format!("the kernel refused a pid namespace: {error}"))
+    let result = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
+    probe_result(result, |error| format!("the kernel refused a pid namespace: {error}"))
 }

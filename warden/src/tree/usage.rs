@@ -22,7 +22,7 @@ pub(crate) struct Meter {
 }
 
 /// A process's share of a limited resource. The largest share is named in the report.
-type Blame<'a> = &'a dyn Fn(&Share) -> u64;
+type ShareOf<'a> = &'a dyn Fn(&Share) -> u64;
 
 /// The resource use of one process at the time of a sample.
 struct Share {
@@ -66,7 +66,7 @@ impl Meter {
             |parent: &Share| shares.iter().filter(|share| share.stat.parent == parent.pid).count() as u64;
         let Limits { memory_bytes, processes, cpu_seconds: cpu_allowed, open_files } = self.limits;
         // Each limit with the measured value, the allowed value, and a process's share of it.
-        let limits: [(LimitKind, u64, Option<u64>, Blame<'_>); 4] = [
+        let limits: [(LimitKind, u64, Option<u64>, ShareOf<'_>); 4] = [
             (LimitKind::Memory, rss, memory_bytes, &|share| share.rss_bytes),
             (LimitKind::Processes, count, processes, &children),
             (LimitKind::Cpu, cpu_seconds, cpu_allowed, &|share| share.cpu_ms),

@@ -129,7 +129,7 @@ fn converse(warden: &OwnedFd) -> Ran {
         match Report::parse(&bytes[..message.bytes]) {
             Some(Report::Started(mechanisms)) => ran.mechanisms = mechanisms,
             Some(Report::Ended(Ending::Code(code))) => ran.code = Some(code),
-            Some(Report::Gone(_)) => {
+            Some(Report::TreeEnded(_)) => {
                 ran.was_guarded = true;
                 break;
             }

@@ -8,18 +8,18 @@ use std::time::SystemTime;
 use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
-use crate::archive::transcript_now;
+use crate::archive::current_transcript;
 use crate::config::OnExit;
 use crate::doctor::doctor;
 use crate::orchestrate::background::actions::{
-    StoppedRuns, hand_over, restart, resume, send, stop, stop_all,
+    StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, action_report, agents_report, already_finished, doctor_report, handed_over_report,
-    info_report, list_report, log_report, refused_report, started_report, stopped_report,
+    Clock, Report, action_report, agents_report, already_finished, doctor_report, info_report, list_report,
+    log_report, moved_to_background_report, refused_report, started_report, stopped_report,
 };
 use crate::process::Detached;
 use crate::run::{
@@ -60,9 +60,9 @@ pub async fn answer(
             let older = service.blocking(move |service| service.repository.count_older(session.as_deref()));
             list_report(&runs, older.await, all, &clock)
         }
-        Command::Background { run: None } => moved(hand_over(service, view.session(), None).await),
+        Command::Background { run: None } => moved(move_to_background(service, view.session(), None).await),
         Command::Background { run: Some(target) } => match find(service, view, &target, true).await {
-            Ok(run) => match hand_over(service, view.session(), Some(&run)).await {
+            Ok(run) => match move_to_background(service, view.session(), Some(&run)).await {
                 Err(why) => refused_report(&run, "moved to the background", &why),
                 moved_runs => moved(moved_runs),
             },
@@ -74,7 +74,7 @@ pub async fn answer(
         }
         Command::StopAll => stop_everything(service, view.session(), false).await,
         Command::Agents => {
-            let (cwd, context) = surroundings(view, host);
+            let (cwd, context) = cwd_and_context(view, host);
             let capabilities = HostCapabilities::probe(&context).await;
             let list = {
                 let context = Arc::clone(&context);
@@ -89,7 +89,7 @@ pub async fn answer(
             agents_report(&listing).sanitized(settings.sanitizer())
         }
         Command::Doctor => {
-            let (cwd, context) = surroundings(view, host);
+            let (cwd, context) = cwd_and_context(view, host);
             doctor_report(&doctor(cwd, context, callbacks).await)
         }
         Command::AbortApply => {
@@ -133,7 +133,7 @@ pub async fn restart_runs(
 
 fn moved(answer: Result<(Vec<RunRecord>, Vec<String>), String>) -> Report {
     let (runs, refused) = answer.unwrap_or_else(|why| (Vec::new(), vec![why]));
-    handed_over_report(&runs, &refused)
+    moved_to_background_report(&runs, &refused)
 }
 
 async fn answer_on(
@@ -176,7 +176,7 @@ async fn answer_on(
 pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
-        run.transcript = blocking(move || transcript_now(&path)).await;
+        run.transcript = blocking(move || current_transcript(&path)).await;
     }
     if let Some(transcript) = run.transcript.clone().filter(|_| run.child_session_id.is_none()) {
         run.child_session_id = blocking(move || session_id(&transcript).ok().flatten()).await;
@@ -184,7 +184,7 @@ pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
     run
 }
 
-fn surroundings(view: &ConversationView, host: Option<CommandHost>) -> (PathBuf, Arc<HostContext>) {
+fn cwd_and_context(view: &ConversationView, host: Option<CommandHost>) -> (PathBuf, Arc<HostContext>) {
     let ConversationScope { cwd, context, .. } = &view.scope;
     (cwd.clone(), host.map_or_else(|| Arc::clone(context), |host| Arc::new(host.context)))
 }
@@ -239,16 +239,16 @@ async fn start(
 }
 
 /// Answers `/stop`: ends every run of a conversation. The runs of this process begin to end when this is called.
-/// `turn`: the host also ends the current turn.
+/// `ends_turn`: the host also ends the current turn.
 pub fn stop_everything(
     service: &Arc<BackgroundService>,
     session: &str,
-    turn: bool,
+    ends_turn: bool,
 ) -> impl Future<Output = Report> + use<> {
     let stopping = stop_all(service, session);
     async move {
         let StoppedRuns { foreground, background } = stopping.await;
-        stopped_report(turn, foreground, background)
+        stopped_report(ends_turn, foreground, background)
     }
 }
 

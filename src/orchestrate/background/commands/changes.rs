@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::parse::{RunCommand, Target};
 use crate::orchestrate::background::conversation::view::ConversationScope;
-use crate::orchestrate::writers::tree_for;
+use crate::orchestrate::writers::lock_tree_for_command;
 use crate::present::{
     Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,
     undone_report,
@@ -47,15 +47,15 @@ pub(super) async fn carry_out_change(
         Err(why) => return refused_report(run, done, &why),
     };
     let id = &run.run_id;
-    let held = match command {
+    let lock = match command {
         RunCommand::Apply { .. } | RunCommand::AbortApply | RunCommand::Undo => {
             let by = if command == RunCommand::Undo { "undo" } else { "apply" };
-            tree_for(&run.cwd, context, format!("/subagents {by}")).await
+            lock_tree_for_command(&run.cwd, context, format!("/subagents {by}")).await
         }
         _ => Ok(None),
     };
-    let _held = match held {
-        Ok(held) => held,
+    let _lock = match lock {
+        Ok(lock) => lock,
         Err(why) => return refused_report(run, done, &why),
     };
     let report = match command {

@@ -1,7 +1,7 @@
 //! Completes a typed command.
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
-use crate::present::{state, who};
+use crate::present::{agent_and_label, state};
 use crate::run::RunRecord;
 use crate::text::one_line;
 
@@ -29,15 +29,15 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
     };
     let rest = rest.trim_start();
     match (name, rest.split_once(char::is_whitespace)) {
-        ("list", None) => words(name, "", rest, &[("all", "the runs of every session")]),
+        ("list", None) => keywords(name, "", rest, &[("all", "the runs of every session")]),
         ("log", Some((run, more))) => {
-            words(&format!("log {run}"), more, last_word(more), &[("tools", "with tool calls")])
+            keywords(&format!("log {run}"), more, last_word(more), &[("tools", "with tool calls")])
         }
         ("stop", None) => {
             let live = runs.iter().filter(|run| run.is_live());
             let mut offered = runs_of(name, rest, live.clone());
             if live.count() > 1 {
-                let all = words(name, "", rest, &[("all", "every run of this session")]);
+                let all = keywords(name, "", rest, &[("all", "every run of this session")]);
                 offered.truncate(MAX_OFFERED - all.len());
                 offered.extend(all);
             }
@@ -77,7 +77,7 @@ fn last_word(text: &str) -> &str {
 }
 
 /// The known words that can follow `before` and the complete words in `given`.
-fn words(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<Completion> {
+fn keywords(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<Completion> {
     let given = given[..given.len() - typed.len().min(given.len())].trim();
     let fits = |word: &str| {
         word != typed && word.starts_with(typed) && !given.split_whitespace().any(|one| one == word)
@@ -135,7 +135,7 @@ fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a RunRec
             // A message follows the id. Other commands are complete, so Enter runs them.
             value: format!("{command} {}{}", run.run_id, if command == "send" { " " } else { "" }),
             label: run.run_id.clone(),
-            description: one_line(&format!("{} · {} · {}", who(run), state(run), run.task), 100)
+            description: one_line(&format!("{} · {} · {}", agent_and_label(run), state(run), run.task), 100)
                 .into_string(),
         })
         .collect()

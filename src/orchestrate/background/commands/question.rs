@@ -35,7 +35,7 @@ pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<us
             "the name of the question is empty: give its number, or the run's label or ID".to_owned()
         ));
     }
-    let numbered = || which.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < waiting.len());
+    let numbered = || which.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < waiting.len());
     let is_of = |run: &AskingRun| {
         run.run_id.starts_with(&which) || run.label.as_ref() == Some(&which) || run.agent == which
     };

@@ -1,14 +1,14 @@
 //! Finds the run that a name refers to.
 
 use super::parse::Target;
-use crate::present::{Mark, Report, ReportLine, mark, state, who};
+use crate::present::{Mark, Report, ReportLine, agent_and_label, mark, state};
 use crate::run::RunRecord;
 use crate::text::{nearest, one_line, quoted, suggestion, without_controls};
 
 /// The maximum number of runs listed in an error.
 const MAX_NAMED: usize = 8;
 /// The minimum number of characters of a UUID that name a run. Fewer do not distinguish runs.
-const LEAST_OF_KEY: usize = 4;
+const MIN_KEY_CHARS: usize = 4;
 
 /// Finds a run among `runs`, newest first. A number is a position in the list shown last, whose keys are in `shown`. If
 /// no list was shown, it is a position in `runs`. If several runs have the name, `live` prefers one that has not ended.
@@ -96,7 +96,7 @@ fn unnamed() -> Report {
 /// The runs that match a name, by the strictest kind of match that finds any.
 fn matching<'a>(name: &str, runs: &'a [RunRecord]) -> Vec<&'a RunRecord> {
     let lower = name.to_lowercase();
-    let is_long = lower.len() >= LEAST_OF_KEY;
+    let is_long = lower.len() >= MIN_KEY_CHARS;
     let ways: [&dyn Fn(&RunRecord) -> bool; 5] = [
         &|run| run.run_id == lower || run.key == lower || run.session_key == name,
         &|run| run.child_session_id.as_deref() == Some(name),
@@ -119,7 +119,7 @@ fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a RunRecord>) 
     let mut report = Report::error(why);
     let more = runs.len().saturating_sub(MAX_NAMED);
     for run in runs.take(MAX_NAMED) {
-        let text = format!("{} · {} · {}", who(run), state(run), one_line(&run.session_key, 120));
+        let text = format!("{} · {} · {}", agent_and_label(run), state(run), one_line(&run.session_key, 120));
         report.lines.push(ReportLine { indent: 1, ..ReportLine::new(mark(run), run.run_id.clone(), text) });
     }
     if more > 0 {

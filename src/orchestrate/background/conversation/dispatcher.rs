@@ -9,23 +9,23 @@ use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The pause between two checks whether a held message can be sent now.
-pub const LOOK: Duration = Duration::from_millis(250);
+/// The pause between two checks whether a waiting message can be sent now.
+pub const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// No turn is started for so long after a session was opened: its first prompt may be on its way.
-const OPENING: Duration = Duration::from_secs(1);
+const OPENING_DELAY: Duration = Duration::from_secs(1);
 /// The longest time that pi takes from a prompt to its turn; a turn in between would have the prompt refused.
 const PREFLIGHT: Duration = Duration::from_secs(5);
 /// A message that has not started its turn after this time was refused.
-const REFUSED: Duration = Duration::from_secs(30);
+const REFUSED_AFTER: Duration = Duration::from_secs(30);
 /// Attempts, after which a message waits for the next opening of its session: a disk can be full.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// The next step of the host. A message is named by its first delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Report the session's content with [`Dispatcher::contains`].
+    /// Report the session's content with [`Dispatcher::report_contents`].
     Check,
-    /// Give the message to the session, and confirm with [`Dispatcher::sent`]. Without the confirmation the sending ends, and the
+    /// Give the message to the session, and confirm with [`Dispatcher::report_sent`]. Without the confirmation the sending ends, and the
     /// rest waits for a better moment.
     Send {
         /// The message.
@@ -88,31 +88,31 @@ struct Outgoing {
     ids: Vec<String>,
     triggers_turn: bool,
     attempts: u32,
-    /// The time of the last attempt to send it. `None` while it is held: before the first attempt, and again if it has
+    /// The time of the last attempt to send it. `None` while it waits: before the first attempt, and again if it has
     /// not arrived.
     sent: Option<Instant>,
 }
 
-/// The sending of the held messages, once the session's content is known.
+/// The sending of the waiting messages, once the session's content is known.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
-    again: Again,
-    may_turn: bool,
+    resend: Resend,
+    may_start_turn: bool,
     /// True if the last message starts a turn. Decided when the first one is sent.
     starts_turn: Option<bool>,
 }
 
 /// The messages that are sent again because they have not arrived.
 #[derive(Clone, Copy, Debug)]
-enum Again {
+enum Resend {
     None,
     Refused,
     All,
 }
 
 impl Sending {
-    fn new(again: Again, may_turn: bool) -> Self {
-        Self { again, may_turn, starts_turn: None }
+    fn new(resend: Resend, may_start_turn: bool) -> Self {
+        Self { resend, may_start_turn, starts_turn: None }
     }
 }
 
@@ -163,7 +163,7 @@ impl Dispatcher {
         self.arrived.iter().cloned().chain(self.outgoing.iter().map(Outgoing::name)).collect()
     }
 
-    /// Returns true if the host should report again after [`LOOK`].
+    /// Returns true if the host should report again after [`CHECK_INTERVAL`].
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !(self.outgoing.is_empty() && self.unwritten.is_empty() && self.arrived.is_empty())
@@ -172,10 +172,10 @@ impl Dispatcher {
     /// Time has passed. A turn is started only if none is under way (`is_idle`) or being prepared. Without a user there are
     /// better moments.
     pub fn check(&mut self, is_idle: bool, now: Instant) {
-        let is_quiet = now.duration_since(self.opened) >= OPENING
+        let is_quiet = now.duration_since(self.opened) >= OPENING_DELAY
             && self.prompted.is_none_or(|prompted| now.duration_since(prompted) >= PREFLIGHT);
         let may_start = self.has_user && is_idle && is_quiet;
-        self.begin(may_start.then(|| Sending::new(Again::Refused, true)));
+        self.begin(may_start.then(|| Sending::new(Resend::Refused, true)));
     }
 
     /// A prompt has come, and its turn is being prepared.
@@ -183,10 +183,10 @@ impl Dispatcher {
         self.prompted = Some(now);
     }
 
-    /// The turn of a prompt is about to start: the held messages are sent before it.
+    /// The turn of a prompt is about to start: the waiting messages are sent before it.
     pub fn turn_starts(&mut self, now: Instant) {
         self.prompted = Some(now);
-        self.begin(Some(Sending::new(Again::None, false)));
+        self.begin(Some(Sending::new(Resend::None, false)));
     }
 
     /// A turn has started.
@@ -210,15 +210,15 @@ impl Dispatcher {
         self.begin(None);
     }
 
-    /// The model is about to stop: the held messages join the session, and the model may continue because of them.
-    /// `None` if no message is held.
+    /// The model is about to stop: the waiting messages join the session, and the model may continue because of them.
+    /// `None` if no message waits.
     pub fn join(&mut self, now: Instant) -> Option<Joining> {
-        let held: Vec<_> = self.outgoing.iter_mut().filter(|each| each.sent.is_none()).collect();
-        if held.is_empty() {
+        let waiting: Vec<_> = self.outgoing.iter_mut().filter(|each| each.sent.is_none()).collect();
+        if waiting.is_empty() {
             return None;
         }
-        let continues = !self.has_user || held.iter().any(|each| each.triggers_turn);
-        let messages = held.into_iter().map(|each| {
+        let continues = !self.has_user || waiting.iter().any(|each| each.triggers_turn);
+        let messages = waiting.into_iter().map(|each| {
             each.note_sent(now);
             each.name()
         });
@@ -228,12 +228,12 @@ impl Dispatcher {
     /// The model has stopped: messages that were sent but have not arrived are sent again. A model that was aborted, or
     /// whose last answer was cut off, gets the messages without a turn.
     pub fn settled(&mut self, is_aborted: bool) {
-        self.begin(Some(Sending::new(Again::All, !is_aborted && !self.is_cut_off)));
+        self.begin(Some(Sending::new(Resend::All, !is_aborted && !self.is_cut_off)));
     }
 
     /// The host is about to end unless the model continues.
     pub fn drain(&mut self) {
-        self.begin(Some(Sending::new(Again::None, true)));
+        self.begin(Some(Sending::new(Resend::None, true)));
     }
 
     /// The session is gone: the messages that it does not contain belong to the outbox again.
@@ -246,19 +246,19 @@ impl Dispatcher {
 
     /// Answers [`Step::Check`]. `file` is the session's, if it has one: pi writes a new session with its first answer, and
     /// from then on each entry as it comes.
-    pub fn contains(&mut self, ids: &HashSet<String>, file: Option<&Path>) {
+    pub fn report_contents(&mut self, ids: &HashSet<String>, file: Option<&Path>) {
         self.must_check = false;
         self.is_written = file.is_none_or(Path::exists);
         // A message counts however it got there: a call may have waited for it.
-        let is_there = |each: &mut Outgoing| each.ids.iter().all(|id| ids.contains(id));
-        for there in self.outgoing.extract_if(.., is_there) {
-            self.arrived.push_back(there.name());
-            self.unwritten.extend(there.ids);
+        let is_contained = |each: &mut Outgoing| each.ids.iter().all(|id| ids.contains(id));
+        for message in self.outgoing.extract_if(.., is_contained) {
+            self.arrived.push_back(message.name());
+            self.unwritten.extend(message.ids);
         }
     }
 
     /// Answers [`Step::Send`]: the host has taken the message.
-    pub fn sent(&mut self) {
+    pub fn report_sent(&mut self) {
         self.sending = self.unsent.take();
         self.must_check = true;
     }
@@ -287,14 +287,14 @@ impl Dispatcher {
         let mut sending = self.sending.take()?;
         let starts_turn = sending.starts_turn.unwrap_or_else(|| self.begin_sending(sending, now));
         sending.starts_turn = Some(starts_turn);
-        let mut held = self.outgoing.iter_mut().filter(|each| each.sent.is_none());
-        let next = held.next()?;
-        let is_last = held.next().is_none();
+        let mut waiting = self.outgoing.iter_mut().filter(|each| each.sent.is_none());
+        let next = waiting.next()?;
+        let is_last = waiting.next().is_none();
         next.note_sent(now);
         let next_attempt = next.attempts;
         let step = Step::Send {
             message: next.name(),
-            starts_turn: is_last && starts_turn && next.attempts < ATTEMPTS,
+            starts_turn: is_last && starts_turn && next.attempts < MAX_ATTEMPTS,
         };
         tracing::info!(target: "delivery", ?step, attempt = next_attempt, "a result is sent to the session");
         self.unsent = Some(sending);
@@ -302,20 +302,20 @@ impl Dispatcher {
     }
 
     /// Selects the messages to send, and decides whether they start a turn.
-    fn begin_sending(&mut self, Sending { again, may_turn, .. }: Sending, now: Instant) -> bool {
+    fn begin_sending(&mut self, Sending { resend, may_start_turn, .. }: Sending, now: Instant) -> bool {
         for each in &mut self.outgoing {
-            let is_again = match again {
-                Again::None => false,
-                Again::Refused => each.sent.is_some_and(|sent| now.duration_since(sent) > REFUSED),
-                Again::All => true,
+            let must_resend = match resend {
+                Resend::None => false,
+                Resend::Refused => each.sent.is_some_and(|sent| now.duration_since(sent) > REFUSED_AFTER),
+                Resend::All => true,
             };
-            if is_again {
+            if must_resend {
                 each.sent = None;
             }
         }
-        self.outgoing.retain(|each| each.sent.is_some() || each.attempts < ATTEMPTS);
-        let mut held = self.outgoing.iter().filter(|each| each.sent.is_none());
-        may_turn && (!self.has_user || held.any(|each| each.triggers_turn))
+        self.outgoing.retain(|each| each.sent.is_some() || each.attempts < MAX_ATTEMPTS);
+        let mut waiting = self.outgoing.iter().filter(|each| each.sent.is_none());
+        may_start_turn && (!self.has_user || waiting.any(|each| each.triggers_turn))
     }
 }
 

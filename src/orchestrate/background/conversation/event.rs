@@ -24,14 +24,14 @@ pub struct BackgroundEvent {
     /// Results or questions for the conversation.
     pub message: Option<DeliveryMessage>,
     /// The events for other extensions.
-    pub news: Vec<RunEvent>,
+    pub run_events: Vec<RunEvent>,
     /// Notices for the user.
     pub notices: Vec<String>,
 }
 
 text_enum! {
     /// The kinds of events of a run.
-    pub enum Happened {
+    pub enum RunEventKind {
         /// It was accepted, or resumed.
         Started = "subagent:started",
         /// Something about a run under way has changed.
@@ -45,8 +45,8 @@ text_enum! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     /// The kind of the event.
-    pub happened: Happened,
-    /// The run, with only the fields that [`published_run`](super::news::published_run) keeps.
+    pub kind: RunEventKind,
+    /// The run, with only the fields that [`published_run`](super::event_throttle::published_run) keeps.
     pub run: RunRecord,
 }
 

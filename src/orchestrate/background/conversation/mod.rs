@@ -1,12 +1,12 @@
 //! An open conversation: the runs it shows, the events its listener receives, and the deliveries on their way into it.
 //!
-//! `news` holds the events for other extensions. No part of this module reads the store or waits for a run; `super::deliver`
+//! `event_throttle` selects the events for other extensions. No part of this module reads the store or waits for a run; `super::deliver`
 //! does. The `outbox` holds the claimed deliveries of this process. The `dispatcher` brings them into the session of a host that
 //! cannot confirm a message.
 
-pub(super) mod contained;
+pub(super) mod delivery_ids;
 pub(super) mod dispatcher;
 pub(super) mod event;
-pub(super) mod news;
+pub(super) mod event_throttle;
 pub(super) mod outbox;
 pub(super) mod view;

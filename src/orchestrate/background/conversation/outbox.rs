@@ -60,11 +60,11 @@ impl Outbox {
         state.unanswered = (!is_answered).then_some(since);
     }
 
-    /// Returns true if the listener has received all deliveries. If the store has not answered for `patience`, only the
+    /// Returns true if the listener has received all deliveries. If the store has not answered for `timeout`, only the
     /// deliveries in this queue count.
-    pub(in super::super) fn is_settled(&self, patience: Duration) -> bool {
+    pub(in super::super) fn is_settled(&self, timeout: Duration) -> bool {
         let state = self.0.lock();
-        let is_silent = state.unanswered.is_some_and(|since| since.elapsed() >= patience);
+        let is_silent = state.unanswered.is_some_and(|since| since.elapsed() >= timeout);
         state.pending.is_none() || (is_silent && state.queue.is_empty())
     }
 
@@ -75,7 +75,7 @@ impl Outbox {
     }
 
     /// Queues a claimed delivery. Returns it if the conversation is closed; another process must then deliver it.
-    pub(in super::super) fn take_in(&self, delivery: Delivery) -> Option<Delivery> {
+    pub(in super::super) fn enqueue(&self, delivery: Delivery) -> Option<Delivery> {
         let mut state = self.0.lock();
         if state.is_closed {
             return Some(delivery);
@@ -114,9 +114,9 @@ impl Outbox {
         }
     }
 
-    /// Queues `more` and hands out at most `most` deliveries, oldest first: questions alone, before all ends. `None`: the
+    /// Queues `more` and hands out at most `limit` deliveries, oldest first: questions alone, before all ends. `None`: the
     /// conversation is closed, and the caller keeps `more`.
-    pub(in super::super) fn hand_out(&self, more: &mut Vec<Delivery>, most: usize) -> Option<Vec<Delivery>> {
+    pub(in super::super) fn hand_out(&self, more: &mut Vec<Delivery>, limit: usize) -> Option<Vec<Delivery>> {
         let mut state = self.0.lock();
         if state.is_closed {
             return None;
@@ -125,14 +125,14 @@ impl Outbox {
             let delivery = state.unless_reserved(delivery);
             state.queue.extend(delivery);
         }
-        let asks = state.queue.iter().any(is_question);
-        let mut room = most;
+        let has_question = state.queue.iter().any(is_question);
+        let mut room = limit;
         let out: Vec<_> = state
             .queue
             .extract_if(.., |delivery| {
-                let goes = room > 0 && is_question(delivery) == asks;
-                room -= usize::from(goes);
-                goes
+                let is_selected = room > 0 && is_question(delivery) == has_question;
+                room -= usize::from(is_selected);
+                is_selected
             })
             .collect();
         state.offered.extend(out.iter().map(|delivery| delivery.id.clone()));
@@ -153,12 +153,12 @@ impl Outbox {
         state.expect();
     }
 
-    /// Clears the mark `by_then`, unless deliveries have arrived since then or are still queued.
-    pub(in super::super) fn taken(&self, by_then: Pending) {
+    /// Clears the mark `seen`, unless deliveries have arrived since then or are still queued.
+    pub(in super::super) fn clear_pending(&self, seen: Pending) {
         let mut state = self.0.lock();
         let is_empty = state.queue.is_empty();
         if let Some(pending) = &mut state.pending {
-            if is_empty && pending.count == by_then.count {
+            if is_empty && pending.count == seen.count {
                 state.pending = None;
             } else {
                 pending.since = Instant::now();
@@ -167,7 +167,7 @@ impl Outbox {
     }
 
     /// Marks deliveries as being in the conversation.
-    pub(in super::super) fn delivered(&self, ids: &[String]) {
+    pub(in super::super) fn mark_delivered(&self, ids: &[String]) {
         let mut state = self.0.lock();
         state.queue.retain(|delivery| !ids.contains(&delivery.id));
         state.offered.retain(|id| !ids.contains(id));
@@ -217,14 +217,14 @@ mod tests {
     #[test]
     fn deliveries_that_arrive_during_a_hand_out_come_next() {
         let outbox = Outbox::default();
-        assert!(outbox.take_in(delivery("one")).is_none());
-        let by_then = outbox.pending().expect("a delivery is pending");
+        assert!(outbox.enqueue(delivery("one")).is_none());
+        let seen = outbox.pending().expect("a delivery is pending");
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open").len(), 1);
-        assert!(outbox.take_in(delivery("two")).is_none());
-        outbox.taken(by_then);
-        let by_then = outbox.pending().expect("the second delivery is pending");
+        assert!(outbox.enqueue(delivery("two")).is_none());
+        outbox.clear_pending(seen);
+        let seen = outbox.pending().expect("the second delivery is pending");
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "two");
-        outbox.taken(by_then);
+        outbox.clear_pending(seen);
         assert!(outbox.pending().is_none());
     }
 
@@ -232,10 +232,10 @@ mod tests {
     fn a_delivery_expected_during_a_hand_out_stays_pending() {
         let outbox = Outbox::default();
         outbox.expect();
-        let by_then = outbox.pending().expect("the expected delivery is pending");
+        let seen = outbox.pending().expect("the expected delivery is pending");
         assert!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open").is_empty());
         outbox.expect();
-        outbox.taken(by_then);
+        outbox.clear_pending(seen);
         assert!(outbox.pending().is_some());
     }
 
@@ -243,10 +243,10 @@ mod tests {
     fn deliveries_that_did_not_fit_stay_pending() {
         let outbox = Outbox::default();
         outbox.expect();
-        let by_then = outbox.pending().expect("the expected delivery is pending");
+        let seen = outbox.pending().expect("the expected delivery is pending");
         let mut more = vec![delivery("one"), delivery("two")];
         assert_eq!(outbox.hand_out(&mut more, 1).expect("the outbox is open")[0].id, "one");
-        outbox.taken(by_then);
+        outbox.clear_pending(seen);
         assert!(outbox.pending().is_some());
         assert_eq!(outbox.hand_out(&mut Vec::new(), 1).expect("the outbox is open")[0].id, "two");
     }
@@ -265,7 +265,7 @@ mod tests {
         assert!(!outbox.is_settled(Duration::from_secs(1)), "a store that answers again is waited for");
         outbox.note_answer(false);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert!(outbox.take_in(delivery("one")).is_none());
+        assert!(outbox.enqueue(delivery("one")).is_none());
         assert!(!outbox.is_settled(Duration::from_secs(1)), "an outbox with a delivery is not settled");
         assert_eq!(outbox.waiting().len(), 1);
     }
@@ -273,13 +273,13 @@ mod tests {
     #[test]
     fn a_closed_outbox_returns_all_deliveries_and_accepts_none() {
         let outbox = Outbox::with(&["flies".to_owned()]);
-        assert!(outbox.take_in(delivery("told")).is_none());
+        assert!(outbox.enqueue(delivery("told")).is_none());
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open").len(), 1);
-        assert!(outbox.take_in(delivery("waits")).is_none());
-        let mut left = outbox.close();
-        left.sort_unstable();
-        assert_eq!(left, ["flies", "told", "waits"]);
-        assert!(outbox.take_in(delivery("late")).is_some());
+        assert!(outbox.enqueue(delivery("waits")).is_none());
+        let mut undelivered = outbox.close();
+        undelivered.sort_unstable();
+        assert_eq!(undelivered, ["flies", "told", "waits"]);
+        assert!(outbox.enqueue(delivery("late")).is_some());
         let mut more = vec![delivery("late")];
         assert!(outbox.hand_out(&mut more, 8).is_none());
         assert_eq!(more.len(), 1);
@@ -289,7 +289,7 @@ mod tests {
     fn a_reserved_delivery_is_announced_only_if_it_is_not_taken() {
         let outbox = Outbox::default();
         outbox.reserve("k");
-        assert!(outbox.take_in(delivery("one")).is_none());
+        assert!(outbox.enqueue(delivery("one")).is_none());
         assert!(outbox.pending().is_none());
         assert_eq!(outbox.take_reserved("k").expect("the reserved delivery has arrived").id, "one");
         assert_eq!(outbox.close(), ["one"], "a taken delivery without a confirmation is returned");
@@ -312,7 +312,7 @@ mod tests {
         let outbox = Outbox::default();
         outbox.reserve("k");
         for id in ["k-0-q1", "k-0"] {
-            assert!(outbox.take_in(delivery(id)).is_none());
+            assert!(outbox.enqueue(delivery(id)).is_none());
         }
         assert!(outbox.has_question());
         outbox.give_back("k");
@@ -327,11 +327,11 @@ mod tests {
     #[test]
     fn rejected_deliveries_are_handed_out_again() {
         let outbox = Outbox::default();
-        assert!(outbox.take_in(delivery("one")).is_none());
+        assert!(outbox.enqueue(delivery("one")).is_none());
         let out = outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open");
         outbox.put_back(out);
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "one");
-        outbox.delivered(&["one".to_owned(), "other".to_owned()]);
+        outbox.mark_delivered(&["one".to_owned(), "other".to_owned()]);
         assert!(outbox.close().is_empty());
     }
 }

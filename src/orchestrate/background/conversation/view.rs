@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::contained::contained_in;
+use super::delivery_ids::delivered_in_file;
 use super::outbox::Outbox;
 use crate::process::Cancel;
 use crate::run::{HostContext, RunRecord};
@@ -91,7 +91,7 @@ impl ConversationView {
     /// are in its file, which another process may have extended since. Blocks.
     pub(in super::super) fn contained(&self, deliveries: &[Delivery]) -> Vec<String> {
         let file = self.scope.context.host.session_file.as_deref().filter(|_| !deliveries.is_empty());
-        let by_file = file.and_then(|file| contained_in(file).ok()).unwrap_or_default();
+        let by_file = file.and_then(|file| delivered_in_file(file).ok()).unwrap_or_default();
         let ids = deliveries.iter().map(|delivery| &delivery.id);
         ids.filter(|id| self.contained.contains(*id) || by_file.contains(*id)).cloned().collect()
     }
@@ -195,9 +195,9 @@ impl ConversationView {
 
     /// Closes the view. Returns the deliveries not known to be in the conversation.
     fn close(&self) -> Vec<String> {
-        let left = self.outbox.close();
+        let undelivered = self.outbox.close();
         self.notify();
-        left
+        undelivered
     }
 }
 
@@ -268,10 +268,14 @@ impl Conversations {
     }
 
     /// Hands a delivery claimed by this process to the view of its session. Returns it if that conversation is closed.
-    pub(in super::super) fn hand_over(&self, session: &str, delivery: Option<Delivery>) -> Option<Delivery> {
+    pub(in super::super) fn queue_delivery(
+        &self,
+        session: &str,
+        delivery: Option<Delivery>,
+    ) -> Option<Delivery> {
         let Some(view) = self.get(session) else { return delivery };
         view.invalidate();
-        delivery.and_then(|delivery| view.outbox.take_in(delivery))
+        delivery.and_then(|delivery| view.outbox.enqueue(delivery))
     }
 }
 
@@ -298,7 +302,7 @@ mod tests {
         Arc::new(ConversationView::new("s".into(), scope, &[], &[]))
     }
 
-    fn kept(outcome: Option<RunOutcome>) -> RunRecord {
+    fn detached_run(outcome: Option<RunOutcome>) -> RunRecord {
         RunRecord { key: "k".into(), is_detached: true, outcome, ..RunRecord::default() }
     }
 
@@ -308,10 +312,10 @@ mod tests {
         assert!(!view.has_detached() && !view.waits_for_host_processes());
         view.note_handed_over("k".into());
         assert!(view.has_detached() && view.waits_for_host_processes());
-        view.note_stored(&[kept(None)]);
+        view.note_stored(&[detached_run(None)]);
         assert!(view.has_detached() && view.waits_for_host_processes(), "a running run is waited for");
         assert!(view.outbox.pending().is_none());
-        view.note_stored(&[kept(Some(RunOutcome::Completed))]);
+        view.note_stored(&[detached_run(Some(RunOutcome::Completed))]);
         assert!(!view.has_detached() && !view.waits_for_host_processes());
         assert!(view.outbox.pending().is_some());
     }
@@ -319,7 +323,7 @@ mod tests {
     #[test]
     fn the_end_of_a_run_without_a_host_process_is_not_expected_again() {
         let view = view();
-        view.note_stored(&[kept(Some(RunOutcome::Completed))]);
+        view.note_stored(&[detached_run(Some(RunOutcome::Completed))]);
         assert!(view.outbox.pending().is_none());
     }
 
@@ -363,11 +367,11 @@ mod tests {
             body: "{}".to_owned(),
             created_ms: 0,
         };
-        assert!(conversations.hand_over("s", Some(delivery("early"))).is_none());
+        assert!(conversations.queue_delivery("s", Some(delivery("early"))).is_none());
         assert_eq!(conversations.close_all(), ["early"]);
         assert!(view.outbox.is_closed() && conversations.any().is_none());
         assert!(
-            conversations.hand_over("s", Some(delivery("late"))).is_some(),
+            conversations.queue_delivery("s", Some(delivery("late"))).is_some(),
             "a closed conversation returns a late delivery"
         );
     }
@@ -383,7 +387,7 @@ mod tests {
         assert!(view.take_stale() && view.outbox.pending().is_none());
         conversations.invalidate(true);
         assert!(view.take_stale() && view.outbox.pending().is_some());
-        assert!(conversations.hand_over("s", None).is_none());
+        assert!(conversations.queue_delivery("s", None).is_none());
         assert!(view.take_stale());
     }
 }

@@ -27,7 +27,7 @@ pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Deliver
 
 /// The callbacks of a run in the list: they pass its requests to its host, and the questions of a background run also
 /// to its conversation.
-pub(in super::super) struct AsksConversation<'a> {
+pub(in super::super) struct ConversationCallbacks<'a> {
     pub service: &'a Arc<BackgroundService>,
     pub live: &'a Arc<LiveRun>,
     pub host: &'a dyn HostCallbacks,
@@ -35,7 +35,7 @@ pub(in super::super) struct AsksConversation<'a> {
     pub triggers_turn: bool,
 }
 
-impl HostCallbacks for AsksConversation<'_> {
+impl HostCallbacks for ConversationCallbacks<'_> {
     fn is_interactive(&self) -> bool {
         self.host.is_interactive()
     }
@@ -44,8 +44,8 @@ impl HostCallbacks for AsksConversation<'_> {
         self.host.is_reachable()
     }
 
-    fn patience(&self) -> Duration {
-        self.host.patience()
+    fn answer_timeout(&self) -> Duration {
+        self.host.answer_timeout()
     }
 
     fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
@@ -53,9 +53,9 @@ impl HostCallbacks for AsksConversation<'_> {
     }
 
     fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        let asking = Asking::new(self, &question.question.title);
+        let shown = ShownQuestion::new(self, &question.question.title);
         Box::pin(async move {
-            let _asking = asking;
+            let _shown = shown;
             self.host.ask(question).await
         })
     }
@@ -64,15 +64,15 @@ impl HostCallbacks for AsksConversation<'_> {
         if self.live.is_foreground() {
             return self.ask(question);
         }
-        let asking = Asking::new(self, &question.question.title);
+        let shown = ShownQuestion::new(self, &question.question.title);
         Box::pin(async move {
-            let _asking = asking;
+            let _shown = shown;
             self.ask_conversation(question).await
         })
     }
 
-    fn model<'a>(&'a self, asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
-        self.host.model(asked)
+    fn model<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<HostModel>> {
+        self.host.model(name)
     }
 
     fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
@@ -80,13 +80,13 @@ impl HostCallbacks for AsksConversation<'_> {
     }
 }
 
-impl AsksConversation<'_> {
+impl ConversationCallbacks<'_> {
     async fn ask_conversation(&self, question: ChildQuestion) -> Answer {
         let run = self.live.record();
         let Some((id, answered)) = self.live.question.open(&run, &question.question.title) else {
             return Answer::Cancelled;
         };
-        let _asked = Asked { service: self.service, live: self.live, id: id.clone() };
+        let _withdraw = WithdrawOnDrop { service: self.service, live: self.live, id: id.clone() };
         let delivery = Delivery {
             id,
             session: run.session.clone(),
@@ -96,14 +96,14 @@ impl AsksConversation<'_> {
         };
         let person = async {
             match self.host.ask(ChildQuestion { is_for_conversation: true, ..question }).await {
-                Answer::Nobody => std::future::pending().await,
+                Answer::NoUser => std::future::pending().await,
                 answer => answer,
             }
         };
         let conversation = async {
             self.offer(run, delivery).await;
             match answered.await {
-                Ok(words) => Answer::Value(words),
+                Ok(text) => Answer::Value(text),
                 Err(_) => std::future::pending().await,
             }
         };
@@ -115,7 +115,7 @@ impl AsksConversation<'_> {
     }
 
     fn body(&self, run: &RunRecord, ChildQuestion { question, .. }: &ChildQuestion) -> RunQuestion {
-        let wait = question.timeout.unwrap_or_else(|| self.patience());
+        let wait = question.timeout.unwrap_or_else(|| self.answer_timeout());
         RunQuestion {
             question: question.title.clone(),
             options: question.options.clone(),
@@ -137,45 +137,45 @@ impl AsksConversation<'_> {
             delivery
         });
         let delivery = stored.await;
-        let left = service.conversations.hand_over(&session, is_claimed.then_some(delivery));
-        if let Some(left) = left {
+        let undelivered = service.conversations.queue_delivery(&session, is_claimed.then_some(delivery));
+        if let Some(undelivered) = undelivered {
             // The conversation was closed in the meantime.
-            service.blocking(move |service| service.repository.release(&[left.id])).await;
+            service.blocking(move |service| service.repository.release(&[undelivered.id])).await;
         }
         service.invalidate(!is_claimed);
     }
 }
 
 /// Shows the question on the run until this is dropped.
-struct Asking<'a> {
+struct ShownQuestion<'a> {
     service: &'a BackgroundService,
     live: &'a LiveRun,
     title: String,
 }
 
-impl<'a> Asking<'a> {
-    fn new(AsksConversation { service, live, .. }: &AsksConversation<'a>, title: &str) -> Self {
-        live.pending_question(title);
+impl<'a> ShownQuestion<'a> {
+    fn new(ConversationCallbacks { service, live, .. }: &ConversationCallbacks<'a>, title: &str) -> Self {
+        live.add_question(title);
         service.registry.notify();
         Self { service, live, title: title.to_owned() }
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for ShownQuestion<'_> {
     fn drop(&mut self) {
-        self.live.is_answered(&self.title);
+        self.live.remove_question(&self.title);
         self.service.registry.notify();
     }
 }
 
 /// Withdraws its question when dropped.
-struct Asked<'a> {
+struct WithdrawOnDrop<'a> {
     service: &'a Arc<BackgroundService>,
     live: &'a Arc<LiveRun>,
     id: String,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for WithdrawOnDrop<'_> {
     fn drop(&mut self) {
         self.live.question.close(&self.id);
         let service = Arc::clone(self.service);
@@ -185,7 +185,7 @@ impl Drop for Asked<'_> {
             // The question may still be on its way into the store.
             let writing = Arc::clone(&live.writing).lock_owned().await;
             if let Some(view) = service.conversations.get(&live.record().session) {
-                view.outbox.delivered(std::slice::from_ref(&id));
+                view.outbox.mark_delivered(std::slice::from_ref(&id));
             }
             let withdraw = service.blocking(move |service| {
                 service.repository.mark_delivered(&[id]);

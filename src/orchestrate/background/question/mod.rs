@@ -7,5 +7,5 @@
 mod ask;
 pub(super) mod open;
 
-pub(super) use ask::{AsksConversation, is_stale};
+pub(super) use ask::{ConversationCallbacks, is_stale};
 pub(super) use open::{is_question, is_question_id};

@@ -44,7 +44,7 @@ pub(super) async fn list(
         described.push(self::described(service, &with_child_session(run).await, home));
     }
     let more = runs.len() - shown;
-    let value = some(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
+    let value = without_nulls(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
     SessionAnswer::new(value, list_report(&runs[..shown], more, false, clock))
 }
 
@@ -74,10 +74,10 @@ pub(super) async fn history(
         room = rest;
         newest_first.push(message);
     }
-    let left_out = transcript.has_more || newest_first.len() < transcript.entries.len();
+    let has_omitted = transcript.has_more || newest_first.len() < transcript.entries.len();
     newest_first.reverse();
     let file = run.transcript.as_deref().map(|path| shown_path(path, home));
-    let next = (left_out && !newest_first.is_empty()).then(|| wanted.offset + newest_first.len());
+    let next = (has_omitted && !newest_first.is_empty()).then(|| wanted.offset + newest_first.len());
     let note = next.map(|next| {
         let file = file.as_deref().unwrap_or("its session file");
         format!(
@@ -88,7 +88,7 @@ pub(super) async fn history(
     let is_beyond = newest_first.is_empty() && wanted.offset > 0;
     let note = note.or_else(|| is_beyond.then(|| "there are no older messages".to_owned()));
     let value = json!({ "run": described(service, run, home), "messages": newest_first, "note": note });
-    SessionAnswer::new(some(value), report)
+    SessionAnswer::new(without_nulls(value), report)
 }
 
 fn refused(run: &RunRecord, why: &str) -> SessionAnswer {
@@ -98,14 +98,14 @@ fn refused(run: &RunRecord, why: &str) -> SessionAnswer {
 /// A run as a model reads it.
 fn described(service: &BackgroundService, run: &RunRecord, home: Option<&Path>) -> Value {
     let hosted = service.registry.get(&run.key);
-    some(json!({
+    without_nulls(json!({
         "sessionKey": run.session_key,
         "runId": run.run_id,
         "agent": run.agent,
         "label": run.label,
         "task": one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS).into_string(),
         "state": run.outcome.map_or(run.state(), RunOutcome::as_str),
-        "asks": hosted.and_then(|live| live.question.words()),
+        "asks": hosted.and_then(|live| live.question.text()),
         "foreground": run.is_foreground.then_some(true),
         "started": run.started_ms.and_then(timestamp),
         "updated": timestamp(updated(run)),
@@ -122,24 +122,26 @@ fn updated(run: &RunRecord) -> i64 {
 
 /// An entry of a conversation, and the bytes of its words.
 fn message(entry: &TranscriptEntry) -> (Value, usize) {
-    let words = |text: &str| truncate(text, TEXT, None).text;
+    let shortened = |text: &str| truncate(text, TEXT, None).text;
     let role = entry.role().as_str();
     let (name, text, error) = match entry {
-        TranscriptEntry::User(text) => (None, words(text), None),
-        TranscriptEntry::Assistant { text, error, .. } => (None, words(text), error.as_deref().map(words)),
-        TranscriptEntry::ToolCall { name, summary } => (Some(name), words(summary), None),
-        TranscriptEntry::ToolResult { name, is_error: true, text } => {
-            (Some(name), String::new(), Some(words(text)))
+        TranscriptEntry::User(text) => (None, shortened(text), None),
+        TranscriptEntry::Assistant { text, error, .. } => {
+            (None, shortened(text), error.as_deref().map(shortened))
         }
-        TranscriptEntry::ToolResult { name, text, .. } => (Some(name), words(text), None),
+        TranscriptEntry::ToolCall { name, summary } => (Some(name), shortened(summary), None),
+        TranscriptEntry::ToolResult { name, is_error: true, text } => {
+            (Some(name), String::new(), Some(shortened(text)))
+        }
+        TranscriptEntry::ToolResult { name, text, .. } => (Some(name), shortened(text), None),
     };
     let name = name.map(|name| one_line(name, NAME_CHARS).into_string());
     let bytes = [name.as_ref(), Some(&text), error.as_ref()].into_iter().flatten().map(String::len).sum();
-    (some(json!({ "role": role, "name": name, "text": text, "error": error })), bytes)
+    (without_nulls(json!({ "role": role, "name": name, "text": text, "error": error })), bytes)
 }
 
 /// An object without the fields that have no value.
-fn some(mut value: Value) -> Value {
+fn without_nulls(mut value: Value) -> Value {
     if let Value::Object(fields) = &mut value {
         fields.retain(|_, field| !field.is_null());
     }

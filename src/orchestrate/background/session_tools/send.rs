@@ -54,7 +54,7 @@ pub(super) async fn send(
     let hosted = [live];
     select! {
         () = service.registry.until_removed(&hosted) => {}
-        () = until_asking(service, &hosted[0]) => {
+        () = until_question(service, &hosted[0]) => {
             let note = "it asks you a question, which arrives as a message now";
             let value = json!({ "runId": run.run_id, "status": "question", "note": note });
             return SessionAnswer::new(value, action_report(&run, done));
@@ -74,9 +74,9 @@ pub(super) async fn send(
 }
 
 /// Resolves when the run asks its conversation.
-async fn until_asking(service: &BackgroundService, live: &LiveRun) {
+async fn until_question(service: &BackgroundService, live: &LiveRun) {
     let mut changes = service.registry.changes();
-    while live.question.words().is_none() && changes.changed().await.is_ok() {}
+    while live.question.text().is_none() && changes.changed().await.is_ok() {}
 }
 
 /// The end of a run as a reply; without a delivery its child has asked for no announcement.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, oneshot};
 
-use super::plan::{SpawnPlan, most, plan, too_many};
+use super::plan::{SpawnPlan, max_runs, plan, too_many};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
@@ -116,8 +116,8 @@ async fn accept(
     if let Some(unmet) = ready.unmet() {
         return Err(Receipt::Error(unmet.to_owned()));
     }
-    if let Some(over) = ready.over_budget().await {
-        return Err(Receipt::Forbidden(over));
+    if let Some(exceeded) = ready.over_budget().await {
+        return Err(Receipt::Forbidden(exceeded));
     }
     if let Some(handoff) = handoff {
         if has_too_many(service, config).await {
@@ -178,7 +178,7 @@ async fn after_consent(
 
 /// Hosts a run from now on, and stores it. `false`: there are too many runs.
 async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
-    let has_room = service.registry.host(live, most(config)).is_ok();
+    let has_room = service.registry.host(live, max_runs(config)).is_ok();
     if has_room {
         service.store(live).await;
         service.registry.notify();
@@ -189,8 +189,8 @@ async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Co
 
 /// Returns true if all processes together already have as many live runs as one process may have.
 async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool {
-    let most = most(config);
-    service.blocking(move |service| service.repository.count_live()).await >= most
+    let max_runs = max_runs(config);
+    service.blocking(move |service| service.repository.count_live()).await >= max_runs
 }
 
 fn note_handed_over(service: &BackgroundService, live: &LiveRun) {

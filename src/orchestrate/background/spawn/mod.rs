@@ -8,6 +8,6 @@ mod request;
 mod spawnable;
 
 pub use accept::spawn;
-pub(super) use plan::{most, refusal, too_many};
+pub(super) use plan::{max_runs, refusal, too_many};
 pub use request::{Receipt, ReceiptStatus, SpawnRequest, receipts_of};
 pub use spawnable::{Spawnable, spawnable};

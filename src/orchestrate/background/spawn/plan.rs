@@ -72,9 +72,9 @@ pub(super) fn plan(
     let model = asked.and_then(|asked| known_model(asked, model, models, &sanitizer, &mut warnings));
     let thinking = request.thinking.as_deref();
     let thinking = thinking.and_then(|level| known_thinking(level, &sanitizer, &mut warnings));
-    let is_detached = request.kept.is_some() || config.background.on_exit == OnExit::Keep;
-    let needs_host_process = is_detached && request.kept.is_none();
-    if needs_host_process && let Some(refusal) = keep_refusal(&config, timeout) {
+    let is_detached = request.detached_key.is_some() || config.background.on_exit == OnExit::Keep;
+    let needs_host_process = is_detached && request.detached_key.is_none();
+    if needs_host_process && let Some(refusal) = detach_refusal(&config, timeout) {
         return Err(forbidden(refusal));
     }
     if needs_host_process && request.host_process.is_none() {
@@ -84,7 +84,7 @@ pub(super) fn plan(
                 .to_owned(),
         ));
     }
-    let key = request.kept.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
+    let key = request.detached_key.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
     let record = RunRecord {
         run_id: RunId::of_key(&key).into(),
         session_key: RunRecord::session_key(&agent, &key),
@@ -138,7 +138,7 @@ pub(in super::super) fn refusal(
     is_allowed: bool,
     hosted: usize,
 ) -> Option<String> {
-    if hosted >= most(config) {
+    if hosted >= max_runs(config) {
         return Some(too_many(config));
     }
     if is_allowed {
@@ -153,22 +153,22 @@ pub(in super::super) fn refusal(
 }
 
 /// Returns the number of runs, waiting or running, that one process may have.
-pub(in super::super) fn most(config: &Config) -> usize {
+pub(in super::super) fn max_runs(config: &Config) -> usize {
     config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
 }
 
 /// Returns the refusal of a run beyond the limit.
 pub(in super::super) fn too_many(config: &Config) -> String {
-    let most = most(config);
+    let max_runs = max_runs(config);
     format!(
-        "the limit of {most} queued and running background runs is reached ({RUNS_PER_SLOT} for each of the {} \
+        "the limit of {max_runs} queued and running background runs is reached ({RUNS_PER_SLOT} for each of the {} \
          slots of `subagents.maxConcurrent`): wait until one ends, or stop one",
         config.max_concurrent
     )
 }
 
 /// Returns the reason why a run cannot be detached, if there is one.
-fn keep_refusal(config: &Config, limit: Timeout) -> Option<String> {
+fn detach_refusal(config: &Config, limit: Timeout) -> Option<String> {
     if !matches!(limit, Timeout::After(_)) {
         return Some(
             "a run that continues after pi has ended needs a hard limit: set `runTimeoutSeconds` \

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::orchestrate::{CallOrder, HandOverAnswer};
+use crate::orchestrate::{BackgroundMoveAnswer, CallOrder};
 use crate::present::RESULT_ARRIVES;
 use crate::process::{Cancel, Detached};
 use crate::run::{HostContext, RunRecord, blocking};
@@ -17,7 +17,7 @@ use crate::store::now_ms;
 use crate::text::{chain, text_enum};
 
 /// The time limit for a host process to accept its run. It loads an addon and reads a few files.
-const ACCEPTING: Duration = Duration::from_secs(30);
+const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum lead of the times of simultaneous requests over the clock, in milliseconds.
 const MAX_LEAD_MS: i64 = 1_000;
 
@@ -59,7 +59,8 @@ pub struct SpawnRequest {
     #[serde(skip)]
     pub host_process: Option<Detached>,
     /// The key of a run that another process hands over to this one, its host process.
-    pub kept: Option<String>,
+    #[serde(rename = "kept")]
+    pub detached_key: Option<String>,
 }
 
 impl SpawnRequest {
@@ -78,16 +79,16 @@ impl SpawnRequest {
             models: None,
             cwd,
             context,
-            created_ms: Self::moment(),
+            created_ms: Self::unique_now_ms(),
             order: ordered_now(),
             ends_with: None,
             host_process: None,
-            kept: None,
+            detached_key: None,
         }
     }
 
     /// Returns a time for a request made now: later than every earlier request of this process, unless the clock was set back.
-    fn moment() -> i64 {
+    fn unique_now_ms() -> i64 {
         static LAST: AtomicI64 = AtomicI64::new(0);
         let now = now_ms();
         let after =
@@ -111,10 +112,10 @@ impl Handoff {
     /// Starts the host process. Its receipt says whether it has accepted the run.
     pub(super) async fn hand_over(self, key: &str) -> Receipt {
         let Self { request, host_process } = self;
-        let request = SpawnRequest { kept: Some(key.to_owned()), ..request };
+        let request = SpawnRequest { detached_key: Some(key.to_owned()), ..request };
         let handed = blocking(move || {
             let request = serde_json::to_vec(&request).map_err(io::Error::other)?;
-            let answer = host_process.hand_over(request, ACCEPTING)?;
+            let answer = host_process.start(request, ACCEPT_TIMEOUT)?;
             serde_json::from_slice(&answer).map_err(|_| io::Error::other("it ended without an answer"))
         });
         let failed = |error: io::Error| {
@@ -147,9 +148,9 @@ pub enum Receipt {
     Error(String),
 }
 
-/// The receipts for the runs of a call that was handed over.
+/// The receipts for the runs of a call that was moved to the background.
 #[must_use]
-pub fn receipts_of(answer: HandOverAnswer) -> Vec<Receipt> {
+pub fn receipts_of(answer: BackgroundMoveAnswer) -> Vec<Receipt> {
     let accepted = |run: RunRecord| Receipt::Accepted {
         run_id: run.run_id,
         session_key: run.session_key,

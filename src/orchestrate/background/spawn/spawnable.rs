@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::agent::{Asks, Source};
+use crate::agent::{AskTarget, Source};
 use crate::run::{
     CallSettings, HostCapabilities, HostContext, WriteReach, default_agent, find_agents, is_allowed,
     list_agents,
@@ -31,7 +31,7 @@ pub struct Spawnable {
     /// The places where its child could change files. `None` if it could not.
     pub writes: Option<WriteReach>,
     /// Whom its child may ask.
-    pub asks: Asks,
+    pub ask_target: AskTarget,
 }
 
 impl Spawnable {
@@ -68,7 +68,7 @@ pub fn spawnable(
             model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
             thinking: listed.values.thinking.value.clone(),
             writes: listed.writes,
-            asks: agent.ask,
+            ask_target: agent.ask,
         }
     });
     let agents: Vec<Spawnable> = agents.collect();

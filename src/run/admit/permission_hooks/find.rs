@@ -12,9 +12,9 @@ use crate::run::context::{HostContext, HostExtension};
 
 /// The marks by which a copy of our own package is recognized that does not host us: its name, the path of its module,
 /// and the module's first bytes.
-const OUR_NAME: &str = "pi-subagent-native";
-const OUR_MODULE: &str = "extensions/pi-subagent-native/index.js";
-const OUR_FIRST_WORDS: &[u8] = b"// pi-subagent-native ";
+const OWN_NAME: &str = "pi-subagent-native";
+const OWN_MODULE: &str = "extensions/pi-subagent-native/index.js";
+const OWN_MODULE_START: &[u8] = b"// pi-subagent-native ";
 /// The maximum size of our module, in bytes. It has about a hundred thousand.
 const MAX_MODULE: u64 = 4 * 1024 * 1024;
 const MAX_MANIFEST: u64 = 1024 * 1024;
@@ -30,7 +30,7 @@ pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
     let mut hooks = Vec::<String>::new();
     for HostExtension { path, package } in installed {
         let packages = package.map_or_else(|| packages_of(&path, context), |package| vec![package]);
-        if !is_ours(&path) && contains_any(EVENT, &path, packages, end) {
+        if !is_own_module(&path) && contains_any(EVENT, &path, packages, end) {
             let path = path.to_string_lossy().into_owned();
             if !hooks.contains(&path) {
                 hooks.push(path);
@@ -86,16 +86,16 @@ struct Manifest {
 }
 
 /// Returns true if a file is the module of this package. Its name alone is not enough.
-fn is_ours(entry: &Path) -> bool {
+fn is_own_module(entry: &Path) -> bool {
     let is_module = |entry: &Path| {
         let root = entry.ancestors().nth(3)?;
-        if entry.strip_prefix(root).ok()? != Path::new(OUR_MODULE) {
+        if entry.strip_prefix(root).ok()? != Path::new(OWN_MODULE) {
             return None;
         }
         let manifest = open::read(open::regular(&root.join("package.json")).ok()?, MAX_MANIFEST).ok()?;
         let module = open::read(open::regular(entry).ok()?, MAX_MODULE).ok()?;
         let Manifest { name } = serde_json::from_slice(&manifest).ok()?;
-        Some(name == OUR_NAME && module.starts_with(OUR_FIRST_WORDS))
+        Some(name == OWN_NAME && module.starts_with(OWN_MODULE_START))
     };
     entry.canonicalize().ok().as_deref().and_then(is_module) == Some(true)
 }

@@ -124,10 +124,10 @@ fn below(root: &Path, name: &str) -> Option<PathBuf> {
 fn resolve_path(path: &str, agent_dir: &Path, home: Option<&Path>) -> PathBuf {
     let path = path.trim();
     let path = path.strip_prefix("file://").unwrap_or(path);
-    let whole = match (path.strip_prefix('~'), home) {
+    let expanded = match (path.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_path_buf(),
         (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
         _ => agent_dir.join(path),
     };
-    normal(&whole)
+    normal(&expanded)
 }

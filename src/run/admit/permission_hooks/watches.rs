@@ -38,18 +38,18 @@ pub(super) fn deadline() -> Instant {
     Instant::now() + MAX_TIME
 }
 
-/// Returns true if an extension contains one of these words. Searches its entry, the files that the entry imports by a
+/// Returns true if an extension contains one of `markers`. Searches its entry, the files that the entry imports by a
 /// relative path, and all files of its packages. A file that cannot be read counts as containing one; a path that is
 /// neither a file nor a directory contains no code. Blocks until `end` at most.
 pub(super) fn contains_any(
-    words: &'static [&'static [u8]],
+    markers: &'static [&'static [u8]],
     entry: &Path,
     packages: Vec<PathBuf>,
     end: Instant,
 ) -> bool {
     let packages: Vec<PathBuf> = packages.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut search = Search {
-        words,
+        markers,
         pending: vec![entry.to_path_buf()],
         seen: BTreeSet::new(),
         files: 0,
@@ -85,7 +85,7 @@ fn identity(path: &Path, _found: &fs::Metadata) -> Identity {
 
 /// A bounded search through files and directories.
 struct Search {
-    words: &'static [&'static [u8]],
+    markers: &'static [&'static [u8]],
     pending: Vec<PathBuf>,
     seen: BTreeSet<Identity>,
     files: usize,
@@ -124,7 +124,7 @@ impl Search {
         } else if found.is_file() {
             let text = open::read(open::regular(path)?, MAX_FILE)?;
             self.bytes += text.len();
-            if self.words.iter().any(|word| memmem::find(&text, word).is_some()) {
+            if self.markers.iter().any(|marker| memmem::find(&text, marker).is_some()) {
                 return Ok(true);
             }
             for import in imports(&text, path) {

@@ -27,7 +27,7 @@ fn capabilities(landlock: Result<u32, String>, mount_namespace: Result<(), Strin
 }
 
 fn able() -> Abilities {
-    capabilities(Ok(HOLDS_SIGNALS), Ok(()))
+    capabilities(Ok(SIGNAL_SCOPE_ABI), Ok(()))
 }
 
 fn nothing() -> EnforcedSandbox {
@@ -128,9 +128,9 @@ fn an_unprotected_repository_is_reported_or_the_child_is_refused() {
         config.sandbox.metadata = wanted;
         let plan = SandboxPlan::of(&agent(false, None), &config, Ok(abilities));
         assert_eq!(word(&plan), expected, "{wanted} {mode}");
-        let said = plan.report(Some(&[Mechanism::Landlock, Mechanism::MountNamespace])).reason;
-        assert_eq!(reason.is_some(), said.is_some(), "{said:?}");
-        assert!(reason.is_none_or(|reason| said.is_some_and(|said| said.contains(reason))));
+        let actual = plan.report(Some(&[Mechanism::Landlock, Mechanism::MountNamespace])).reason;
+        assert_eq!(reason.is_some(), actual.is_some(), "{actual:?}");
+        assert!(reason.is_none_or(|reason| actual.is_some_and(|actual| actual.contains(reason))));
         // A child that cannot write has nothing that needs protection.
         let reads = SandboxPlan::of(&agent(true, None), &config, Ok(abilities));
         assert_eq!(word(&reads), "enforced");
@@ -168,8 +168,8 @@ fn a_report_without_a_sandbox_has_the_reason() {
         assert_eq!((report.enforced, report.reason.as_deref()), (false, Some(expected)));
         assert_eq!(plan.report(Some(&[])), report, "{expected}");
         let forbidden = plan.forbids();
-        let says = format!("sandbox: required, but unavailable: {expected}");
-        assert_eq!(forbidden, (mode == Required).then_some(says));
+        let message = format!("sandbox: required, but unavailable: {expected}");
+        assert_eq!(forbidden, (mode == Required).then_some(message));
     }
 }
 
@@ -177,7 +177,7 @@ fn a_report_without_a_sandbox_has_the_reason() {
 fn a_report_with_a_sandbox_lists_its_gaps() {
     let view = "modes, owners and times are not protected, and files (`sandbox.hidden`) and sockets of your programs \
                 are not hidden";
-    let (left_out, no_view) =
+    let (not_wanted, no_view) =
         (&*format!("{view} (`sandbox.metadata` is off)"), &*format!("{view}: no mounts"));
     let signals = "the child can signal your other processes (Landlock ABI 5; ABI 6 prevents this)";
     let processes = "the child can change limits of your other processes, and its remaining processes may outlive it: no pids";
@@ -203,8 +203,8 @@ fn a_report_with_a_sandbox_lists_its_gaps() {
         ("an older kernel", &landlock, true, true, shell, &[signals]),
         ("no mounts", &mounts, true, false, shell, &[no_view, read_only]),
         ("no overlay", &overlay, true, true, shell, &[no_overlay]),
-        ("metadata is not wanted", &all, false, false, shell, &[left_out, read_only]),
-        ("metadata is neither wanted nor available", &mounts, false, false, shell, &[left_out, read_only]),
+        ("metadata is not wanted", &all, false, false, shell, &[not_wanted, read_only]),
+        ("metadata is neither wanted nor available", &mounts, false, false, shell, &[not_wanted, read_only]),
         ("no pids", &pids, true, true, shell, &[processes]),
         ("no filter", &tools, true, true, None, &[no_shell]),
         ("nothing", &none, true, false, None, &[no_view, read_only, signals, processes, no_shell]),
@@ -231,11 +231,11 @@ fn a_report_lists_the_active_mechanisms() {
                    are not hidden: the mount namespace was refused";
     let both = format!("a lack; {refused}");
     let all: &[Mechanism] = &[Cgroup, Landlock, PidNamespace, MountNamespace, Seccomp];
-    let words: &[&str] = &["landlock", "pid-ns", "mount-ns", "seccomp", "tool-sandbox"];
+    let names: &[&str] = &["landlock", "pid-ns", "mount-ns", "seccomp", "tool-sandbox"];
     let table = [
         ("not started", sandbox(true, Some("a lack")), None, &[][..], None),
-        ("all layers", sandbox(true, None), Some(all), words, None),
-        ("a lack", sandbox(true, Some("a lack")), Some(all), words, Some("a lack")),
+        ("all layers", sandbox(true, None), Some(all), names, None),
+        ("a lack", sandbox(true, Some("a lack")), Some(all), names, Some("a lack")),
         (
             "the mount namespace is refused",
             sandbox(true, Some("a lack")),

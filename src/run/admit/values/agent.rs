@@ -189,8 +189,8 @@ struct Layers<'a> {
 impl<'a> Layers<'a> {
     fn of(agent: &AgentDefinition, config: &'a Config) -> Self {
         let own = config.agents.get_key_value(&agent.name).or_else(|| {
-            let theirs = Catalog::claude_name(&agent.name)?;
-            config.agents.get_key_value(theirs)
+            let claude_name = Catalog::claude_name(&agent.name)?;
+            config.agents.get_key_value(claude_name)
         });
         let layers = own.into_iter().chain(config.agents.get_key_value(ALL));
         let settings = layers.map(|(name, settings)| (format!("agents.{name}"), settings)).collect();

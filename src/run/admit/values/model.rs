@@ -15,7 +15,7 @@ use crate::text::{nearest, quoted_path, suggestion};
 
 /// The time limit for looking up a model in pi. It usually takes a millisecond. Without an answer, the child finds out
 /// itself.
-const ANSWER: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why a child with this model would end at once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -161,9 +161,9 @@ impl ModelCheck<'_> {
         }
         // pi does not say which of the files it is. A file that is not regular, such as a pipe, counts as missing,
         // because it can be read only once.
-        let gone = blocking(move || files.into_iter().find(|file| !file.is_file())).await?;
-        let gone = quoted_path(&gone.to_string_lossy());
-        Some(format!("{gone} no longer exists, but this pi has loaded it: restore it, or run `/reload`"))
+        let missing = blocking(move || files.into_iter().find(|file| !file.is_file())).await?;
+        let missing = quoted_path(&missing.to_string_lossy());
+        Some(format!("{missing} no longer exists, but this pi has loaded it: restore it, or run `/reload`"))
     }
 
     /// Refuses a key that cannot be passed on. A child receives it in a private agent directory, which exists only on
@@ -189,7 +189,7 @@ pub(crate) fn starts_another_pi(agent: &AgentDefinition, config: &Config) -> boo
 
 /// Returns the hosting pi's answer about a model, if there is one.
 pub async fn look_up(asked: &str, callbacks: &dyn HostCallbacks) -> Option<HostModel> {
-    tokio::time::timeout(ANSWER, callbacks.model(asked)).await.ok()?
+    tokio::time::timeout(ANSWER_TIMEOUT, callbacks.model(asked)).await.ok()?
 }
 
 impl HostModel {
@@ -204,15 +204,15 @@ impl HostModel {
     fn nearest(&self, asked: &str) -> String {
         let id = |model: &String| model.split_once('/').map_or(String::new(), |(_, id)| id.to_owned());
         let ids: Vec<String> = self.known.iter().map(id).collect();
-        let whole = nearest(asked, self.known.iter().map(String::as_str));
-        suggestion(whole.or_else(|| nearest(asked, ids.iter().map(String::as_str))))
+        let by_full_name = nearest(asked, self.known.iter().map(String::as_str));
+        suggestion(by_full_name.or_else(|| nearest(asked, ids.iter().map(String::as_str))))
     }
 }
 
 /// Formats the requested name of a model, and the model that pi resolves it to.
 fn named(asked: &str, model: &str, from: &ValueSource) -> String {
-    let is_whole = asked == model || asked.strip_prefix(model).is_some_and(|rest| rest.starts_with(':'));
-    if is_whole {
+    let is_exact = asked == model || asked.strip_prefix(model).is_some_and(|rest| rest.starts_with(':'));
+    if is_exact {
         return format!("model `{model}` (from {from})");
     }
     format!("model `{asked}` (from {from}), which is `{model}` here,")

@@ -46,9 +46,9 @@ fn note(dir: &Path, root: &Path, is_of_project: bool) -> Option<String> {
     if text.is_empty() {
         return None;
     }
-    let kept = &text[..floor_char_boundary(&text, MAX_BYTES)];
-    let cut = if kept.len() < text.len() { "\n[The rest of the file is omitted.]" } else { "" };
-    Some(format!("Notes on tools, from `{}`:\n\n{kept}{cut}", path.display()))
+    let shown = &text[..floor_char_boundary(&text, MAX_BYTES)];
+    let cut = if shown.len() < text.len() { "\n[The rest of the file is omitted.]" } else { "" };
+    Some(format!("Notes on tools, from `{}`:\n\n{shown}{cut}", path.display()))
 }
 
 #[cfg(all(test, target_os = "linux"))]

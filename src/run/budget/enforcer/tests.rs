@@ -47,14 +47,14 @@ fn enforcer() -> BudgetEnforcer {
 }
 
 /// Returns true if this message makes the enforcer warn the child.
-fn is_told(enforcer: &BudgetEnforcer, live: &Live<'_>) -> bool {
-    let mut told = false;
+fn is_warned(enforcer: &BudgetEnforcer, live: &Live<'_>) -> bool {
+    let mut warned = false;
     enforcer.check(live, |notice| {
-        let BudgetNotice::WrapUp(words) = notice else { return };
-        assert!(words.contains('$'), "{words}");
-        told = true;
+        let BudgetNotice::WrapUp(message) = notice else { return };
+        assert!(message.contains('$'), "{message}");
+        warned = true;
     });
-    told
+    warned
 }
 
 fn is_cancelled(enforcer: &BudgetEnforcer) -> bool {
@@ -67,20 +67,20 @@ fn a_child_is_warned_once_per_attempt_and_only_between_two_turns() {
     let few = used(7);
     let many = used(8);
     assert!(
-        !is_told(&enforcer, &live(&few, false, CALLS_A_TOOL)),
+        !is_warned(&enforcer, &live(&few, false, CALLS_A_TOOL)),
         "a child below the warning limit is not warned"
     );
-    assert!(!is_told(&enforcer, &live(&many, true, CALLS_A_TOOL)), "a child in a turn is not warned");
+    assert!(!is_warned(&enforcer, &live(&many, true, CALLS_A_TOOL)), "a child in a turn is not warned");
     assert!(
-        !is_told(&enforcer, &live(&many, false, Some(&StopReason::Stop))),
+        !is_warned(&enforcer, &live(&many, false, Some(&StopReason::Stop))),
         "a child that has answered is not warned"
     );
-    assert!(!is_told(&enforcer, &live(&many, false, None)), "a child without a message is not warned");
-    assert!(is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)));
-    assert!(!is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)), "a warned child is not warned again");
+    assert!(!is_warned(&enforcer, &live(&many, false, None)), "a child without a message is not warned");
+    assert!(is_warned(&enforcer, &live(&many, false, CALLS_A_TOOL)));
+    assert!(!is_warned(&enforcer, &live(&many, false, CALLS_A_TOOL)), "a warned child is not warned again");
     enforcer.next_attempt();
     let one = used(1);
-    assert!(is_told(&enforcer, &live(&one, false, CALLS_A_TOOL)), "the next attempt is warned");
+    assert!(is_warned(&enforcer, &live(&one, false, CALLS_A_TOOL)), "the next attempt is warned");
     assert!(!is_cancelled(&enforcer));
 }
 
@@ -95,7 +95,7 @@ fn a_run_ends_at_its_bound_unless_its_child_has_answered() {
     ] {
         let enforcer = enforcer();
         let all = used(10);
-        assert!(!is_told(&enforcer, &live(&all, streaming, stop)), "{label}");
+        assert!(!is_warned(&enforcer, &live(&all, streaming, stop)), "{label}");
         assert_eq!(is_cancelled(&enforcer), ends, "{label}");
         if ends {
             let reason = enforcer.cancel.reason();

@@ -24,7 +24,7 @@ pub(in crate::run::drive) struct CheckState {
 struct State {
     stage: Stage,
     /// The number of failed checks that may still be reported to the child.
-    left: u32,
+    remaining: u32,
     runs: u32,
     report: Option<CheckReport>,
 }
@@ -43,8 +43,8 @@ enum Stage {
 pub(in crate::run::drive) enum Next {
     /// Waits for the check.
     Wait,
-    /// Tells the child this.
-    Tell(String),
+    /// Sends this message to the child.
+    Send(String),
     /// Ends the work.
     End,
 }
@@ -52,7 +52,7 @@ pub(in crate::run::drive) enum Next {
 impl CheckState {
     pub(in crate::run::drive) fn new(is_wanted: bool, attempts: u32) -> Self {
         let first = if is_wanted { Stage::Due } else { Stage::Never };
-        let state = Mutex::new(State { stage: first, left: attempts, runs: 0, report: None });
+        let state = Mutex::new(State { stage: first, remaining: attempts, runs: 0, report: None });
         Self { state, wanted: Notify::new() }
     }
 
@@ -68,15 +68,15 @@ impl CheckState {
                 self.wanted.notify_one();
                 Next::Wait
             }
-            Stage::Ended(words) => {
-                let words = words.take().filter(|_| state.left > 0 && may_continue());
-                let Some(words) = words else {
+            Stage::Ended(message) => {
+                let message = message.take().filter(|_| state.remaining > 0 && may_continue());
+                let Some(message) = message else {
                     state.stage = Stage::Never;
                     return Next::End;
                 };
-                state.left -= 1;
+                state.remaining -= 1;
                 state.stage = Stage::Due;
-                Next::Tell(words)
+                Next::Send(message)
             }
         }
     }
@@ -109,9 +109,9 @@ impl CheckState {
         state.runs
     }
 
-    fn end(&self, Checked { report, words }: Checked) {
+    fn end(&self, Checked { report, message }: Checked) {
         let mut state = self.state.lock();
-        (state.report, state.stage) = (Some(report), Stage::Ended(words));
+        (state.report, state.stage) = (Some(report), Stage::Ended(message));
     }
 }
 
@@ -136,7 +136,7 @@ impl ActiveRun<'_> {
                 () = checks.state.wanted.notified() => {}
             }
             if self.check(checks, None, stop).await.is_none() {
-                child_control.news().notify_one();
+                child_control.activity_changed().notify_one();
             }
         }
     }
@@ -145,7 +145,7 @@ impl ActiveRun<'_> {
     pub(in crate::run::drive) async fn check(
         &self,
         checks: &Checks<'_>,
-        left: Option<Duration>,
+        remaining: Option<Duration>,
         stop: &Cancel,
     ) -> Option<Outcome> {
         let command = self.admitted.resolved.check()?.to_owned();
@@ -153,13 +153,15 @@ impl ActiveRun<'_> {
         self.show_command("check", &command);
         let sanitizer = self.sanitizer();
         let limit = self.admitted.config().check.timeout;
-        let limit = left.map_or(limit, |left| left.min(limit));
+        let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
         let checked = match self.run_in_tree(&command, checks.tree, limit, stop).await {
             Ok(Ok(ended)) => {
                 if let Outcome::Cancelled(_) = ended.outcome {
                     return Some(ended.outcome);
                 }
-                if left.is_some_and(|left| ended.outcome == Outcome::HardTimeout { limit: left }) {
+                if remaining
+                    .is_some_and(|remaining| ended.outcome == Outcome::HardTimeout { limit: remaining })
+                {
                     return Some(ended.outcome);
                 }
                 Checked::of(&command, runs, Ok(ended), sanitizer)

@@ -48,9 +48,9 @@ impl ActiveRun<'_> {
         limit: Duration,
         stop: &Cancel,
     ) -> Result<Result<Supervised, SpawnError>, String> {
-        let held = self.admitted.resolved.sandbox.enforced();
-        let is_missing = |in_force: &[Mechanism]| held.and_then(|held| held.missing(in_force));
-        let has_view = held.is_some_and(|held| held.metadata) && is_missing(mechanisms).is_none();
+        let sandbox = self.admitted.resolved.sandbox.enforced();
+        let missing_layer = |active: &[Mechanism]| sandbox.and_then(|sandbox| sandbox.missing(active));
+        let has_view = sandbox.is_some_and(|sandbox| sandbox.metadata) && missing_layer(mechanisms).is_none();
         let scope = self.admitted.resolved.scope.clone().filter(|_| has_view);
         let protected =
             blocking(move || scope.map(|scope| scope.find_protected().protected).unwrap_or_default()).await;
@@ -65,9 +65,9 @@ impl ActiveRun<'_> {
             Err(error) => return Ok(Err(error)),
         };
         self.hold_locks(&started.tree);
-        if has_view && let Some(missing) = is_missing(&started.tree.mechanisms()) {
+        if has_view && let Some(reason) = missing_layer(&started.tree.mechanisms()) {
             started.discard().await;
-            return Err(missing);
+            return Err(reason);
         }
         let limits = SuperviseLimits {
             hard: Some(limit),
@@ -76,14 +76,14 @@ impl ActiveRun<'_> {
             drain: DRAIN,
             ..SuperviseLimits::default()
         };
-        Ok(started.drive(Input::once(Vec::new()), limits, None, stop, &mut Unread).await)
+        Ok(started.drive(Input::once(Vec::new()), limits, None, stop, &mut IgnoreOutput).await)
     }
 }
 
 /// Ignores standard output: the command prints to standard error, of which the beginning and the end are kept.
-struct Unread;
+struct IgnoreOutput;
 
-impl Observer for Unread {
+impl Observer for IgnoreOutput {
     fn stdout(&mut self, _chunk: &[u8]) -> Activity {
         Activity::default()
     }

@@ -17,14 +17,14 @@ impl ActiveRun<'_> {
         let Some(command) = resolved.setup() else { return Ok(()) };
         self.show_command("setup", command);
         let limit = self.admitted.config().isolation.setup_timeout;
-        let left = resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
+        let remaining = resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let sanitizer = self.sanitizer();
-        let limit = left.map_or(limit, |left| left.min(limit));
+        let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
         let failed = match self.run_in_tree(command, tree, limit, &self.cancel).await {
             Ok(Ok(ended)) => match (&ended.outcome, resolved.timeout) {
                 (Outcome::Cancelled(reason), _) => return Err(Verdict::cancelled(reason)),
-                (Outcome::HardTimeout { limit }, Some(whole)) if left == Some(*limit) => {
-                    return Err(Verdict::hard_limit(whole, resolved.limited_by));
+                (Outcome::HardTimeout { limit }, Some(time_limit)) if remaining == Some(*limit) => {
+                    return Err(Verdict::hard_limit(time_limit, resolved.limited_by));
                 }
                 _ => SetUp::failure(command, Ok(ended), sanitizer),
             },

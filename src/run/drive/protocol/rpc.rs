@@ -62,7 +62,7 @@ fn response(id: &str, answer: &Answer) -> Value {
     match answer {
         Answer::Confirmed(confirmed) => response["confirmed"] = (*confirmed).into(),
         Answer::Value(value) => response["value"] = value.as_str().into(),
-        Answer::Cancelled | Answer::Nobody => response["cancelled"] = true.into(),
+        Answer::Cancelled | Answer::NoUser => response["cancelled"] = true.into(),
     }
     response
 }
@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn a_command_is_one_line_for_any_text() {
-        let said = "first\nsecond\r\u{2028}\"third\"";
+        let text = "first\nsecond\r\u{2028}\"third\"";
         for command in [
-            Command::Prompt(said),
-            Command::Announce(said),
-            Command::Steer(said),
+            Command::Prompt(text),
+            Command::Announce(text),
+            Command::Steer(text),
             Command::Abort,
-            Command::Answer(said, &Answer::Value(said.into())),
+            Command::Answer(text, &Answer::Value(text.into())),
         ] {
             let line = String::from_utf8(line_of(command)).expect("JSON is UTF-8");
             assert_eq!(line.matches(['\n', '\r']).count(), 1, "{line}");

@@ -58,7 +58,7 @@ fn a_continued_run_keeps_its_session_and_its_texts() {
     let mut first = create(parent.path(), "0badcafe", true).expect("the run's files are created");
     first.keep_session();
     let session = first.session().expect("the run has a session").to_path_buf();
-    let text = first.keep_output("first").expect("the output is written");
+    let text = first.save_output("first").expect("the output is written");
     let directory = first.directory.clone();
     drop(first);
     let before = fs::read_to_string(&session).expect("the file is readable");
@@ -72,20 +72,20 @@ fn a_continued_run_keeps_its_session_and_its_texts() {
         resumes: Some(&resumption),
         agent_dir: Path::new(NOWHERE),
     };
-    let elsewhere = parent.path().join("elsewhere");
+    let other_parent = parent.path().join("elsewhere");
     for prompt in ["You explore.", "You explore again."] {
-        let again =
-            RunFiles::create(&elsewhere, "ffffffff", wanted(prompt)).expect("the run's files are continued");
+        let again = RunFiles::create(&other_parent, "ffffffff", wanted(prompt))
+            .expect("the run's files are continued");
         assert_eq!((&*again.run_id, again.session()), ("0badcafe", Some(&*resumption.session)));
         assert_eq!(again.writable(), std::slice::from_ref(&resumption.session));
         assert_eq!(fs::read_to_string(&again.prompt).expect("the file is readable"), prompt);
-        assert_ne!(again.keep_output("again").expect("the output is written"), text);
+        assert_ne!(again.save_output("again").expect("the output is written"), text);
     }
-    assert!(!elsewhere.exists(), "no second directory is created");
+    assert!(!other_parent.exists(), "no second directory is created");
     assert_eq!(fs::read_to_string(&resumption.session).expect("the file is readable"), before);
     assert_eq!(fs::read_to_string(text).expect("the file is readable"), "first");
     fs::create_dir(directory.join(layout::PROMPT)).expect("the directory is created");
-    RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("the prompt cannot be written");
+    RunFiles::create(&other_parent, "ffffffff", wanted("")).expect_err("the prompt cannot be written");
     assert!(resumption.session.exists(), "a failed attempt removes no file");
 }
 
@@ -96,7 +96,7 @@ fn the_files_of_a_run_are_private() {
     let parent = tempfile::tempdir().expect("a temporary directory is created");
     let files = create(&parent.path().join("new"), "00000001", true).expect("the run's files are created");
     let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
-    let output = files.keep_output("text").expect("the output is written");
+    let output = files.save_output("text").expect("the output is written");
     assert_eq!(mode(&files.prompt), 0o600);
     assert_eq!(mode(files.session().expect("the run has a session")), 0o600);
     assert_eq!(mode(&output), 0o600);

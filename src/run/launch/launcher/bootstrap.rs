@@ -108,7 +108,7 @@ impl Script<'_> {
         // Earlier output may end without a line break.
         let _ = writeln!(text, "echo; echo {STARTED}\n{}", self.before);
         if self.tree.is_some() {
-            text.push_str(tree::ANNOUNCE);
+            text.push_str(tree::REPORT_DIRECTORY);
         }
         text.push_str("exec 3<&0\n");
         let argv: Vec<String> = self.argv.iter().map(|word| argument(word)).collect();
@@ -136,7 +136,7 @@ impl Script<'_> {
             );
         }
         if self.tree.is_some() {
-            text.push_str(tree::BACK);
+            text.push_str(tree::SEND_CHANGES);
         }
         let _ =
             writeln!(text, "kill $w 2>/dev/null\n[ $s ] || {{ echo; echo {ENDED}; }} 2>/dev/null\nexit $c");

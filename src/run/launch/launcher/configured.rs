@@ -84,7 +84,7 @@ impl Configured {
     }
 
     /// Fills in a template. `argv` replaces the word `{argv}`, as words or as one text for a shell.
-    fn words(&self, template: &[String], job: Job<'_>, argv: &[String]) -> Vec<OsString> {
+    fn expand(&self, template: &[String], job: Job<'_>, argv: &[String]) -> Vec<OsString> {
         let line = || argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         let is_shell = self.quote(template) == Quote::Sh;
         let filled = |word: &String| match word.as_str() {
@@ -131,16 +131,16 @@ impl Configured {
         self.settings.cwd.as_deref().map(|cwd| self.fill(cwd, job, "", false))
     }
 
-    fn is_passed_on(&self, name: &str) -> bool {
+    fn is_forwarded(&self, name: &str) -> bool {
         self.settings.env.iter().any(|named| named == name)
     }
 
     /// Returns the environment of the launcher itself. Some launchers, such as `srun`, pass on all of it, so it
     /// contains only the secrets that the settings name.
     fn env(&self, env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-        let is_kept = |name: &str| self.is_passed_on(name) || !(names_secret(name) || is_own(name));
+        let is_allowed = |name: &str| self.is_forwarded(name) || !(names_secret(name) || is_own(name));
         let mut env = without_git_variables(env);
-        env.retain(|(name, _)| name.to_str().is_some_and(is_kept));
+        env.retain(|(name, _)| name.to_str().is_some_and(is_allowed));
         env
     }
 
@@ -150,10 +150,10 @@ impl Configured {
         job: Job<'_>,
         context: &HostContext,
     ) -> Option<ChildCommand> {
-        let mut words = self.words(template?, job, &[]).into_iter();
+        let mut command_line = self.expand(template?, job, &[]).into_iter();
         Some(ChildCommand {
-            program: words.next()?.into(),
-            args: words.collect(),
+            program: command_line.next()?.into(),
+            args: command_line.collect(),
             cwd: NEUTRAL.into(),
             env: self.env(&context.env),
             guardian: None,
@@ -164,7 +164,7 @@ impl Configured {
     pub(crate) fn missing(&self, context: &HostContext) -> Option<(&'static str, String)> {
         let config::Launcher { command, cancel, fetch, .. } = &self.settings;
         let fields = [("command", Some(command)), ("cancel", cancel.as_ref()), ("fetch", fetch.as_ref())];
-        let mut named = fields.into_iter().filter_map(|(field, words)| Some((field, words?.first()?)));
+        let mut named = fields.into_iter().filter_map(|(field, command)| Some((field, command?.first()?)));
         let is_missing =
             |program: &str| resolve_program(program.as_ref(), search_path(&context.env)).is_none();
         named.find(|(_, program)| is_missing(program)).map(|(field, program)| (field, program.clone()))
@@ -199,11 +199,11 @@ impl Configured {
         };
         let mut input = script.to_bytes();
         input.extend_from_slice(format!("{{\"id\":\"{ASKED}\",\"type\":\"get_state\"}}\n").as_bytes());
-        let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
-        let program = words.next().unwrap_or_default().into();
+        let mut command_line = self.expand(&self.settings.command, job, &loader(job.run_id)).into_iter();
+        let program = command_line.next().unwrap_or_default().into();
         let env = self.env(&context.env);
         let command =
-            ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian: None };
+            ChildCommand { program, args: command_line.collect(), cwd: NEUTRAL.into(), env, guardian: None };
         LauncherTest { command, input, cancel: self.cancel(job, context) }
     }
 
@@ -225,13 +225,13 @@ impl Configured {
         }
         let asked = format!("\"{ASKED}\"");
         let has_guard = lines.any(|line| line.contains(&asked) && line.contains("\"success\":true"));
-        let arrival = |words: &str| timestamps.of(words, &output.stdout).unwrap_or_default();
+        let arrival = |mark: &str| timestamps.of(mark, &output.stdout).unwrap_or_default();
         let started = arrival(&asked).saturating_sub(arrival(STARTING));
         Some(TestAnswer { cwd, version, git, reached: arrival(MARK), started, has_guard, has_warden })
     }
 
     fn unset(&self) -> &'static [&'static str] {
-        if self.is_passed_on(AGENT_DIR) { &[] } else { &[AGENT_DIR] }
+        if self.is_forwarded(AGENT_DIR) { &[] } else { &[AGENT_DIR] }
     }
 }
 
@@ -267,11 +267,11 @@ impl Launcher for Configured {
         _cwd: &Path,
         _context: &HostContext,
     ) -> Result<PiProgram, PiError> {
-        let mut words = self.pi().into_iter();
-        let program = PathBuf::from(words.next().ok_or(PiError::EmptyCommand)?);
+        let mut command_line = self.pi().into_iter();
+        let program = PathBuf::from(command_line.next().ok_or(PiError::EmptyCommand)?);
         Ok(PiProgram {
             program,
-            args: words.map(OsString::from).collect(),
+            args: command_line.map(OsString::from).collect(),
             version: None,
             origin: Origin::Configured,
         })
@@ -294,7 +294,7 @@ impl Launcher for Configured {
         let key = format!("pi-subagent-{}", Uuid::new_v4().simple());
         let script = Script {
             cwd: remote_cwd.as_deref(),
-            env: named.filter(|(name, _)| is_own(name) || self.is_passed_on(name)).collect(),
+            env: named.filter(|(name, _)| is_own(name) || self.is_forwarded(name)).collect(),
             unset: self.unset(),
             prompt: payload.prompt,
             guard: payload.guard,
@@ -307,16 +307,17 @@ impl Launcher for Configured {
         let mut preamble = script.to_bytes();
         let remote_output = payload.tree.map(|RemoteWork { tree, .. }| {
             preamble.extend_from_slice(payload.pack);
-            Box::new(RemoteOutput::new(format!("{key} "), tree.back.clone(), tree.limit))
+            Box::new(RemoteOutput::new(format!("{key} "), tree.returned_pack.clone(), tree.limit))
         });
-        let mut words = self.words(&self.settings.command, job, &loader(job.run_id)).into_iter();
-        let program = words.next().unwrap_or_default().into();
+        let mut command_line = self.expand(&self.settings.command, job, &loader(job.run_id)).into_iter();
+        let program = command_line.next().unwrap_or_default().into();
         let mut guardian = plain.guardian;
         if let (Some(guardian), Some(cancel)) = (&mut guardian, &self.settings.cancel) {
-            guardian.options.last_command = self.words(cancel, job, &[]);
+            guardian.options.last_command = self.expand(cancel, job, &[]);
         }
         let env = self.env(&plain.env);
-        let command = ChildCommand { program, args: words.collect(), cwd: NEUTRAL.into(), env, guardian };
+        let command =
+            ChildCommand { program, args: command_line.collect(), cwd: NEUTRAL.into(), env, guardian };
         Launch { command, preamble: Some(preamble), remote_output }
     }
 

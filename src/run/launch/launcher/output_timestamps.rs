@@ -22,10 +22,10 @@ impl OutputTimestamps {
         self.noted.push((bytes, self.since.elapsed()));
     }
 
-    /// Returns the time from the start until the first occurrence of `words` in `printed` had arrived completely, if
+    /// Returns the time from the start until the first occurrence of `text` in `printed` had arrived completely, if
     /// there is one.
-    pub(super) fn of(&self, words: &str, printed: &[u8]) -> Option<Duration> {
-        let end = printed.windows(words.len()).position(|seen| seen == words.as_bytes())? + words.len();
+    pub(super) fn of(&self, text: &str, printed: &[u8]) -> Option<Duration> {
+        let end = printed.windows(text.len()).position(|seen| seen == text.as_bytes())? + text.len();
         self.noted.iter().find(|(bytes, _)| *bytes >= end).map(|(_, since)| *since)
     }
 }
@@ -38,8 +38,8 @@ mod tests {
     fn a_message_counts_as_read_with_its_last_byte() {
         let [first, second] = [Duration::from_millis(3), Duration::from_millis(8)];
         let timestamps = OutputTimestamps { since: Instant::now(), noted: vec![(5, first), (9, second)] };
-        for (words, expected) in [("a ma", Some(first)), ("mark", Some(second)), ("none", None)] {
-            assert_eq!(timestamps.of(words, b"a mark ab"), expected, "{words}");
+        for (text, expected) in [("a ma", Some(first)), ("mark", Some(second)), ("none", None)] {
+            assert_eq!(timestamps.of(text, b"a mark ab"), expected, "{text}");
         }
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::run) struct RemoteOutput {
     limit: u64,
     remote_changes: Option<Result<Option<RemoteChanges>, String>>,
     directory: Option<String>,
-    is_gone: bool,
+    is_removed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl RemoteOutput {
             limit,
             remote_changes: None,
             directory: None,
-            is_gone: false,
+            is_removed: false,
         }
     }
 
@@ -90,7 +90,7 @@ impl RemoteOutput {
     /// Returns the received changes, or `Ok(None)` if nothing was changed. The error explains why the changes are
     /// unknown. The second value is the remote directory, if it may still exist.
     pub(in crate::run) fn into_changes(self) -> (Result<Option<RemoteChanges>, String>, Option<String>) {
-        let directory = self.directory.filter(|_| !self.is_gone);
+        let directory = self.directory.filter(|_| !self.is_removed);
         let remote_changes = self.remote_changes.unwrap_or_else(|| match &directory {
             // No child was started.
             None => Ok(None),
@@ -102,10 +102,10 @@ impl RemoteOutput {
     fn read_line<'a>(&mut self, rest: &'a [u8], output: &mut Vec<u8>) -> &'a [u8] {
         let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let (part, rest) = rest.split_at(end);
-        let is_whole = part.ends_with(b"\n");
+        let is_complete = part.ends_with(b"\n");
         let Some(mut line) = self.line.take() else {
             output.extend_from_slice(part);
-            self.line = is_whole.then(Vec::new);
+            self.line = is_complete.then(Vec::new);
             return rest;
         };
         line.extend_from_slice(part);
@@ -113,8 +113,8 @@ impl RemoteOutput {
         let known = line.len().min(key.len());
         if line[..known] != key[..known] || line.len() > MAX_LINE {
             output.extend_from_slice(&line);
-            self.line = is_whole.then(Vec::new);
-        } else if is_whole {
+            self.line = is_complete.then(Vec::new);
+        } else if is_complete {
             let text = String::from_utf8_lossy(&line[known..]).trim().to_owned();
             self.line = Some(Vec::new());
             self.handle(&text);
@@ -128,15 +128,15 @@ impl RemoteOutput {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "at" => self.directory = Some(rest.to_owned()),
-            "gone" => self.is_gone = true,
+            "gone" => self.is_removed = true,
             "same" => self.remote_changes = Some(Ok(None)),
             "lost" => {
                 self.remote_changes =
                     Some(Err(format!("the child's changes could not be sent back: {rest}")));
             }
             "back" => {
-                let words: Vec<&str> = rest.split(' ').collect();
-                let remote_changes = match words[..] {
+                let fields: Vec<&str> = rest.split(' ').collect();
+                let remote_changes = match fields[..] {
                     [files, tip, others, notes, pack]
                         if is_object(files) && (tip == "-" || is_object(tip)) =>
                     {

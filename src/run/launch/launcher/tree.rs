@@ -11,7 +11,7 @@ use crate::workspace::RemoteTree;
 
 /// Uses the variables `d`, the script's directory; `t`, the tree; `b`, the commit that the tree is created from; `r`,
 /// the full name of its branch.
-const WORDS: &str = r#"own() {
+const FUNCTIONS: &str = r#"own() {
 	HOME=$d/none XDG_CONFIG_HOME=$d/none GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0 LC_ALL=C \
 	GIT_AUTHOR_NAME=files GIT_AUTHOR_EMAIL=files GIT_COMMITTER_NAME=files GIT_COMMITTER_EMAIL=files \
 	git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.protectHFS=true -c core.protectNTFS=true -c gc.auto=0 "$@"
@@ -66,7 +66,7 @@ pub(super) fn make(tree: &RemoteTree, inner: &str, key: &str) -> String {
     let format = if tree.snapshot.is_sha256 { " --object-format=sha256" } else { "" };
     let shallow = if tree.is_shallow { r#"echo $b >"$d/git/shallow" &&"# } else { "" };
     let mut text = format!(
-        "t=$d/tree/{} b={} r=refs/heads/{} k={key} most={}\n{WORDS}",
+        "t=$d/tree/{} b={} r=refs/heads/{} k={key} most={}\n{FUNCTIONS}",
         quoted(&name),
         tree.base,
         tree.branch,
@@ -97,11 +97,11 @@ cp -p "$d/git/index" "$t/.git/index" && mkdir -p "$t/.git/$r" && rmdir "$t/.git/
 
 /// Reports the script's directory, and at the end its removal. Directories that the child has made inaccessible
 /// are opened for the removal.
-pub(super) const ANNOUNCE: &str = r#"echo "$k at $d"
+pub(super) const REPORT_DIRECTORY: &str = r#"echo "$k at $d"
 trap 'rm -rf "$d" 2>/dev/null || { chmod -R u+rwx "$d"; rm -rf "$d"; } 2>/dev/null; [ -e "$d" ] || printf "\n%s gone\n" "$k"' EXIT
 "#;
 
 /// Sends the work back after the child has ended.
-pub(super) const BACK: &str = r#"echo
+pub(super) const SEND_CHANGES: &str = r#"echo
 (back) || printf '\n%s lost git failed on that machine, or they are more than `snapshot.maxBytes` allows\n' "$k"
 "#;

@@ -10,7 +10,7 @@ use crate::run::launch::resume::lock_directory;
 
 const ID: &str = "0badcafe";
 /// A timeout that is longer than any machine needs.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+const START_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// An agent directory and a temporary directory, both with leftovers of a run.
 struct Scene {
@@ -77,7 +77,7 @@ impl Scene {
 fn a_dead_run_keeps_its_session_and_outputs_only() {
     let scene = Scene::new();
     let note = scene.note(&scene.run(), &scene.temporary());
-    let agent = agent_beside(&note);
+    let agent = agent_dir_of(&note);
     fs::create_dir(&agent).expect("the directory is created");
     symlink(scene.at("mine"), agent.join("skills")).expect("the link is created");
     sweep(scene.root.path()).expect("the sweep succeeds");
@@ -117,17 +117,17 @@ fn a_note_that_names_other_paths_removes_nothing() {
     let text = |run: &Path, temporary: &Path| {
         [run.as_os_str().as_bytes(), b"\0", temporary.as_os_str().as_bytes(), b"\0"].concat()
     };
-    let whole = text(&run, &temporary);
+    let complete_note = text(&run, &temporary);
     fs::create_dir_all(layout::scratch(scene.root.path())).expect("the directory is created");
     let note = layout::scratch(scene.root.path()).join("note");
     for (label, bytes) in [
-        ("a directory that is no run's", text(&mine, &temporary)),
+        ("a directory that does not belong to a run", text(&mine, &temporary)),
         ("another temporary directory", text(&run, &mine)),
         ("the temporary directory of another run", text(&run, &scene.at("tmp/pi-subagent-00000000"))),
         ("a relative path", text(Path::new(ID), &temporary)),
-        ("half a note", whole[..whole.len() - 1].to_vec()),
+        ("half a note", complete_note[..complete_note.len() - 1].to_vec()),
         ("one path", [run.as_os_str().as_bytes(), b"\0"].concat()),
-        ("three paths", [&whole[..], b"/\0"].concat()),
+        ("three paths", [&complete_note[..], b"/\0"].concat()),
         ("nothing", Vec::new()),
     ] {
         fs::write(&note, bytes).expect("the file is written");
@@ -135,7 +135,7 @@ fn a_note_that_names_other_paths_removes_nothing() {
         scene.assert_untouched(label);
         fs::remove_file(&note).expect("a note with other paths stays");
     }
-    fs::write(scene.at("elsewhere"), &whole).expect("the file is written");
+    fs::write(scene.at("elsewhere"), &complete_note).expect("the file is written");
     symlink(scene.at("elsewhere"), &note).expect("the link is created");
     sweep(scene.root.path()).expect("the sweep succeeds");
     scene.assert_untouched("a link in place of a note");
@@ -180,8 +180,8 @@ fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
         }
     }
     let cut_off = [".auth.json.a1B2c3.tmp", "subagents/.confirmed-agents.json.a1B2c3.tmp"];
-    let kept = [".mine.json.a1B2c3.tmp", "auth.json", "sessions/--project--/.auth.json.x.tmp"];
-    for name in cut_off.iter().chain(&kept) {
+    let retained = [".mine.json.a1B2c3.tmp", "auth.json", "sessions/--project--/.auth.json.x.tmp"];
+    for name in cut_off.iter().chain(&retained) {
         scene.write(name);
     }
     for name in ["pi-subagent-3badcafe/x", "pi-subagent-4badcafe/x", "pi-subagent-mine/x", "other-3badcafe/x"]
@@ -209,7 +209,7 @@ fn leftovers_without_a_note_are_removed_only_if_they_are_old() {
     assert_eq!(scene.names(alive).len(), 7, "a locked run keeps all of its files");
     drop(lock);
     assert!(cut_off.iter().all(|name| !scene.at(name).exists()));
-    assert!(kept.iter().all(|name| scene.at(name).exists()));
+    assert!(retained.iter().all(|name| scene.at(name).exists()));
     assert_eq!(scene.names("subagents/scratch"), ["3c4d", "3c4d.run"], "a directory with a note stays");
     // The directory of the first scene belongs to a run that was swept.
     assert_eq!(scene.names("tmp"), ["other-3badcafe", "pi-subagent-4badcafe", "pi-subagent-mine"]);
@@ -231,10 +231,10 @@ fn a_temporary_directory_in_the_arguments_of_a_process_stays() {
         .spawn()
         .expect("the shell starts");
     // The arguments of a program become visible a moment after its start.
-    let words = format!("/proc/{}/cmdline", warden.id());
+    let arguments = format!("/proc/{}/cmdline", warden.id());
     let since = std::time::Instant::now();
-    while fs::read(&words).expect("the shell runs").is_empty() {
-        assert!(since.elapsed() < PATIENCE, "timed out waiting for the arguments of the shell");
+    while fs::read(&arguments).expect("the shell runs").is_empty() {
+        assert!(since.elapsed() < START_TIMEOUT, "timed out waiting for the arguments of the shell");
         std::thread::yield_now();
     }
     unnoted::sweep(scene.root.path(), &scene.at("tmp")).expect("the sweep succeeds");

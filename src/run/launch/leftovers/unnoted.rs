@@ -18,14 +18,14 @@ use crate::files::{layout, open};
 use crate::run::launch::private_dirs::{AGENT, CHECK, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
 
 /// The age after which a leftover is removed. No living run goes that long without a change.
-const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum number of directory entries that are examined.
 const MAX_ENTRIES: usize = 20_000;
 /// The directory in the agent directory in which pi keeps sessions. Runs are next to the session of their
 /// conversation.
 const SESSIONS: &str = "sessions";
 /// The files of the agent directory that are first written to a temporary file next to them.
-const WRITTEN: [&str; 2] = ["auth.json", "mcp-auth.json"];
+const REPLACED_FILES: [&str; 2] = ["auth.json", "mcp-auth.json"];
 
 /// Removes these leftovers.
 ///
@@ -33,13 +33,13 @@ const WRITTEN: [&str; 2] = ["auth.json", "mcp-auth.json"];
 ///
 /// Fails if a directory cannot be listed.
 pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
-    let mut left = MAX_ENTRIES;
+    let mut remaining = MAX_ENTRIES;
     let mut parents = vec![layout::runs(agent_dir, None)];
-    for project in entries(&agent_dir.join(SESSIONS), &mut left)? {
-        parents.extend(entries(&project, &mut left)?.into_iter().filter(|path| is_directory(path)));
+    for project in entries(&agent_dir.join(SESSIONS), &mut remaining)? {
+        parents.extend(entries(&project, &mut remaining)?.into_iter().filter(|path| is_directory(path)));
     }
     for parent in parents {
-        let runs = entries(&parent, &mut left)?;
+        let runs = entries(&parent, &mut remaining)?;
         for run in runs.iter().filter(|run| is_run(run) && has_leftovers(run)) {
             let temporary = run.file_name().map(|id| temporaries.join(temporary_name(id)));
             if !is_locked_by_former(run) {
@@ -49,14 +49,15 @@ pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
         }
     }
     for directory in [agent_dir.to_path_buf(), agent_dir.join(layout::SUBAGENTS), layout::live(agent_dir)] {
-        let written = entries(&directory, &mut left)?;
+        let written = entries(&directory, &mut remaining)?;
         for path in written.iter().filter(|path| is_cut_off(path, directory != agent_dir) && is_old(path)) {
             let _ = fs::remove_file(path);
         }
     }
-    let own =
-        entries(&layout::scratch(agent_dir), &mut left)?.into_iter().filter(|path| is_own_agent_dir(path));
-    let temporary = entries(temporaries, &mut left)?.into_iter().filter(|path| is_temporary(path));
+    let own = entries(&layout::scratch(agent_dir), &mut remaining)?
+        .into_iter()
+        .filter(|path| is_own_agent_dir(path));
+    let temporary = entries(temporaries, &mut remaining)?.into_iter().filter(|path| is_temporary(path));
     for path in own.chain(temporary).filter(|path| is_old(path) && !is_in_arguments(path)) {
         let _ = remove_tree(&path);
     }
@@ -64,7 +65,7 @@ pub(super) fn sweep(agent_dir: &Path, temporaries: &Path) -> io::Result<()> {
 }
 
 /// Returns the entries of a directory, or nothing if the path is not a directory.
-fn entries(directory: &Path, left: &mut usize) -> io::Result<Vec<PathBuf>> {
+fn entries(directory: &Path, remaining: &mut usize) -> io::Result<Vec<PathBuf>> {
     let read = match fs::read_dir(directory) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
@@ -73,8 +74,8 @@ fn entries(directory: &Path, left: &mut usize) -> io::Result<Vec<PathBuf>> {
         read => read?,
     };
     let paths =
-        read.take(*left).map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
-    *left -= paths.len();
+        read.take(*remaining).map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+    *remaining -= paths.len();
     Ok(paths)
 }
 
@@ -107,12 +108,12 @@ fn is_locked_by_former(run: &Path) -> bool {
 }
 
 /// Returns true for the temporary file of an interrupted write: `.<name>.<random>.tmp`.
-fn is_cut_off(path: &Path, is_all_ours: bool) -> bool {
+fn is_cut_off(path: &Path, is_own_directory: bool) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let Some(name) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else { return false };
     let Some((name, _random)) = name.rsplit_once('.') else { return false };
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.uid() == our_uid());
-    is_file && (is_all_ours || WRITTEN.contains(&name))
+    is_file && (is_own_directory || REPLACED_FILES.contains(&name))
 }
 
 /// Returns true if the path is the temporary directory of one of our runs.
@@ -131,17 +132,17 @@ fn is_in_arguments(path: &Path) -> bool {
     // If the processes cannot be listed, any of them could use the path.
     let Ok(processes) = fs::read_dir("/proc") else { return true };
     processes.into_iter().any(|process| {
-        let words = process.and_then(|process| match fs::read(process.path().join("cmdline")) {
+        let arguments = process.and_then(|process| match fs::read(process.path().join("cmdline")) {
             Err(error) if is_transient(&error) => Err(error),
-            words => Ok(words.unwrap_or_default()),
+            arguments => Ok(arguments.unwrap_or_default()),
         });
-        words.map_or(true, |words| {
-            words.split(|byte| *byte == 0).any(|word| word == path.as_os_str().as_bytes())
+        arguments.map_or(true, |arguments| {
+            arguments.split(|byte| *byte == 0).any(|argument| argument == path.as_os_str().as_bytes())
         })
     })
 }
 
 fn is_old(path: &Path) -> bool {
     let changed = fs::symlink_metadata(path).and_then(|found| found.modified());
-    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > OLD))
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > MIN_AGE))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// The memory of one spare child, rounded up. `benchmark/RESULTS.md` has the measurement.
-const CHILD: u64 = 128 << 20;
+const CHILD_BYTES: u64 = 128 << 20;
 /// The divisor for the available memory: a spare child is booted only if it needs at most 1/`SHARE` of it.
 const SHARE: u64 = 4;
 /// The reserve, in children: with less memory available, no child waits. Smaller than [`SHARE`], so that a child that
@@ -27,9 +27,9 @@ pub struct Memory {
 
 impl Memory {
     /// The estimated maximum memory of one spare child, in bytes.
-    pub const PER_CHILD: u64 = CHILD;
+    pub const PER_CHILD: u64 = CHILD_BYTES;
     /// The memory that must be available for another spare child, in bytes.
-    pub const REQUIRED: u64 = CHILD * SHARE;
+    pub const REQUIRED: u64 = CHILD_BYTES * SHARE;
 
     /// Reads the memory of this machine. Blocks.
     #[must_use]
@@ -49,7 +49,7 @@ impl Memory {
     /// Returns true if there is too little memory for the waiting spare children.
     #[must_use]
     pub fn is_short(self) -> bool {
-        self.available.is_some_and(|available| available < CHILD * RESERVE)
+        self.available.is_some_and(|available| available < CHILD_BYTES * RESERVE)
     }
 }
 
@@ -86,10 +86,10 @@ mod tests {
     fn a_spare_child_waits_only_while_it_needs_a_small_part_of_the_available_memory() {
         for (available, has_room, is_short) in [
             (Some(0), false, true),
-            (Some(CHILD * 2 - 1), false, true),
-            (Some(CHILD * 2), false, false),
-            (Some(CHILD * 4 - 1), false, false),
-            (Some(CHILD * 4), true, false),
+            (Some(CHILD_BYTES * 2 - 1), false, true),
+            (Some(CHILD_BYTES * 2), false, false),
+            (Some(CHILD_BYTES * 4 - 1), false, false),
+            (Some(CHILD_BYTES * 4), true, false),
             (None, true, false),
         ] {
             let memory = Memory { available };

@@ -29,7 +29,7 @@ fn report(outcome: Outcome) -> AttemptReport {
     }
 }
 
-fn judged(report: &AttemptReport) -> Verdict {
+fn verdict_of(report: &AttemptReport) -> Verdict {
     Verdict::of(report, &Sanitizer::new(SanitizerOptions::default()))
 }
 
@@ -61,14 +61,14 @@ fn stopped_in(busy: Option<Busy>) -> AttemptReport {
 }
 
 fn complains(code: i32, stderr: &str, noise: &str) -> AttemptReport {
-    let mut report = answered(left(code));
+    let mut report = answered(exited(code));
     report.supervised.stderr.push_str(stderr);
     report.collected.noise = noise.into();
     report
 }
 
 /// An exit with a code.
-fn left(code: i32) -> Outcome {
+fn exited(code: i32) -> Outcome {
     Outcome::Exited(ExitStatus::from_raw(code << 8))
 }
 
@@ -80,7 +80,7 @@ fn settled(status: Option<i32>, lingered: bool) -> Outcome {
     Outcome::Settled { status: status.map(ExitStatus::from_raw), lingered }
 }
 
-fn over(limit: LimitKind) -> Outcome {
+fn over_limit(limit: LimitKind) -> Outcome {
     Outcome::OverLimit(OverLimit { limit, value: 5, allowed: 4, pid: 77, name: "node".into() })
 }
 
@@ -99,7 +99,7 @@ type Expected = (RunOutcome, i32, Option<&'static str>);
 /// Checks the rows, and the fields that follow from outcome and error alone.
 fn check(table: Vec<(&str, AttemptReport, Expected)>) {
     for (label, report, expected) in table {
-        let verdict = judged(&report);
+        let verdict = verdict_of(&report);
         assert_eq!(row(&verdict), expected, "{label}");
         let (code, timeout) = match verdict.outcome {
             RunOutcome::Completed => (None, None),
@@ -120,12 +120,12 @@ fn every_exit_of_a_child_has_its_outcome_exit_code_and_reason() {
     let silent =
         "the child gave no answer (last event: none; stop reason: none; tool executions completed: 0)";
     check(vec![
-        ("an answer", answered(left(0)), (Completed, 0, None)),
+        ("an answer", answered(exited(0)), (Completed, 0, None)),
         ("an answer, settled", answered(settled(Some(0), false)), (Completed, 0, None)),
         ("an answer, then no end", answered(settled(Some(9), true)), (Completed, 0, None)),
         ("an answer, then a lost status", answered(settled(None, false)), (Completed, 0, None)),
         ("an answer, not settled, status lost", answered(Outcome::Lost), (Completed, 0, None)),
-        ("an answer, then a code", answered(left(3)), (Failed, 3, Some("the child gave no reason"))),
+        ("an answer, then a code", answered(exited(3)), (Failed, 3, Some("the child gave no reason"))),
         (
             "an answer, settled, then a code",
             answered(settled(Some(4 << 8), false)),
@@ -142,14 +142,14 @@ fn every_exit_of_a_child_has_its_outcome_exit_code_and_reason() {
             answered(killed(42)),
             (Failed, 170, Some("the child was killed by SIG42")),
         ),
-        ("nothing", report(left(0)), (Failed, 1, Some(silent))),
+        ("nothing", report(exited(0)), (Failed, 1, Some(silent))),
         ("nothing, status lost", report(Outcome::Lost), (Failed, 1, Some(silent))),
         ("nothing, lingering", report(settled(None, true)), (Failed, 1, Some(silent))),
-        ("a code and no word", report(left(255)), (Failed, 255, Some("the child gave no reason"))),
-        ("an error", failed_by_provider(left(0)), (Failed, 1, Some(PROVIDER))),
+        ("a code without output", report(exited(255)), (Failed, 255, Some("the child gave no reason"))),
+        ("an error", failed_by_provider(exited(0)), (Failed, 1, Some(PROVIDER))),
         ("an error, lingering", failed_by_provider(settled(Some(9), true)), (Failed, 1, Some(PROVIDER))),
         ("an error, status lost", failed_by_provider(Outcome::Lost), (Failed, 1, Some(PROVIDER))),
-        ("an error and a code", failed_by_provider(left(2)), (Failed, 2, Some("500: overloaded"))),
+        ("an error and a code", failed_by_provider(exited(2)), (Failed, 2, Some("500: overloaded"))),
         (
             "an error and a signal",
             failed_by_provider(killed(11)),
@@ -188,12 +188,12 @@ fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
         ),
         (
             "too much memory",
-            answered(over(LimitKind::Memory)),
+            answered(over_limit(LimitKind::Memory)),
             (Killed, 137, Some("`limits.memoryBytes` reached: 5 of 4 (largest: `node`, process 77)")),
         ),
         (
             "too many processes",
-            answered(over(LimitKind::Processes)),
+            answered(over_limit(LimitKind::Processes)),
             (Killed, 137, Some("`limits.processes` reached: 5 of 4 (largest: `node`, process 77)")),
         ),
         ("a warden that was killed", answered(Outcome::Orphaned), (Failed, 1, Some(orphaned))),
@@ -229,8 +229,8 @@ fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
 #[test]
 fn the_last_message_decides_about_a_child_that_exited_by_itself() {
     use RunOutcome::{Completed, Failed};
-    let said = |stop: &str, text: Option<&str>, error: Option<&str>| {
-        collected(left(0), |collected| {
+    let message = |stop: &str, text: Option<&str>, error: Option<&str>| {
+        collected(exited(0), |collected| {
             collected.stop_reason = Some(stop.into());
             collected.text = text.map(Into::into);
             collected.error_message = error.map(Into::into);
@@ -244,27 +244,27 @@ fn the_last_message_decides_about_a_child_that_exited_by_itself() {
         )
     };
     let table = [
-        (said("stop", Some("Yes."), None), Completed, None),
-        (said("length", Some("Yes, bec"), None), Completed, None),
-        (said("stop", Some("Yes."), Some("a warning")), Completed, None),
-        (said("stop", Some(" \n\t"), None), Failed, Some(silent("stop"))),
-        (said("stop", Some(""), None), Failed, Some(silent("stop"))),
-        (said("toolUse", None, None), Failed, Some(silent("toolUse"))),
-        (said("error", Some("Yes."), None), Failed, Some("the model's provider reported an error".into())),
+        (message("stop", Some("Yes."), None), Completed, None),
+        (message("length", Some("Yes, bec"), None), Completed, None),
+        (message("stop", Some("Yes."), Some("a warning")), Completed, None),
+        (message("stop", Some(" \n\t"), None), Failed, Some(silent("stop"))),
+        (message("stop", Some(""), None), Failed, Some(silent("stop"))),
+        (message("toolUse", None, None), Failed, Some(silent("toolUse"))),
+        (message("error", Some("Yes."), None), Failed, Some("the model's provider reported an error".into())),
         (
-            said("error", Some("Yes."), Some("429")),
+            message("error", Some("Yes."), Some("429")),
             Failed,
             Some("the model's provider reported an error: `429`".into()),
         ),
-        (said("aborted", Some("Yes."), None), Failed, Some("the child stopped its own turn".into())),
+        (message("aborted", Some("Yes."), None), Failed, Some("the child stopped its own turn".into())),
         (
-            said("aborted", None, Some("by a key")),
+            message("aborted", None, Some("by a key")),
             Failed,
             Some("the child stopped its own turn: `by a key`".into()),
         ),
     ];
     for (report, outcome, error) in table {
-        let verdict = judged(&report);
+        let verdict = verdict_of(&report);
         let exit_code = i32::from(outcome == Failed);
         assert_eq!(row(&verdict), (outcome, exit_code, error.as_deref()));
         let is_error = report.collected.stop_reason == Some(StopReason::Error);
@@ -279,50 +279,50 @@ fn a_rejected_prompt_is_a_failure_for_any_answer() {
         report
     };
     let error = Some("the child rejected the prompt: `busy`");
-    for report in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
-        let verdict = judged(&refuses(report));
+    for report in [answered(exited(0)), failed_by_provider(exited(0)), answered(settled(None, true))] {
+        let verdict = verdict_of(&refuses(report));
         assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
         assert!(!verdict.is_provider_error(), "a rejected prompt is not retried");
     }
-    let verdict = judged(&refuses(answered(left(5))));
+    let verdict = verdict_of(&refuses(answered(exited(5))));
     assert_eq!(row(&verdict), (RunOutcome::Failed, 5, Some("the child gave no reason")));
 }
 
 #[test]
 fn an_exit_code_is_explained_by_the_first_text_for_people() {
-    let said = |mut report: AttemptReport| {
+    let with_error = |mut report: AttemptReport| {
         report.collected.error_message = Some("the error".into());
         report
     };
     let table = [
-        (said(complains(1, " stderr\n", "noise")), "the error"),
+        (with_error(complains(1, " stderr\n", "noise")), "the error"),
         (complains(1, " stderr\n", "noise"), "stderr"),
         (complains(1, " \n", " noise\n"), "noise"),
         (complains(1, "", " \n"), "the child gave no reason"),
     ];
     for (report, expected) in table {
-        assert_eq!(judged(&report).error.as_deref(), Some(expected));
+        assert_eq!(verdict_of(&report).error.as_deref(), Some(expected));
     }
 }
 
 #[test]
 fn a_failed_announcement_does_not_undo_finished_work() {
     let ends: [fn() -> Outcome; 8] = [
-        || left(3),
+        || exited(3),
         || killed(9),
         || Outcome::Lost,
         || Outcome::Orphaned,
         || Outcome::HardTimeout { limit: Duration::ZERO },
         || Outcome::IdleTimeout { limit: Duration::ZERO },
-        || over(LimitKind::Cpu),
+        || over_limit(LimitKind::Cpu),
         || cancelled(CancelReason::Dropped),
     ];
     for outcome in ends {
         let mut announcing = answered(outcome());
         announcing.collected.epilogue = Some(Box::default());
-        assert_eq!(row(&judged(&announcing)), (RunOutcome::Completed, 0, None), "{:?}", outcome());
+        assert_eq!(row(&verdict_of(&announcing)), (RunOutcome::Completed, 0, None), "{:?}", outcome());
         if outcome() != Outcome::Lost {
-            assert_ne!(judged(&answered(outcome())).outcome, RunOutcome::Completed, "{:?}", outcome());
+            assert_ne!(verdict_of(&answered(outcome())).outcome, RunOutcome::Completed, "{:?}", outcome());
         }
     }
 }
@@ -330,23 +330,23 @@ fn a_failed_announcement_does_not_undo_finished_work() {
 #[test]
 fn only_provider_errors_count_as_provider_errors() {
     let ends: [fn() -> Outcome; 5] = [
-        || left(1),
+        || exited(1),
         || Outcome::HardTimeout { limit: Duration::ZERO },
         || Outcome::IdleTimeout { limit: Duration::ZERO },
         || Outcome::Orphaned,
         || cancelled(CancelReason::Caller(None)),
     ];
     for outcome in ends {
-        assert!(!judged(&failed_by_provider(outcome())).is_provider_error(), "{:?}", outcome());
+        assert!(!verdict_of(&failed_by_provider(outcome())).is_provider_error(), "{:?}", outcome());
     }
-    assert!(judged(&failed_by_provider(left(0))).is_provider_error());
+    assert!(verdict_of(&failed_by_provider(exited(0))).is_provider_error());
 }
 
 #[test]
 fn a_time_limit_names_its_setting() {
     let mut report = report(Outcome::HardTimeout { limit: Duration::from_secs(3) });
     report.limited_by = "runTimeoutSeconds";
-    let error = judged(&report).error;
+    let error = verdict_of(&report).error;
     assert_eq!(error.as_deref(), Some("hard limit reached: 3000 ms (`runTimeoutSeconds`)"));
 }
 
@@ -355,15 +355,15 @@ fn a_reason_is_truncated_after_its_secrets_are_redacted() {
     let secret = "made-up value of some words 0123456789";
     let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
     for back in 0..secret.len() {
-        let said = format!("{}{secret}", "x".repeat(REASON_CHARS - back));
-        let mut rejected = answered(left(0));
-        rejected.protocol_report.prompt_rejected = Some(said.clone());
-        let failed = collected(left(0), |collected| {
+        let reason = format!("{}{secret}", "x".repeat(REASON_CHARS - back));
+        let mut rejected = answered(exited(0));
+        rejected.protocol_report.prompt_rejected = Some(reason.clone());
+        let failed = collected(exited(0), |collected| {
             collected.stop_reason = Some("error".into());
-            collected.error_message = Some(said.clone());
+            collected.error_message = Some(reason.clone());
         });
-        let said = format!("Failed to load extension \"/hook.ts\": {}{secret}", "x".repeat(1_000 - back));
-        let mut unguarded = complains(1, &said, "");
+        let reason = format!("Failed to load extension \"/hook.ts\": {}{secret}", "x".repeat(1_000 - back));
+        let mut unguarded = complains(1, &reason, "");
         unguarded.permission_hooks = vec!["/hook.ts".to_owned()];
         for report in [rejected, failed, unguarded] {
             let error = Verdict::of(&report, &sanitizer).error.expect("the verdict has an error");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::{BLOCK_REACH, block};
 use super::entry::entry;
-use super::extent::{Value, is_setting, leads_line, lines_between, value, whole};
+use super::extent::{Value, full_range, is_setting, leads_line, lines_between, value};
 use super::header::{begins_with_scheme, header};
 use super::separator::{Separator, Tie, separator};
 use crate::text::redact::cursor::{Cursor, line_break};
@@ -34,7 +34,7 @@ impl Rule for Assignment {
         if is_french(cursor, &name) {
             return find_foreign(cursor, name);
         }
-        let separator = tied(cursor, &name).ok_or(name.end)?;
+        let separator = separator_after(cursor, &name).ok_or(name.end)?;
         let text = &cursor.text[name.clone()];
         if let Some(kind) = header_kind(text) {
             return header(cursor, &separator, kind).ok_or(name.end);
@@ -105,7 +105,7 @@ fn whole_word(cursor: &Cursor<'_>, ending: &Range<usize>) -> Option<Range<usize>
 }
 
 /// Returns the separator between a name and its value.
-fn tied(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+fn separator_after(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     entry(cursor, name).or_else(|| separator(cursor, name))
 }
 
@@ -130,7 +130,7 @@ fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known:
     if is_marker(content) || is_sign || is_call(cursor, place, &found) || !is_secret {
         return Err(name.end.max(separator.value.min(found.range.start)));
     }
-    Ok(Edit::new(whole(cursor, separator, &found), REDACTED, RULE))
+    Ok(Edit::new(full_range(cursor, separator, &found), REDACTED, RULE))
 }
 
 /// Judges the value of a name in another language. Prose contains such words too, so only a random value is redacted.
@@ -144,7 +144,7 @@ fn open_value(cursor: &Cursor<'_>, name: &Range<usize>, is_foreign: bool) -> Opt
     /// The maximum number of bytes that a verdict reads. No XML element is longer.
     const JUDGED: usize = 1024;
     let text = &cursor.text[name.clone()];
-    let separator = tied(cursor, name)?;
+    let separator = separator_after(cursor, name)?;
     let rest = cursor.bytes.get(separator.value..)?;
     // The name may be on the previous line, or up to three lines above.
     let line = rest.trim_ascii_start();

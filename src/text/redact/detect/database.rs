@@ -45,9 +45,9 @@ fn password(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<Range<usize>>
     (word.eq_ignore_ascii_case(b"identif") && cursor.is_token_start(begin)).then_some(())?;
     let mut at = cursor.skip_blanks(trigger.end);
     if cursor.bytes[trigger.clone()].eq_ignore_ascii_case(b"ied with ") {
-        at = behind_plugin(cursor, at)?;
+        at = after_plugin(cursor, at)?;
     }
-    at = behind_word(cursor, at, b"password ").unwrap_or(at);
+    at = after_word(cursor, at, b"password ").unwrap_or(at);
     let before = cursor.line_before(begin, STATEMENT).to_ascii_lowercase();
     let is_statement = [&b"user "[..], b"grant ", b"role ", b"link "]
         .iter()
@@ -63,13 +63,13 @@ fn password(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<Range<usize>>
 }
 
 /// Returns the position after the `BY` of `mysql_native_password BY`.
-fn behind_plugin(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
+fn after_plugin(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     let plugin = cursor.word(at, |byte| byte.is_ascii_whitespace());
     let next = cursor.skip_blanks((plugin.end + (plugin.start - at)).min(cursor.bytes.len()));
-    behind_word(cursor, next, b"by ")
+    after_word(cursor, next, b"by ")
 }
 
-fn behind_word(cursor: &Cursor<'_>, at: usize, word: &[u8]) -> Option<usize> {
+fn after_word(cursor: &Cursor<'_>, at: usize, word: &[u8]) -> Option<usize> {
     let found = cursor.bytes.get(at..at + word.len())?;
     found.eq_ignore_ascii_case(word).then(|| cursor.skip_blanks(at + word.len()))
 }

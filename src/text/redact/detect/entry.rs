@@ -34,7 +34,7 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
     ends_with_word(before.trim_ascii_end(), &[b"name", b"key"]).then_some(())?;
 
     let mut at = cursor.skip_quote(name.end);
-    if cursor.byte(at) == Some(b'>') && name_quote.is_some() && is_of_setting(before) {
+    if cursor.byte(at) == Some(b'>') && name_quote.is_some() && is_setting_element(before) {
         let value = value_element(cursor, at + 1).unwrap_or(at + 1);
         return Some(Separator {
             name: name.clone(),
@@ -65,7 +65,7 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
 
 /// Returns true if the line ends with an attribute of an element with a setting. Other elements contain text for
 /// people, as in `<string name="password">Passwort</string>`.
-fn is_of_setting(line: &[u8]) -> bool {
+fn is_setting_element(line: &[u8]) -> bool {
     const TAGS: [&[u8]; 7] =
         [b"entry", b"property", b"param", b"parameter", b"setting", b"prop", b"attribute"];
     let element = memchr::memrchr(b'<', line).map_or(line, |open| &line[open + 1..]);

@@ -24,14 +24,14 @@ pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value>
     }
     match separator.tie {
         Tie::Element | Tie::ElementPair => return element(cursor, separator),
-        Tie::Doubled => return doubled(cursor, separator),
+        Tie::Doubled => return after_double_equals(cursor, separator),
         _ => {}
     }
     let at = after_tag(cursor, separator);
     if line_break(cursor.bytes, at) > 0 {
         return next_line(cursor, separator, at);
     }
-    if let Some(range) = braced(cursor, separator, at) {
+    if let Some(range) = braced_content(cursor, separator, at) {
         return Some(Value { range, quote: Some(BRACES) });
     }
     if let Some(start) = opening(cursor, separator, at) {
@@ -69,7 +69,7 @@ pub(super) fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
 }
 
 /// Returns the range of a whole value of which only the beginning was judged.
-pub(crate) fn whole(cursor: &Cursor<'_>, separator: &Separator, judged: &Value) -> Range<usize> {
+pub(crate) fn full_range(cursor: &Cursor<'_>, separator: &Separator, judged: &Value) -> Range<usize> {
     let Range { start, end } = judged.range;
     if end - start < JUDGED / 2 || matches!(separator.tie, Tie::Element | Tie::ElementPair) {
         return start..end;
@@ -205,7 +205,7 @@ fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
 
 /// Returns a value that is the whole line after its name.
 fn next_line(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Value> {
-    let start = line_behind(cursor, separator, at)?;
+    let start = next_line_start(cursor, separator, at)?;
     let is_indented = matches!(cursor.byte(start - 1), Some(b' ' | b'\t'));
     let is_assigned = matches!(separator.tie, Tie::Tight | Tie::Equals);
     if is_assigned && !is_indented {
@@ -215,9 +215,9 @@ fn next_line(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Va
         let is_named =
             is_assigned || separator.name_quote.is_some() || leads_line(cursor, separator.name.start);
         let found = quoted(cursor, start).filter(|_| is_named && quote.escapes == 0)?;
-        let behind = found.range.end + 1;
+        let after = found.range.end + 1;
         let ends =
-            matches!(cursor.byte(behind), None | Some(b',' | b';' | b')' | b'}' | b' ' | b'\n' | b'\r'));
+            matches!(cursor.byte(after), None | Some(b',' | b';' | b')' | b'}' | b' ' | b'\n' | b'\r'));
         return ends.then_some(found);
     }
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
@@ -234,7 +234,7 @@ fn next_line(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Va
 
 /// Returns the position of the first word on the line after the line end at `at`. After a colon, an empty line and the
 /// beginning of a code block may come first.
-fn line_behind(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<usize> {
+fn next_line_start(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<usize> {
     /// The maximum number of line ends: after the name, of an empty line, and of a fence.
     const MAX_LINE_ENDS: usize = 3;
     if !matches!(separator.tie, Tie::Tight | Tie::Equals | Tie::Colon) {
@@ -274,7 +274,7 @@ pub(crate) fn lines_between(cursor: &Cursor<'_>, separator: &Separator, value: u
 const BRACES: Quote = Quote { escapes: 0, mark: b'}' };
 
 /// Returns the content of such braces. A `}` inside is doubled.
-fn braced(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range<usize>> {
+fn braced_content(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<Range<usize>> {
     /// The maximum length of a password in braces.
     const MAX_PASSWORD: usize = JUDGED / 2 - 1;
     let is_part = matches!(cursor.before(separator.name.start), None | Some(b';' | b'"' | b'\'' | b'\n'));
@@ -311,7 +311,7 @@ fn is_variable(content: &str) -> bool {
 }
 
 /// Returns the value after `==`, unless it is a version: `name==1.2` is a package.
-fn doubled(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
+fn after_double_equals(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     let at = separator.value;
     let end = unquoted_end(cursor, separator, at, JUDGED);
     let value = &cursor.bytes[at..end];
@@ -359,9 +359,9 @@ fn belongs_to_value(rest: &[u8]) -> bool {
     let window = &rest[..rest.len().min(MAX_TAIL)];
     let length =
         window.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b';').unwrap_or(window.len());
-    let (word, behind) = window.split_at(length);
+    let (word, after) = window.split_at(length);
     let is_value = word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/@#!%^*_-~$".contains(byte));
-    let ends_line = matches!(behind.first(), None | Some(b'\n' | b'\r'));
+    let ends_line = matches!(after.first(), None | Some(b'\n' | b'\r'));
     length > 0 && is_value && (has_digit(word) || ends_line)
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::extent::{Value, leads_line, value, whole as whole_value};
+use super::extent::{Value, full_range, leads_line, value};
 use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, REDACTED};
@@ -38,7 +38,7 @@ pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKin
         let whole = range.start..line_value_end(cursor, &separator.name, range.start, usize::MAX);
         range.start + cursor.text[whole].trim_end().len()
     } else {
-        whole_value(cursor, separator, &Value { range: range.clone(), quote }).end
+        full_range(cursor, separator, &Value { range: range.clone(), quote }).end
     };
     Some(Edit::new(range.start..end, REDACTED, rule))
 }

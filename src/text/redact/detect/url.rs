@@ -76,7 +76,7 @@ impl Rule for CurlUser {
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let nothing = Err(trigger.start + 1);
-        if !is_of_curl(cursor, &trigger) {
+        if !is_curl_flag(cursor, &trigger) {
             return nothing;
         }
         // Take the whole value, even if it is long. Otherwise a second pass would find another value in the rest.
@@ -94,12 +94,12 @@ impl Rule for CurlUser {
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
         let continues = cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url);
-        (continues && is_of_curl(cursor, &trigger)).then_some(trigger.end)
+        (continues && is_curl_flag(cursor, &trigger)).then_some(trigger.end)
     }
 }
 
 /// Returns true if a flag is the first of its kind after `curl`.
-fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
+fn is_curl_flag(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
     cursor.options_of(flag.start + 1, b"curl").is_some_and(|options| {
         [&b" -u "[..], b" --user"].iter().all(|flag| memchr::memmem::find(options, flag).is_none())
     })

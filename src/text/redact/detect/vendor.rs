@@ -15,7 +15,7 @@ use crate::text::redact::value::shape::{Shape, has_digit, has_upper, is_blanked,
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
     vendors().flat_map(|row| {
         let rule = move |prefix: &&'static str| -> Box<dyn Rule> {
-            Box::new(VendorToken { row, prefix, offset: rare_part(prefix) })
+            Box::new(VendorToken { row, prefix, offset: rare_offset(prefix) })
         };
         row.prefixes.iter().map(rule)
     })
@@ -30,7 +30,7 @@ struct VendorToken {
 
 /// Returns the offset where a prefix stops looking like a word, if many words begin like it. A search for `lin` stops
 /// on every other line, a search for `n_api_` almost never.
-fn rare_part(prefix: &str) -> usize {
+fn rare_offset(prefix: &str) -> usize {
     let bytes = prefix.as_bytes();
     let is_common = bytes.len() > GRAM && is_one_of(&prefix[..GRAM], COMMON);
     let rare = bytes.windows(GRAM).position(|gram| !gram.iter().all(u8::is_ascii_alphabetic));

@@ -42,7 +42,7 @@ pub(crate) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool 
 pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
     let shape_of = shape_of(judged);
-    let kind = if kind == NameKind::Variable { NameKind::Perhaps } else { kind };
+    let kind = if kind == NameKind::Variable { NameKind::Possible } else { kind };
     if is_own_name(name, judged) || (kind != NameKind::Password && is_made_up(judged.as_bytes())) {
         return false;
     }
@@ -59,13 +59,13 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             place == Place::Parameter
                 && (shape_of == Shape::Random || (shape_of == Shape::Mixed && has_digit(judged.as_bytes())))
         }
-        (NameKind::Perhaps, _)
+        (NameKind::Possible, _)
             if place == Place::Parameter && name.to_ascii_lowercase().ends_with("token") =>
         {
             !matches!(shape_of, Shape::Plain | Shape::Number)
         }
-        (NameKind::Perhaps, Shape::Random) => {
-            let is_value = has_digit(judged.as_bytes()) || is_unwordy(judged, kind);
+        (NameKind::Possible, Shape::Random) => {
+            let is_value = has_digit(judged.as_bytes()) || is_letter_password(judged, kind);
             is_token_like(judged)
                 && match place {
                     Place::Code | Place::Alone => is_value,
@@ -73,16 +73,16 @@ pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
                     _ => !is_alphabet(judged),
                 }
         }
-        (NameKind::Secret | NameKind::Perhaps, Shape::Mixed | Shape::Short) if is_standard(judged) => false,
-        (NameKind::Perhaps, Shape::Mixed) if is_numbered(judged) => false,
-        (NameKind::Perhaps, Shape::Mixed) => {
+        (NameKind::Secret | NameKind::Possible, Shape::Mixed | Shape::Short) if is_standard(judged) => false,
+        (NameKind::Possible, Shape::Mixed) if is_numbered(judged) => false,
+        (NameKind::Possible, Shape::Mixed) => {
             let least = if place == Place::Setting { 6 } else { 8 };
             judged.len() >= least && has_digit(judged.as_bytes()) && is_token_like(judged)
         }
-        (NameKind::Perhaps, _) => false,
+        (NameKind::Possible, _) => false,
         (_, Shape::Random | Shape::Mixed) => match place {
             Place::Code | Place::Alone => {
-                is_token_like(judged) && (has_digit(judged.as_bytes()) || is_unwordy(judged, kind))
+                is_token_like(judged) && (has_digit(judged.as_bytes()) || is_letter_password(judged, kind))
             }
             Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()) && !is_named(judged),
             _ => true,
@@ -151,13 +151,13 @@ fn is_own_name(name: &str, value: &str) -> bool {
         || is_scoped
         || is_part
         || is_form
-        || is_sibling(name, value)
+        || repeats_name(name, value)
         || (is_long && is_spelled_alike(name, value))
 }
 
 /// Returns true if a value begins with two words of its name, as constants of one kind do:
 /// `x86_cpu_PAT = x86_cpu_index_1_edx`.
-fn is_sibling(name: &str, value: &str) -> bool {
+fn repeats_name(name: &str, value: &str) -> bool {
     let same = name.bytes().zip(value.bytes()).take_while(|(own, other)| own == other);
     same.filter(|(own, _)| *own == b'_').count() >= 2
 }
@@ -171,8 +171,8 @@ fn is_spelled_alike(name: &str, value: &str) -> bool {
         return false;
     }
     let letters = |text: &str| -> Vec<u8> {
-        let kept = text.bytes().filter(u8::is_ascii_alphanumeric);
-        kept.map(|byte| byte.to_ascii_lowercase()).collect()
+        let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+        letters.map(|byte| byte.to_ascii_lowercase()).collect()
     };
     let own = letters(name.rsplit(['.', ':']).next().unwrap_or(name));
     let all = letters(value);
@@ -245,7 +245,7 @@ fn is_token_like(value: &str) -> bool {
 }
 
 /// Returns true for a password without digits: letters of both cases and a sign that names do not have.
-fn is_unwordy(value: &str, kind: NameKind) -> bool {
+fn is_letter_password(value: &str, kind: NameKind) -> bool {
     let bytes = value.as_bytes();
     let signs = bytes.iter().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'~'));
     let letters = bytes.iter().all(u8::is_ascii_alphabetic);

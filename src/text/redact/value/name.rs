@@ -15,8 +15,8 @@ pub(crate) enum NameKind {
     /// `client_secret`, `x-api-key`, `accessToken`.
     Secret,
     /// `token`, `SENTRY_KEY`, `auth`: the value must also look like a secret.
-    Perhaps,
-    /// `GITHUB_TOKEN_CI`: as `Perhaps`, but only where a variable is set.
+    Possible,
+    /// `GITHUB_TOKEN_CI`: as `Possible`, but only where a variable is set.
     Variable,
     /// `key`, `sig`: only as a query parameter.
     Query,
@@ -50,7 +50,7 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
         } else if is_one_of(of, SECRET_TOKENS) {
             NameKind::Secret
         } else if glued.is_empty() {
-            NameKind::Perhaps
+            NameKind::Possible
         } else {
             NameKind::Plain
         };
@@ -67,7 +67,7 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
     } else if ends_with(last, "secret") {
         NameKind::Secret
     } else if is_one_of(last, &["credential", "credentials", "creds", "auth", "pat", "jwt", "pass"]) {
-        NameKind::Perhaps
+        NameKind::Possible
     } else if is_one_of(last, &["sig", "signature"]) {
         NameKind::Query
     } else if has_secret_word(name) {
@@ -93,13 +93,13 @@ fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
     } else if is_one_of(of, SECRET_KEYS) || (is_glued && SECRET_KEYS.iter().any(ends_like)) {
         NameKind::Secret
     } else if is_one_of(of, POSSIBLE_KEYS) {
-        NameKind::Perhaps
+        NameKind::Possible
     } else if of.is_empty() {
         NameKind::Query
     } else if is_glued || name.bytes().any(|byte| byte.is_ascii_lowercase()) {
         NameKind::Plain
     } else {
-        NameKind::Perhaps
+        NameKind::Possible
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
                     "authtoken",
                 ],
             ),
-            (NameKind::Perhaps, &["token", "SENTRY_KEY", "auth", "GITHUB_PAT", "credentials"]),
+            (NameKind::Possible, &["token", "SENTRY_KEY", "auth", "GITHUB_PAT", "credentials"]),
             (NameKind::Query, &["key", "sig"]),
             (
                 NameKind::Plain,

@@ -102,7 +102,7 @@ fn word_shape(value: &str) -> Shape {
         let mut placeholder = false;
         for segment in segments(value) {
             count += 1;
-            wordy &= is_wordy(segment.as_bytes());
+            wordy &= is_word_like(segment.as_bytes());
             worded_letters += segment.bytes().filter(u8::is_ascii_alphabetic).count();
             placeholder |= is_one_of(segment, PLACEHOLDERS);
         }
@@ -153,7 +153,7 @@ fn starts_word(bytes: &[u8], at: usize) -> bool {
 
 /// Returns true for a segment that a person would choose: a pronounceable word with at most two digits after it, or a
 /// short number.
-fn is_wordy(segment: &[u8]) -> bool {
+fn is_word_like(segment: &[u8]) -> bool {
     let digits = segment.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let word = &segment[..segment.len() - digits];
     if word.is_empty() {
@@ -352,7 +352,7 @@ fn is_version(word: &str) -> bool {
         matches!(part, "x" | "*")
             || (!part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let is_tag = |part: &str| part.len() <= 8 && is_wordy(part.as_bytes());
+    let is_tag = |part: &str| part.len() <= 8 && is_word_like(part.as_bytes());
     release.contains('.') && release.split('.').all(is_release) && tag.split('.').all(is_tag)
 }
 

@@ -12,15 +12,15 @@ struct Host {
     session: Vec<String>,
     file: Option<PathBuf>,
     /// The outcomes of the next messages. Further messages are appended to the session.
-    fates: VecDeque<Fate>,
-    /// Messages handed over, and whether each was to start a turn.
+    failures: VecDeque<SendFailure>,
+    /// Messages sent, and whether each was to start a turn.
     sent: Vec<(String, bool)>,
     arrived: Vec<String>,
     confirmed: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
+enum SendFailure {
     /// The host takes it and loses it.
     Lost,
     /// The host throws.
@@ -40,7 +40,7 @@ impl Host {
             now,
             session,
             file: None,
-            fates: VecDeque::new(),
+            failures: VecDeque::new(),
             sent: Vec::new(),
             arrived: Vec::new(),
             confirmed: Vec::new(),
@@ -57,16 +57,16 @@ impl Host {
             match step {
                 Step::Check => {
                     let ids = self.session.iter().cloned().collect();
-                    self.dispatcher.contains(&ids, self.file.as_deref());
+                    self.dispatcher.report_contents(&ids, self.file.as_deref());
                 }
                 Step::Send { message, starts_turn } => {
                     self.sent.push((message.clone(), starts_turn));
-                    match self.fates.pop_front() {
-                        Some(Fate::Thrown) => return,
-                        Some(Fate::Lost) => {}
+                    match self.failures.pop_front() {
+                        Some(SendFailure::Thrown) => return,
+                        Some(SendFailure::Lost) => {}
                         None => self.session.push(message),
                     }
-                    self.dispatcher.sent();
+                    self.dispatcher.report_sent();
                 }
                 Step::Arrived { message } => self.arrived.push(message),
                 Step::Confirm { delivery_ids } => self.confirmed.extend(delivery_ids),
@@ -109,9 +109,9 @@ fn sent(sent: &[(&str, bool)]) -> Vec<(String, bool)> {
 fn an_idle_session_gets_a_turn_if_no_first_prompt_arrives() {
     let mut host = Host::new();
     assert!(host.offered("a"));
-    host.check_after(LOOK, true);
+    host.check_after(CHECK_INTERVAL, true);
     assert_eq!(host.sent, []);
-    host.check_after(OPENING, true);
+    host.check_after(OPENING_DELAY, true);
     assert_eq!(host.sent, sent(&[("a", true)]));
     host.assert_once(&["a"]);
 }
@@ -121,13 +121,13 @@ fn the_last_of_several_messages_starts_one_turn() {
     let mut host = Host::new();
     assert!(host.offered("a"));
     assert!(host.dispatcher.add(texts(&["b"]), false));
-    host.check_after(OPENING, true);
+    host.check_after(OPENING_DELAY, true);
     assert_eq!(host.sent, sent(&[("a", false), ("b", true)]));
     host.assert_once(&["a", "b"]);
 
     let mut quiet = Host::new();
     assert!(quiet.dispatcher.add(texts(&["a"]), false));
-    quiet.check_after(OPENING, true);
+    quiet.check_after(OPENING_DELAY, true);
     assert_eq!(quiet.sent, sent(&[("a", false)]), "a message that needs no turn starts none");
 }
 
@@ -144,10 +144,10 @@ fn a_model_at_work_is_not_interrupted() {
 #[test]
 fn a_prompt_typed_while_messages_wait_follows_them() {
     let mut host = Host::new();
-    host.now += OPENING;
+    host.now += OPENING_DELAY;
     host.dispatcher.prompted(host.now);
     assert!(host.offered("a"));
-    host.check_after(LOOK, true);
+    host.check_after(CHECK_INTERVAL, true);
     assert_eq!(host.sent, [], "no turn starts before the prompt");
     host.dispatcher.turn_starts(host.now);
     host.steps();
@@ -158,7 +158,7 @@ fn a_prompt_typed_while_messages_wait_follows_them() {
 #[test]
 fn the_wait_for_a_prompt_without_a_turn_is_bounded() {
     let mut host = Host::new();
-    host.now += OPENING;
+    host.now += OPENING_DELAY;
     host.dispatcher.prompted(host.now);
     assert!(host.offered("a"));
     host.check_after(PREFLIGHT / 2, true);
@@ -167,11 +167,11 @@ fn the_wait_for_a_prompt_without_a_turn_is_bounded() {
     assert_eq!(host.sent, sent(&[("a", true)]));
 
     let mut host = Host::new();
-    host.now += OPENING;
+    host.now += OPENING_DELAY;
     host.dispatcher.prompted(host.now);
     host.dispatcher.turn_started();
     assert!(host.offered("a"));
-    host.check_after(LOOK, true);
+    host.check_after(CHECK_INTERVAL, true);
     assert_eq!(host.sent, sent(&[("a", true)]), "a prompt whose turn has ended delays no message");
 }
 
@@ -220,9 +220,9 @@ fn a_session_with_a_stopped_or_lost_model_gets_the_message_without_a_turn() {
 #[test]
 fn a_message_lost_in_an_aborted_turn_is_sent_again() {
     let mut host = Host::new();
-    host.fates.push_back(Fate::Lost);
+    host.failures.push_back(SendFailure::Lost);
     assert!(host.offered("a"));
-    host.check_after(OPENING, true);
+    host.check_after(OPENING_DELAY, true);
     host.dispatcher.turn_started();
     host.dispatcher.answered(true);
     host.settled(true);
@@ -233,13 +233,13 @@ fn a_message_lost_in_an_aborted_turn_is_sent_again() {
 #[test]
 fn a_message_that_arrives_late_is_not_sent_again() {
     let mut host = Host::new();
-    host.fates.push_back(Fate::Lost);
+    host.failures.push_back(SendFailure::Lost);
     assert!(host.offered("a"));
-    host.check_after(OPENING, true);
+    host.check_after(OPENING_DELAY, true);
     // Its turn has put it there; the settling and a late look come after that.
     host.session.push("a".to_owned());
     host.settled(false);
-    host.check_after(REFUSED * 2, true);
+    host.check_after(REFUSED_AFTER * 2, true);
     assert_eq!(host.sent.len(), 1);
     host.assert_once(&["a"]);
 }
@@ -247,13 +247,13 @@ fn a_message_that_arrives_late_is_not_sent_again() {
 #[test]
 fn a_message_without_a_turn_is_dropped_after_three_attempts() {
     let mut host = Host::new();
-    host.fates.extend([Fate::Lost; 4]);
+    host.failures.extend([SendFailure::Lost; 4]);
     assert!(host.offered("a"));
-    host.check_after(OPENING, true);
-    host.check_after(REFUSED, true);
+    host.check_after(OPENING_DELAY, true);
+    host.check_after(REFUSED_AFTER, true);
     assert_eq!(host.sent.len(), 1, "a message whose turn may still start is not sent again");
     for _ in 0..6 {
-        host.check_after(REFUSED + LOOK, true);
+        host.check_after(REFUSED_AFTER + CHECK_INTERVAL, true);
     }
     assert_eq!(
         host.sent,
@@ -267,7 +267,7 @@ fn a_message_without_a_turn_is_dropped_after_three_attempts() {
 #[test]
 fn a_host_that_throws_gets_the_remaining_messages_once_later() {
     let mut host = Host::new();
-    host.fates.push_back(Fate::Thrown);
+    host.failures.push_back(SendFailure::Thrown);
     for id in ["a", "b", "c"] {
         assert!(host.offered(id));
     }
@@ -288,7 +288,7 @@ fn a_failed_check_sends_nothing() {
     host.dispatcher.settled(false);
     assert_eq!(host.dispatcher.next(host.now), Some(Step::Check));
     // The host throws before it can report the session's content.
-    host.check_after(LOOK, false);
+    host.check_after(CHECK_INTERVAL, false);
     assert_eq!(host.sent, []);
     host.settled(false);
     host.assert_once(&["a"]);
@@ -308,7 +308,7 @@ fn a_listener_that_failed_is_offered_the_message_again_and_takes_it_once() {
 #[test]
 fn a_pi_killed_between_sending_and_arrival_sends_again_and_one_killed_after_does_not() {
     let mut killed = Host::new();
-    killed.fates.push_back(Fate::Lost);
+    killed.failures.push_back(SendFailure::Lost);
     assert!(killed.offered("a"));
     killed.settled(false);
     assert_eq!((killed.sent.len(), killed.confirmed.len()), (1, 0));
@@ -328,7 +328,7 @@ fn a_pi_killed_between_sending_and_arrival_sends_again_and_one_killed_after_does
 #[test]
 fn a_reload_continues_at_the_state_of_the_session() {
     let mut host = Host::new();
-    host.fates.push_back(Fate::Lost);
+    host.failures.push_back(SendFailure::Lost);
     assert!(host.offered("a"));
     assert!(host.offered("b"));
     host.settled(false);
@@ -351,7 +351,7 @@ fn a_message_already_in_the_session_is_confirmed_and_not_sent() {
     assert!(host.offered("a"));
     // Another pi on this session, or a reply that a tool has waited for.
     host.session.push("a".to_owned());
-    host.check_after(OPENING, true);
+    host.check_after(OPENING_DELAY, true);
     assert_eq!(host.sent, []);
     host.assert_once(&["a"]);
 }
@@ -366,7 +366,7 @@ fn a_message_counts_once_the_session_has_a_file() {
     assert_eq!((host.arrived.as_slice(), host.confirmed.len()), (texts(&["a"]).as_slice(), 0));
     assert!(host.dispatcher.is_waiting(), "a message waits until the session has a file");
     std::fs::write(file, "").expect("the file is written");
-    host.check_after(LOOK, false);
+    host.check_after(CHECK_INTERVAL, false);
     host.assert_once(&["a"]);
 }
 
@@ -374,7 +374,7 @@ fn a_message_counts_once_the_session_has_a_file() {
 fn without_a_user_the_model_gets_all_messages_and_no_turn_starts_by_itself() {
     let mut host = Host::opened(false, &[]);
     assert!(host.dispatcher.add(texts(&["a"]), false));
-    host.check_after(OPENING * 10, true);
+    host.check_after(OPENING_DELAY * 10, true);
     assert_eq!(host.sent, [], "no turn starts without a user");
     let joining = host.dispatcher.join(host.now).expect("the message joins the session");
     assert!(joining.continues);
@@ -393,15 +393,15 @@ fn a_turn_that_begins_during_a_delivery_sends_the_remaining_messages() {
     assert!(host.offered("b"));
     host.dispatcher.settled(false);
     assert_eq!(host.dispatcher.next(host.now), Some(Step::Check));
-    host.dispatcher.contains(&HashSet::new(), None);
+    host.dispatcher.report_contents(&HashSet::new(), None);
     let Some(Step::Send { message, .. }) = host.dispatcher.next(host.now) else {
         panic!("no message was sent")
     };
     host.session.push(message);
     host.dispatcher.turn_starts(host.now);
     host.steps();
-    // Back in the outer hand-over.
-    host.dispatcher.sent();
+    // Back in the outer sending.
+    host.dispatcher.report_sent();
     host.steps();
     assert_eq!(host.sent, sent(&[("b", false)]));
     host.assert_once(&["a", "b"]);

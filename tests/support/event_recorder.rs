@@ -7,9 +7,9 @@ use pi_subagent_native::orchestrate::background::{Ack, BackgroundEvent, Listener
 
 /// Records the events that it receives.
 #[derive(Clone, Default)]
-pub(crate) struct Ear(pub(crate) Arc<Mutex<Vec<BackgroundEvent>>>);
+pub(crate) struct EventRecorder(pub(crate) Arc<Mutex<Vec<BackgroundEvent>>>);
 
-impl Listener for Ear {
+impl Listener for EventRecorder {
     async fn notify(&mut self, event: BackgroundEvent) -> Ack {
         self.0.lock().push(event);
         Ack::Accepted

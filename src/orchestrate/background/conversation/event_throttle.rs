@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::event::{BackgroundEvent, Happened, RunEvent};
+use super::event::{BackgroundEvent, RunEvent, RunEventKind};
 use crate::run::{LiveSnapshot, RunRecord};
 
 /// The shortest time between two updates of a working run.
-const UPDATE: Duration = Duration::from_secs(1);
+const MIN_UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 /// Characters of a task, of an error or of the text that is being written.
 const MAX_TEXT: usize = 500;
 /// Characters of a result.
@@ -27,32 +27,37 @@ pub(in super::super) struct EventThrottle {
 impl EventThrottle {
     /// Returns the events for other extensions. A live run without an earlier event was already live when its session
     /// was opened, and gets an update.
-    pub(in super::super) fn take(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
-        let mut news = Vec::new();
+    pub(in super::super) fn select(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
+        let mut events = Vec::new();
         for run in &event.started {
-            news.push(RunEvent { happened: Happened::Started, run: published_run(run) });
+            events.push(RunEvent { kind: RunEventKind::Started, run: published_run(run) });
             self.published.insert(run.key.clone(), (published_run(run), now));
         }
         if let Some(runs) = &event.runs {
             let live = runs.iter().filter(|run| run.is_live() && !run.is_foreground);
             self.changed = live.map(|run| (run.key.clone(), published_run(run))).collect();
         }
-        self.changed.retain(|key, run| self.published.get(key).is_none_or(|(told, _)| told != run));
-        let is_due = |key: &String| self.published.get(key).is_none_or(|(_, at)| now >= *at + UPDATE);
+        self.changed.retain(|key, run| self.published.get(key).is_none_or(|(published, _)| published != run));
+        let is_due =
+            |key: &String| self.published.get(key).is_none_or(|(_, at)| now >= *at + MIN_UPDATE_INTERVAL);
         for (key, run) in self.changed.extract_if(|key, _| is_due(key)).collect::<Vec<_>>() {
-            news.push(RunEvent { happened: Happened::Updated, run: run.clone() });
+            events.push(RunEvent { kind: RunEventKind::Updated, run: run.clone() });
             self.published.insert(key, (run, now));
         }
         for run in &event.ended {
             self.published.remove(&run.key);
-            news.push(RunEvent { happened: Happened::Ended, run: published_run(run) });
+            events.push(RunEvent { kind: RunEventKind::Ended, run: published_run(run) });
         }
-        news
+        events
     }
 
     /// Returns the time at which the next delayed update is due.
     pub(in super::super) fn next(&self) -> Option<Instant> {
-        self.changed.keys().filter_map(|key| self.published.get(key)).map(|(_, at)| *at + UPDATE).min()
+        self.changed
+            .keys()
+            .filter_map(|key| self.published.get(key))
+            .map(|(_, at)| *at + MIN_UPDATE_INTERVAL)
+            .min()
     }
 }
 
@@ -107,7 +112,7 @@ mod tests {
         run
     }
 
-    fn over() -> RunRecord {
+    fn ended_run() -> RunRecord {
         RunRecord { outcome: Some(RunOutcome::Completed), ..working(9) }
     }
 
@@ -117,23 +122,23 @@ mod tests {
 
     #[test]
     fn a_run_has_at_most_one_update_event_a_second() {
-        let mut newsroom = EventThrottle::default();
+        let mut throttle = EventThrottle::default();
         let start = Instant::now();
         let mut at = |ms, event: BackgroundEvent| {
-            let news = newsroom.take(&event, start + Duration::from_millis(ms));
-            let told: Vec<_> =
-                news.iter().map(|news| (news.happened, news.run.progress.usage.turns)).collect();
-            (told, newsroom.next().map(|next| (next - start).as_millis()))
+            let events = throttle.select(&event, start + Duration::from_millis(ms));
+            let published: Vec<_> =
+                events.iter().map(|event| (event.kind, event.run.progress.usage.turns)).collect();
+            (published, throttle.next().map(|next| (next - start).as_millis()))
         };
         let started = BackgroundEvent { started: vec![working(0)], ..runs(working(0)) };
-        assert_eq!(at(0, started), (vec![(Happened::Started, 0)], None));
+        assert_eq!(at(0, started), (vec![(RunEventKind::Started, 0)], None));
         assert_eq!(at(200, runs(working(1))), (vec![], Some(1_000)));
         assert_eq!(at(400, runs(working(2))), (vec![], Some(1_000)));
-        assert_eq!(at(1_000, BackgroundEvent::default()), (vec![(Happened::Updated, 2)], None));
+        assert_eq!(at(1_000, BackgroundEvent::default()), (vec![(RunEventKind::Updated, 2)], None));
         assert_eq!(at(1_100, runs(working(2))), (vec![], None), "an unchanged run has no event");
-        assert_eq!(at(2_500, runs(working(3))), (vec![(Happened::Updated, 3)], None));
-        let ended = BackgroundEvent { ended: vec![over()], ..runs(over()) };
-        assert_eq!(at(2_600, ended), (vec![(Happened::Ended, 9)], None));
+        assert_eq!(at(2_500, runs(working(3))), (vec![(RunEventKind::Updated, 3)], None));
+        let ended = BackgroundEvent { ended: vec![ended_run()], ..runs(ended_run()) };
+        assert_eq!(at(2_600, ended), (vec![(RunEventKind::Ended, 9)], None));
         assert_eq!(
             at(9_000, BackgroundEvent::default()),
             (vec![], None),
@@ -144,15 +149,15 @@ mod tests {
     #[test]
     fn a_run_started_earlier_appears_as_an_update_and_a_foreground_run_never() {
         let now = Instant::now();
-        let mut newsroom = EventThrottle::default();
+        let mut throttle = EventThrottle::default();
         let foreground = RunRecord { is_foreground: true, key: "f".to_owned(), ..working(1) };
         let event =
             BackgroundEvent { runs: Some(vec![working(1), foreground]), ..BackgroundEvent::default() };
-        let news = newsroom.take(&event, now);
-        assert_eq!(news, [RunEvent { happened: Happened::Updated, run: published_run(&working(1)) }]);
-        assert_eq!((newsroom.take(&event, now), newsroom.next()), (vec![], None));
+        let events = throttle.select(&event, now);
+        assert_eq!(events, [RunEvent { kind: RunEventKind::Updated, run: published_run(&working(1)) }]);
+        assert_eq!((throttle.select(&event, now), throttle.next()), (vec![], None));
         assert_eq!(
-            newsroom.take(&runs(over()), now),
+            throttle.select(&runs(ended_run()), now),
             [],
             "a run that ended before its first event has no event"
         );
@@ -165,15 +170,15 @@ mod tests {
             error: Some("e".repeat(900)),
             result: Some("r".repeat(9_000)),
             notes: vec!["n".to_owned()],
-            ..over()
+            ..ended_run()
         };
         run.progress.text = Some(format!("{}end", "x".repeat(900)));
-        let told = published_run(&run);
+        let published = published_run(&run);
         let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
-        let texts = [Some(told.task.as_str()), told.error.as_deref(), told.result.as_deref()];
+        let texts = [Some(published.task.as_str()), published.error.as_deref(), published.result.as_deref()];
         assert_eq!(texts.map(count), [500, 500, 4_000]);
-        assert!(told.notes.is_empty());
-        let text = told.progress.text.expect("the run has a text");
+        assert!(published.notes.is_empty());
+        let text = published.progress.text.expect("the run has a text");
         assert!(text.chars().count() == 500 && text.ends_with("end"), "{text}");
     }
 }

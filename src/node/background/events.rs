@@ -6,13 +6,13 @@ use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::result::RunUsage;
 use crate::orchestrate::background;
 
-/// Something that happened to a run.
+/// An event of a run.
 #[napi(object, object_from_js = false)]
 pub struct RunEvent {
     /// The name of the event.
     #[napi(ts_type = "\"subagent:started\" | \"subagent:update\" | \"subagent:ended\"")]
-    pub happened: &'static str,
-    /// The run that it happened to.
+    pub event: &'static str,
+    /// The run.
     pub run: PublishedRun,
 }
 
@@ -63,7 +63,7 @@ pub struct PublishedRun {
     pub result: Option<String>,
 }
 
-object_into_js! { |news: background::RunEvent| RunEvent { happened, run } }
+object_into_js! { |event: background::RunEvent| RunEvent { event: event.kind, run } }
 
 object_into_js! { |run: background::RunRecord| PublishedRun {
     state: run.state(), status: run.status(),

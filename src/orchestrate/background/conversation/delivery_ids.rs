@@ -71,7 +71,7 @@ pub fn delivered_in(entries: &str) -> Vec<String> {
 /// # Errors
 ///
 /// If it cannot be read.
-pub(in super::super) fn contained_in(session_file: &Path) -> io::Result<HashSet<String>> {
+pub(in super::super) fn delivered_in_file(session_file: &Path) -> io::Result<HashSet<String>> {
     let some = memmem::Finder::new(IDS);
     let mut file = BufReader::new(open::regular(session_file)?);
     let mut ids = HashSet::new();
@@ -108,8 +108,8 @@ mod tests {
         ];
         std::fs::write(&path, lines.join("\n")).expect("the file is written");
         let expected = ["a", "b", "e", "f"].map(str::to_owned);
-        assert_eq!(contained_in(&path).expect("the session is readable"), HashSet::from(expected));
-        assert!(contained_in(root.path()).is_err());
+        assert_eq!(delivered_in_file(&path).expect("the session is readable"), HashSet::from(expected));
+        assert!(delivered_in_file(root.path()).is_err());
         let entries = format!("[{},null,7]", lines[..7].join(","));
         assert_eq!(delivered_in(&entries), ["a", "b", "e", "f"]);
         assert_eq!(delivered_in("no list"), [""; 0]);

@@ -3,8 +3,8 @@
 
 #[path = "support/call.rs"]
 mod call;
-#[path = "support/ear.rs"]
-mod ear;
+#[path = "support/event_recorder.rs"]
+mod event_recorder;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
@@ -15,13 +15,13 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ear::Ear;
+use event_recorder::EventRecorder;
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Receipt,
     RunRecord, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
     receipts_of, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{Call, HandOver, TaskSpec, TasksSpec, chain, parallel, single};
+use pi_subagent_native::orchestrate::{BackgroundMove, Call, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use pids::eventually;
@@ -46,13 +46,13 @@ struct Scene {
     root: TempDir,
     service: Arc<BackgroundService>,
     config: Value,
-    heard: Ear,
-    hand_over: HandOver,
+    listener: EventRecorder,
+    background_move: BackgroundMove,
     cancel: Cancel,
     session: Option<String>,
 }
 
-impl Ear {
+impl EventRecorder {
     fn messages(&self) -> Vec<DeliveryMessage> {
         self.0.lock().iter().filter_map(|event| event.message.clone()).collect()
     }
@@ -67,10 +67,10 @@ impl Scene {
         let root = stage(script);
         let service = background(&root.path().join("agent"));
         let session = Some(SESSION.to_owned());
-        let heard = Ear::default();
-        let hand_over = HandOver::default();
+        let listener = EventRecorder::default();
+        let background_move = BackgroundMove::default();
         let cancel = Cancel::new();
-        Self { root, service, config, heard, hand_over, cancel, session }
+        Self { root, service, config, listener, background_move, cancel, session }
     }
 
     fn context(&self) -> Arc<HostContext> {
@@ -87,13 +87,13 @@ impl Scene {
             ends_with: Cancel::new(),
         };
         let known = KnownDeliveries::default();
-        open_conversation(&self.service, SESSION.into(), scope, known, self.heard.clone()).await
+        open_conversation(&self.service, SESSION.into(), scope, known, self.listener.clone()).await
     }
 
     fn call(&self) -> Call {
         Call {
             control: Control { cancel: self.cancel.clone(), ..Control::default() },
-            hand_over: self.hand_over.clone(),
+            background_move: self.background_move.clone(),
             ..call::call(Arc::new(User::default()))
         }
     }
@@ -125,25 +125,25 @@ impl Scene {
 
     /// Waits until this number of children have received their task.
     async fn working(&self, children: usize) {
-        let heard = self.root.path().join("heard");
-        eventually("the children", || {
-            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() >= children)
+        let received = self.root.path().join("heard");
+        eventually("the tasks of the children", || {
+            fs::read_to_string(&received).is_ok_and(|text| text.lines().count() >= children)
         })
         .await;
     }
 
     async fn handed_over(&self) -> Vec<RunRecord> {
         let asked =
-            timeout(PATIENCE, self.hand_over.request()).await.expect("the request is answered in time");
+            timeout(PATIENCE, self.background_move.request()).await.expect("the request is answered in time");
         asked.expect("the call is moved")
     }
 
     /// Returns the only message, once no run is active.
     async fn announced(&self, view: &Arc<ConversationView>) -> DeliveryMessage {
         timeout(PATIENCE, until_settled(&self.service, view, None)).await.expect("all runs end");
-        let heard = self.heard.clone();
-        eventually("a message", move || !heard.messages().is_empty()).await;
-        let messages = self.heard.messages();
+        let listener = self.listener.clone();
+        eventually("a message", move || !listener.messages().is_empty()).await;
+        let messages = self.listener.messages();
         let [message] = &messages[..] else { panic!("the end was not delivered exactly once: {messages:?}") };
         assert!(mark_delivered(&self.service, view, message.delivery_ids.clone()).await);
         message.clone()
@@ -197,8 +197,9 @@ async fn the_first_receiver_gets_the_end_and_no_one_gets_it_twice() {
         scene.working(1).await;
         scene.open_gate("first");
         tokio::time::sleep(Duration::from_millis(round * 6)).await;
-        let answer =
-            timeout(PATIENCE, scene.hand_over.request()).await.expect("the request is answered in time");
+        let answer = timeout(PATIENCE, scene.background_move.request())
+            .await
+            .expect("the request is answered in time");
         let result = result(call).await;
         if answer.is_ok() {
             assert_eq!(outcomes(&result), [RunOutcome::Background]);
@@ -206,7 +207,7 @@ async fn the_first_receiver_gets_the_end_and_no_one_gets_it_twice() {
         } else {
             assert_eq!(outcomes(&result), [RunOutcome::Completed]);
             timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all runs end");
-            assert!(scene.heard.messages().is_empty(), "no message repeats the result of the call");
+            assert!(scene.listener.messages().is_empty(), "no message repeats the result of the call");
         }
         close_conversation(&scene.service, &view).await;
     }
@@ -226,9 +227,9 @@ async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
         }
     };
     timeout(PATIENCE, is_quick_over).await.expect("the quick run ends");
-    let said = commands::answer(&scene.service, &view, "background", None, Arc::new(User::default())).await;
-    let said = said.plain();
-    assert_eq!(said.matches("continues in the background").count(), 2, "{said}");
+    let output = commands::answer(&scene.service, &view, "background", None, Arc::new(User::default())).await;
+    let output = output.plain();
+    assert_eq!(output.matches("continues in the background").count(), 2, "{output}");
     let receipt = result(call).await;
     assert_eq!(outcomes(&receipt), [RunOutcome::Completed, RunOutcome::Background, RunOutcome::Background]);
     assert!(!receipt.is_error && receipt.details.error.is_none());
@@ -271,7 +272,7 @@ async fn a_moved_chain_continues_its_steps_and_is_delivered_at_its_end() {
         (run.len(), &run[0].run_id, run[0].label.as_deref()),
         (2, &runs[0].run_id, Some("chain, step 3 of 3"))
     );
-    assert!(scene.heard.messages().is_empty(), "no message is delivered before the end of the chain");
+    assert!(scene.listener.messages().is_empty(), "no message is delivered before the end of the chain");
     scene.open_gate("second");
     let message = scene.announced(&view).await;
     assert!(
@@ -385,10 +386,10 @@ async fn a_resumed_call_keeps_its_time_limit() {
         let scene = Scene::new(json!({ "timeoutMs": 1500, "retry": { "maxAttempts": 1 } }));
         let view = scene.open().await;
         let call = scene.single("look around");
-        let mut told = 0;
+        let mut delivered = 0;
         let run_id = if is_handed_over {
             scene.working(1).await;
-            told = 1;
+            delivered = 1;
             scene.handed_over().await[0].run_id.clone()
         } else {
             let ended = result(call).await;
@@ -400,12 +401,13 @@ async fn a_resumed_call_keeps_its_time_limit() {
             .expect("the time limit ends the run");
         for again in 1..=2 {
             let line = format!("resume {run_id}");
-            let said = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
-            assert!(!said.is_error, "{}", said.plain());
-            told += 1;
-            let heard = scene.heard.clone();
-            eventually("its end", move || heard.messages().len() >= told).await;
-            let message = scene.heard.messages().pop().expect("a message was delivered");
+            let output =
+                commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
+            assert!(!output.is_error, "{}", output.plain());
+            delivered += 1;
+            let listener = scene.listener.clone();
+            eventually("the message about the end", move || listener.messages().len() >= delivered).await;
+            let message = scene.listener.messages().pop().expect("a message was delivered");
             let limit = "hard limit reached: 1500 ms (`timeoutMs`)";
             assert!(message.text.contains(limit), "{again}: {}", message.text);
             assert!(mark_delivered(&scene.service, &view, message.delivery_ids).await);
@@ -425,9 +427,10 @@ async fn a_queued_run_is_moved_too() {
     scene.open_gate("first");
     scene.open_gate("second");
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("all runs end");
-    let heard = scene.heard.clone();
-    let told = move || heard.messages().iter().map(|message| message.delivery_ids.len()).sum::<usize>();
-    eventually("both results", || told() == 2).await;
+    let listener = scene.listener.clone();
+    let delivered =
+        move || listener.messages().iter().map(|message| message.delivery_ids.len()).sum::<usize>();
+    eventually("both results", || delivered() == 2).await;
     close_conversation(&scene.service, &view).await;
 }
 
@@ -436,8 +439,9 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
     let refused = async |scene: &Scene| {
         let call = scene.single("look around");
         scene.working(1).await;
-        let why =
-            timeout(PATIENCE, scene.hand_over.request()).await.expect("the request is answered in time");
+        let why = timeout(PATIENCE, scene.background_move.request())
+            .await
+            .expect("the request is answered in time");
         scene.open_gate("first");
         assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed]);
         why.expect_err("the call is not moved")
@@ -451,8 +455,9 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
     steps.tasks[1].agent = "reviewer".into();
     let call = tokio::spawn(chain(steps, chain_of_both.call()));
     chain_of_both.working(1).await;
-    let why =
-        timeout(PATIENCE, chain_of_both.hand_over.request()).await.expect("the request is answered in time");
+    let why = timeout(PATIENCE, chain_of_both.background_move.request())
+        .await
+        .expect("the request is answered in time");
     chain_of_both.open_gate("first");
     assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed; 2]);
     assert!(why.expect_err("the later step is refused").contains("agent `reviewer`"));
@@ -460,8 +465,8 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
     fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db"))
         .expect("the directory is created");
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
-    let over = without_store.hand_over.request().await.expect_err("no call waits");
-    assert!(over.contains("has already ended"), "{over}");
+    let error = without_store.background_move.request().await.expect_err("no call waits");
+    assert!(error.contains("has already ended"), "{error}");
 }
 
 /// Foreground runs take none of the 32 slots of background runs until their calls are moved.
@@ -480,7 +485,8 @@ async fn only_background_runs_count_towards_their_limit() {
         let receipt = spawned().await;
         assert!(matches!(receipt, Receipt::Accepted { .. }), "{number}: {receipt:?}");
     }
-    let why = timeout(PATIENCE, scene.hand_over.request()).await.expect("the request is answered in time");
+    let why =
+        timeout(PATIENCE, scene.background_move.request()).await.expect("the request is answered in time");
     assert_eq!(
         why.expect_err("only one run can be moved"),
         "the limit of 32 queued and running background runs is reached (32 for each of the 1 slots of \
@@ -501,8 +507,8 @@ async fn only_background_runs_count_towards_their_limit() {
         assert!(matches!(spawned().await, Receipt::Accepted { .. }));
     }
     let line = format!("resume {run_id}");
-    let said = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
-    assert!(said.is_error && said.plain().contains("the limit of 32"), "{}", said.plain());
+    let output = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
+    assert!(output.is_error && output.plain().contains("the limit of 32"), "{}", output.plain());
     scene.open_gate("first");
     close_conversation(&scene.service, &view).await;
 }
@@ -524,7 +530,7 @@ async fn a_moved_run_that_ends_with_its_pi_says_so() {
         );
         scene.open_gate("first");
         timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
-        let told = scene.announced(&view).await;
-        assert!(!told.text.contains("it still ends with this pi"), "{}", told.text);
+        let delivered = scene.announced(&view).await;
+        assert!(!delivered.text.contains("it still ends with this pi"), "{}", delivered.text);
     }
 }

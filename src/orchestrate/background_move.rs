@@ -8,27 +8,27 @@ use tokio::sync::{Notify, oneshot};
 use crate::run::RunRecord;
 
 /// The answer for a call that has stopped waiting.
-const OVER: &str = "the call has already ended";
+const CALL_ENDED: &str = "the call has already ended";
 
 /// The moved runs, or the reason why the call keeps waiting.
-pub type HandOverAnswer = Result<Vec<RunRecord>, String>;
+pub type BackgroundMoveAnswer = Result<Vec<RunRecord>, String>;
 
 /// The handle that moves the runs of a call to the background. Clones serve the same call.
 #[derive(Clone, Debug, Default)]
-pub struct HandOver(Arc<Shared>);
+pub struct BackgroundMove(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    asked: Notify,
+    requested_signal: Notify,
 }
 
 #[derive(Debug)]
 enum State {
     /// The call waits, or will. The requesters wait for the answer.
-    Open(Vec<oneshot::Sender<HandOverAnswer>>),
+    Open(Vec<oneshot::Sender<BackgroundMoveAnswer>>),
     /// The last answer.
-    Closed(HandOverAnswer),
+    Closed(BackgroundMoveAnswer),
 }
 
 impl Default for State {
@@ -37,39 +37,39 @@ impl Default for State {
     }
 }
 
-impl HandOver {
+impl BackgroundMove {
     /// Asks the call to move its runs to the background. Resolves with the moved runs once they are stored. A later
     /// request resolves with the same runs. A call that is still being prepared answers when it waits.
     ///
     /// # Errors
     ///
     /// With the reason why the call keeps waiting, or that it has ended.
-    pub fn request(&self) -> impl Future<Output = HandOverAnswer> + Send + use<> {
+    pub fn request(&self) -> impl Future<Output = BackgroundMoveAnswer> + Send + use<> {
         let (sender, answer) = oneshot::channel();
         match &mut *self.0.state.lock() {
-            State::Open(asking) => asking.push(sender),
+            State::Open(requesters) => requesters.push(sender),
             State::Closed(answer) => drop(sender.send(answer.clone())),
         }
-        self.0.asked.notify_one();
-        async move { answer.await.unwrap_or_else(|_| Err(OVER.to_owned())) }
+        self.0.requested_signal.notify_one();
+        async move { answer.await.unwrap_or_else(|_| Err(CALL_ENDED.to_owned())) }
     }
 
     /// Resolves when a requester waits for an answer. Cancel safe.
     pub(super) async fn requested(&self) {
         loop {
-            if matches!(&*self.0.state.lock(), State::Open(asking) if !asking.is_empty()) {
+            if matches!(&*self.0.state.lock(), State::Open(requesters) if !requesters.is_empty()) {
                 return;
             }
-            self.0.asked.notified().await;
+            self.0.requested_signal.notified().await;
         }
     }
 
     /// Answers all open requests. After a refusal the call can be asked again.
-    pub(super) fn answer(&self, answer: &HandOverAnswer) {
+    pub(super) fn answer(&self, answer: &BackgroundMoveAnswer) {
         let after = if answer.is_ok() { State::Closed(answer.clone()) } else { State::Open(Vec::new()) };
         let mut state = self.0.state.lock();
-        if let State::Open(asking) = std::mem::replace(&mut *state, after) {
-            for sender in asking {
+        if let State::Open(requesters) = std::mem::replace(&mut *state, after) {
+            for sender in requesters {
                 // The requester may be gone.
                 let _ = sender.send(answer.clone());
             }
@@ -77,20 +77,20 @@ impl HandOver {
     }
 
     /// Refuses all requests once the returned guard is dropped, because the call has then ended.
-    pub(super) fn until_over(&self) -> OverOnDrop {
-        OverOnDrop(self.clone())
+    pub(super) fn close_on_drop(&self) -> CloseOnDrop {
+        CloseOnDrop(self.clone())
     }
 }
 
-/// Closes a hand-over when the wait of its call ends.
-pub(super) struct OverOnDrop(HandOver);
+/// Refuses further moves when the wait of its call ends.
+pub(super) struct CloseOnDrop(BackgroundMove);
 
-impl Drop for OverOnDrop {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         let mut state = self.0.0.state.lock();
         if matches!(&*state, State::Open(_)) {
             // Dropping the senders answers the callers that have asked.
-            *state = State::Closed(Err(OVER.to_owned()));
+            *state = State::Closed(Err(CALL_ENDED.to_owned()));
         }
     }
 }
@@ -101,8 +101,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_is_moved_once_and_can_be_requested_again_after_a_refusal() {
-        let call = HandOver::default();
-        let guard = call.until_over();
+        let call = BackgroundMove::default();
+        let guard = call.close_on_drop();
         let first = call.request();
         call.requested().await;
         call.answer(&Err("no".to_owned()));
@@ -121,11 +121,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_ended_call_refuses_requests() {
-        let call = HandOver::default();
-        let guard = call.until_over();
-        let asked = call.request();
+        let call = BackgroundMove::default();
+        let guard = call.close_on_drop();
+        let request = call.request();
         drop(guard);
-        assert_eq!(asked.await, Err(OVER.to_owned()));
-        assert_eq!(call.request().await, Err(OVER.to_owned()));
+        assert_eq!(request.await, Err(CALL_ENDED.to_owned()));
+        assert_eq!(call.request().await, Err(CALL_ENDED.to_owned()));
     }
 }
