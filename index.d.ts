@@ -40,8 +40,8 @@ export declare class BackgroundSession {
    */
   command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>
   /**
-   * Continues a run that has ended, in the session of its child. `message` is its next prompt; a running run reads
-   * it before its next turn. `run` is the run's session key, its id or the beginning of that, its label, or the id
+   * Continues an ended run in the session of its child, with `message` as its next prompt, or sends `message` to a
+   * running run, which reads it before its next turn. `run` is the run's session key, its id or the beginning of that, its label, or the id
    * of its child's session. Foreground runs can be continued too. Resolves with a receipt as `spawnSession` does;
    * the result comes through `openBackground`. `host` answers the questions of the run.
    *
@@ -104,8 +104,8 @@ export declare class BackgroundSession {
    */
   settledOrAsked(timeoutMs?: number | undefined | null): Promise<boolean>
   /**
-   * Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs go
-   * on.
+   * Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs
+   * continue.
    */
   close(): Promise<void>
   /**

@@ -600,7 +600,7 @@ async fn no_git_variable_of_the_host_reaches_a_child_or_its_commands() {
         );
         assert!(notices.contains(&expected), "{isolation}: {notices}");
         assert!(
-            notices.contains("`env.GIT_COMMON_DIR` of the configuration is not set"),
+            notices.contains("`env.GIT_COMMON_DIR` of the configuration is ignored"),
             "{isolation}: {notices}"
         );
     }

@@ -85,7 +85,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("Restart.mode", [OnRestart::Ask, OnRestart::Resume].into_iter().map(OnRestart::as_str).collect()),
         (
-            "SpawnableAgent.asks",
+            "SpawnableAgent.askTarget",
             [AskTarget::User, AskTarget::Parent].into_iter().map(AskTarget::as_str).collect(),
         ),
         ("SpawnableAgent.source", texts(Source::TEXTS)),

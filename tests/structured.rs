@@ -129,7 +129,7 @@ async fn a_child_that_submits_nothing_fails_and_its_text_is_kept() {
         ("text that looks like a call", r#"said 'I found a and b. {\"submitted\":{\"files\":[]}}'"#),
     ] {
         let result = run(&scene(&format!("{script}; settled"), &object())).await;
-        let expected = if label == "a refused one" { &*refused } else { never };
+        let expected = if label == "a refused call" { &*refused } else { never };
         assert_eq!(single(&result).error.as_deref(), Some(expected), "{label}: {}", result.text);
         assert_eq!(result.details.error.as_ref().map(|error| error.code), Some(ErrorCode::SubagentFailed));
         assert!(

@@ -160,7 +160,7 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 		}
 	});
 
-	it("differs from a child that may write everywhere", async (t) => {
+	it("runs unsandboxed if it may write everywhere, and its result says so", async (t) => {
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: bash\n---\nWrite.");
 		const piCommand = scene.pi("tries.sh", tries);

@@ -39,13 +39,13 @@ const parts: Record<string, Part> = {
 	aborted: {
 		text: "`/subagents apply --abort` restores the state before the second command.",
 		shows: "The answer to /subagents apply --abort.",
-		from: /took back/,
+		from: /undid the apply/,
 	},
 	undone: {
 		heading: "Undo changes",
 		text: "Another agent edited files in your tree, and you have changed one of them since. `/subagents undo` restores the other files and names yours.",
 		shows: "The answer to /subagents undo: two files are restored, one is left unchanged.",
-		from: /brought back what/,
+		from: /reverted the changes/,
 	},
 	interrupted: {
 		heading: "pi is killed",
@@ -53,7 +53,7 @@ const parts: Record<string, Part> = {
 			"One more worker is running when pi gets SIGKILL. None of its processes survives. When you open the session again, its changes become a " +
 			"branch, committed or not, and a message shows how the run ended.",
 		shows: "The session is open again. The run was interrupted, and its branch exists.",
-		from: /lost its pi/,
+		from: /because its pi ended/,
 	},
 	resumed: {
 		text: "`/subagents resume last` continues its conversation in a tree made from that branch. New commits are added to the branch.",
@@ -111,14 +111,14 @@ export const writingDay: Story = {
 			await tui.waitFor(/CONFLICT/);
 			await take("conflict", tui);
 			await enter(tui, "/subagents apply --abort");
-			await tui.waitFor(/took back/);
+			await tui.waitFor(/undid the apply/);
 			await take("aborted", tui);
 
 			await enter(tui, typed.tidy);
 			await tui.waitFor(/^ ✓ tidy [\s\S]*I have read it/m);
 			world.write("notes.txt", "mine again\n");
 			await enter(tui, "/subagents undo last");
-			await tui.waitFor(/brought back/);
+			await tui.waitFor(/reverted the changes/);
 			await take("undone", tui);
 
 			await enter(tui, typed.half);
@@ -128,7 +128,7 @@ export const writingDay: Story = {
 			await tui.close();
 			await world.assertNothingLeft();
 			const again = await open("--continue");
-			await again.waitFor((screen) => screen.includes("lost its pi") && /^ ⚠ half /m.test(screen));
+			await again.waitFor((screen) => screen.includes("because its pi ended") && /^ ⚠ half /m.test(screen));
 			await take("interrupted", again);
 			await enter(again, "/subagents resume last");
 			await again.waitFor(/^ ✓ half [\s\S]*I have read it/m);

@@ -17,7 +17,7 @@ pub struct RunStatus {
     pub state: String,
     /// The question that it has asked and whose answer it waits for.
     pub pending_question: Option<String>,
-    /// The place in the queue, from 1.
+    /// The position in the queue, from 1.
     pub position: Option<usize>,
     /// The time until a rate limit lets it start.
     pub rate_limited_for: Option<Duration>,

@@ -92,10 +92,10 @@ pub struct LiveSnapshot {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// The run that writes to the same work tree and must end before this run can start, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "behind", skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
     /// The child's question, while it waits for the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "asks", skip_serializing_if = "Option::is_none")]
     pub pending_question: Option<String>,
     /// The child's process id, while the child lives.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,6 +163,7 @@ pub struct RunRecord {
     /// The clean-up of its transcript.
     pub cleanup: Cleanup,
     /// True if the run continues when the pi that started it ends.
+    #[serde(alias = "isKept")]
     pub is_detached: bool,
     /// Its progress.
     #[serde(flatten, skip_deserializing)]
@@ -184,6 +185,7 @@ pub struct RunRecord {
     /// The usage before the last resumption.
     pub spent_before: Usage,
     /// The runtime before the last resumption, in milliseconds.
+    #[serde(alias = "ranBeforeMs")]
     pub previous_run_ms: u64,
     /// True if its child works in a private tree.
     pub is_isolated: bool,
@@ -350,6 +352,15 @@ mod tests {
             assert!(written.get(transient).is_none(), "{transient}");
         }
         assert_eq!(RunRecord::from_json(&written.to_string()).expect("a written row is readable"), run);
+    }
+
+    #[test]
+    fn fields_with_their_earlier_names_are_read() {
+        let row = r#"{"key":"k","state":"running","isKept":true,"ranBeforeMs":5,"behind":"r","asks":"Red?"}"#;
+        let run = RunRecord::from_json(row).expect("a row of an earlier release is readable");
+        assert_eq!((run.is_detached, run.previous_run_ms), (true, 5));
+        let live = &run.progress;
+        assert_eq!((live.blocked_by.as_deref(), live.pending_question.as_deref()), (Some("r"), Some("Red?")));
     }
 
     #[test]

@@ -362,7 +362,8 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
         let kept =
             kept.map(|kept| format!("its private tree was kept: {}", quoted_path(&kept.to_string_lossy())));
         let artifacts: Vec<_> = branch.into_iter().chain(kept).collect();
-        (!artifacts.is_empty()).then(|| format!("run {id} lost its pi; {}", artifacts.join("; ")))
+        (!artifacts.is_empty())
+            .then(|| format!("run {id} was interrupted because its pi ended; {}", artifacts.join("; ")))
     });
     recovered.collect()
 }

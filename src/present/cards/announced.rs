@@ -51,6 +51,7 @@ struct AnnouncedRun {
     transcript: Option<String>,
     archive_at_ms: Option<f64>,
     started_ms: Option<f64>,
+    #[serde(alias = "ranBeforeMs")]
     previous_run_ms: Option<f64>,
     ended_ms: Option<f64>,
     notes: Option<Vec<String>>,

@@ -55,7 +55,7 @@ pub(super) struct TaskView<'a> {
     pub task: &'a str,
     /// A word of a task's state or outcome, or `planned`.
     pub state: &'a str,
-    /// Its mark, and its outcome, or the reason why it waits.
+    /// The mark and words of its state.
     pub label: StateLabel,
     /// Absent when the task has not started.
     pub elapsed_ms: Option<f64>,

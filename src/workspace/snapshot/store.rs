@@ -68,8 +68,7 @@ pub struct Snapshot {
     #[serde(default)]
     pub end: Option<String>,
     /// The artifacts of the run, if it worked in a private tree.
-    #[serde(default)]
-    #[serde(alias = "left")]
+    #[serde(default, alias = "left")]
     pub artifacts: Option<Artifacts>,
     /// The record of the apply, from its start until it is undone.
     #[serde(default)]

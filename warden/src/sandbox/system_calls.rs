@@ -19,7 +19,7 @@ struct Refused {
     arguments: Vec<Argument>,
 }
 
-/// The required value of an argument.
+/// A condition on one argument of a call. The call is refused if all conditions hold.
 struct Argument {
     index: u8,
     length: SeccompCmpArgLen,

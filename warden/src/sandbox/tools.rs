@@ -37,7 +37,7 @@ pub(crate) fn enter(options: &ToolShell) -> io::Result<()> {
     }
     let confines_sockets = landlock_abi()? >= SOCKETS;
     let shown = Place::below(&hidden, &options.shown)?;
-    // A look for servers is needed only where they could be reached.
+    // Servers are checked only if they could be reached.
     let unix_sockets =
         confines_sockets || (options.unix_sockets && !reaches_servers(&places, own_temporaries)?);
     close_others_on_exec()?;
@@ -73,7 +73,7 @@ fn is_writable(path: &str) -> io::Result<bool> {
     }
 }
 
-/// Returns true if a server of the user can be reached that the child's own sandbox does not mask, because it has started since.
+/// Returns true if a server of the user can be reached that the child's own sandbox does not mask, because the server started later.
 /// A child's own `/tmp` has only its own servers.
 fn reaches_servers(places: &[Place], own_temporaries: bool) -> io::Result<bool> {
     for server in own_servers::known_paths() {
