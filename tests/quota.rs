@@ -28,11 +28,12 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
-/// A child whose provider refuses it while the file `gone` exists. Records its arguments.
+/// A child whose provider refuses it while the file `gone` exists, but not before the file `hold` is removed. Records its arguments.
 const CHILD: &str = r#"
 printf '%s\n' "$*" >> "$home/starts"
 hear; begin
 if test -e "$home/gone"; then
+    while test -e "$home/hold"; do sleep 0.02; done
     said '' error ",\"errorMessage\":\"$(cat "$home/gone")\""
 else
     said 'Done.'
@@ -146,9 +147,13 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
         let retry = run.progress.retry.as_ref().expect("the run reports its retry");
         assert!(retry.error.as_ref().is_some_and(|error| error.contains("quota")), "{retry:?}");
     }
-    // One run tries in vain.
+    // One run tries in vain. Its child is held, so that the test sees the try begin and end.
+    let hold = scene.root.path().join("hold");
+    fs::write(&hold, "").expect("the file is written");
     scene.try_quota(&waiting[0]).await;
     eventually("one more child", || scene.starts().len() == 5).await;
+    scene.waiting(49).await;
+    fs::remove_file(hold).expect("the file is removed");
     scene.waiting(50).await;
     assert_eq!(scene.starts().len(), 5);
     scene.restore_quota();
