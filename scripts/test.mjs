@@ -32,6 +32,12 @@ import { setUp } from "./setup.mjs";
 const testLimitMs = 300_000;
 
 /**
+ * The time after which a step without any output is ended. Node waits without a limit for a test file that does not
+ * exit, and for the output of a process that the file has left behind.
+ */
+const silenceMs = 20 * 60_000;
+
+/**
  * The numbers of parallel test files. Files of the edge wait most of the time. Files of the extension start pi, which
  * uses a core, and wait for it.
  */
@@ -165,6 +171,7 @@ async function outcome(step) {
 		await step.check?.();
 		const options = {
 			onOutput: collect,
+			silenceMs,
 			...(step.isBackground && { priority: backgroundPriority }),
 		};
 		const code = step.command ? await run(step.command(), options) : 0;

@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from "node:path";
 
 import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
+import { seconds } from "./progress.mjs";
 
 /** The numbers of lines of a failed program's output to show. npm prints the cause first, cargo last. */
 const shownLines = { first: 10, last: 30 };
@@ -16,6 +17,12 @@ const maxOutput = 64 * 1024;
 
 /** The time to wait for the rest of a program's output after the program has ended. */
 const drainMs = 2_000;
+
+/** The time between the request to exit and the kill of a program that has printed nothing for too long. */
+const graceMs = 10_000;
+
+/** The limits of a list of processes. */
+const listed = { processes: 40, columns: 200 };
 
 /** @typedef {[program: string, ...args: string[]]} Command */
 
@@ -116,9 +123,13 @@ function ends(output) {
 /**
  * Runs a program and resolves with its exit code, or with a sentence if there is none.
  *
+ * With `silenceMs`, a program that prints nothing for so long is ended, and the processes that have started since are
+ * appended to its output: one that waits forever must not make a whole test run wait.
+ *
  * @param {Command} command
- * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void, priority?: number }}
- * [options] `priority` is one of `os.constants.priority`, and also applies to child processes
+ * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void, priority?: number,
+ *   silenceMs?: number }} [options] `priority` is one of `os.constants.priority`, and also applies to child processes.
+ * `silenceMs` needs `onOutput`
  * @returns {Promise<number | string>}
  */
 export function run(command, options = {}) {
@@ -134,11 +145,18 @@ export function run(command, options = {}) {
 		});
 		running.add(child);
 		if (options.priority !== undefined && child.pid) lower(child.pid, options.priority);
+		const silence = options.silenceMs === undefined ? undefined : endIfSilent(child, options.silenceMs);
 		if (options.onOutput) {
-			child.stdout?.on("data", options.onOutput);
-			child.stderr?.on("data", options.onOutput);
+			const { onOutput } = options;
+			const pass = (/** @type {Buffer} */ chunk) => {
+				silence?.timer.refresh();
+				onOutput(chunk);
+			};
+			child.stdout?.on("data", pass);
+			child.stderr?.on("data", pass);
 		}
 		child.once("error", (error) => {
+			clearTimeout(silence?.timer);
 			running.delete(child);
 			resolve(`cannot start ${program}: ${error.message}`);
 		});
@@ -150,10 +168,66 @@ export function run(command, options = {}) {
 			}, drainMs).unref();
 		});
 		child.once("close", (code, signal) => {
+			clearTimeout(silence?.timer);
 			running.delete(child);
-			resolve(code ?? `ended by ${signal}`);
+			const processes = silence?.processes();
+			if (processes === undefined) return resolve(code ?? `ended by ${signal}`);
+			options.onOutput?.(Buffer.from(`\nThese processes ran when it was ended:\n${processes}\n`));
+			resolve(`no output for ${seconds(options.silenceMs ?? 0)}`);
 		});
 	});
+}
+
+/**
+ * Ends a program when its timer expires, which a caller restarts at every output.
+ *
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {number} limitMs
+ * @returns {{ timer: NodeJS.Timeout, processes: () => string | undefined }} `processes` returns the list of processes
+ * if the timer has expired
+ */
+function endIfSilent(child, limitMs) {
+	const began = Date.now();
+	/** @type {string | undefined} */
+	let processes;
+	const timer = setTimeout(() => {
+		if (processes !== undefined) return;
+		processes = startedSince(began);
+		child.kill("SIGTERM");
+		setTimeout(() => child.kill("SIGKILL"), graceMs).unref();
+	}, limitMs);
+	return { timer, processes: () => processes };
+}
+
+/**
+ * Returns a table of the processes that have started since a time, the oldest first, or an empty text if the system
+ * cannot tell.
+ *
+ * @param {number} began in milliseconds since the epoch
+ * @returns {string}
+ */
+function startedSince(began) {
+	const oldest = (Date.now() - began) / 1000 + 1;
+	const rows = (outputOf("ps", ["-eo", "etime=,pid=,ppid=,args="]) ?? "")
+		.split("\n")
+		.map((line) => ({ line: line.trim(), age: ageOf(line.trim()) }))
+		.filter(({ line, age }) => age <= oldest && !line.includes("etime=,pid="))
+		.sort((one, other) => other.age - one.age);
+	if (rows.length === 0) return "";
+	const shown = rows.slice(0, listed.processes).map(({ line }) => line.slice(0, listed.columns));
+	if (rows.length > shown.length) shown.push(`and ${rows.length - shown.length} more`);
+	return ["age, process, parent, command", ...shown].map((line) => `    ${line}`).join("\n");
+}
+
+/**
+ * Returns the age of a process in seconds, from a line that begins with `days-hours:minutes:seconds`, as `ps` prints it
+ * without the parts that are zero.
+ *
+ * @param {string} line
+ */
+function ageOf(line) {
+	const [clock = "", days = "0"] = (line.split(" ")[0] ?? "").split("-").reverse();
+	return 86_400 * Number(days) + clock.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
 }
 
 /**

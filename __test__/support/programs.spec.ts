@@ -1,0 +1,37 @@
+/** Programs that the scripts start. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { run } from "../../scripts/lib/programs.mjs";
+
+/** Runs a script in Node and returns its exit code, or the reason there is none, and its output. */
+async function play(script: string, silenceMs: number) {
+	const output: Buffer[] = [];
+	const onOutput = (chunk: Buffer) => output.push(chunk);
+	const result = await run([process.execPath, "-e", script], { onOutput, silenceMs });
+	return { result, output: Buffer.concat(output).toString() };
+}
+
+describe("a program of the scripts", () => {
+	test("is ended after a silence, and the processes that ran are named", {
+		skip: process.platform === "win32",
+	}, async () => {
+		const waits = "setInterval(() => {}, 1000); 'the one that waits'";
+		const script = `
+			const args = ["-e", ${JSON.stringify(waits)}];
+			const child = require("node:child_process").spawn(process.execPath, args, { stdio: "inherit" });
+			process.once("SIGTERM", () => child.kill("SIGKILL") && process.exit(3));
+			console.log("started");
+		`;
+		const { result, output } = await play(script, 2_000);
+		assert.equal(result, "no output for 2.0 s");
+		assert.match(output, /^started\n\nThese processes ran when it was ended:\n {4}age, process, parent, command\n/);
+		assert.match(output, /the one that waits/);
+	});
+
+	test("has its own exit code if it ends", async () => {
+		const { result, output } = await play("console.log('done'); process.exitCode = 3", 60_000);
+		assert.deepEqual({ result, output }, { result: 3, output: "done\n" });
+	});
+});
