@@ -147,15 +147,15 @@ function register(pi, tool, execute) {
  * answer the question of a permission hook.
  *
  * @param {Pick<ExtensionAPI, "on" | "registerTool">} pi
- * @param {{ tool: object; prefix: string; heard: string; declined: string }} asks
+ * @param {{ tool: object; prefix: string; answered: string; declined: string }} asks
  */
-function registerAsk(pi, { tool, prefix, heard, declined }) {
+function registerAsk(pi, { tool, prefix, answered, declined }) {
 	const key = `${prefix}${crypto.randomUUID()}`;
 	register(pi, tool, async (_id, { question, options = [] }, signal, _onUpdate, { ui }) => {
 		const until = signal && { signal };
 		const title = `${key} ${question}`;
 		const answer = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, undefined, until));
-		return { content: [{ type: "text", text: answer ? `${heard}: ${answer}` : declined }], details: {} };
+		return { content: [{ type: "text", text: answer ? `${answered}: ${answer}` : declined }], details: {} };
 	});
 	// The parent sends no answer. Waiting for one would block the boot of an early child, because the parent does not
 	// read its output yet.

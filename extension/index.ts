@@ -46,8 +46,8 @@ function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
 	/** Sends an event about runs to other extensions. A listener that fails does not keep it from the others. */
-	const notify = (channel: string, news: object) =>
-		runGuarded("notifying other extensions of runs", () => pi.events.emit(channel, news));
+	const notify = (channel: string, event: object) =>
+		runGuarded("notifying other extensions of runs", () => pi.events.emit(channel, event));
 	const tools = ownTools(pi, questions, background);
 	const notices = new Notices();
 	const endArriving = watchArrivingCalls(pi);
@@ -82,7 +82,7 @@ function start(pi: ExtensionAPI): void {
 	function handleEvent(event: BackgroundEvent, context: ExtensionContext): void {
 		runGuarded("handling an event of background runs", () => {
 			if (event.notices) notices.announce(event.notices, context);
-			for (const { event: name, run } of event.news ?? []) notify(name, run);
+			for (const { event: name, run } of event.runEvents ?? []) notify(name, run);
 		});
 		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
@@ -108,8 +108,8 @@ function start(pi: ExtensionAPI): void {
 		const { native } = loadAddon();
 		if (!native) return;
 		try {
-			const arrived = ({ news, questions, restart }: DeliveryMessage) => {
-				if (questions.length === 0) notify("subagent:delivered", news);
+			const arrived = ({ deliveredEvent, questions, restart }: DeliveryMessage) => {
+				if (questions.length === 0) notify("subagent:delivered", deliveredEvent);
 				if (restart) runGuarded("resuming interrupted runs", () => handleInterrupted(restart, context));
 			};
 			deliveries = openDeliveries({ pi, context, background, native, arrived });

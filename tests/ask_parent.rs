@@ -158,7 +158,7 @@ async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer()
     assert_eq!(asked.details()["deliveryIds"], json!(asked.delivery_ids));
 
     let asks =
-        async || scene.call(&view, "sessions_list", json!({})).await.value["sessions"][0]["asks"].clone();
+        async || scene.call(&view, "sessions_list", json!({})).await.value["sessions"][0]["question"].clone();
     assert!(asks().await.as_str().is_some_and(|asks| asks.contains("colour?") && !asks.contains("ghp_")));
     let answer = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;
     assert!(!answer.is_error, "{}", answer.value);

@@ -174,7 +174,7 @@ describe("a repository with a file that would block git", { skip: unix }, () => 
 		const running = scene.start({ agent: "isolated", config: config() }).result();
 		const result = await inTime(running, "the result", limitMs);
 		assert.match(notes(result), /its changes could not be put on a branch: `\.git\/shallow` is a FIFO/);
-		const kept = single(result).isolation?.kept ?? "";
+		const kept = single(result).isolation?.keptTree ?? "";
 		assert.equal(readFileSync(`${kept}/kept.txt`, "utf8"), "keptmore\n");
 	});
 });

@@ -15,7 +15,7 @@ import {
 	backgroundRun,
 	type HostDouble,
 	type LoadedExtension,
-	newsOf,
+	deliveredEventOf,
 	PackageCopies,
 	type ViewDouble,
 } from "./package-copy.ts";
@@ -64,7 +64,7 @@ function message(id: string, more: Partial<DeliveryMessage> = {}): DeliveryMessa
 	const run = backgroundRun(`run-${id}`, { state: "ended", status: "success", result: `Result of ${id}.` });
 	return announced({
 		...{ deliveryIds: [id], runIds: [run.runId], text: `Status: success\n${id}`, triggerTurn: true, runs: [run] },
-		news: newsOf([id], [run]),
+		deliveredEvent: deliveredEventOf([id], [run]),
 		questions: [],
 		...more,
 	});
@@ -213,10 +213,10 @@ describe("deliveries", () => {
 		host.events.emit = () => assert.fail("another extension failed");
 		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
 		assert.throws(() =>
-			view.send({ deliveries: untaken, news: [{ event: "subagent:started", run: backgroundRun("run-b") }] }),
+			view.send({ deliveries: untaken, runEvents: [{ event: "subagent:started", run: backgroundRun("run-b") }] }),
 		);
-		const news = [{ event: "subagent:ended" as const, run: backgroundRun("run-a") }];
-		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], news });
+		const runEvents = [{ event: "subagent:ended" as const, run: backgroundRun("run-a") }];
+		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], runEvents });
 		await eventually(() => inSession().includes("a"), "the result that was offered again in the session");
 	});
 

@@ -265,11 +265,11 @@ describe("events", () => {
 		const { host, addon } = await start();
 		const view = addon.views[0] ?? assert.fail("no session was opened");
 		const run = { ...backgroundRun("1a2b3c4d"), task: "t".repeat(500) };
-		const news = [{ event: "subagent:started", run } as const, { event: "subagent:ended", run } as const];
-		view.send({ news });
+		const runEvents = [{ event: "subagent:started", run } as const, { event: "subagent:ended", run } as const];
+		view.send({ runEvents });
 		const ids = { deliveryIds: ["a"], runIds: [run.runId] };
 		const delivered = { ...ids, runs: [run] };
-		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], questions: [], news: delivered };
+		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], questions: [], deliveredEvent: delivered };
 		view.send({ deliveries: announced(message) });
 		await host.emit("agent_settled");
 		assert.deepEqual(host.emitted, [

@@ -10,7 +10,7 @@ import { plainText } from "../../extension/ui/text.ts";
 import type { RunDetails as CardDetails } from "../../index.js";
 import { announcementOf } from "./announcement-double.ts";
 import { Card } from "./drawn-card.ts";
-import { answer, backgroundRun, newsOf, USAGE } from "./package-copy.ts";
+import { answer, backgroundRun, deliveredEventOf, USAGE } from "./package-copy.ts";
 
 const start = "\u001b\\[";
 const STYLES = new RegExp(`${start}[\\d;]*m`, "g");
@@ -147,7 +147,7 @@ describe("odd data", () => {
 			text: "text",
 			triggerTurn: true,
 			runs,
-			news: newsOf(["d"]),
+			deliveredEvent: deliveredEventOf(["d"]),
 		});
 		for (let round = 0; round < ROUNDS; round++) {
 			const details = mutated(message.details, pick);

@@ -410,7 +410,7 @@ describe("the card of an ended run", () => {
 			"  on branch subagent/0badcafe, not in your files: /subagents apply 0badcafe",
 		);
 		// No command can reach a run without an id, and a tree that was kept is named in a note.
-		const kept = { commits: 0, files: 0, insertions: 0, deletions: 0, kept: "/tmp/tree" };
+		const kept = { commits: 0, files: 0, insertions: 0, deletions: 0, keptTree: "/tmp/tree" };
 		for (const result of [{ changes }, { changes, isolation }, { changes, isolation: kept, runId: "0badcafe" }]) {
 			assert.equal(last(result), "  changed a.ts");
 		}

@@ -11,7 +11,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import type { BackgroundEvent, CommandReport } from "../../index.js";
 import { announced, announcementOf } from "./announcement-double.ts";
 import { hostile, mutated, Random } from "./mutations.ts";
-import { answer, backgroundRun, HostDouble, newsOf, PackageCopies, USAGE } from "./package-copy.ts";
+import { answer, backgroundRun, HostDouble, deliveredEventOf, PackageCopies, USAGE } from "./package-copy.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_122);
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 1_200);
@@ -161,7 +161,7 @@ const failedRun = { ...ended, status: "error" as const, outcome: "failed" as con
 const message = {
 	...{ deliveryIds: ["d1", "d2"], runIds: ["run-a", "run-b"], text: "Background run has ended", triggerTurn: true },
 	runs: [ended, failedRun],
-	news: newsOf(["d1", "d2"], [ended, failedRun]),
+	deliveredEvent: deliveredEventOf(["d1", "d2"], [ended, failedRun]),
 	questions: [],
 };
 const report: CommandReport = {
@@ -386,7 +386,7 @@ describe("random events, commands and calls", () => {
 		};
 		const event: BackgroundEvent = {
 			...{ runs: [backgroundRun("run-c"), ended], deliveries: announced(message), notices: ["a notice"] },
-			news: [{ event: "subagent:started", run: backgroundRun("run-c") }],
+			runEvents: [{ event: "subagent:started", run: backgroundRun("run-c") }],
 		};
 		let played = 0;
 		const drawn = await fuzz(ROUNDS / 6, async (fuzz, mayFail) => {

@@ -127,7 +127,7 @@ export function backgroundRun(runId: string, more: Partial<RunRecord> = {}): Run
 }
 
 /** Returns a delivery's event for other extensions. */
-export function newsOf(deliveryIds: string[], runs: RunRecord[] = []): DeliveryMessage["news"] {
+export function deliveredEventOf(deliveryIds: string[], runs: RunRecord[] = []): DeliveryMessage["deliveredEvent"] {
 	return { deliveryIds, runIds: runs.map(({ runId }) => runId), runs };
 }
 

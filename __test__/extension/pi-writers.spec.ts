@@ -71,7 +71,7 @@ for (const version of piVersions) {
 			assert.match(output, /subagent-trees/);
 			const isolation = run.isolation;
 			assert.match(isolation?.branch ?? "", /^subagent\/[0-9a-f]{8}$/);
-			assert.deepEqual([isolation?.commits, isolation?.kept], [1, undefined], run.diagnostics?.join("\n"));
+			assert.deepEqual([isolation?.commits, isolation?.keptTree], [1, undefined], run.diagnostics?.join("\n"));
 			assert.equal(git("show", `${isolation?.branch}:kept.txt`), "one, not committed\ntwo\n");
 			assert.equal(git("show", `${isolation?.branch}:new.txt`), `three\n${hidden.slice(1)}\n`);
 			assert.equal(git("status", "--porcelain"), before);

@@ -6,7 +6,7 @@ import { deliveryEntries } from "../../extension/background/deliveries.ts";
 import { loadAddon } from "../../extension/host/native.ts";
 import { asJson } from "../../extension/host/stored.ts";
 import { announcementOf } from "./announcement-double.ts";
-import { backgroundRun, newsOf } from "./package-copy.ts";
+import { backgroundRun, deliveredEventOf } from "./package-copy.ts";
 
 const { native } = loadAddon();
 assert.ok(native);
@@ -14,7 +14,7 @@ assert.ok(native);
 const message = {
 	...{ deliveryIds: ["d1"], runIds: ["a"], text: "ended", triggerTurn: true },
 	runs: [backgroundRun("a", { state: "ended", status: "success" })],
-	news: newsOf(["d1"]),
+	deliveredEvent: deliveredEventOf(["d1"]),
 };
 const report = { isError: false, title: "Runs", lines: [{ mark: "ok" as const, text: "a" }], text: "Runs\n\n✓ a" };
 

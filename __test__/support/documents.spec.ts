@@ -134,7 +134,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^npm run (bench -- --only|build|build:extension)\b/, "`npm test` builds, and runs every section in its quick form"],
 	[/^npm run lint:workflows$/, "the hosted CI; the program is had from PyPI"],
 	[
-		/^npm run (test:packages|test:platforms|test:engines|cross|bench:strangers)\b/,
+		/^npm run (test:packages|test:platforms|test:engines|cross|bench:redaction)\b/,
 		"is a test, or measures, of minutes and with more than npm",
 	],
 	[/^npm test\b/, "this test is part of it"],

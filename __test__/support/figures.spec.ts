@@ -73,7 +73,7 @@ test("the calculation for many runs uses the measured values", () => {
 });
 
 test("the figures of other people's secrets match the last measurement", () => {
-	const measured = JSON.parse(read("benchmark/strangers/figures.json"));
+	const measured = JSON.parse(read("benchmark/redaction/figures.json"));
 	const share = (part: string) => (100 * measured[part].good) / measured[part].of;
 	const quoted: [page: string, words: RegExp, part: string][] = [
 		["README.md", /gitleaks, ([\d.]+) % of the recognizable bare/, "bare"],

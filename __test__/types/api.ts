@@ -159,7 +159,7 @@ holds<Same<keyof NonNullable<SingleResult["sandbox"]>, "enforced" | "mechanism" 
 holds<
 	Same<
 		keyof NonNullable<SingleResult["isolation"]>,
-		"branch" | "patch" | "commits" | "files" | "insertions" | "deletions" | "kept"
+		"branch" | "patch" | "commits" | "files" | "insertions" | "deletions" | "keptTree"
 	>
 >();
 

@@ -14,7 +14,7 @@ mod pipe;
 mod pour;
 mod shells;
 mod stdio;
-mod strangers;
+mod redaction;
 mod text;
 mod trees;
 
@@ -42,9 +42,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,
         ["sanitize", file] => text::sanitize(file)?,
         ["truncate", file] => text::truncate(file)?,
-        ["figures", file] => strangers::figures(file)?,
+        ["figures", file] => redaction::figures(file)?,
         ["trees", warden, folder, files, rounds] => trees::measure(warden, folder, files, rounds)?,
-        ["changes", folders @ ..] => strangers::changes(folders)?,
+        ["changes", folders @ ..] => redaction::changes(folders)?,
         #[cfg(target_os = "linux")]
         ["shells", count, confined @ ..] => shells::measure(count, confined)?,
         #[cfg(target_os = "linux")]

@@ -175,7 +175,7 @@ export function openDeliveries({ pi, context, background, native, arrived }: Del
 	};
 
 	function checkGrowth(): void {
-		dispatcher.sessionGrew();
+		dispatcher.sessionExtended();
 		advance();
 	}
 }

@@ -27,14 +27,14 @@ pub(crate) struct AskTool {
     /// The prefix of the key by which the parent recognizes these questions.
     prefix: &'static str,
     /// The text before an answer.
-    heard: &'static str,
+    answered: &'static str,
     /// The answer if the question was declined, or if no one was available to answer it.
     declined: &'static str,
 }
 
 /// Describes the tool `ask`. Returns `None` for an agent that may not ask.
 pub(crate) fn ask_tool(target: AskTarget, prefix: &'static str) -> Option<AskTool> {
-    let (whom, who, none, heard) = match target {
+    let (whom, who, none, answered) = match target {
         AskTarget::NoOne => return None,
         AskTarget::User => {
             ("the user", "The user sees", "There may be no one to answer.", "The user answers")
@@ -69,7 +69,7 @@ pub(crate) fn ask_tool(target: AskTarget, prefix: &'static str) -> Option<AskToo
     Some(AskTool {
         tool: ChildTool { name: ASK, label: "Ask", description, parameters },
         prefix,
-        heard,
+        answered,
         declined: "No one answered. Do not ask this again. Continue with the choice that is easiest to undo, or leave \
                    out the parts that depend on it, and state your assumptions in your final answer.",
     })
@@ -94,14 +94,14 @@ mod tests {
     #[test]
     fn the_ask_tool_names_its_recipient() {
         assert!(ask_tool(AskTarget::NoOne, "").is_none());
-        for (target, whom, heard) in [
+        for (target, whom, answered) in [
             (AskTarget::User, "Ask the user one", "The user answers"),
             (AskTarget::Parent, "Ask the agent that", "The answer"),
         ] {
             let tool = serde_json::to_value(ask_tool(target, "key:")).expect("the value is serialized");
             assert_eq!(
-                (&tool["tool"]["name"], &tool["prefix"], &tool["heard"]),
-                (&json!("ask"), &json!("key:"), &json!(heard))
+                (&tool["tool"]["name"], &tool["prefix"], &tool["answered"]),
+                (&json!("ask"), &json!("key:"), &json!(answered))
             );
             assert!(
                 tool["tool"]["description"].as_str().is_some_and(|words| words.starts_with(whom)),

@@ -94,7 +94,7 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 /// console.log(mark, note);
 /// ```
 #[napi(catch_unwind)]
-pub fn state_label(standing: RunStatus) -> StateLabel {
+pub fn state_label(status: RunStatus) -> StateLabel {
     let RunStatus {
         state,
         pending_question,
@@ -106,7 +106,7 @@ pub fn state_label(standing: RunStatus) -> StateLabel {
         stop_reason,
         signal,
         now_ms: at,
-    } = standing;
+    } = status;
     let status = present::RunStatus {
         state,
         pending_question,
@@ -122,7 +122,7 @@ pub fn state_label(standing: RunStatus) -> StateLabel {
     StateLabel { mark: mark.as_str(), word, note }
 }
 
-/// Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. A clock that ticks (`ticking`) leaves the tenths out.
+/// Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. With `wholeSeconds`, for a clock that runs, there are no tenths.
 ///
 /// @example
 /// ```ts
@@ -131,9 +131,9 @@ pub fn state_label(standing: RunStatus) -> StateLabel {
 /// console.log(durationText(312_000), durationText(3_200, true));
 /// ```
 #[napi(catch_unwind)]
-pub fn duration_text(ms: f64, ticking: Option<bool>) -> String {
+pub fn duration_text(ms: f64, whole_seconds: Option<bool>) -> String {
     let duration = Duration::try_from_secs_f64(ms.max(0.0) / 1_000.0).unwrap_or_default();
-    if ticking == Some(true) { figures::elapsed(duration) } else { figures::duration(duration) }
+    if whole_seconds == Some(true) { figures::elapsed(duration) } else { figures::duration(duration) }
 }
 
 /// Sums up the usage of runs, in words.

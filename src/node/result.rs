@@ -288,7 +288,7 @@ pub struct IsolationReport {
     /// Lines that were removed.
     pub deletions: f64,
     /// The private tree, if it was kept because not everything could be imported; `diagnostics` says what.
-    pub kept: Option<String>,
+    pub kept_tree: Option<String>,
 }
 
 /// The result of the check of a run's work, which is a command that its agent names.
@@ -453,7 +453,7 @@ object_into_js! { |redacted: text::RedactedValues| RedactedValues { rule, count 
 object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms, processes } }
 
 object_into_js! { |report: run::IsolationReport| IsolationReport {
-    branch, patch, commits, files, insertions, deletions, kept,
+    branch, patch, commits, files, insertions, deletions, kept_tree,
 } }
 
 object_into_js! { |report: run::CheckReport| CheckReport { command, passed, ended, runs, output } }

@@ -304,7 +304,7 @@ impl Isolated {
             files: changes.len(),
             insertions,
             deletions,
-            kept: kept.map(text),
+            kept_tree: kept.map(text),
         };
         ImportOutcome { report, changes: Some(changes), flagged, notices }
     }
@@ -317,7 +317,7 @@ impl Isolated {
             "its work is still being imported: `/subagents diff {id}` shows it once its branch \
              `subagent/{id}` exists"
         );
-        let report = IsolationReport { kept, ..IsolationReport::default() };
+        let report = IsolationReport { kept_tree: kept, ..IsolationReport::default() };
         ImportOutcome { report, changes: None, flagged: FlaggedChanges::default(), notices: vec![notice] }
     }
 }

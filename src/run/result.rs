@@ -105,7 +105,7 @@ pub struct IsolationReport {
     /// Lines that were removed.
     pub deletions: u64,
     /// The private tree, if it was kept because not everything could be imported.
-    pub kept: Option<String>,
+    pub kept_tree: Option<String>,
 }
 
 /// The result of one agent for one task. All strings are sanitized and bounded.

@@ -39,8 +39,8 @@ let open = 0;
 
 say({ up: process.pid });
 const delivered = linesOf(sessionFile).flatMap(({ details }) => details.deliveryIds);
-const session = openBackground({ ...options, delivered }, ({ news = [], deliveries, notices = [] }) => {
-	for (const { event, run } of news) {
+const session = openBackground({ ...options, delivered }, ({ runEvents = [], deliveries, notices = [] }) => {
+	for (const { event, run } of runEvents) {
 		if (event === "subagent:ended") say({ ended: run.runId, status: run.status });
 	}
 	for (const notice of notices) say({ notice });

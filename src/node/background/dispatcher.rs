@@ -133,8 +133,8 @@ impl DeliveryDispatcher {
 
     /// The session may contain more than before.
     #[napi(catch_unwind)]
-    pub fn session_grew(&mut self) {
-        self.0.session_grew();
+    pub fn session_extended(&mut self) {
+        self.0.session_extended();
     }
 
     /// The model is about to stop: returns the messages that join the session now. Take steps first.

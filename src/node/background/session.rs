@@ -39,7 +39,7 @@ pub struct BackgroundEvent {
     pub runs: Option<Vec<RunRecord>>,
     /// The events of runs for other extensions, oldest first. There are none for runs that had ended before the
     /// conversation was opened.
-    pub news: Option<Vec<RunEvent>>,
+    pub run_events: Option<Vec<RunEvent>>,
     /// Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
     /// Sentences the user must see, such as that the store cannot be used.
@@ -61,7 +61,7 @@ pub struct DeliveryMessage {
     /// questions. `continueRun` and the tool `sessions_send` answer them.
     pub questions: Vec<RunQuestion>,
     /// The event `subagent:delivered`, to publish to other extensions once the message is in the conversation.
-    pub news: DeliveredEvent,
+    pub delivered_event: DeliveredEvent,
     /// The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
     /// labelled.
     pub text: String,
@@ -412,12 +412,12 @@ impl BackgroundSession {
 }
 
 object_into_js! { |event: background::BackgroundEvent| BackgroundEvent {
-    runs, notices, news: event.run_events, deliveries: event.message,
+    runs, notices, run_events, deliveries: event.message,
 } }
 
 object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
     run_ids: message.run_ids(),
-    news: &message,
+    delivered_event: &message,
     trigger_turn: message.triggers_turn,
     announcement: Announcement {
         custom_type: ANNOUNCEMENT,

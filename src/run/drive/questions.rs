@@ -43,7 +43,7 @@ impl ActiveRun<'_> {
             };
             let is_answered = answer != Answer::Cancelled;
             tracing::info!(
-                target: "question", id, is_agents = is_from_agent, waited = ?since.elapsed(), is_answered,
+                target: "question", id, is_from_agent, waited = ?since.elapsed(), is_answered,
                 "a question of the child has ended"
             );
             child_control.send(Command::Answer(&id, &original(answer, &[shown, sanitized], originals)));

@@ -50,7 +50,7 @@ pub(crate) fn must_be_delivered(single: &SingleResult) -> bool {
     let waits = single
         .isolation
         .as_ref()
-        .is_some_and(|report| report.patch.is_some() || report.branch.is_some() || report.kept.is_some());
+        .is_some_and(|report| report.patch.is_some() || report.branch.is_some() || report.kept_tree.is_some());
     waits || !single.flagged.is_empty() || single.flagged_gap.is_some()
 }
 
@@ -86,12 +86,12 @@ fn tree_summary(report: &IsolationReport) -> String {
                 quoted_path(patch)
             )
         }
-        (None, None) if report.kept.is_none() => {
+        (None, None) if report.kept_tree.is_none() => {
             "[It worked in a private tree and changed nothing.]".to_owned()
         }
         (None, None) => "[It worked in a private tree: its changes are not in your tree.]".to_owned(),
     };
-    if let Some(kept) = &report.kept {
+    if let Some(kept) = &report.kept_tree {
         let path = quoted_path(kept);
         let note = format!("\n[Not everything could be imported, so its tree was kept: {path}]");
         summary.push_str(&note);

@@ -211,7 +211,7 @@ impl ResultBuilder {
         let ImportOutcome { report, changes, notices, .. } = outcome;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));
-        if report.branch.is_none() && report.patch.is_none() && report.kept.is_none() {
+        if report.branch.is_none() && report.patch.is_none() && report.kept_tree.is_none() {
             return;
         }
         let shown = |paths: Vec<String>| paths.iter().map(|path| self.path(path)).collect();
@@ -225,8 +225,8 @@ impl ResultBuilder {
 
     fn isolation(&self, report: IsolationReport) -> IsolationReport {
         let path = |path: Option<String>| path.map(|path| self.path(&path));
-        let IsolationReport { branch, patch, kept, .. } = report;
-        IsolationReport { branch: path(branch), patch: path(patch), kept: path(kept), ..report }
+        let IsolationReport { branch, patch, kept_tree, .. } = report;
+        IsolationReport { branch: path(branch), patch: path(patch), kept_tree: path(kept_tree), ..report }
     }
 
     fn announcement(&self, announcement: Announcement) -> Announcement {

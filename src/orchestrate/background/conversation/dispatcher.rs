@@ -206,7 +206,7 @@ impl Dispatcher {
     }
 
     /// The session may contain more than before.
-    pub fn session_grew(&mut self) {
+    pub fn session_extended(&mut self) {
         self.begin(None);
     }
 

@@ -105,7 +105,7 @@ fn described(service: &BackgroundService, run: &RunRecord, home: Option<&Path>) 
         "label": run.label,
         "task": one_line(run.task.trim().lines().next().unwrap_or_default(), TASK_CHARS).into_string(),
         "state": run.outcome.map_or(run.state(), RunOutcome::as_str),
-        "asks": hosted.and_then(|live| live.question.text()),
+        "question": hosted.and_then(|live| live.question.text()),
         "foreground": run.is_foreground.then_some(true),
         "started": run.started_ms.and_then(timestamp),
         "updated": timestamp(updated(run)),

@@ -274,7 +274,7 @@ fn a_host_that_throws_gets_the_remaining_messages_once_later() {
     host.settled(false);
     assert_eq!(host.sent.len(), 1, "the remaining messages wait");
     // Nothing goes out at a moment that was not made for it.
-    host.dispatcher.session_grew();
+    host.dispatcher.session_extended();
     host.steps();
     assert_eq!(host.sent.len(), 1);
     host.settled(false);

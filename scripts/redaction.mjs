@@ -6,7 +6,7 @@
  * rules, puts them into texts bare and after names, and prints three figures: the number of removed secrets, the number
  * of their own false positives that stay, and the number of texts that show a part of a secret while they arrive.
  * `--texts FILE` keeps the texts and `--failed FILE` the failures. `--write` writes the figures of gitleaks into
- * `benchmark/strangers/figures.json`, which pages quote.
+ * `benchmark/redaction/figures.json`, which pages quote.
  *
  * `--changes DIR…`: prints every change in the text files of these folders, one per line, for a review. Manual pages
  * are unpacked for it.
@@ -19,8 +19,8 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 
-import { gitleaksInnocent, gitleaksShapes, yamlShapes } from "../benchmark/strangers/rules.mjs";
-import { texts } from "../benchmark/strangers/texts.mjs";
+import { gitleaksInnocent, gitleaksShapes, yamlShapes } from "../benchmark/redaction/rules.mjs";
+import { texts } from "../benchmark/redaction/texts.mjs";
 import { root } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 
@@ -34,7 +34,7 @@ await runMain(async () => {
 		},
 	});
 	if (values.changes) {
-		const folder = mkdtempSync(join(tmpdir(), "strangers-"));
+		const folder = mkdtempSync(join(tmpdir(), "redaction-"));
 		try {
 			for (const path of positionals) unpackPages(path, folder);
 			const changes = engine(values.engine, ["changes", ...positionals.map((path) => resolve(path)), folder]);
@@ -56,7 +56,7 @@ await runMain(async () => {
 		...(values.yaml ?? []).flatMap((folder) => yamlShapes(folder)),
 	];
 	const all = texts(shapes, values.gitleaks ? gitleaksInnocent(values.gitleaks) : []);
-	const folder = mkdtempSync(join(tmpdir(), "strangers-"));
+	const folder = mkdtempSync(join(tmpdir(), "redaction-"));
 	try {
 		const file = values.texts ?? join(folder, "texts.jsonl");
 		writeFileSync(file, all.map((text) => `${JSON.stringify(text)}\n`).join(""));
@@ -65,7 +65,7 @@ await runMain(async () => {
 		const recognizable = shapes.filter((shape) => shape.recognizable).length;
 		const measured = `${JSON.stringify({ ...version, shapes: shapes.length, recognizable, ...figures }, null, "\t")}\n`;
 		process.stdout.write(measured);
-		if (values.write) writeFileSync(join(root, "benchmark/strangers/figures.json"), measured);
+		if (values.write) writeFileSync(join(root, "benchmark/redaction/figures.json"), measured);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
