@@ -15,7 +15,7 @@ use super::change::{listed, path_of};
 use super::copies::copy_files;
 use super::error::SnapshotError;
 use super::facts::off_thread;
-use crate::files::{FileError, Hidden};
+use crate::files::{self, Directory, FileError, Hidden};
 use crate::workspace::git::{Git, GitError, KEPT_OBJECTS, Scope};
 use crate::workspace::index::{Entry, parse};
 use crate::workspace::obstacle::{MAX_INDEX, Place, unless_blocked};
@@ -75,6 +75,8 @@ impl Recorder<'_> {
         is_own_index: bool,
     ) -> Result<Recorded, SnapshotError> {
         let root = self.root.to_owned();
+        let opened = off_thread(move || Directory::open_real(&root).map_err(FileError::at(&root))).await?;
+        let root = self.root.to_owned();
         let entries = self.entries(index).await?;
         let entries = off_thread(move || mark_present(&root, entries)).await;
         self.mark_unreliable(index, &entries, is_own_index).await?;
@@ -88,8 +90,8 @@ impl Recorder<'_> {
         let (untracked, closed) = self.run_warned(index, Objects::Both, &untracked, Vec::new()).await?;
         let submodules: BTreeSet<Vec<u8>> =
             entries.iter().filter(|entry| entry.is_submodule()).map(|entry| entry.path.clone()).collect();
-        let unmerged = entries.into_iter().filter(|entry| entry.is_unmerged || entry.is_intended);
-        let mut paths: BTreeSet<Vec<u8>> = unmerged.map(|entry| entry.path).collect();
+        let unmerged = entries.iter().filter(|entry| entry.is_unmerged || entry.is_intended);
+        let mut paths: BTreeSet<Vec<u8>> = unmerged.map(|entry| entry.path.clone()).collect();
         let unfinished = paths.clone();
         let listed = [differ, untracked];
         let listed = listed.iter().flat_map(|list| list.split(|byte| *byte == 0));
@@ -106,7 +108,6 @@ impl Recorder<'_> {
         let root = self.root.to_owned();
         let hidden = self.git.hidden().showing(self.root);
         let mut disk = off_thread(move || DiskState::of(&root, paths, &hidden, &unfinished)).await;
-        disk.omitted.extend(closed);
         if disk.bytes > self.limits.bytes {
             let root = self.root.to_owned();
             let limit = self.limits.bytes;
@@ -124,8 +125,19 @@ impl Recorder<'_> {
         let seen = if self.git.keeps_times() { Objects::Both } else { Objects::Snapshot };
         let tree = self.run(index, seen, &["write-tree", "--missing-ok"], Vec::new()).await?;
         let tree = String::from_utf8_lossy(&tree).trim().to_owned();
-        let nested = disk.nested.into_iter().chain(submodules).map(|path| path_of(&path));
-        Ok(Recorded { tree, submodules: nested.collect(), omitted: disk.omitted.into_iter().collect() })
+        off_thread(move || {
+            let exists = |path: &PathBuf| existing_part(&opened, path) == *path;
+            let is_own =
+                |path: &PathBuf| exists(path) || entries.iter().any(|entry| path_of(&entry.path) == *path);
+            let nested = disk.nested.iter().map(|path| path_of(path)).filter(exists);
+            let submodules = submodules.iter().map(|path| path_of(path)).chain(nested).collect();
+            disk.omitted.retain(is_own);
+            // git shortens a very long path in its warnings.
+            let closed = closed.iter().map(|path| existing_part(&opened, path));
+            disk.omitted.extend(closed.filter(|path| !path.as_os_str().is_empty()));
+            Ok(Recorded { tree, submodules, omitted: disk.omitted.into_iter().collect() })
+        })
+        .await
     }
 
     /// Adds files to the index. Returns the files that git refuses.
@@ -413,19 +425,39 @@ impl DiskState {
                 }
                 found => {
                     // A path that is too long, or is in a directory that cannot be entered.
-                    let is_missing = |error: &std::io::Error| {
-                        matches!(
-                            error.kind(),
-                            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-                        )
-                    };
-                    disk.omitted.extend(found.err().filter(|error| !is_missing(error)).map(|_| relative));
+                    disk.omitted
+                        .extend(found.err().filter(|error| !is_nothing_there(error)).map(|_| relative));
                     disk.missing.push(path);
                 }
             }
         }
         disk
     }
+}
+
+/// Returns the part of a path that exists below a root.
+///
+/// git lists a work tree by its path. While a child has exchanged the root with a link to a hidden directory, git lists
+/// the names of hidden files, and these do not exist below the directory that was opened as the root.
+fn existing_part(root: &Directory, path: &Path) -> PathBuf {
+    let mut existing = PathBuf::new();
+    let mut directory = None;
+    for name in path {
+        match directory.as_ref().unwrap_or(root).entry(name) {
+            Ok(found) => {
+                existing.push(name);
+                let files::Entry::Directory(below) = found else { break };
+                directory = Some(below);
+            }
+            Err(error) if is_nothing_there(&error) => break,
+            Err(_) => return path.to_owned(),
+        }
+    }
+    existing
+}
+
+fn is_nothing_there(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 /// Marks the files that exist in the tree although git was told to leave them out (`skip-worktree`). People do this
