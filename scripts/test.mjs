@@ -228,7 +228,7 @@ function inBackground(step) {
 
 /** @returns {Command} */
 function quickBenchmarks() {
-	return [process.execPath, join(root, "scripts", "bench.mjs"), "--quick"];
+	return [process.execPath, join(root, "tools", "bench.mjs"), "--quick"];
 }
 
 /**

@@ -9,8 +9,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import type { firstResultOf } from "../../scripts/engines/guide.mjs";
-import type { FirstResult } from "../../scripts/engines/main.mjs";
+import type { firstResultOf } from "../../tools/engines/guide.mjs";
+import type { FirstResult } from "../../tools/engines/main.mjs";
 import {
 	delegate,
 	lastEnd,

@@ -13,9 +13,9 @@ import { eventually } from "../support/eventually.ts";
 import { announced } from "./announcement-double.ts";
 import {
 	backgroundRun,
+	deliveredEventOf,
 	type HostDouble,
 	type LoadedExtension,
-	deliveredEventOf,
 	PackageCopies,
 	type ViewDouble,
 } from "./package-copy.ts";

@@ -269,7 +269,14 @@ describe("events", () => {
 		view.send({ runEvents });
 		const ids = { deliveryIds: ["a"], runIds: [run.runId] };
 		const delivered = { ...ids, runs: [run] };
-		const message = { ...ids, text: "Status: error", triggerTurn: false, runs: [run], questions: [], deliveredEvent: delivered };
+		const message = {
+			...ids,
+			text: "Status: error",
+			triggerTurn: false,
+			runs: [run],
+			questions: [],
+			deliveredEvent: delivered,
+		};
 		view.send({ deliveries: announced(message) });
 		await host.emit("agent_settled");
 		assert.deepEqual(host.emitted, [

@@ -5,11 +5,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { day } from "../../scripts/captures/day.ts";
-import { stories } from "../../scripts/captures/stories.ts";
-import { pictureFiles, storyFolder, storyPage, storyPath } from "../../scripts/captures/story-page.ts";
-import { shownFrom, unchanging } from "../../scripts/captures/story-screen.ts";
-import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
+import { day } from "../../tools/captures/day.ts";
+import { stories } from "../../tools/captures/stories.ts";
+import { pictureFiles, storyFolder, storyPage, storyPath } from "../../tools/captures/story-page.ts";
+import { shownFrom, unchanging } from "../../tools/captures/story-screen.ts";
+import { readScreen, rowText } from "../../tools/captures/terminal.ts";
 
 const ESC = "\u001b";
 

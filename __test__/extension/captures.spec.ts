@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { cropped, isLate, settled } from "../../scripts/captures/cards.ts";
-import { fileNames, folder, pagePath, pages, written } from "../../scripts/captures/page.ts";
-import { svg } from "../../scripts/captures/svg.ts";
-import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
+import { cropped, isLate, settled } from "../../tools/captures/cards.ts";
+import { fileNames, folder, pagePath, pages, written } from "../../tools/captures/page.ts";
+import { svg } from "../../tools/captures/svg.ts";
+import { readScreen, rowText } from "../../tools/captures/terminal.ts";
 
 const ESC = "\u001b";
 

@@ -11,7 +11,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import type { BackgroundEvent, CommandReport } from "../../index.js";
 import { announced, announcementOf } from "./announcement-double.ts";
 import { hostile, mutated, Random } from "./mutations.ts";
-import { answer, backgroundRun, HostDouble, deliveredEventOf, PackageCopies, USAGE } from "./package-copy.ts";
+import { answer, backgroundRun, deliveredEventOf, HostDouble, PackageCopies, USAGE } from "./package-copy.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_122);
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 1_200);

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { livePrompts, note } from "../../scripts/demo/acts-model.ts";
+import { livePrompts, note } from "../../tools/demo/acts-model.ts";
 import {
 	call,
 	eventually,
@@ -27,7 +27,7 @@ import {
 
 const [node] = piCommand(newestPi);
 const quiet = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--disable-warning=ExperimentalWarning"];
-const demoWords = [...quiet, join(packageDir, "scripts/demo/main.ts")];
+const demoWords = [...quiet, join(packageDir, "tools/demo/main.ts")];
 const onLinux = { skip: process.platform !== "linux" };
 
 function assertActs(text: string, expected: RegExp[]): void {

@@ -150,7 +150,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 		/^(ssh|srun|squeue|scancel|scontrol|sinfo|bwrap|podman|kubectl)\b/,
 		"npm run test:engines, where the engine is there",
 	],
-	[/^node (scripts\/lock\.mjs|__test__\/support\/record-streams\.ts)/, "writes to the clone"],
+	[/^node (tools\/lock\.mjs|__test__\/support\/record-streams\.ts)/, "writes to the clone"],
 ];
 
 /** Checks the output of a command. */
@@ -184,7 +184,7 @@ test("every command of a page runs here, or has a known reason not to", () => {
 
 test("every script, file and test that a command of a page names exists", () => {
 	const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-	const { stderr } = spawnSync(process.execPath, [join(root, "scripts/bench.mjs"), "--only", "none"], options);
+	const { stderr } = spawnSync(process.execPath, [join(root, "tools/bench.mjs"), "--only", "none"], options);
 	const sections = new Set(/Sections: (\S+)/.exec(stderr)?.[1]?.split(","));
 	for (const page of pages) {
 		for (const command of commands(page)) {

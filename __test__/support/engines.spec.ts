@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { listeningBeyondLoopback, processesNaming } from "../../scripts/engines/leftovers.mjs";
-import { engines, withEngine } from "../../scripts/engines/main.mjs";
-import { Missing } from "../../scripts/engines/missing.mjs";
+import { listeningBeyondLoopback, processesNaming } from "../../tools/engines/leftovers.mjs";
+import { engines, withEngine } from "../../tools/engines/main.mjs";
+import { Missing } from "../../tools/engines/missing.mjs";
 
 const linux = { skip: process.platform !== "linux" };
 

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { figure, results } from "../../scripts/plots/data.mjs";
-import { papers, svg } from "../../scripts/plots/draw.mjs";
-import { files, source } from "../../scripts/plots/files.mjs";
-import { questions } from "../../scripts/plots/questions.mjs";
+import { figure, results } from "../../tools/plots/data.mjs";
+import { papers, svg } from "../../tools/plots/draw.mjs";
+import { files, source } from "../../tools/plots/files.mjs";
+import { questions } from "../../tools/plots/questions.mjs";
 import { packageDir } from "./versions.ts";
 
 const read = (path: string) => readFileSync(join(packageDir, path), "utf8");

@@ -33,7 +33,7 @@ function onMachineWith(
 		chmodSync(join(path, program), 0o755);
 	}
 	const [file = "", ...args] = script;
-	const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone, "scripts", file), ...args], {
+	const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone, file), ...args], {
 		env: { PATH: path, HOME: path },
 		encoding: "utf8",
 		timeout: 20_000,
@@ -42,7 +42,7 @@ function onMachineWith(
 }
 
 test("everything that a machine lacks is named at once, with its fix", () => {
-	const { code, text } = onMachineWith("bare", {}, ["setup.mjs"]);
+	const { code, text } = onMachineWith("bare", {}, ["scripts/setup.mjs"]);
 	assert.equal(code, 1);
 	for (const words of [/Rust is missing/, /rustup\.rs/, /C compiler \(cc\) is missing/, /tar is missing/]) {
 		assert.match(text, words);
@@ -52,14 +52,14 @@ test("everything that a machine lacks is named at once, with its fix", () => {
 
 test("a Rust that is too old is named with the required version", () => {
 	const programs = { cargo: "cargo 1.70.0", rustc: "rustc 1.70.0", cc: "cc 12", tar: "tar 1" };
-	const { code, text } = onMachineWith("old", programs, ["demo.mjs"]);
+	const { code, text } = onMachineWith("old", programs, ["tools/demo.mjs"]);
 	assert.equal(code, 1);
 	assert.match(text, /Rust is too old: rustc 1\.70\.0; 1\.88 or newer/);
 	assert.match(text, /rustup update/);
 });
 
 test("an unknown option of the demo is refused before anything is installed", () => {
-	const { code, text } = onMachineWith("option", {}, ["demo.mjs", "--lvie"]);
+	const { code, text } = onMachineWith("option", {}, ["tools/demo.mjs", "--lvie"]);
 	assert.equal(code, 1);
 	assert.match(text, /Unknown option of the demo: --lvie/);
 	assert.match(text, /--live/);
@@ -73,10 +73,10 @@ test("a fresh clone announces the set-up and its duration, and a prepared clone 
 	const programs = { cargo: "cargo 1.99.0", rustc: "rustc 1.99.0", cc: "cc 12", tar: "tar 1" };
 	const plan = /^Setting up, once: npm packages, .*\nOn two cores that takes three to five minutes\..*\n/;
 	// The npm of this machine installs nothing, so that both end at the first thing that is missing.
-	assert.match(onMachineWith("fresh", programs, ["setup.mjs"], clone).text, plan);
+	assert.match(onMachineWith("fresh", programs, ["scripts/setup.mjs"], clone).text, plan);
 	mkdirSync(join(clone, ".setup"), { recursive: true });
 	writeFileSync(join(clone, "pi-subagent-native.any.node"), "");
-	const again = onMachineWith("again", programs, ["setup.mjs"], clone).text;
+	const again = onMachineWith("again", programs, ["scripts/setup.mjs"], clone).text;
 	assert.ok(again.length > 0);
 	assert.doesNotMatch(again, /Setting up, once/);
 });

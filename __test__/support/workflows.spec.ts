@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { crossTargets, planFor } from "../../scripts/lib/cross.mjs";
+import { crossTargets, planFor } from "../../tools/lib/cross.mjs";
 import { packageDir } from "./versions.ts";
 
 const folder = join(packageDir, ".github", "workflows");
@@ -115,7 +115,7 @@ test("missing requirements of a build are reported before it begins", () => {
 });
 
 test("a target without a package is refused with the list of packaged targets", () => {
-	const script = join(packageDir, "scripts", "cross.mjs");
+	const script = join(packageDir, "tools", "cross.mjs");
 	const { status, stderr } = spawnSync(process.execPath, [script, "riscv64gc-unknown-linux-gnu"], { encoding: "utf8" });
 	assert.equal(status, 1);
 	for (const name of ["riscv64gc-unknown-linux-gnu", ...crossTargets()]) assert.ok(stderr.includes(name), stderr);

@@ -1,5 +1,5 @@
 //! The native side of the benchmarks: one small program for all measurements and for the writers that feed them.
-//! `scripts/bench.mjs` runs it. Each measurement prints one line of JSON. It uses only the crate's public API and does
+//! `tools/bench.mjs` runs it. Each measurement prints one line of JSON. It uses only the crate's public API and does
 //! not know the baselines.
 
 mod buffer;

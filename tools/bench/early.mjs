@@ -1,0 +1,93 @@
+/** Measures the time from a complete call to its child's first request, against pi's own example of a sub-agent. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { newestPi, piOverride, root } from "../../scripts/lib/places.mjs";
+import { SetupProblem } from "../../scripts/lib/problem.mjs";
+import { step } from "../../scripts/lib/progress.mjs";
+import { median, piOf, report, spread } from "./run.mjs";
+import { times } from "./table.mjs";
+
+/**
+ * @typedef {import("./table.mjs").Row} Row
+ * @typedef {import("./table.mjs").Section} Section
+ * @typedef {import("./run.mjs").Setting} Setting
+ */
+
+/** The targets with early boot: the maximum time, and the maximum share of the example's time. */
+const max = { ms: 150, part: 1 / 4 };
+
+/** The target with a spare child, in ms. */
+const maxSpareMs = 60;
+
+/** The time limit. Each delegation takes some seconds, in six ways. */
+const longestMs = 900_000;
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function early(setting) {
+	const delegations = setting.quick ? 1 : 10;
+	const { node, program } = piOf(setting);
+	const example = join(program, "..", "..", "..", "examples", "extensions", "subagent", "index.ts");
+	if (!existsSync(example)) {
+		throw new SetupProblem(`pi's example extension is not at ${example}.`, "Install pi's npm package.");
+	}
+	const command = [
+		node,
+		join(root, "benchmark", "early.ts"),
+		example,
+		String(delegations),
+		setting.quick ? "cold" : "warm",
+	];
+	// The driver of pi finds the program in the same way as the tests do.
+	const env = { PI_TEST_NODE: node, [piOverride(newestPi)]: program };
+	const found = await step("delegating in real pi", () => report(command, { limitMs: longestMs, env }));
+	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+	const { example: theirs, early, notEarly, atOnce, exampleAtOnce, spare } = found.ways;
+	/** @type {Row[]} */
+	const rows = [
+		...earlyRows(early, theirs),
+		row("the same without early boot", notEarly, theirs),
+		row("the call comes at once", atOnce, exampleAtOnce),
+		{
+			...row("the same, and a child waits for it (`spare.count: 1`)", spare, exampleAtOnce),
+			target: `≤ ${maxSpareMs} ms`,
+			reached: median(spare) <= maxSpareMs,
+		},
+	];
+	const about =
+		`The time from the last byte of the parent's tool call, streamed by a scripted model, to the child's first request to that\n` +
+		`model, in pi ${newestPi}: median and range of ${delegations} delegations. Baseline: pi's example of a sub-agent extension with the\n` +
+		"same agent file, in turn on the same machine. A slow call streams its arguments for 1.8 s and begins with the agent.";
+	return { title: "From a complete call to its child's first request", about, rows };
+}
+
+/**
+ * @param {number[]} ours
+ * @param {number[]} theirs
+ * @returns {Row[]}
+ */
+function earlyRows(ours, theirs) {
+	const what = "early boot, the call streams for 1.8 s";
+	const own = median(ours);
+	const other = median(theirs);
+	return [
+		{ ...row(what, ours, theirs), target: `≤ ${max.ms} ms`, reached: own <= max.ms },
+		{
+			what: `${what}: part of the baseline`,
+			ours: (own / other).toFixed(2),
+			target: `≤ ${max.part}`,
+			reached: own <= other * max.part,
+		},
+	];
+}
+
+/**
+ * @param {string} what
+ * @param {number[]} ours
+ * @param {number[]} theirs
+ * @returns {Row}
+ */
+function row(what, ours, theirs) {
+	const text = (/** @type {number[]} */ ms) => spread(ms, (value) => `${value.toFixed(0)} ms`);
+	return { what, ours: text(ours), baseline: text(theirs), ratio: times(median(theirs) / median(ours)) };
+}

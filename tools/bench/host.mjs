@@ -1,0 +1,126 @@
+/** Measures the cost for the host: loading the addon, starting a child, and the memory of a run. */
+
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../scripts/lib/places.mjs";
+import { SetupProblem } from "../../scripts/lib/problem.mjs";
+import { step } from "../../scripts/lib/progress.mjs";
+import { alternate, baseline, median, quantile, report, spread } from "./run.mjs";
+import { times } from "./table.mjs";
+
+/**
+ * @typedef {import("./table.mjs").Row} Row
+ * @typedef {import("./table.mjs").Section} Section
+ * @typedef {import("./run.mjs").Setting} Setting
+ */
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function addon({ quick }) {
+	const rounds = quick ? 2 : 20;
+	const found = await step("loading the addon", () =>
+		alternate({ load: [process.execPath, join(root, "benchmark", "addon-load.cjs")] }, rounds),
+	);
+	const loads = found.load.map((/** @type {any} */ one) => one.ms);
+	const ms = median(loads);
+	const word = (/** @type {number} */ ms) => `${ms.toFixed(1)} ms`;
+	const file = readdirSync(root).find((name) => name.endsWith(".node"));
+	if (!file) throw new SetupProblem("The addon is missing.", "Run `npm run build`.");
+	const size = statSync(join(root, file)).size / 1e6;
+	const rows = [
+		{ what: "`require`, first time in a process", ours: spread(loads, word), target: "< 6 ms", reached: ms < 6 },
+		{ what: "size, stripped", ours: `${size.toFixed(2)} MB`, target: "< 4 MB", reached: size < 4 },
+	];
+	return { title: "Addon", about: `Median of ${rounds} fresh processes.`, rows };
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function start({ folder, quick }) {
+	const starts = quick ? 2 : 25;
+	const rounds = quick ? 1 : 2;
+	const megabytes = quick ? 64 : 1024;
+	const place = mkdtempSync(join(folder, "start-"));
+	const measure = (/** @type {string} */ way) => [
+		...baseline("start-block"),
+		...[way, String(megabytes), String(starts), place],
+	];
+	const found = await step(`starting children from a process of ${megabytes} MB`, () =>
+		alternate({ ours: measure("run"), theirs: measure("spawn") }, rounds),
+	);
+	/** @type {(name: "ours" | "theirs", kind: "calls" | "pauses") => number[]} */
+	const all = (name, kind) => found[name].flatMap((/** @type {any} */ one) => one[kind]);
+	/** @type {(kind: "calls" | "pauses", part: number) => { ours: number, theirs: number }} */
+	const at = (kind, part) => ({ ours: quantile(all("ours", kind), part), theirs: quantile(all("theirs", kind), part) });
+	/** @type {(what: string, found: { ours: number, theirs: number }, max?: number) => Row} */
+	const row = (what, { ours, theirs }, max) => ({
+		what,
+		ours: `${ours.toFixed(2)} ms`,
+		baseline: `${theirs.toFixed(2)} ms`,
+		ratio: times(theirs / ours),
+		...(max ? { target: `≤ ${max} ms`, reached: ours <= max } : {}),
+	});
+	const rows = [
+		row("the call, p50", at("calls", 0.5)),
+		row("the call, p90", at("calls", 0.9), 1),
+		row("the call, max", at("calls", 1)),
+		row("longest pause of the event loop until the result, p50", at("pauses", 0.5)),
+		row("longest pause of the event loop until the result, p90", at("pauses", 0.9)),
+	];
+	const about =
+		`${starts * rounds} starts of each, from Node processes with ${megabytes} MB resident: \`startRun\` of the addon (baseline:\n` +
+		"`spawn` of Node), with a child that exits at once. A pause covers the whole run, including the delivery of its result.";
+	return { title: "JavaScript thread blocked by starting a child", about, rows };
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function memory({ engine, quick }) {
+	const bytes = String(quick ? 2 ** 24 : 2 ** 30);
+	const rounds = quick ? 1 : 3;
+	/** @type {Record<string, string>} */
+	const kinds = {
+		"noise-line": "one line that is not JSON",
+		"result-line": "one tool result",
+		"nested-line": "one line of nested brackets",
+		message: "one answer",
+		arguments: "one tool argument",
+		deltas: "deltas of one answer",
+		"tool-calls": "tool calls",
+		"garbage-lines": "lines that are not JSON",
+		stderr: "standard error",
+	};
+	/** @type {Row[]} */
+	const rows = [];
+	if (process.platform === "linux") {
+		for (const [kind, what] of Object.entries(kinds)) {
+			const found = await step(`memory, ${what}`, async () => {
+				const runs = [];
+				for (let round = 0; round < rounds; round++) runs.push(await flood([engine, "memory", kind, bytes], what));
+				return runs;
+			});
+			const mebibytes = found.map(({ peakKib, beforeKib }) => (peakKib - beforeKib) / 1024);
+			rows.push({
+				what,
+				ours: spread(mebibytes, (value) => `${value.toFixed(2)} MiB`),
+				target: "< 4 MiB",
+				reached: Math.max(...mebibytes) < 4 && found.every(({ complete }) => complete),
+			});
+		}
+	}
+	const about =
+		`The peak growth of the resident set of a fresh process that reads ${quick ? "16 MiB" : "1 GiB"} from a child through\n` +
+		`\`process::supervise\` and the collector, ${rounds === 1 ? "once" : `${rounds} times`}; the first use of code is included. Linux only.`;
+	return { title: "Memory of a run", about, rows };
+}
+
+/**
+ * Reads the whole output of a child that writes data of one kind.
+ *
+ * @param {string[]} command
+ * @param {string} what
+ */
+async function flood(command, what) {
+	const found = await report(command);
+	// For standard error, only the omitted bytes are counted; the few kept bytes do not matter.
+	const arrived = found.stdoutBytes + found.stderrOmitted;
+	if (arrived >= Number(command.at(-1)) * 0.99) return found;
+	throw new SetupProblem(`Only ${arrived} bytes of ${what} arrived.`, "The flood ended early.");
+}
