@@ -23,6 +23,7 @@ import { addon, memory, start } from "./bench/host.mjs";
 import { importing } from "./bench/import.mjs";
 import { launchers } from "./bench/launchers.mjs";
 import { lean } from "./bench/lean.mjs";
+import { log } from "./bench/log.mjs";
 import { loop } from "./bench/loop.mjs";
 import { endReports } from "./bench/run.mjs";
 import { scale } from "./bench/scale.mjs";
@@ -40,6 +41,7 @@ const sections = {
 		sanitizer,
 		hostile: hostileTexts,
 		truncator,
+		log,
 		addon,
 		start,
 		memory,

@@ -9,12 +9,13 @@ mod child;
 mod flood;
 #[cfg(target_os = "linux")]
 mod guarded;
+mod log;
 mod memory;
 mod pipe;
 mod pour;
+mod redaction;
 mod shells;
 mod stdio;
-mod redaction;
 mod text;
 mod trees;
 
@@ -22,7 +23,7 @@ use std::error::Error;
 use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
-    pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
+    pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | log | \
     figures <texts> | changes <folder>… | trees <warden> <folder> <files> <rounds> | guarded <warden> <folder> <count> | opens <file> | rings <warden> <folder> <count> | shells <count> <shell>… | builds <warden> <folder> <count> | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -42,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,
         ["sanitize", file] => text::sanitize(file)?,
         ["truncate", file] => text::truncate(file)?,
+        ["log"] => log::measure(),
         ["figures", file] => redaction::figures(file)?,
         ["trees", warden, folder, files, rounds] => trees::measure(warden, folder, files, rounds)?,
         ["changes", folders @ ..] => redaction::changes(folders)?,

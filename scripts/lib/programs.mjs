@@ -160,13 +160,7 @@ export function run(command, options = {}) {
 			running.delete(child);
 			resolve(`cannot start ${program}: ${error.message}`);
 		});
-		// A process that the program left behind may keep its output open forever.
-		child.once("exit", () => {
-			setTimeout(() => {
-				child.stdout?.destroy();
-				child.stderr?.destroy();
-			}, drainMs).unref();
-		});
+		closeAfterExit(child);
 		child.once("close", (code, signal) => {
 			clearTimeout(silence?.timer);
 			running.delete(child);
@@ -175,6 +169,20 @@ export function run(command, options = {}) {
 			options.onOutput?.(Buffer.from(`\nThese processes ran when it was ended:\n${processes}\n`));
 			resolve(`no output for ${seconds(options.silenceMs ?? 0)}`);
 		});
+	});
+}
+
+/**
+ * Closes the output of a program soon after its exit: a process that it has left behind may keep the output open forever.
+ *
+ * @param {import("node:child_process").ChildProcess} child
+ */
+export function closeAfterExit(child) {
+	child.once("exit", () => {
+		setTimeout(() => {
+			child.stdout?.destroy();
+			child.stderr?.destroy();
+		}, drainMs).unref();
 	});
 }
 

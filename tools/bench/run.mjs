@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { root } from "../../scripts/lib/places.mjs";
 import { SetupProblem } from "../../scripts/lib/problem.mjs";
+import { closeAfterExit } from "../../scripts/lib/programs.mjs";
 
 /**
  * @typedef {object} Setting
@@ -45,6 +46,7 @@ export async function report(command, options = {}) {
 		complaints = (complaints + text).slice(-4000);
 	});
 	if (child.pid) groups.add(child.pid);
+	closeAfterExit(child);
 	let overran = false;
 	const timer = setTimeout(() => {
 		overran = true;
