@@ -196,7 +196,7 @@ export declare class DeliveryDispatcher {
   /** The model has ended a message, for this reason. */
   answered(stopReason?: string | undefined | null): void
   /** The session may contain more than before. */
-  sessionGrew(): void
+  sessionExtended(): void
   /** The model is about to stop: returns the messages that join the session now. Take steps first. */
   join(): JoiningMessages | null
   /** The model has stopped. `aborted`: it was aborted; otherwise it is done. */
@@ -451,7 +451,7 @@ export interface BackgroundEvent {
    * The events of runs for other extensions, oldest first. There are none for runs that had ended before the
    * conversation was opened.
    */
-  news?: Array<RunEvent>
+  runEvents?: Array<RunEvent>
   /** Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
@@ -923,7 +923,7 @@ export interface DeliveryMessage {
    */
   questions: Array<RunQuestion>
   /** The event `subagent:delivered`, to publish to other extensions once the message is in the conversation. */
-  news: DeliveredEvent
+  deliveredEvent: DeliveredEvent
   /**
    * The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
    * labelled.
@@ -1053,7 +1053,7 @@ export interface DroppedTool {
 }
 
 /**
- * Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. A clock that ticks (`ticking`) leaves the tenths out.
+ * Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. With `wholeSeconds`, for a clock that runs, there are no tenths.
  *
  * @example
  * ```ts
@@ -1062,7 +1062,7 @@ export interface DroppedTool {
  * console.log(durationText(312_000), durationText(3_200, true));
  * ```
  */
-export declare function durationText(ms: number, ticking?: boolean | undefined | null): string
+export declare function durationText(ms: number, wholeSeconds?: boolean | undefined | null): string
 
 /** A call whose arguments are still arriving, and the pi that asks. */
 export interface EarlyOptions {
@@ -1351,7 +1351,7 @@ export interface IsolationReport {
   /** Lines that were removed. */
   deletions: number
   /** The private tree, if it was kept because not everything could be imported; `diagnostics` says what. */
-  kept?: string
+  keptTree?: string
 }
 
 /** Messages that join the session when its model would otherwise stop. */
@@ -2453,6 +2453,8 @@ export interface Span {
   isBold?: boolean
   /** True if it is a path, which is shortened from the left. */
   isPath?: boolean
+  /** True if its end is the newest part, and its beginning is cut instead. */
+  keepsEnd?: boolean
   /** An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out. */
   action?: "app.tools.expand"
 }
@@ -2815,7 +2817,7 @@ export declare function startRun(options: RunOptions, onUpdate?: (update: ToolRe
  * console.log(mark, note);
  * ```
  */
-export declare function stateLabel(standing: RunStatus): StateLabel
+export declare function stateLabel(status: RunStatus): StateLabel
 
 /** The label of a state. */
 export interface StateLabel {

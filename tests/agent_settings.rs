@@ -1,23 +1,18 @@
 //! The effective settings of an agent: from its file, its user and project settings, the configuration and the session.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::spawnable;
 use pi_subagent_native::run::{
     CallSettings, Control, HostCapabilities, HostContext, HostExtension, HostModel, HostSkill, HostTool,
     Listing, ToolResult, describe, list_agents,
 };
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 const OWN: &str = "---\nname: own\ndescription: d\nmodel: file/model\nthinking: low\ntools: read, grep, ls\nmaxTurns: 9\n---\nBe.";
 const SAYS: &str = r#"printf '%s ' "$@" > "$home/args"; cat > "$home/task"; begin; said 'Done.'; settled"#;
@@ -504,6 +499,25 @@ async fn missing_tools_of_builtin_agents_are_reported_once() {
     let lacks: Vec<_> = checks.iter().filter(|check| check.message.contains("`lsp`")).collect();
     assert_eq!(lacks.len(), 1, "{lacks:?}");
     assert!(lacks[0].message.contains("explorer, ") && lacks[0].message.contains("mine"), "{lacks:?}");
+}
+
+#[tokio::test]
+async fn a_child_gets_no_language_server_if_none_of_its_actions_is_allowed() {
+    for (settings, is_dropped) in [
+        (json!({}), false),
+        (json!({ "allowedLspActions": ["hover"] }), false),
+        (json!({ "allowedLspActions": [] }), true),
+    ] {
+        let mut scene = scene(&settings);
+        write(&scene, "agent/agents/mine.md", "---\nname: mine\ndescription: d\ntools: read, lsp\n---\nBe.");
+        scene.spec.agent = "mine".into();
+        let (args, result) = run(&scene, &User::default()).await;
+        let tools = if is_dropped { "--tools read " } else { "--tools read,lsp " };
+        assert!(args.contains(tools), "{settings}: {args}");
+        let reason = "`lsp` was dropped: `allowLspTools` is off, or `allowedLspActions` is empty";
+        let diagnostics = &result.details.results[0].diagnostics;
+        assert_eq!(diagnostics.iter().any(|line| line.contains(reason)), is_dropped, "{diagnostics:?}");
+    }
 }
 
 #[tokio::test]

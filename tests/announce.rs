@@ -1,22 +1,15 @@
-//! The request for an announcement after the work is done, against a scripted child in RPC mode.
+//! The request for an announcement after the work is done, against a scripted child in RPC mode. `background` tests the
+//! delivered messages.
 #![cfg(unix)]
-
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
 
 use std::fs;
 
+use crate::support::pids::eventually;
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Announcement, Answer, Control, RunOutcome, SingleResult, ToolResult};
-use pids::eventually;
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 use tokio::task::JoinSet;
 
 /// The model calls a tool.
@@ -39,7 +32,7 @@ fn announcing_scene(script: &str, config: Value) -> Scene {
 }
 
 impl Scene {
-    async fn run(&self) -> ToolResult {
+    async fn run_as_user(&self) -> ToolResult {
         self.run_controlled(&Control::default()).await
     }
 
@@ -84,7 +77,7 @@ fn quick() -> Value {
 #[tokio::test]
 async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
     let scene = announcing("works; asked; said 'In short.'; settled; leave", quick());
-    let result = scene.run().await;
+    let result = scene.run_as_user().await;
     is_the_answer("said", &result);
     let single = single(&result);
     assert_eq!(single.announcement, Some(Announcement::Text("In short.".into())));
@@ -95,16 +88,11 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
     assert_eq!((&received[1]["type"], &received[1]["id"]), (&json!("prompt"), &json!("announce")));
     assert!(received[1]["message"].as_str().is_some_and(|words| words.contains("ANNOUNCE_SKIP")));
 
-    let scene = announcing("works; asked; said ' ANNOUNCE_SKIP\\n'; settled; leave", quick());
-    let result = scene.run().await;
-    is_the_answer("skipped", &result);
-    assert_eq!(result.details.results[0].announcement, Some(Announcement::Skipped));
-
     let secret = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ and \\u001b[31mred";
     let long = "word ".repeat(40_000);
     for (answer, limit) in [(secret, 200), (long.as_str(), 60 * 1024)] {
         let script = format!("works; asked; said '{answer}'; settled; leave");
-        let result = announcing(&script, quick()).run().await;
+        let result = announcing(&script, quick()).run_as_user().await;
         is_the_answer("hostile", &result);
         let Some(Announcement::Text(text)) = &result.details.results[0].announcement else {
             panic!("{:?}", result.details.results[0].diagnostics)
@@ -155,7 +143,7 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
     for (label, script, config, why) in table {
         runs.spawn(async move {
             let scene = announcing(script, config);
-            let result = scene.run().await;
+            let result = scene.run_as_user().await;
             is_the_answer(label, &result);
             let SingleResult { announcement, diagnostics, .. } = single(&result);
             assert_eq!(*announcement, None, "{label}");
@@ -174,7 +162,7 @@ async fn a_question_is_withdrawn_during_the_announcement() {
     let asks = r#"printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'"#;
     let script = format!("works; asked; {asks}; hear; said 'In short.'; settled; leave");
     let scene = announcing(&script, quick());
-    let result = scene.run().await;
+    let result = scene.run_as_user().await;
     is_the_answer("asks", &result);
     assert_eq!(single(&result).announcement, Some(Announcement::Text("In short.".into())));
     let received = scene.received();
@@ -217,7 +205,7 @@ async fn the_configured_text_limits_apply_to_an_announcement() {
     ] {
         let config = json!({ "graceMs": 200, "output": { "maxBytes": 256, "maxLines": 10 } });
         let script = format!("works; asked; said '{answer}'; settled; leave");
-        let result = announcing(&script, config).run().await;
+        let result = announcing(&script, config).run_as_user().await;
         is_the_answer(label, &result);
         let Some(Announcement::Text(text)) = &single(&result).announcement else {
             panic!("{label}: {:?}", single(&result).diagnostics)
@@ -250,52 +238,19 @@ async fn stopping_a_run_while_it_announces_keeps_its_result() {
 async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
     let budget = json!({ "graceMs": 200, "budget": { "maxTurns": 1 } });
     let table = [
-        ("empty", "hear; begin; said ''; settled; leave", quick()),
         ("cut", "hear; begin; said 'Half' length; settled; leave", quick()),
         ("failed", "hear; begin; said 'So far' error; settled; leave", quick()),
         ("over budget", "works; leave", budget),
     ];
     for (label, script, config) in table {
         let scene = announcing(script, config);
-        let result = scene.run().await;
+        let result = scene.run_as_user().await;
         assert_eq!(single(&result).announcement, None, "{label}");
         assert_eq!(scene.received().len(), 1, "{label}: {:?}", scene.received());
     }
     let mut scene = announcing("works; leave", quick());
     scene.spec.overrides.announces = false;
-    is_the_answer("not wished for", &scene.run().await);
-    assert_eq!(scene.received().len(), 1);
-}
-
-#[tokio::test]
-async fn a_child_with_an_answer_is_asked_again_only_if_configured() {
-    for config in [json!({}), json!({ "announce": { "mode": "never" } })] {
-        let scene = announcing_scene("works; leave", config);
-        let result = scene.run().await;
-        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-        assert_eq!((single(&result).announcement.clone(), scene.received().len()), (None, 1));
-        assert!(result.text.contains("The whole answer."), "{}", result.text);
-    }
-}
-
-#[tokio::test]
-async fn an_answer_that_skips_the_announcement_prevents_the_request() {
-    let scene = announcing("hear; begin; said ' ANNOUNCE_SKIP '; settled; leave", quick());
-    let result = scene.run().await;
-    assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    assert_eq!((single(&result).announcement.clone(), scene.received().len()), (None, 1));
-}
-
-#[tokio::test]
-async fn a_child_without_an_answer_is_asked_for_an_announcement() {
-    const MUTE: &str = "hear; begin; said ''; settled; asked; said 'In short.'; settled; leave";
-    let scene = announcing_scene(MUTE, json!({}));
-    let result = scene.run().await;
-    assert_eq!((single(&result).outcome, &*result.text), (RunOutcome::Completed, "In short."));
-    assert_eq!(single(&result).announcement, Some(Announcement::Text("In short.".to_owned())));
-    let scene =
-        announcing_scene("hear; begin; said ''; settled; leave", json!({ "announce": { "mode": "never" } }));
-    assert_eq!(single(&scene.run().await).announcement, None);
+    is_the_answer("not wished for", &scene.run_as_user().await);
     assert_eq!(scene.received().len(), 1);
 }
 
@@ -307,7 +262,7 @@ for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; do
 works"#;
     let prompt = |config: Value, then: &'static str| async move {
         let scene = announcing_scene(&format!("{SHOWS}; {then}"), config);
-        scene.run().await;
+        scene.run_as_user().await;
         fs::read_to_string(scene.path("prompt")).expect("the child wrote its prompt")
     };
     let text = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;

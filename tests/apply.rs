@@ -1,11 +1,6 @@
 //! Applying the artifacts of an isolated run to a real work tree, without losing the person's work.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-mod repository;
-#[path = "support/saver.rs"]
-mod saver;
-
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -16,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::support::program;
+use crate::support::repository::{ID, Scene};
+use crate::support::saver::{Plan, Saver};
 use pi_subagent_native::workspace::{Applied, ApplyError, Git, PrivateTree, SnapshotLimits, SnapshotStore};
-use repository::{ID, Scene};
-use saver::{Plan, Saver};
 
 const BRANCH: &str = "subagent/0badcafe";
 /// Room for the largest tree of these tests.
@@ -614,8 +610,8 @@ async fn a_killed_apply_can_be_undone() {
     let before = everything(&root);
     // Kills the process when no file is written yet, when few are, and in the middle.
     for seen in [".git/x", "many/25/25"] {
-        let mut child = Command::new(std::env::current_exe().expect("the test program has a path"))
-            .args(["--exact", "apply_in_another_process", "--ignored"])
+        let mut child = Command::new(program::path())
+            .args(["--exact", &program::test_name("apply_in_another_process"), "--ignored"])
             .env("STAGE", run.scene.at(""))
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
@@ -699,10 +695,11 @@ async fn apply_on_a_full_disk() {
 async fn an_apply_on_a_full_disk_changes_nothing() {
     let place = tempfile::tempdir().expect("a temporary directory is created");
     let script = r#"mount -t tmpfs -o size=48m none "$STAGE" || exit 77
-TMPDIR="$STAGE" exec "$0" --exact apply_on_a_full_disk --ignored"#;
+TMPDIR="$STAGE" exec "$0" --exact "$1" --ignored"#;
     let done = Command::new("unshare")
         .args(["--map-root-user", "--mount", "sh", "-c", script])
-        .arg(std::env::current_exe().expect("the test program has a path"))
+        .arg(program::path())
+        .arg(program::test_name("apply_on_a_full_disk"))
         .env("STAGE", place.path())
         .output()
         .expect("unshare runs");

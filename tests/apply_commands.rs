@@ -1,23 +1,17 @@
 //! A person's commands for runs that have written: in any order, at any time, and while another run writes to the tree.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/event_recorder.rs"]
-mod event_recorder;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use event_recorder::EventRecorder;
+use crate::support::call;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
     background, commands, open_conversation, spawn, until_settled,
@@ -26,9 +20,7 @@ use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::present::Report;
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult};
-use pids::eventually;
 use serde_json::json;
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::time::timeout;
 

@@ -1,18 +1,13 @@
 //! An agent with `ask: true`: its child has the tool, its questions reach the user, and the idle limit is paused while they wait.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::time::Duration;
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Answer, ChildQuestion, Control, RunOutcome, ToolResult};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 /// pi's events when the model calls the tool of our guard, which prints its key at the start. The child ends once it gets an
 /// answer.

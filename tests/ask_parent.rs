@@ -2,19 +2,15 @@
 //! like any other message. Its child is scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::collections::VecDeque;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::call;
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, DeliveryMessage,
@@ -27,9 +23,7 @@ use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext, RunOverrides, RunSpec,
 };
-use pids::eventually;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;

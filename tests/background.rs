@@ -1,17 +1,6 @@
 //! Background runs: who is notified of their ends, how often, and the fate of their artifacts. Their children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/actor.rs"]
-#[expect(dead_code, reason = "limits and stopping are for the tests of the store")]
-mod actor;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,20 +10,25 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use actor::{Actor, reply};
+use crate::support::actor;
+use crate::support::actor::{Actor, reply};
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::warden;
 use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::commands::restart_runs;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, BackgroundStatus, ConversationScope, ConversationView,
     DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt, RunRecord, SpawnRequest, background,
-    close_conversation, mark_delivered, open_conversation, spawn, stop, until_settled,
+    close_conversation, mark_delivered, open_conversation, resume, spawn, stop, until_settled,
 };
+use pi_subagent_native::present::Report;
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState};
 use pi_subagent_native::store::{Delivery, StoredRun, attach};
-use pids::eventually;
 use rusqlite::Connection;
-use serde_json::json;
-use stage::{PATIENCE, User, stage};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -47,6 +41,10 @@ const SESSION: &str = "conversation";
 const ENDS: &str = "works; asked; said 'In short.'; settled; leave";
 /// Works as long as its host exists.
 const GOES_ON: &str = "hear; begin; leave";
+/// Works as long as its host exists, unless the test lets it finish.
+const FINISHES_LATER: &str = "hear; begin
+    test -e \"$home/finish\" && { said 'Finished.'; settled; leave; }
+    said 'I begin.' toolUse; leave";
 /// Has done its work, and announces nothing as long as its host exists.
 const DALLIES: &str = "works; asked; leave";
 
@@ -57,13 +55,20 @@ fn a_second_process_ends_with_its_test() {
         let runtime = tokio::runtime::Runtime::new().expect("the runtime starts");
         for line in script {
             let root = agent_dir.parent().expect("the path has a parent");
+            let service = background(agent_dir);
             let request = match &*line {
+                "restart" => {
+                    let scope = restarted(root, "resume", &json!({}));
+                    let (_, _, report) = runtime.block_on(Conversation::reopen(&service, scope));
+                    reply(&report.plain().replace('\n', " "));
+                    continue;
+                }
                 "run" => request(root),
                 "write" => isolated(root),
                 "check" => checked(root, &endless_check(root)),
                 other => panic!("unknown command: {other}"),
             };
-            let receipt = runtime.block_on(spawn(&background(agent_dir), request, Arc::new(User::default())));
+            let receipt = runtime.block_on(spawn(&service, request, Arc::new(User::default())));
             reply(&format!("{receipt:?}"));
         }
     });
@@ -112,15 +117,7 @@ impl Scene {
 
     /// Opens the conversation with a user who answers messages like this, and from then on with yes.
     async fn open(&self, arrived: KnownDeliveries, answers: &[Ack]) -> Conversation {
-        let (sender, events) = unbounded_channel();
-        let delivered = Arc::default();
-        let listener = Recorder {
-            sender,
-            delivered: Arc::clone(&delivered),
-            answers: answers.iter().copied().collect(),
-        };
-        let view = self.open_to(listener, arrived).await;
-        Conversation { view, events, delivered }
+        Conversation::open(&self.service, self.scope(), arrived, answers).await
     }
 
     async fn open_to(&self, listener: impl Listener, arrived: KnownDeliveries) -> Arc<ConversationView> {
@@ -148,6 +145,36 @@ impl Scene {
         .await;
     }
 
+    /// Returns the number of prompts that the children have read.
+    fn prompts(&self) -> usize {
+        let received = fs::read_to_string(self.root.path().join("heard")).unwrap_or_default();
+        received.lines().filter(|line| line.contains(r#""type":"prompt""#)).count()
+    }
+
+    /// Starts a run in a process that is killed once the first turn of the run is stored.
+    async fn interrupt(&self) -> RunRecord {
+        let mut owner = Actor::start(&self.agent_dir());
+        let receipt = owner.ask("run");
+        assert!(receipt.starts_with("Accepted"), "{receipt}");
+        let run = self.until_used(1).await;
+        owner.kill();
+        run
+    }
+
+    /// Waits until the store knows that the only run has used so many turns.
+    async fn until_used(&self, turns: u64) -> RunRecord {
+        let used = async {
+            loop {
+                let run = self.service.runs(Some(SESSION.into())).await.pop();
+                if let Some(run) = run.filter(|run| run.progress.usage.turns == turns) {
+                    return run;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(PATIENCE, used).await.expect("the usage is stored")
+    }
+
     /// Waits until no run is active and everything has been delivered.
     async fn until_settled(&self, conversation: &Conversation) {
         let settled = until_settled(&self.service, &conversation.view, Some(PATIENCE));
@@ -168,6 +195,13 @@ impl Scene {
         database.busy_timeout(PATIENCE).expect("the timeout is set");
         database
     }
+}
+
+/// The conversation in a pi that was started again, with this `background.onRestart` and these budgets.
+fn restarted(root: &Path, on_restart: &str, budget: &Value) -> ConversationScope {
+    let config = json!({ "graceMs": 200, "background": { "onRestart": on_restart }, "budget": budget });
+    let context = HostContext { config: Some(config), ..(*context(root)).clone() };
+    ConversationScope { cwd: root.join("project"), context: Arc::new(context), ends_with: Cancel::new() }
 }
 
 fn context(root: &Path) -> Arc<HostContext> {
@@ -242,6 +276,40 @@ struct Conversation {
 }
 
 impl Conversation {
+    async fn open(
+        service: &Arc<BackgroundService>,
+        scope: ConversationScope,
+        arrived: KnownDeliveries,
+        answers: &[Ack],
+    ) -> Self {
+        let (sender, events) = unbounded_channel();
+        let delivered = Arc::default();
+        let listener = Recorder {
+            sender,
+            delivered: Arc::clone(&delivered),
+            answers: answers.iter().copied().collect(),
+        };
+        let view = open_conversation(service, SESSION.into(), scope, arrived, listener).await;
+        Self { view, events, delivered }
+    }
+
+    /// Opens the conversation of an interrupted run, and resumes the runs that the message offers.
+    async fn reopen(
+        service: &Arc<BackgroundService>,
+        scope: ConversationScope,
+    ) -> (Self, DeliveryMessage, Report) {
+        let mut conversation = Self::open(service, scope, KnownDeliveries::default(), &[]).await;
+        let message = conversation.message().await;
+        mark_delivered(service, &conversation.view, message.delivery_ids.clone()).await;
+        let keys = message.restart.as_ref().map_or_else(Vec::new, |restart| restart.keys.clone());
+        let report = conversation.restart(service, keys).await;
+        (conversation, message, report)
+    }
+
+    async fn restart(&self, service: &Arc<BackgroundService>, keys: Vec<String>) -> Report {
+        restart_runs(service, &self.view, keys, Arc::new(User::default())).await
+    }
+
     /// Returns the next message.
     async fn message(&mut self) -> DeliveryMessage {
         let message = async {
@@ -436,6 +504,100 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
 }
 
 #[tokio::test]
+async fn an_interrupted_run_is_reported_offered_or_continued_as_the_setting_says() {
+    for mode in ["tell", "ask", "resume"] {
+        let scene = Scene::new(FINISHES_LATER);
+        let run = scene.interrupt().await;
+        fs::write(scene.root.path().join("finish"), "").expect("the file is written");
+        let scope = restarted(scene.root.path(), mode, &json!({}));
+        let (mut conversation, message, report) = Conversation::reopen(&scene.service, scope).await;
+        assert!(message.text.contains("Status: unknown") && !message.triggers_turn, "{}", message.text);
+        if mode == "tell" {
+            assert_eq!((message.restart, scene.prompts()), (None, 1));
+        } else {
+            let offer = message.restart.expect("the message offers the run");
+            assert_eq!((offer.mode.as_str(), offer.keys), (mode, vec![run.key]));
+            assert!(report.plain().contains("resumed"), "{}", report.plain());
+            let message = conversation.message().await;
+            let text = &message.text;
+            assert!(text.contains("Status: success") && text.contains("\nFinished.\n"), "{text}");
+            assert_eq!((message.runs[0].progress.usage.turns, scene.prompts()), (2, 2));
+        }
+        close_conversation(&scene.service, &conversation.view).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_interrupted_for_the_third_time_is_only_reported() {
+    let scene = Scene::new(FINISHES_LATER);
+    scene.interrupt().await;
+    for turns in [2, 3] {
+        let mut owner = Actor::start(&scene.agent_dir());
+        let report = owner.ask("restart");
+        assert!(report.contains("resumed"), "{report}");
+        scene.until_used(turns).await;
+        owner.kill();
+    }
+    let scope = restarted(scene.root.path(), "resume", &json!({}));
+    let (conversation, message, _) = Conversation::reopen(&scene.service, scope).await;
+    assert!(message.text.contains("Status: unknown"), "{}", message.text);
+    assert_eq!(message.restart, None);
+    let report = conversation.restart(&scene.service, vec![message.runs[0].key.clone()]).await;
+    assert!(report.is_error && report.plain().contains("already resumed twice"), "{}", report.plain());
+    assert_eq!(scene.prompts(), 3);
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+/// A person who resumes the run wants to pay for more.
+#[tokio::test]
+async fn a_run_that_has_spent_its_budget_is_not_continued_until_a_person_resumes_it() {
+    let scene = Scene::new(FINISHES_LATER);
+    scene.interrupt().await;
+    let root = scene.root.path();
+    let (_, message, report) =
+        Conversation::reopen(&scene.service, restarted(root, "resume", &json!({ "maxTurns": 1 }))).await;
+    let key = || vec![message.runs[0].key.clone()];
+    assert_eq!(message.restart.as_ref().map(|offer| &offer.keys), Some(&key()));
+    let mut reports = vec![(report, "`budget.maxTurns` reached: 1 of 1")];
+    for (budget, expected) in [
+        (json!({ "maxTokens": 15 }), "`budget.maxTokens` reached: 15 of 15"),
+        (json!({ "maxCost": 0.3 }), "`budget.maxCost` reached: $0.3000 of $0.3000"),
+        (json!({ "maxCost": 0.5 }), "reached: $0.3000 of $0.5000, and the next turn takes about $0.3000"),
+    ] {
+        let scope = restarted(root, "resume", &budget);
+        let again = Conversation::open(&scene.service, scope, KnownDeliveries::default(), &[]).await;
+        reports.push((again.restart(&scene.service, key()).await, expected));
+    }
+    for (report, expected) in reports {
+        assert!(report.is_error && report.plain().contains(expected), "{expected}: {}", report.plain());
+    }
+    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    assert_eq!((run.outcome, run.restarts, scene.prompts()), (Some(RunOutcome::Interrupted), 0, 1));
+
+    fs::write(root.join("finish"), "").expect("the file is written");
+    let scope = restarted(root, "resume", &json!({ "maxTurns": 1 }));
+    let mut conversation =
+        Conversation::open(&scene.service, scope.clone(), KnownDeliveries::default(), &[]).await;
+    let resumed = resume(&scene.service, &run, None, &scope, Arc::new(User::default())).await;
+    assert!(resumed.is_ok(), "{resumed:?}");
+    let text = conversation.message().await.text;
+    assert!(text.contains("Status: success") && text.contains("\nFinished.\n"), "{text}");
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+#[tokio::test]
+async fn a_run_continued_after_a_restart_ends_at_its_budget_for_all_of_its_parts() {
+    let scene = Scene::new(FINISHES_LATER);
+    scene.interrupt().await;
+    let scope = restarted(scene.root.path(), "ask", &json!({ "maxTurns": 2 }));
+    let (mut conversation, _, report) = Conversation::reopen(&scene.service, scope).await;
+    assert!(report.plain().contains("resumed"), "{}", report.plain());
+    let text = conversation.message().await.text;
+    assert!(text.contains("Status: error") && text.contains("`budget.maxTurns` reached: 2 of 2"), "{text}");
+    close_conversation(&scene.service, &conversation.view).await;
+}
+
+#[tokio::test]
 async fn no_process_of_a_check_survives_its_killed_host() {
     let scene = Scene::new("works; leave");
     let mut other = Actor::start(&scene.agent_dir());
@@ -481,7 +643,7 @@ async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
     for (ends, mode, expected) in [
         ("said 'Whole.'; settled; leave", "never", ["Status: success", "Whole."]),
         (short, "ask", ["Status: success", "In short."]),
-        ("said Half; exit 3", "never", ["Status: error", "Half"]),
+        ("said Half toolUse; exit 3", "never", ["Status: error", "Half"]),
         ("said ANNOUNCE_SKIP; settled; leave", "never", ["Status: success", "has nothing to announce"]),
         (&short.replace("In short.", "ANNOUNCE_SKIP"), "ask", ["Status: success", "has nothing to announce"]),
     ] {
@@ -694,6 +856,66 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> RunRecord {
     }
 }
 
+fn row(run: &RunRecord) -> StoredRun {
+    StoredRun {
+        key: run.key.clone(),
+        run_id: run.run_id.clone(),
+        session: run.session.clone(),
+        archive_at_ms: run.archive_at_ms,
+        body: serde_json::to_string(run).expect("the value is serialized"),
+        ..StoredRun::default()
+    }
+}
+
+/// The session was closed in between.
+#[tokio::test]
+async fn stored_and_late_results_name_an_archived_transcript_by_its_path() {
+    let scene = Scene::new(ENDS);
+    let mut run = due(&scene, "0badcafe", 1);
+    let earlier = run.transcript.clone().expect("the run has a transcript");
+    let earlier = earlier.to_string_lossy();
+    let result = format!("[truncated: kept 5 of 9 bytes; complete in the session: {earlier}] Much.");
+    run.result = Some(result.clone());
+    let body = json!({
+        "status": "success", "name": "a run", "result": result, "notes": [], "partial": null,
+        "stats": format!("runtime 1s · {earlier}"), "triggersTurn": false, "maxBytes": 65_536, "maxLines": 2000,
+    });
+    let delivery = Delivery {
+        id: format!("{}-0", run.key),
+        session: SESSION.into(),
+        key: run.key.clone(),
+        body: body.to_string(),
+        created_ms: 1,
+    };
+    let store = attach(&scene.agent_dir()).store.expect("the store is available");
+    store.settle_run(&row(&run), Some(&delivery), false).expect("the end is stored");
+    let other = RejectingListener::default();
+    let other =
+        open_conversation(&scene.service, "other".into(), scene.scope(), KnownDeliveries::default(), other)
+            .await;
+    let archived = async {
+        loop {
+            let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+            if run.transcript.as_ref().is_some_and(|path| *path.to_string_lossy() != *earlier) {
+                return run;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let run = timeout(PATIENCE, archived).await.expect("the transcript is archived");
+    let path = run.transcript.expect("the run has a transcript");
+    assert!(path.exists(), "{}", path.display());
+    let path = path.to_string_lossy();
+    let stored = run.result.expect("the run has a result");
+    assert!(stored.contains(&format!("complete in the session: {path}]")), "{stored}");
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let text = conversation.message().await.text;
+    assert!(text.contains(&format!("complete in the session: {path}]")), "{text}");
+    assert!(text.contains(&format!("runtime 1s · {path}")), "{text}");
+    close_conversation(&scene.service, &conversation.view).await;
+    close_conversation(&scene.service, &other).await;
+}
+
 #[tokio::test]
 async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let scene = Scene::new(ENDS);
@@ -701,15 +923,7 @@ async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let resumed = due(&scene, "0badcafe", 1);
     let other = due(&scene, "1badcafe", 2);
     for run in [&resumed, &other] {
-        let stored = StoredRun {
-            key: run.key.clone(),
-            run_id: run.run_id.clone(),
-            session: SESSION.into(),
-            archive_at_ms: run.archive_at_ms,
-            body: serde_json::to_string(run).expect("the value is serialized"),
-            ..StoredRun::default()
-        };
-        store.settle_run(&stored, None, false).expect("the end is stored");
+        store.settle_run(&row(run), None, false).expect("the end is stored");
     }
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("the statement succeeds");
@@ -1010,16 +1224,65 @@ async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
     }
 }
 
-/// The stored part of a result is shorter than a result may be.
+/// Each row: `announce.mode`, the child, the number of its prompts, and words of the message, if there is one.
 #[tokio::test]
-async fn a_shortened_result_names_the_file_with_the_whole() {
-    let scene = Scene::new(&format!("works; asked; said '{}'; settled; leave", "word ".repeat(5_000)));
-    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
-    scene.spawn().await;
-    scene.until_settled(&conversation).await;
-    let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
-    let result = run.result.expect("the run has a result");
-    let file = run.transcript.expect("the run has a transcript");
-    assert!(result.len() <= 16 * 1024 && result.contains(&*file.to_string_lossy()), "{}", result.len());
-    close_conversation(&scene.service, &conversation.view).await;
+async fn the_mode_decides_which_children_are_asked_and_what_is_delivered() {
+    const EMPTY: &str = "hear; begin; said ''; settled";
+    let failed = ["Status: error", "Result: (not available)"].as_slice();
+    let answer = ["Status: success", "\nThe whole answer.\n"].as_slice();
+    let reply = ["Status: success", "\nIn short.\n"].as_slice();
+    let unusable = |why| vec!["Status: success", "\nThe whole answer.\n", why];
+    let (silent, gone) =
+        ("Note: no announcement: the child gave no answer", "no announcement: the child ended");
+    for (mode, script, prompts, expected) in [
+        ("ask", ENDS.to_owned(), 2, reply),
+        ("ask", "works; asked; said ' ANNOUNCE_SKIP\\n'; settled; leave".to_owned(), 2, &[]),
+        ("ask", "hear; begin; said ' ANNOUNCE_SKIP '; settled; leave".to_owned(), 1, &[]),
+        ("ask", "works; asked; said ' '; settled; leave".to_owned(), 2, &*unusable(silent)),
+        ("ask", "works; asked; exit 3".to_owned(), 2, &*unusable(gone)),
+        ("ask", format!("{EMPTY}; asked; said 'In short.'; settled; leave"), 2, reply),
+        ("ask", format!("{EMPTY}; asked; said ANNOUNCE_SKIP; settled; leave"), 2, &[]),
+        ("ask", format!("{EMPTY}; asked; said ' '; settled; leave"), 2, failed),
+        ("auto", "works; leave".to_owned(), 1, answer),
+        ("never", "works; leave".to_owned(), 1, answer),
+        ("never", format!("{EMPTY}; leave"), 1, failed),
+    ] {
+        let scene = Scene::new(&script);
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        let mut request = request(scene.root.path());
+        let config = json!({ "graceMs": 200, "announce": { "mode": mode } });
+        request.context = Arc::new(HostContext { config: Some(config), ..(*request.context).clone() });
+        scene.spawn_as(request).await;
+        scene.until_settled(&conversation).await;
+        assert_eq!(conversation.delivered().is_empty(), expected.is_empty(), "{mode}: {script}");
+        if !expected.is_empty() {
+            let text = conversation.message().await.text;
+            for words in expected {
+                assert!(text.contains(words), "{mode}: {script}: {words}: {text}");
+            }
+        }
+        assert_eq!(scene.prompts(), prompts, "{mode}: {script}");
+        close_conversation(&scene.service, &conversation.view).await;
+    }
+}
+
+/// The stored part of a result is shorter than a result may be. With `cleanup: "delete"` the file is archived right after the
+/// delivery.
+#[tokio::test]
+async fn a_shortened_result_names_the_file_with_the_whole_unless_it_is_about_to_be_archived() {
+    for cleanup in ["keep", "delete"] {
+        let scene = Scene::new(&format!("works; asked; said '{}'; settled; leave", "word ".repeat(5_000)));
+        let conversation = scene.open(KnownDeliveries::default(), &[]).await;
+        let request = SpawnRequest { cleanup: Some(cleanup.into()), ..request(scene.root.path()) };
+        scene.spawn_as(request).await;
+        scene.until_settled(&conversation).await;
+        let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
+        let result = run.result.expect("the run has a result");
+        let file = run.transcript.expect("the run has a transcript");
+        let (named, other) = (file.to_string_lossy(), "full text: `sessions_history` reads it".into());
+        let (named, other) = if cleanup == "keep" { (named, other) } else { (other, named) };
+        assert!(result.len() <= 16 * 1024, "{}", result.len());
+        assert!(result.contains(&*named) && !result.contains(&*other), "{cleanup}: {result}");
+        close_conversation(&scene.service, &conversation.view).await;
+    }
 }

@@ -1,32 +1,26 @@
 //! Calls that are moved to the background. Their children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/event_recorder.rs"]
-mod event_recorder;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event_recorder::EventRecorder;
+use crate::support::call;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Receipt,
     RunRecord, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
     receipts_of, spawn, until_settled,
 };
-use pi_subagent_native::orchestrate::{BackgroundMove, Call, TaskSpec, TasksSpec, chain, parallel, single};
+use pi_subagent_native::orchestrate::{
+    BackgroundMove, Call, MoveError, TaskSpec, TasksSpec, chain, parallel, single,
+};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
-use pids::eventually;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -444,7 +438,7 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
             .expect("the request is answered in time");
         scene.open_gate("first");
         assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed]);
-        why.expect_err("the call is not moved")
+        why.expect_err("the call is not moved").to_string()
     };
     let without_session = Scene { session: None, ..Scene::new(json!({})) };
     assert!(refused(&without_session).await.contains("there is no session"));
@@ -460,13 +454,14 @@ async fn a_run_that_cannot_be_moved_gives_the_reason_and_its_call_keeps_waiting(
         .expect("the request is answered in time");
     chain_of_both.open_gate("first");
     assert_eq!(outcomes(&result(call).await), [RunOutcome::Completed; 2]);
-    assert!(why.expect_err("the later step is refused").contains("agent `reviewer`"));
+    let why = why.expect_err("the later step is refused").to_string();
+    assert!(why.contains("agent `reviewer`"), "{why}");
     let without_store = Scene::new(json!({}));
     fs::create_dir_all(without_store.root.path().join("agent/subagents/runs.db"))
         .expect("the directory is created");
     assert!(refused(&without_store).await.contains("the store of runs cannot be used"));
     let error = without_store.background_move.request().await.expect_err("no call waits");
-    assert!(error.contains("has already ended"), "{error}");
+    assert_eq!(error, MoveError::CallEnded);
 }
 
 /// Foreground runs take none of the 32 slots of background runs until their calls are moved.
@@ -488,7 +483,7 @@ async fn only_background_runs_count_towards_their_limit() {
     let why =
         timeout(PATIENCE, scene.background_move.request()).await.expect("the request is answered in time");
     assert_eq!(
-        why.expect_err("only one run can be moved"),
+        why.expect_err("only one run can be moved").to_string(),
         "the limit of 32 queued and running background runs is reached (32 for each of the 1 slots of \
          `subagents.maxConcurrent`): wait until one ends, or stop one"
     );

@@ -5,9 +5,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::support::program;
 use pi_subagent_native::config::Budget;
 use pi_subagent_native::event::{Cost, Usage};
-use pi_subagent_native::run::{Meter, NextTurn, SessionAccount, Spending, Stage, account_of};
+use pi_subagent_native::run::{Meter, NextTurn, SessionAccount, Spending, Stage, Used, account_of};
 
 fn cost(total: f64) -> Usage {
     Usage { cost: Cost { total, ..Cost::default() }, ..Usage::default() }
@@ -60,6 +61,23 @@ fn check(cases: &[(&str, Budget, Usage, &str)]) {
         assert_eq!(verdict(&meter), *expected, "{label}");
         assert_eq!(meter.refusal(), None, "{label}");
     }
+}
+
+#[test]
+fn the_earlier_parts_of_a_continued_run_count_only_towards_its_own_bounds() {
+    let account = SessionAccount::new(0.0);
+    let continued = |earlier: &Usage| {
+        Meter::new(max_turns(3), Some((account.clone(), 1.0)), "scout").continuing(Used::of(earlier))
+    };
+    let cost = Cost { total: 0.9, ..Cost::default() };
+    let mut meter = continued(&Usage { cost, ..turns(2) });
+    assert_eq!(meter.refusal(), None);
+    meter.record(&turns(1));
+    meter.next_attempt();
+    assert_eq!(verdict(&meter), "`budget.maxTurns` reached: 3 of 3");
+    assert_eq!((meter.spent(), account.spent()), (0.0, 0.0));
+    let refusal = continued(&turns(3)).refusal().map(|exceeded| exceeded.to_string());
+    assert_eq!(refusal.as_deref(), Some("`budget.maxTurns` reached: 3 of 3"));
 }
 
 #[test]
@@ -459,6 +477,9 @@ fn a_session_has_one_account_in_a_process() {
 
 #[test]
 fn accounts_of_unused_sessions_are_dropped_and_those_in_use_are_kept() {
+    if program::runs_alone() {
+        return;
+    }
     let asked = AtomicU32::new(0);
     let used = account_of("in use", || 1.0);
     shared(&used, 10.0).record(&cost(0.5));

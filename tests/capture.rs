@@ -1,16 +1,11 @@
 //! Short helper programs: their output within limits, and no remaining process.
 #![cfg(target_os = "linux")]
 
-#[path = "support/fixture.rs"]
-mod fixture;
-#[path = "support/pids.rs"]
-mod pids;
-
 use std::time::Duration;
 
-use fixture::fixture;
+use crate::support::fixture::fixture;
+use crate::support::pids::Pids;
 use pi_subagent_native::process::{Captured, Outcome, capture, exit_code};
-use pids::Pids;
 
 const LONG: Duration = Duration::from_secs(20);
 /// Long enough for a fixture to begin, even on a machine under load.

@@ -1,25 +1,21 @@
 //! Commands that prepare a child's tree, and commands that check its work.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::scene::Scene;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User};
 use parking_lot::Mutex;
 use pi_subagent_native::process::CancelReason;
 use pi_subagent_native::run::{
     CheckReport, ConfirmRequest, Control, Progress, RunOutcome, SingleResult, ToolResult,
 };
 use pi_subagent_native::workspace::GIT_VARIABLES;
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User};
 
 /// Finishes twice: the second time after the message that the check failed.
 const TWICE: &str = "works; hear || exit 0; touch \"$home/mended\"; begin; said 'Mended.'; settled; leave";
@@ -438,7 +434,7 @@ async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result()
     let scene = isolated("works; leave", "git init -q inner; exit 3", &json!({}));
     let result = run(&scene).await;
     let artifacts = single(&result).isolation.clone().expect("the run was isolated");
-    let kept = artifacts.kept.expect("the nested repository is kept");
+    let kept = artifacts.kept_tree.expect("the nested repository is kept");
     assert!(result.text.contains(&kept), "{}", result.text);
     let notices = single(&result).diagnostics.join("\n");
     assert!(notices.contains("`inner/` was not imported"), "{notices}");

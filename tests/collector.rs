@@ -970,6 +970,89 @@ fn later_records_are_enough_for_the_answer() {
     }
 }
 
+/// The records of a run that submits its result, as pi writes them.
+fn submitting_run() -> Vec<Value> {
+    let calls = message_end(&json!([call("submit_result", &json!({"files": ["a"]}))]), "toolUse");
+    let details = json!({"submitted": {"files": ["a"]}});
+    // The order of the keys is pi's.
+    let reply = json!({"role": "toolResult", "toolCallId": "c", "toolName": "submit_result", "content": [text("Submitted.")],
+        "details": details, "isError": false});
+    vec![
+        json!({"type": "agent_start"}),
+        json!({"type": "turn_start"}),
+        started(),
+        calls.clone(),
+        json!({"type": "tool_execution_start", "toolCallId": "c", "toolName": "submit_result", "args": {}}),
+        json!({"type": "tool_execution_end", "toolCallId": "c", "toolName": "submit_result",
+            "result": {"content": [text("Submitted.")], "details": details}, "isError": false}),
+        json!({"type": "message_start", "message": reply}),
+        json!({"type": "message_end", "message": reply}),
+        json!({"type": "turn_end", "message": calls["message"], "toolResults": [reply]}),
+        json!({"type": "agent_end", "messages": [{"role": "user", "content": "Do it."}, calls["message"], reply], "willRetry": false}),
+        json!({"type": "agent_settled"}),
+    ]
+}
+
+#[test]
+fn later_records_are_enough_for_the_submitted_result() {
+    let run = submitting_run();
+    let collect = |lost: &[&str], size: usize| {
+        let kept = run.iter().filter(|record| !lost.iter().any(|kind| record["type"] == *kind));
+        let stream = written(&kept.cloned().collect::<Vec<_>>(), PLAIN);
+        let mut collector = Collector::new().with_submit_tool("submit_result");
+        for chunk in stream.as_bytes().chunks(size) {
+            collector.push(chunk);
+        }
+        let is_answered = collector.live().answered;
+        (is_answered, collector.into_collected())
+    };
+    for lost in [
+        &[][..],
+        &["tool_execution_end"],
+        &["tool_execution_start", "tool_execution_end"],
+        &["tool_execution_end", "turn_end"],
+        &["tool_execution_end", "agent_end"],
+        &["message_end", "tool_execution_start", "tool_execution_end"],
+        &["message_end", "tool_execution_end", "turn_end"],
+    ] {
+        for size in [1, 7, 1 << 20] {
+            let (is_answered, collected) = collect(lost, size);
+            let submitted = collected.submitted.as_ref().map(|submitted| submitted.json.as_slice());
+            assert_eq!(submitted, Some(br#"{"files":["a"]}"#.as_slice()), "without {lost:?}");
+            assert!(collected.ends_with_answer && collected.settled, "without {lost:?}");
+            assert_eq!(is_answered, !lost.contains(&"agent_end"), "without {lost:?}");
+            assert_eq!((collected.usage.turns, collected.refused_results.count), (1, 0), "without {lost:?}");
+        }
+    }
+}
+
+#[test]
+fn repeated_results_take_little_memory() {
+    /// The documented working set of a collector that expects a result.
+    const LIMIT: usize = 9 * 1024 * 1024;
+    let before = held_before();
+    let mut collector = Collector::new().with_submit_tool("submit_result");
+    let long = "x".repeat(512 * 1024);
+    let head = br#"{"role":"toolResult","toolName":"submit_result","details":{"submitted":{"a":""#;
+    collector.push(br#"{"type":"turn_end","toolResults":["#);
+    for kind in [&b""[..], b"]}\n{\"type\":\"agent_end\",\"messages\":["] {
+        collector.push(kind);
+        for _ in 0..6 {
+            collector.push(head);
+            for _ in 0..3 {
+                collector.push(long.as_bytes());
+                assert!(held() - before - long.len() < LIMIT, "{}", held() - before);
+            }
+            collector.push(br#""}},"isError":false},"#);
+        }
+        collector.push(b"0");
+    }
+    collector.push(b"],\"willRetry\":false}\n");
+    assert!(
+        collector.into_collected().submitted.is_some_and(|submitted| submitted.json.len() > 3 * long.len())
+    );
+}
+
 #[test]
 fn repeated_messages_take_no_memory() {
     let before = held_before();

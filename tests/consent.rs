@@ -1,18 +1,13 @@
 //! The question whether a project's agent may run shows exactly everything that a yes allows.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Mutex;
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{ConfirmRequest, Control};
-use scene::Scene;
 use serde_json::json;
-use stage::User;
 
 /// The largest agent file.
 const MAX_FILE_BYTES: usize = 64 * 1024;

@@ -1,17 +1,13 @@
 //! The end of a child's time: it is warned, stopped, and asked for a report.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
+use std::time::Duration;
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Control, RunOutcome, ToolResult};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 /// `works_on` calls a tool that does not end. `hear_stop` waits for the command to stop, after which no tool is running.
 const WORDS: &str = r#"
@@ -52,6 +48,33 @@ async fn a_child_is_warned_before_its_time_is_up() {
     assert_eq!(steer["type"], "steer");
     let words = steer["message"].as_str().unwrap_or_default();
     assert!(words.contains("the time for this run") && words.contains("of 5.0s"), "{words}");
+}
+
+#[tokio::test]
+async fn a_finished_answer_is_the_result_at_the_limit_and_no_message_follows_it() {
+    // pi never reports the end of its work.
+    let scene = scene("said 'The answer.'; leave", 2000);
+    let result = run(&scene).await;
+    assert_eq!(ended(&result), (RunOutcome::Completed, Some("The answer.")), "{}", result.text);
+    let note = "the child was ended after its answer: hard limit reached: 2000 ms (`timeoutMs`)";
+    let notes = &result.details.results[0].diagnostics;
+    assert!(notes.iter().any(|diagnostic| diagnostic == note), "{notes:?}");
+    let received = received(&scene);
+    assert!(received.iter().all(|command| command["type"] == "abort"), "{received:?}");
+}
+
+#[tokio::test]
+async fn an_answer_from_before_the_callers_message_is_not_the_result_at_the_limit() {
+    let scene = scene("hear; said 'An answer without it.'; leave", 2000);
+    let (user, control) = (User::default(), Control::default());
+    let steer = async {
+        while !scene.path("heard").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(control.steering.steer("and mind the gap"));
+    };
+    let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), steer);
+    assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some("An answer without it.")), "{}", result.text);
 }
 
 #[tokio::test]

@@ -1,21 +1,15 @@
 //! Foreground runs in their conversation: how it shows and controls them. Their children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/event_recorder.rs"]
-mod event_recorder;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event_recorder::EventRecorder;
+use crate::support::call;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundEvent, BackgroundService, ConversationScope, KnownDeliveries, RunRecord, background,
     close_conversation, commands, open_conversation, send, stop, until_settled,
@@ -24,10 +18,8 @@ use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, parallel};
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState, ToolResult};
 use pi_subagent_native::store::attach;
-use pids::eventually;
 use rusqlite::Connection;
 use serde_json::json;
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

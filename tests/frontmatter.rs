@@ -1,15 +1,12 @@
 //! The fields of an agent file, and the messages about their mistakes.
 
-#[path = "support/hidden.rs"]
-mod hidden;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use hidden::{assert_all_seen, with_hidden};
+use crate::support::hidden::{assert_all_seen, with_hidden};
 use pi_subagent_native::agent::{
     AgentDefinition, AgentDirs, AskTarget, Catalog, Context, Isolation, Network, OutputSchema, SandboxMode,
     ShellPolicy, Skills, Source, ToolPolicy, discover, is_free_of_side_effects, parse, plan_tools,

@@ -1,17 +1,15 @@
 //! Private trees of runs, made from real repositories, and the import of their changes.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-mod repository;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::support::program;
+use crate::support::repository::{ID, Scene};
 use pi_subagent_native::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore};
-use repository::{ID, Scene};
 
 const BRANCH: &str = "subagent/0badcafe";
 
@@ -674,6 +672,9 @@ async fn a_continued_run_begins_with_its_branch_and_moves_it_forward() {
 
 #[tokio::test]
 async fn trees_of_dead_processes_are_imported_once_and_trees_of_living_ones_kept() {
+    if program::runs_alone() {
+        return;
+    }
     let isolated = Isolated::of(Scene::committed(), &[]).await;
     let alive = isolated.store.lock_tree(ID).await.expect("the tree is free");
     isolated.write("done.txt", "done");

@@ -1,16 +1,12 @@
 //! The import of a private tree from another machine: every byte is checked first.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-#[expect(dead_code, reason = "every store in this file is sandboxed")]
-mod repository;
-
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use crate::support::repository::{ID, Scene};
 use pi_subagent_native::workspace::{Imported, RemoteChanges, RemoteTree, SnapshotStore};
-use repository::{ID, Scene};
 
 const BRANCH: &str = "subagent/0badcafe";
 

@@ -2,31 +2,18 @@
 //! machine. The launcher is a stand-in; `docs/launchers/faults.md` lists the rows.
 #![cfg(target_os = "linux")]
 
-#[path = "support/engine.rs"]
-mod engine;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "no test counts processes")]
-mod pids;
-#[path = "support/remote.rs"]
-#[expect(dead_code, reason = "engines have faults of their own")]
-mod remote;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::naming;
+use crate::support::engine::naming;
+use crate::support::pids::{Pids, eventually};
+use crate::support::remote::{FAR, GOES_ON, Place, at, read};
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult};
-use pids::{Pids, eventually};
-use remote::{FAR, GOES_ON, Place, at, read};
 use rustix::process::{Pid, Signal, kill_process};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 use tokio::sync::watch;
 
 /// The next step if the launcher has failed.

@@ -2,26 +2,15 @@
 //! children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/engine.rs"]
-#[expect(dead_code, reason = "the scenes of engines are elsewhere")]
-mod engine;
-#[path = "support/event_recorder.rs"]
-mod event_recorder;
-#[path = "support/remote.rs"]
-#[expect(dead_code, reason = "the scenes of engines are elsewhere")]
-mod remote;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use event_recorder::EventRecorder;
+use crate::support::call;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::remote::{FAR, Place, at, read};
+use crate::support::scene::Scene;
+use crate::support::stage::{PATIENCE, User};
 use pi_subagent_native::doctor::{Check, Status, doctor};
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
@@ -33,10 +22,7 @@ use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     CallSettings, Control, Host, HostCapabilities, HostModel, Listing, RunOutcome, ToolResult, list_agents,
 };
-use remote::{FAR, Place, at, read};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User};
 use tokio::time::timeout;
 
 const ANSWERS: &str = "works; leave";

@@ -2,23 +2,6 @@
 //! installed there, otherwise through `cancel`. The launcher is a stand-in, or the engine that `npm run test:engines` has set up.
 #![cfg(target_os = "linux")]
 
-#[path = "support/engine.rs"]
-mod engine;
-#[path = "support/limits.rs"]
-mod limits;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "no test counts processes")]
-mod pids;
-#[path = "support/remote.rs"]
-#[expect(dead_code, reason = "children leave something here")]
-mod remote;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,16 +9,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use engine::{engine, naming};
-use limits::with_longer_limits;
+use crate::support::engine::{engine, naming};
+use crate::support::limits::with_longer_limits;
+use crate::support::pids::{Pids, eventually};
+use crate::support::program;
+use crate::support::remote::{Place, at, read, remote_places};
+use crate::support::scene::Scene;
+use crate::support::stage::User;
+use crate::support::warden::warden;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, RunOutcome};
-use pids::{Pids, eventually};
-use remote::{Place, at, read, remote_places};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
-use warden::warden;
 
 /// From the end of the run to the end of all remote processes: the remote grace period is 5 s, and `cancel` has 10 s.
 const BOUND: Duration = Duration::from_secs(20);
@@ -198,8 +182,8 @@ async fn no_remote_process_survives_a_killed_host() {
         for means in [Means::Warden, Means::Cancel] {
             let case = format!("{place:?}, {means:?}, {:?}", Cause::HostKilled);
             let report = tempfile::NamedTempFile::new().expect("a temporary file is created");
-            let mut host = Command::new(env::current_exe().expect("the test program has a path"))
-                .args(["--exact", ENTRY, "--nocapture"])
+            let mut host = Command::new(program::path())
+                .args(["--exact", &program::test_name(ENTRY), "--nocapture"])
                 .env(ROLE, format!("{place:?} {means:?}"))
                 .env(DIRECTORY, report.path())
                 .stdin(Stdio::null())

@@ -1,29 +1,18 @@
 //! Remote children on a machine with this package: the remote warden contains their trees. The launcher is a stand-in.
 #![cfg(target_os = "linux")]
 
-#[path = "support/limits.rs"]
-mod limits;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "no test counts processes")]
-mod pids;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use limits::with_longer_limits;
+use crate::support::limits::with_longer_limits;
+use crate::support::pids::{Pids, eventually};
+use crate::support::scene::Scene;
+use crate::support::stage::User;
+use crate::support::warden;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::run::{Control, RunOutcome};
-use pids::{Pids, eventually};
-use scene::Scene;
 use serde_json::json;
-use stage::User;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
 

@@ -1,28 +1,17 @@
 //! Remote children behave like local ones in each scene. The launcher is a stand-in, the children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/engine.rs"]
-mod engine;
-#[path = "support/event_recorder.rs"]
-mod event_recorder;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "no test counts processes")]
-mod pids;
-#[path = "support/remote.rs"]
-mod remote;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::naming;
-use event_recorder::EventRecorder;
+use crate::support::call;
+use crate::support::engine::naming;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::pids::eventually;
+use crate::support::remote::{GOES_ON, Place, TASK, at, launcher, places, read, remote_places};
+use crate::support::scene::Scene;
+use crate::support::stage::{PATIENCE, User};
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, Receipt, SpawnRequest, background, close_conversation,
@@ -34,11 +23,7 @@ use pi_subagent_native::run::{
     Answer, ChildQuestion, Control, Host, HostContext, HostTool, RunOutcome, RunOverrides, RunSpec,
     ToolResult,
 };
-use pids::eventually;
-use remote::{GOES_ON, Place, TASK, at, launcher, places, read, remote_places};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User};
 use tokio::time::timeout;
 
 /// The parts that do not depend on the place.
@@ -413,7 +398,7 @@ async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
     let run = service.runs(Some(SESSION.into())).await.remove(0);
     let refused = resume(&service, &run, None, &scope(), Arc::new(User::default())).await;
     assert_eq!(
-        refused.expect_err("the run is refused"),
+        refused.expect_err("the run is refused").to_string(),
         "launcher: a run cannot be continued with `far`, which starts the child on another machine; `launcher: local` keeps it on this one"
     );
     assert_eq!(service.runs(Some(SESSION.into())).await, [run]);

@@ -2,30 +2,19 @@
 //! test:engines -- openssh` sets up the server, with the client in `PATH`; the network is a relay.
 #![cfg(target_os = "linux")]
 
-#[path = "support/engine.rs"]
-mod engine;
-#[path = "support/pids.rs"]
-mod pids;
-#[path = "support/relay.rs"]
-mod relay;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{engine, naming, through};
+use crate::support::engine::{engine, naming, through};
+use crate::support::pids::{Pids, eventually};
+use crate::support::relay::{Network, Relay};
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult, ToolResult};
-use pids::{Pids, eventually};
-use relay::{Network, Relay};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 use tokio::sync::watch;
 
 /// Prints its PID, works, and continues until it gets the command to answer, or its host has ended.

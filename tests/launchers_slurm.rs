@@ -2,28 +2,18 @@
 //! restarts. `npm run test:engines` sets up the cluster, with its client programs in `PATH`.
 #![cfg(target_os = "linux")]
 
-#[path = "support/engine.rs"]
-#[expect(dead_code, reason = "children have their numbers here")]
-mod engine;
-#[path = "support/pids.rs"]
-mod pids;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use engine::{engine, through};
+use crate::support::engine::{engine, through};
+use crate::support::pids::{Pids, eventually};
+use crate::support::program;
+use crate::support::scene::Scene;
+use crate::support::stage::User;
+use crate::support::warden;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Progress, RunOutcome, ToolResult};
-use pids::{Pids, eventually};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 /// The cluster, for one test at a time.
@@ -329,9 +319,8 @@ async fn a_host_that_is_killed() {
 async fn a_queued_job_does_not_outlive_its_killed_host() {
     let (_scene, _cluster) = alone(&json!({})).await;
     set_nodes("DRAIN", "drained").await;
-    let program = std::env::current_exe().expect("the test program has a path");
-    let mut host = Command::new(program)
-        .args(["--exact", ENTRY])
+    let mut host = Command::new(program::path())
+        .args(["--exact", &program::test_name(ENTRY)])
         .env(HOST, "1")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -2,24 +2,17 @@
 //! unfinished answer, and in the questions of its extensions.
 #![cfg(unix)]
 
-#[path = "support/hidden.rs"]
-mod hidden;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hidden::{assert_all_seen, with_hidden};
+use crate::support::hidden::{assert_all_seen, with_hidden};
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use parking_lot::Mutex;
 use pi_subagent_native::event::QuestionMethod;
 use pi_subagent_native::run::{Answer, ChildQuestion, Control, Progress, ToolResult};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 /// A known value that does not look like a secret, and that contains words.
 const KNOWN: &str = "correct horse battery staple";

@@ -3,34 +3,34 @@
 //! A process has one log, so one test plays all scenes.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::support::actor;
+use crate::support::actor::{Actor, reply};
+use crate::support::call;
+use crate::support::pids::eventually;
+use crate::support::program;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::warden;
 use pi_subagent_native::log::{self, Report};
 use pi_subagent_native::orchestrate::background::{
-    Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
-    close_conversation, mark_delivered, open_conversation, spawn, until_settled,
+    Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Listener,
+    Receipt, RunRecord, SpawnRequest, background, close_conversation, commands, host_run, mark_delivered,
+    open_conversation, parse_call, resume, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::{end_spares, single};
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult, start_log};
-use pids::eventually;
+use pi_subagent_native::run::{
+    ActionOutcome, Answer, Host, HostContext, RunOverrides, RunSpec, RunState, ToolResult, start_log,
+};
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 const SECRET: &str = "made-up-deploy-value-0815";
 const TASK: &str = "look around in the words of a person";
@@ -81,6 +81,23 @@ impl Scene {
         }
     }
 
+    fn request(&self, agent: &str) -> SpawnRequest {
+        let request = SpawnRequest::new(TASK.into(), self.path("project"), Arc::new(self.context.clone()));
+        SpawnRequest { agent: Some(agent.into()), ..request }
+    }
+
+    fn scope(&self) -> ConversationScope {
+        let context = Arc::new(self.context.clone());
+        ConversationScope { cwd: self.path("project"), context, ends_with: Cancel::new() }
+    }
+
+    async fn open(&self) -> (Arc<BackgroundService>, Arc<ConversationView>) {
+        let service = background(&self.path("agent"));
+        let known = KnownDeliveries::default();
+        let view = open_conversation(&service, SESSION.into(), self.scope(), known, AcceptingListener).await;
+        (service, view)
+    }
+
     async fn run(&self, agent: &str) -> ToolResult {
         let run = single(self.spec(agent), call::call(Arc::new(User::default())));
         timeout(PATIENCE, run).await.expect("the run ends")
@@ -114,7 +131,13 @@ impl Listener for AcceptingListener {
 
 #[tokio::test]
 async fn each_decision_is_a_line_with_its_component_and_its_reason() {
-    let first = Scene::new("env > \"$home/env\"; works; leave", json!({ "spare": { "count": 1 } }));
+    if program::runs_alone() {
+        return;
+    }
+    let first = Scene::new(
+        "env > \"$home/env.$$\"; mv \"$home/env.$$\" \"$home/env\"; works; leave",
+        json!({ "spare": { "count": 1 } }),
+    );
     assert!(!first.run("explorer").await.is_error);
     timeout(PATIENCE, end_spares()).await.expect("the spare children end");
     assert!(!first.path("agent/subagents/logs").exists(), "the log is off by default");
@@ -130,8 +153,12 @@ async fn each_decision_is_a_line_with_its_component_and_its_reason() {
     is_refused(&log, &first).await;
     fails(&log).await;
     waits(&log).await;
+    waits_for_quota(&log).await;
     is_delivered(&log).await;
+    asks_its_conversation(&log).await;
+    is_resumed_after_a_restart(&log).await;
     is_isolated_and_checked(&log).await;
+    lacks_a_layer_of_its_sandbox(&log).await;
 
     let text = log.text();
     for hidden in [SECRET, TASK, "The whole answer"] {
@@ -214,29 +241,59 @@ async fn waits(log: &Log) {
     );
 }
 
+/// Waits for a run of the conversation, of this or another process, and returns it.
+async fn until_run(service: &Arc<BackgroundService>, is_it: impl Fn(&RunRecord) -> bool) -> RunRecord {
+    let run = async {
+        loop {
+            let runs = service.runs(Some(SESSION.into())).await;
+            if let Some(run) = runs.into_iter().find(&is_it) {
+                return run;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, run).await.expect("the run gets that far")
+}
+
+/// A run whose provider refuses its first child, until a person lets it try.
+async fn waits_for_quota(log: &Log) {
+    let refused = r#"hear; begin
+        if test -e "$home/allowed"; then said 'The whole answer.'
+        else said '' error ',"errorMessage":"402 insufficient_quota: You exceeded your current quota"'; fi
+        settled; leave"#;
+    let scene = Scene::new(refused, json!({ "model": "quota/m1" }));
+    let service = background(&scene.path("agent"));
+    let user = || Arc::new(User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() });
+    let person = async {
+        let run = until_run(&service, |run| run.progress.state == RunState::AwaitingQuota).await;
+        scene.write("allowed", "");
+        let done = resume(&service, &run, None, &scene.scope(), user()).await;
+        assert_eq!(done.expect("the quota is tried"), ActionOutcome::TriesQuota);
+    };
+    let run = timeout(PATIENCE, single(scene.spec("explorer"), call::call(user())));
+    let (result, ()) = tokio::join!(run, person);
+    assert!(!result.expect("the run ends").is_error);
+    log.assert_line("queue", &["the provider asks for a pause", "provider=\"quota\"", "is_quota=true"]);
+    log.assert_line("queue", &["run{id=", "the run waits", "its provider's quota is used up"]);
+    log.assert_line("queue", &["a person lets a run try its provider's quota", "[\"quota\"]"]);
+    log.assert_line("queue", &["the provider's quota is available again", "provider=\"quota\""]);
+}
+
 async fn is_delivered(log: &Log) {
     let scene = Scene::new("works; leave", json!({}));
-    let service = background(&scene.path("agent"));
-    let context = Arc::new(scene.context.clone());
-    let scope = ConversationScope {
-        cwd: scene.path("project"),
-        context: Arc::clone(&context),
-        ends_with: Cancel::new(),
-    };
-    let view =
-        open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), AcceptingListener)
-            .await;
-    let request = SpawnRequest::new(TASK.into(), scene.path("project"), context);
-    let refused = SpawnRequest { agent: Some("nobody".into()), ..request.clone() };
-    let refused = spawn(&service, refused, Arc::new(User::default())).await;
+    let (service, view) = scene.open().await;
+    let refused = spawn(&service, scene.request("nobody"), Arc::new(User::default())).await;
     assert!(!matches!(refused, Receipt::Accepted { .. }), "{refused:?}");
     log.assert_line("agent", &["the background run does not start here", "nobody"]);
-    let request = SpawnRequest { agent: Some("explorer".into()), ..request };
+    let request = scene.request("explorer");
     let receipt = spawn(&service, request, Arc::new(User::default())).await;
     let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
     timeout(PATIENCE, until_settled(&service, &view, Some(PATIENCE))).await.expect("the run settles");
     log.assert_line("delivery", &["the end of a run is stored", &run_id, "Completed", "is_silent=false"]);
-    log.assert_line("delivery", &["results are handed to the conversation", SESSION]);
+    log.assert_line(
+        "delivery",
+        &["delivery{runs=", &run_id, "results are handed to the conversation", SESSION],
+    );
     let ids = delivery_ids(&log.text());
     mark_delivered(&service, &view, ids.clone()).await;
     log.assert_line("delivery", &["the conversation contains the results", &ids[0]]);
@@ -252,6 +309,143 @@ fn delivery_ids(text: &str) -> Vec<String> {
         .expect("the log has a line about deliveries");
     let (_, ids) = line.split_once("ids=").expect("the line names the ids");
     serde_json::from_str(ids).expect("the text is valid JSON")
+}
+
+/// Runs of an agent with `ask: parent`. The conversation answers the first, the user the second, no one the third.
+async fn asks_its_conversation(log: &Log) {
+    let asks = r#"
+        key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
+        ask() { printf '{"type":"extension_ui_request","id":"%s","method":"input","title":"%s"}\n' "$1" "$2"; }
+        ask key "$key"; hear; begin; hear; ask q1 "$key Which colour?"; hear
+        said 'The whole answer.'; settled; leave"#;
+    let config = json!({ "graceMs": 200, "sandbox": "off", "inheritExtensions": "all" });
+    let scene = Scene::new(asks, config);
+    scene.write(
+        "agent/agents/asks.md",
+        "---\nname: asks\nreadonly: true\ntools: read\nask: parent\n---\nAsk.\n",
+    );
+    let (service, view) = scene.open().await;
+    let start = async |user: User<'static>| {
+        let receipt = spawn(&service, scene.request("asks"), Arc::new(user)).await;
+        let Receipt::Accepted { session_key, .. } = receipt else { panic!("{receipt:?}") };
+        session_key
+    };
+    let session_key = start(User::default()).await;
+    let send = json!({ "sessionKey": session_key, "message": "green" });
+    eventually("a question", || view.runs().iter().any(|run| run.progress.pending_question.is_some())).await;
+    let call = parse_call("sessions_send", send).expect("it is a session tool").expect("it is well formed");
+    let cancel = Cancel::new();
+    let answer = use_session_tool(&service, &view, call, Arc::new(User::default()), &cancel);
+    let answer = timeout(PATIENCE, answer).await.expect("the process answers");
+    assert!(!answer.is_error, "{}", answer.value);
+    let settled = async || {
+        timeout(PATIENCE, until_settled(&service, &view, Some(PATIENCE))).await.expect("the run settles");
+    };
+    settled().await;
+    log.assert_line("question", &["has its answer", "by=\"conversation\"", "is_declined=false"]);
+    log.assert_line(
+        "question",
+        &["a question of the child has ended", "is_from_agent=true", "is_answered=true"],
+    );
+
+    let red = |_| Answer::Value("red".into());
+    start(User { answers: Some(Box::new(red)), ..User::default() }).await;
+    settled().await;
+    log.assert_line("question", &["has its answer", "by=\"user\"", "is_declined=false"]);
+    start(User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() }).await;
+    settled().await;
+    log.assert_line("question", &["has its answer", "by=\"user\"", "is_declined=true"]);
+
+    start(User { patience: Some(Duration::from_millis(200)), ..User::default() }).await;
+    settled().await;
+    log.assert_line(
+        "question",
+        &["a question of the child has ended", "is_from_agent=true", "is_answered=false"],
+    );
+    assert_eq!(log.text().matches("has its answer").count(), 3, "no one has answered the last question");
+    close_conversation(&service, &view).await;
+}
+
+/// A background run of a process that was killed.
+async fn is_resumed_after_a_restart(log: &Log) {
+    let script =
+        "hear; begin; test -e \"$home/restarted\" || leave; said 'The whole answer.'; settled; leave";
+    let scene = Scene::new(script, json!({ "graceMs": 200 }));
+    let mut other = Actor::start(&scene.path("agent"));
+    other.say("run");
+    other.say(&serde_json::to_string(&scene.request("explorer")).expect("the request is serialized"));
+    let receipt = other.answer();
+    assert!(receipt.starts_with("Accepted"), "{receipt}");
+    let service = background(&scene.path("agent"));
+    until_run(&service, |run| run.transcript.is_some()).await;
+    other.kill();
+    scene.write("restarted", "");
+    let (service, view) = scene.open().await;
+    let run = until_run(&service, RunRecord::can_restart).await;
+    let user = Arc::new(User::default());
+    let report = commands::restart_runs(&service, &view, vec![run.key.clone()], user).await.plain();
+    assert!(report.contains("resumed"), "{report}");
+    log.assert_line("run", &["an interrupted run is resumed", &run.run_id, "restarts=0"]);
+    timeout(PATIENCE, until_settled(&service, &view, Some(PATIENCE))).await.expect("the run settles");
+    close_conversation(&service, &view).await;
+}
+
+/// A sandbox that lacks what the configuration switches off, below a real warden.
+async fn lacks_a_layer_of_its_sandbox(log: &Log) {
+    let mut scene = Scene::new("works; leave", json!({ "sandbox": { "mode": "auto", "metadata": false } }));
+    scene.context.warden = Some(warden::warden());
+    scene.run("explorer").await;
+    log.assert_line("sandbox", &["the kernel restrains the child", "writes=false"]);
+    log.assert_line("sandbox", &["WARN", "a layer is missing", "`sandbox.metadata` is off"]);
+}
+
+#[tokio::test]
+async fn a_host_process_writes_a_log_of_its_own() {
+    let scene = Scene::new("works; leave", json!({ "background": { "onExit": "keep" } }));
+    let mut host = Actor::start(&scene.path("agent"));
+    host.say("host");
+    let request = SpawnRequest {
+        run_timeout_seconds: Some(60.0),
+        detached_key: Some("00000000-0000-4000-8000-000000000001".into()),
+        ..scene.request("explorer")
+    };
+    host.say(&serde_json::to_string(&request).expect("the request is serialized"));
+    host.close();
+    let receipt = serde_json::from_str(&host.answer()).expect("the answer is a receipt");
+    assert!(matches!(receipt, Receipt::Accepted { .. }), "{receipt:?}");
+    assert_eq!(host.answer(), "Ok(())", "the host process ends with its run");
+    let logs = fs::read_dir(scene.path("agent/subagents/logs")).expect("the directory is readable");
+    let logs: Vec<_> = logs.map(|entry| entry.expect("the entry is readable").path()).collect();
+    let [path] = &logs[..] else { panic!("{logs:?}") };
+    let log = Log(path.clone());
+    assert!(log.text().starts_with("# pi-subagent-native "), "{}", log.text());
+    log.assert_line("run", &["run{id=", "the run has ended", "outcome=completed"]);
+    log.assert_line("delivery", &["the end of a run is stored"]);
+}
+
+/// The second process accepts a run and waits for its own end, or is the host process of a run.
+#[test]
+fn a_second_process_ends_with_its_test() {
+    actor::play(|agent_dir, script| {
+        let runtime = tokio::runtime::Runtime::new().expect("the runtime starts");
+        let user = Arc::new(User::default());
+        match script.next().as_deref() {
+            Some("host") => {
+                let answer = |receipt: &[u8]| {
+                    reply(&String::from_utf8_lossy(receipt));
+                    Ok(())
+                };
+                reply(&format!("{:?}", runtime.block_on(host_run(user, answer))));
+            }
+            Some("run") => {
+                let request = script.next().expect("the test sends a request");
+                let request = serde_json::from_str(&request).expect("the request is valid JSON");
+                reply(&format!("{:?}", runtime.block_on(spawn(&background(agent_dir), request, user))));
+                script.for_each(drop);
+            }
+            other => assert_eq!(other, None),
+        }
+    });
 }
 
 /// A run below a real warden in a private tree of a real repository, whose work is checked.

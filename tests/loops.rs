@@ -1,17 +1,12 @@
 //! A child that repeats the same tool calls with the same results.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Control, RunOutcome, SingleResult, ToolResult};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 /// `turn` makes one call, `ask` selects it, `run` runs it, `done` ends the turn.
 const CALLS: &str = r#"
@@ -242,6 +237,27 @@ async fn a_child_ahead_of_its_host_is_warned_before_it_is_ended() {
 
     let result = run(&rpc_scene(&format!("{at_once} repeat 4 ls; hang"), config)).await;
     assert!(result.text.contains("the child repeated `$ ls -la` 13 times"), "{}", result.text);
+}
+
+/// The child asks something that no one answers, so that it continues only after its host has read the message's start.
+#[tokio::test]
+async fn a_warning_waits_for_the_message_under_way_and_never_follows_an_answer() {
+    let begun = r#"repeat 4 ls > "$home/calls"
+        printf '{"type":"message_start","message":{"role":"assistant","content":[]}}\n' >> "$home/calls"
+        cat "$home/calls"
+        printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'; hear;"#;
+    let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
+    for (label, rest, warnings) in
+        [("an answer", "answer; leave", 0), ("another call", "ls; hear; answer; leave", 1)]
+    {
+        let scene = rpc_scene(&format!("{begun} {rest}"), config.clone());
+        let result = run(&scene).await;
+        assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
+        assert_eq!(single(&result).output.as_deref(), Some("The answer."), "{label}");
+        let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+        assert!(received.contains("q1"), "{label}: {received}");
+        assert_eq!(received.matches(r#""type":"steer""#).count(), warnings, "{label}: {received}");
+    }
 }
 
 #[tokio::test]

@@ -1,22 +1,17 @@
 //! The user's extensions that a child loads because they watch tool calls.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Control, HostContext, HostExtension, RunOutcome, RunSpec, ToolResult};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 const HOOK: &str = "export default (pi) => pi.on('tool_call', () => undefined);";
 const PLAIN: &str = "export default () => {};";

@@ -1,18 +1,14 @@
 //! A person saves files in the private tree of a run during its import: no save is lost.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-#[expect(dead_code, reason = "only some of it is used here")]
-mod repository;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+use crate::support::repository::{ID, Scene};
 use pi_subagent_native::workspace::{Git, Imported, SnapshotLimits, SnapshotStore};
-use repository::{ID, Scene};
 
 /// The import grows with the saves, so a slow machine needs a limit.
 const MAX_SAVES: usize = 20_000;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 #[path = "../fuzz/properties/mod.rs"]
-mod properties;
+mod shared;
 
 /// Pieces of records, so that many of a generated stream's lines are events.
 const RECORDS: [&str; 29] = [
@@ -250,28 +250,28 @@ proptest! {
 
     #[test]
     fn lines_do_not_depend_on_chunks(stream in vec(select(b"\n\n\xef\xbb\xbf\rab".to_vec()), 0..40)) {
-        properties::framer(&stream);
+        shared::framer(&stream);
     }
 
     #[test]
     fn a_collected_state_does_not_depend_on_chunks(stream in joined(&RECORDS, 24)) {
-        properties::collector(stream.as_bytes());
+        shared::collector(stream.as_bytes());
     }
 
     #[test]
     fn an_agent_file_is_read_whole_or_not_at_all(content in joined(&FIELDS, 16)) {
-        properties::frontmatter(content.as_bytes());
-        properties::frontmatter(format!("---\nname: a\n{content}\n---\n{content}").as_bytes());
+        shared::frontmatter(content.as_bytes());
+        shared::frontmatter(format!("---\nname: a\n{content}\n---\n{content}").as_bytes());
     }
 
     #[test]
     fn sanitized_text_is_clean_and_stays_clean(text in joined(&TEXTS, 16)) {
-        properties::sanitizer(text.as_bytes());
+        shared::sanitizer(text.as_bytes());
     }
 
     #[test]
     fn no_bytes_crash_a_warden_or_its_host(message in joined(&WORDS, 12)) {
-        properties::warden(message.as_bytes());
+        shared::warden(message.as_bytes());
     }
 
     #[test]
@@ -288,7 +288,7 @@ proptest! {
 #[test]
 fn seeds_satisfy_the_properties() {
     type Target = (&'static str, fn(&[u8]));
-    let targets: [Target; 2] = [("frontmatter", properties::frontmatter), ("warden", properties::warden)];
+    let targets: [Target; 2] = [("frontmatter", shared::frontmatter), ("warden", shared::warden)];
     for (name, property) in targets {
         let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
         for seed in fs::read_dir(seeds).expect("seeds are part of the repository") {

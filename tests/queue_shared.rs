@@ -1,26 +1,17 @@
 //! The admission of runs if several processes share a cap, and the cap's fate if the store fails.
 #![cfg(target_os = "linux")]
 
-#[path = "support/actor.rs"]
-#[expect(
-    dead_code,
-    reason = "the answers that are waited for at once, and limits, are for the tests of the store"
-)]
-mod actor;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use actor::{Actor, reply};
+use crate::support::actor;
+use crate::support::actor::{Actor, reply};
+use crate::support::pids::eventually;
 use pi_subagent_native::orchestrate::queue::{EarlyPermit, Permit, Queue, Request, Ticket, UserCap};
 use pi_subagent_native::store::{Store, attach};
-use pids::eventually;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 use tokio::task::{JoinSet, yield_now};

@@ -1,28 +1,26 @@
 //! Runs whose provider's quota is used up: they wait without a slot, and continue their sessions. Their children are scripted.
 #![cfg(unix)]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::support::call;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
-    BackgroundService, ConversationScope, RunRecord, background, resume,
+    BackgroundService, ConversationScope, KnownDeliveries, Receipt, RunRecord, SpawnRequest, background,
+    open_conversation, resume, spawn,
 };
 use pi_subagent_native::orchestrate::{Call, TaskSpec, TasksSpec, parallel};
+use pi_subagent_native::present::{Clock, list_report};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     ActionOutcome, Answer, Host, HostCallbacks, HostContext, RunOutcome, RunState, ToolResult,
 };
-use pids::eventually;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -114,7 +112,12 @@ impl Scene {
     /// Lets a run try the quota, as `/subagents resume` does.
     async fn try_quota(&self, run: &RunRecord) {
         let done = resume(&self.service, run, None, &self.scope(), person()).await;
-        assert_eq!(done, Ok(ActionOutcome::TriesQuota));
+        assert_eq!(done.expect("the quota is tried"), ActionOutcome::TriesQuota);
+    }
+
+    /// Returns the answer of `/subagents list`.
+    async fn list(&self) -> String {
+        list_report(&self.runs().await, 0, false, &Clock::fixed(0, 0)).plain()
     }
 
     fn restore_quota(&self) {
@@ -168,6 +171,54 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
     assert_eq!(scene.starts().len(), 55);
     let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
     assert_eq!(received.matches("usage limit interrupted you").count(), 5);
+}
+
+/// Moves the clock of the queue. Real time passes again afterwards, because a child writes in real time.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn foreground_and_background_runs_continue_by_themselves_at_the_named_reset_time() {
+    let error = "429: You have hit your usage limit. Please try again in 10m.";
+    let scene = Scene::new("named", error, json!({}));
+    let hold = scene.root.path().join("hold");
+    fs::write(&hold, "").expect("the file is written");
+    let recorder = EventRecorder::default();
+    let known = KnownDeliveries::default();
+    let _view =
+        open_conversation(&scene.service, SESSION.into(), scene.scope(), known, recorder.clone()).await;
+    let foreground = scene.tasks(1, call::call(person()));
+    let project = scene.root.path().join("project");
+    let request = SpawnRequest::new("look around".into(), project, scene.context());
+    let request = SpawnRequest { agent: Some("explorer".into()), ..request };
+    let receipt = spawn(&scene.service, request, person()).await;
+    assert!(matches!(receipt, Receipt::Accepted { .. }), "{receipt:?}");
+    eventually("two children", || scene.starts().len() == 2).await;
+    fs::remove_file(hold).expect("the file is removed");
+    scene.waiting(2).await;
+    scene.restore_quota();
+
+    let list = scene.list().await;
+    assert!(list.starts_with("Runs: 2 waiting for quota\n"), "{list}");
+    assert_eq!(list.matches(" · waiting for quota").count(), 2, "{list}");
+    pass(Duration::from_secs(9 * 60)).await;
+    assert_eq!((scene.waiting(2).await.len(), scene.starts().len()), (2, 2), "no run tries before that time");
+    pass(Duration::from_secs(60)).await;
+
+    let result = ended(foreground).await;
+    assert_eq!(outcomes(&result), [RunOutcome::Completed], "{}", result.text);
+    let announced = || recorder.0.lock().iter().find_map(|event| Some(event.message.as_ref()?.text.clone()));
+    eventually("the message about the background run", || announced().is_some()).await;
+    let message = announced().expect("the message was recorded");
+    assert!(message.contains("Status: success") && message.contains("Done."), "{message}");
+    assert_eq!(scene.starts().len(), 4, "each run has continued once");
+    let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    assert_eq!(received.matches("usage limit interrupted you").count(), 2);
+    let list = scene.list().await;
+    assert!(list.starts_with("Runs: 2 ended\n"), "{list}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -224,7 +275,7 @@ async fn a_wait_beyond_its_setting_fails_with_the_error_of_the_provider() {
         let run = scene.runs().await.into_iter().find(|run| !run.is_live() && run.transcript.is_some());
         let run = run.expect("the first run has a session");
         let done = resume(&scene.service, &run, None, &scene.scope(), person()).await;
-        assert_eq!(done, Ok(ActionOutcome::Resumed));
+        assert_eq!(done.expect("the run is resumed"), ActionOutcome::Resumed);
         eventually("a second child", || scene.starts().len() == 2).await;
     }
 }

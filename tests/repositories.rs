@@ -1,18 +1,14 @@
 //! Real repositories: hooks, branches in the way, rewritten history, and files with flags.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-#[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
-mod repository;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::support::repository::{ID, LIMITS, Scene};
 use pi_subagent_native::workspace::{Git, Imported, PrivateTree, SnapshotStore};
-use repository::{ID, LIMITS, Scene};
 
 /// A run in a private tree.
 struct Run {

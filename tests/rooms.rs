@@ -1,11 +1,8 @@
 //! The rules of `ARCHITECTURE.md` for the sources: the allowed imports, the size of a room, and its documentation.
 
-#[path = "support/sources.rs"]
-mod sources;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sources::{MAPS, Uses, pattern, sources};
+use crate::support::sources::{MAPS, Uses, pattern, sources};
 
 /// The folders with sources.
 const SOURCES: [&str; 2] = ["src", "warden/src"];

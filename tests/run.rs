@@ -1,19 +1,14 @@
 //! The situation table: the caller's result for each way in which a run can end.
 #![cfg(unix)]
 
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::support::pids::eventually;
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunId,
@@ -21,10 +16,7 @@ use pi_subagent_native::run::{
 };
 use pi_subagent_native::text::figures::epoch_ms;
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
-use pids::eventually;
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -378,6 +370,63 @@ async fn an_error_after_the_answer_does_not_make_the_run_fail() {
         r#"record message_start ',"message":{"role":"user"}'; start; said '' error; ended; settled"#;
     let result = scene(&format!("{ENDED}\nbegin; said 'The answer.'; ended; {asked_again}")).run().await;
     assert!(result.is_error, "an answer that an extension rejected is a failure: {}", result.text);
+}
+
+/// pi has not reported the end of its work yet: a handler of an extension takes its time, or fails.
+#[tokio::test]
+async fn the_end_of_a_child_after_its_answer_is_a_note_and_not_a_failure() {
+    let unlimited = || json!({});
+    let answers = "begin; said 'The answer.'";
+    for (label, script, config, note) in [
+        (
+            "silence",
+            format!("{answers}; sleep 20"),
+            json!({ "idleTimeoutMs": 2000, "graceMs": 200 }),
+            Some("the child was ended after its answer: no activity for 2000 ms (`idleTimeoutMs`)"),
+        ),
+        (
+            "the hard limit",
+            format!("{answers}; record turn_end; sleep 20"),
+            json!({ "timeoutMs": 3000, "graceMs": 200 }),
+            Some("the child was ended after its answer: hard limit reached: 3000 ms (`timeoutMs`)"),
+        ),
+        (
+            "a crash",
+            format!("{answers}; echo boom >&2; exit 3"),
+            unlimited(),
+            Some("the child ended with exit code 3 after its answer: `boom`"),
+        ),
+        (
+            "an exit code",
+            format!("{answers}; settled; exit 4"),
+            unlimited(),
+            Some("the child ended with exit code 4 after its answer"),
+        ),
+        (
+            "a signal",
+            format!("{answers}; settled; kill -KILL $$"),
+            unlimited(),
+            Some("the child was killed by SIGKILL after its answer"),
+        ),
+        ("another turn", format!("{answers}; start; exit 5"), unlimited(), None),
+        ("an answer that was cut off", "begin; said 'The answ' length; exit 5".to_owned(), unlimited(), None),
+        ("a tool call", "begin; said 'I look.' toolUse; exit 5".to_owned(), unlimited(), None),
+    ] {
+        let result = scene(&format!("{ENDED}\n{script}")).config(config).run().await;
+        let single = &result.details.results[0];
+        let Some(note) = note else {
+            assert_eq!(
+                (single.outcome, single.exit_code),
+                (RunOutcome::Failed, 5),
+                "{label}: {}",
+                result.text
+            );
+            continue;
+        };
+        assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{label}: {}", result.text);
+        assert_eq!(single.output.as_deref(), Some("The answer."), "{label}");
+        assert_eq!(single.diagnostics.last().map(String::as_str), Some(note), "{label}");
+    }
 }
 
 #[tokio::test]

@@ -574,7 +574,7 @@ fn the_list_of_allowed_values_is_checked() {
         ("jwt", "write `rule:jwt`"),
         ("ab", "at least 3 bytes"),
     ] {
-        let error = check_allowed(entry).expect_err(entry);
+        let error = check_allowed(entry).expect_err(entry).to_string();
         assert!(error.contains(wrong), "{error}");
     }
     assert_eq!(Allowed::new(&["rule:github_tokn".to_owned()]), Allowed::default());

@@ -1,23 +1,15 @@
 //! The tools with which a conversation's model queries and controls its runs. The children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/event_recorder.rs"]
-mod event_recorder;
-#[path = "support/hidden.rs"]
-mod hidden;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::sync::Arc;
 
-use event_recorder::EventRecorder;
-use hidden::{assert_all_seen, with_hidden};
+use crate::support::call;
+use crate::support::event_recorder::EventRecorder;
+use crate::support::hidden::{assert_all_seen, with_hidden};
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
@@ -26,9 +18,7 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
-use pids::eventually;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::time::timeout;
 

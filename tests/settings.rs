@@ -1,16 +1,13 @@
 //! One call reads the configuration once: an edit during a call affects only the next call.
 #![cfg(unix)]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::call;
+use crate::support::stage::{PATIENCE, User, context, stage};
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
     close_conversation, open_conversation, spawn, until_settled,
@@ -19,7 +16,6 @@ use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, chain, parallel};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Host, HostContext, RunOutcome};
 use serde_json::json;
-use stage::{PATIENCE, User, context, stage};
 use tempfile::TempDir;
 use tokio::time::timeout;
 

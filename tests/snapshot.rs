@@ -1,10 +1,6 @@
 //! Snapshots of real work trees: their content, and the absence of side effects.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-#[expect(dead_code, reason = "nothing here has so many files that they lie in memory")]
-mod repository;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -13,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::support::repository::{ID, LIMITS, Scene};
 use pi_subagent_native::workspace::{
     ChangeKind, GIT_VARIABLES, Git, GitError, Snapshot, SnapshotError, SnapshotStore,
 };
-use repository::{ID, LIMITS, Scene};
 
 impl Scene {
     async fn take(&self) -> (SnapshotStore, Snapshot) {

@@ -2,27 +2,22 @@
 //! leaves no trace. The children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "nobody counts processes here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::call;
+use crate::support::pids::{Pids, eventually};
+use crate::support::program;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
 use pi_subagent_native::files::layout;
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, end_spares, parallel, single};
 use pi_subagent_native::process::CancelReason;
 use pi_subagent_native::run::{Control, HostContext, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult};
-use pids::{Pids, eventually};
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -156,6 +151,9 @@ fn by_each(result: &ToolResult) -> Vec<i32> {
 
 #[tokio::test]
 async fn a_spare_child_waits_after_a_run_and_serves_the_next_call_once() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     assert!(!scene.received().contains("not known"), "{}", scene.received());
@@ -177,6 +175,9 @@ async fn a_spare_child_waits_after_a_run_and_serves_the_next_call_once() {
 
 #[tokio::test]
 async fn no_spare_child_waits_by_default() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::with(TELLS, json!({}));
     scene.served_by("first").await;
     scene.served_by("second").await;
@@ -186,6 +187,9 @@ async fn no_spare_child_waits_by_default() {
 
 #[tokio::test]
 async fn the_spare_after_a_run_with_other_limits_is_the_same() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let overrides =
@@ -197,6 +201,9 @@ async fn the_spare_after_a_run_with_other_limits_is_the_same() {
 
 #[tokio::test]
 async fn a_spare_child_that_dies_does_no_harm() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let mut pids = Pids::default();
@@ -210,6 +217,9 @@ async fn a_spare_child_that_dies_does_no_harm() {
 
 #[tokio::test]
 async fn a_call_gets_a_spare_child_that_is_still_booting() {
+    if program::runs_alone() {
+        return;
+    }
     // The second child needs a value from the test.
     let boots = r#"echo $$ >> "$home/up"; test "$(wc -l < "$home/up")" -lt 2 || gate booted; "#;
     let scene = Scene::new(&format!("{boots}{TELLS}").replacen(r#"echo $$ >> "$home/up"; hear"#, "hear", 1));
@@ -229,6 +239,9 @@ async fn a_call_gets_a_spare_child_that_is_still_booting() {
 
 #[tokio::test]
 async fn only_one_of_two_simultaneous_calls_gets_the_spare_child() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let (one, other) = tokio::join!(scene.served_by("second"), scene.served_by("third"));
@@ -239,6 +252,9 @@ async fn only_one_of_two_simultaneous_calls_gets_the_spare_child() {
 
 #[tokio::test]
 async fn several_spare_children_serve_as_many_tasks_of_a_call_as_run_at_once() {
+    if program::runs_alone() {
+        return;
+    }
     let config = json!({ "spare": { "count": 3, "idleMs": LONG }, "parallelConcurrency": 2 });
     let scene = Scene::with(TELLS, config);
     let tasks = |tasks: &[&str]| TasksSpec {
@@ -300,6 +316,9 @@ const CHANGES: [(&str, Change); 15] = [
 
 #[tokio::test]
 async fn a_spare_child_is_ended_once_one_of_its_inputs_has_changed() {
+    if program::runs_alone() {
+        return;
+    }
     for (what, change) in CHANGES {
         let scene = Scene::new(TELLS);
         let spare = scene.waiting().await;
@@ -317,6 +336,9 @@ async fn a_spare_child_is_ended_once_one_of_its_inputs_has_changed() {
 
 #[tokio::test]
 async fn a_spare_child_serves_only_its_own_conversation() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let mut spec = scene.spec("second");
@@ -333,6 +355,9 @@ async fn a_spare_child_serves_only_its_own_conversation() {
 
 #[tokio::test]
 async fn ending_all_spares_ends_the_spare_of_a_run_that_has_just_ended() {
+    if program::runs_alone() {
+        return;
+    }
     for _ in 0..5 {
         let scene = Scene::new(TELLS);
         scene.served_by("first").await;
@@ -345,6 +370,9 @@ async fn ending_all_spares_ends_the_spare_of_a_run_that_has_just_ended() {
 
 #[tokio::test]
 async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     scene.write("agent/auth.json", "{}");
     scene.write("project/AGENTS.md", "Be brief.");
@@ -361,6 +389,9 @@ async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
 
 #[tokio::test]
 async fn creating_or_removing_a_private_tree_outdates_no_spare() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let trees = layout::private_trees(&scene.path("agent"));
     fs::create_dir_all(trees.join("earlier")).expect("the directory is created");
@@ -373,6 +404,9 @@ async fn creating_or_removing_a_private_tree_outdates_no_spare() {
 
 #[tokio::test]
 async fn a_different_call_keeps_the_spare_until_it_has_its_own() {
+    if program::runs_alone() {
+        return;
+    }
     for (what, change) in [
         ("another directory", (|scene, spec| spec.cwd = scene.path("sessions")) as Change),
         ("another model", |_, spec| spec.overrides.model = Some("a/b".into())),
@@ -399,6 +433,9 @@ async fn a_different_call_keeps_the_spare_until_it_has_its_own() {
 
 #[tokio::test]
 async fn a_queued_run_gets_the_slot_of_the_spare_child() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": LONG }, "maxConcurrent": 1 }));
     let spare = scene.waiting().await;
     let served = by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("second") }).await);
@@ -411,6 +448,9 @@ async fn a_queued_run_gets_the_slot_of_the_spare_child() {
 
 #[tokio::test]
 async fn an_unused_spare_child_is_ended_in_time() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": 1000 } }));
     let spare = scene.waiting().await;
     scene.gone(spare).await;
@@ -421,6 +461,9 @@ async fn an_unused_spare_child_is_ended_in_time() {
 
 #[tokio::test]
 async fn a_call_dropped_or_aborted_while_it_takes_the_spare_leaves_nothing() {
+    if program::runs_alone() {
+        return;
+    }
     for polls in 0..40 {
         let scene = Scene::new(TELLS);
         scene.waiting().await;
@@ -453,6 +496,9 @@ async fn a_call_dropped_or_aborted_while_it_takes_the_spare_leaves_nothing() {
 
 #[tokio::test]
 async fn limits_of_a_spare_child_count_from_its_task() {
+    if program::runs_alone() {
+        return;
+    }
     let config = json!({ "spare": { "count": 1, "idleMs": LONG }, "timeoutMs": 4000, "idleTimeoutMs": 4000 });
     let scene = Scene::with(TELLS, config);
     let spare = scene.waiting().await;
@@ -466,6 +512,9 @@ async fn limits_of_a_spare_child_count_from_its_task() {
 
 #[tokio::test]
 async fn a_failed_run_leaves_no_spare() {
+    if program::runs_alone() {
+        return;
+    }
     let script = r#"echo $$ >> "$home/up"; hear; begin
 case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
     let scene = Scene::with(
@@ -484,6 +533,9 @@ case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
 
 #[tokio::test]
 async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child() {
+    if program::runs_alone() {
+        return;
+    }
     let scene = Scene::new(TELLS);
     let spare = scene.waiting().await;
     let early =

@@ -1,15 +1,12 @@
 //! Errors that prevent a child's start. Each message names the cause.
 #![cfg(target_os = "linux")]
 
-#[path = "support/fixture.rs"]
-mod fixture;
-
 use std::error::Error as _;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Duration;
 
-use fixture::{fixture, support};
+use crate::support::fixture::{fixture, support};
 use pi_subagent_native::process::{ChildCommand, SpawnError, capture};
 
 async fn refusal(command: ChildCommand) -> SpawnError {

@@ -1,15 +1,13 @@
 //! The data that one user's processes share, and its fate when a process or the disk fails.
 #![cfg(target_os = "linux")]
 
-#[path = "support/actor.rs"]
-mod actor;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use actor::{Actor, reply};
+use crate::support::actor;
+use crate::support::actor::{Actor, reply};
 use pi_subagent_native::store::{
     Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull, attach,
 };

@@ -1,16 +1,13 @@
 //! The stored records of background runs, and their fate when a process or the disk fails.
 #![cfg(target_os = "linux")]
 
-#[path = "support/actor.rs"]
-#[expect(dead_code, reason = "only the tests of the store stop one")]
-mod actor;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use actor::{Actor, reply};
+use crate::support::actor;
+use crate::support::actor::{Actor, reply};
 use pi_subagent_native::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, fcntl_lock};

@@ -1,17 +1,12 @@
 //! Structured results: a child submits a value that matches its caller's schema.
 #![cfg(unix)]
 
-#[path = "support/scene.rs"]
-mod scene;
-#[path = "support/stage.rs"]
-mod stage;
-
 use std::fs;
 
+use crate::support::scene::Scene;
+use crate::support::stage::User;
 use pi_subagent_native::run::{Control, ErrorCode, RunOutcome, SingleResult, ToolResult};
-use scene::Scene;
 use serde_json::{Value, json};
-use stage::User;
 
 /// `call` lets the model say something and call a tool. `submit` ends such a call with the value that the guard keeps.
 const SUBMITS: &str = r#"
@@ -95,6 +90,54 @@ async fn the_submitted_value_is_the_result_and_part_of_the_text() {
         let json = serde_json::to_string_pretty(expected).expect("the value is serialized");
         assert!(result.text.contains(&format!("```json\n{json}\n```")), "{label}: {}", result.text);
         assert_eq!(single(&result).structured_file, None, "{label}");
+    }
+}
+
+/// The child's record of the call's end is lost, for example behind other output on its line.
+#[tokio::test]
+async fn a_repeated_result_is_enough() {
+    let repeats = r#"
+result() { # value isError [tool]
+    printf '{"role":"toolResult","toolCallId":"c1","toolName":"%s","content":[{"type":"text","text":"Submitted."}],"details":{"submitted":%s},"isError":%s}' "${3:-submit_result}" "$1" "$2"
+}
+turn() { printf '{"type":"turn_end","message":{"role":"assistant"},"toolResults":[%s]}\n' "$1"; }
+ended() { printf '{"type":"agent_end","messages":[{"role":"user"},%s],"willRetry":false}\n{"type":"agent_settled"}\n' "$1"; }
+lost() { call 'Found them.' submit_result; printf '\a[title] {"type":"tool_execution_end","toolCall\n'; }
+"#;
+    let value = r#"'{"files":["c"]}'"#;
+    let table: &[(&str, String, Option<Value>)] = &[
+        (
+            "in the end of the turn",
+            format!(r#"lost; turn "$(result {value} false)"; settled"#),
+            Some(json!(["c"])),
+        ),
+        ("in the end of the work", format!(r#"lost; ended "$(result {value} false)""#), Some(json!(["c"]))),
+        (
+            "in both",
+            format!(r#"lost; one=$(result {value} false); turn "$one"; ended "$one""#),
+            Some(json!(["c"])),
+        ),
+        (
+            "the second of two",
+            format!(r#"submit '' '{{"files":[]}}'; lost; turn "$(result {value} false)"; settled"#),
+            Some(json!(["c"])),
+        ),
+        (
+            "the second, which pi refused",
+            format!(r#"submit '' '{{"files":[]}}'; lost; turn "$(result {value} true)"; settled"#),
+            Some(json!([])),
+        ),
+        ("another tool", format!(r#"lost; turn "$(result {value} false read)"; settled"#), None),
+    ];
+    for (label, script, files) in table {
+        let result = run(&scene(&format!("{repeats}\n{script}"), &object())).await;
+        let expected = if files.is_some() { RunOutcome::Completed } else { RunOutcome::Failed };
+        assert_eq!(single(&result).outcome, expected, "{label}: {}", result.text);
+        assert_eq!(
+            single(&result).structured.as_ref().map(|value| &value["files"]),
+            files.as_ref(),
+            "{label}"
+        );
     }
 }
 

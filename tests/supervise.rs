@@ -1,26 +1,20 @@
 //! The behaviour of supervised children, and the outcome of each. The fixtures are named after their behaviour.
 #![cfg(target_os = "linux")]
 
-#[path = "support/fixture.rs"]
-mod fixture;
-#[path = "support/pids.rs"]
-mod pids;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixture::fixture;
+use crate::support::fixture::fixture;
+use crate::support::pids::{Pids, eventually};
+use crate::support::program;
+use crate::support::warden::warden;
 use pi_subagent_native::process::{
     Activity, Cancel, CancelReason, ChildCommand, Guardian, Input, Observer, Options, Outcome, SpawnError,
     SuperviseLimits, Supervised, exit_code, exit_signal, start, supervise,
 };
-use pids::{Pids, eventually};
 use tokio::runtime;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use warden::warden;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -482,11 +476,11 @@ async fn a_host_that_ignores_sigchld_sees_the_end_without_the_status() {
         assert_eq!(words(&Case::new("settles", &[]).run().await.0), "settled unknown");
         return;
     }
-    let name = "a_host_that_ignores_sigchld_sees_the_end_without_the_status";
-    let myself = std::env::current_exe().expect("the test program has a path").into_os_string();
+    let name = program::test_name("a_host_that_ignores_sigchld_sees_the_end_without_the_status");
     let mut case = Case::new("silent", &[]);
     case.command.program = "env".into();
-    case.command.args = vec!["--ignore-signal=CHLD".into(), myself, "--exact".into(), name.into()];
+    case.command.args =
+        vec!["--ignore-signal=CHLD".into(), program::path().into(), "--exact".into(), name.into()];
     case.command.env.push((INSIDE.into(), "1".into()));
     let (ended, seen) = case.run().await;
     assert_eq!(words(&ended), "exited 0", "{} {}", seen.text, ended.stderr);

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use crate::support::program;
 use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
 use pi_subagent_native::transcript::{
     Transcript, TranscriptEntry, Wanted, last_text, read_transcript, session_id,
@@ -320,18 +322,7 @@ fn peak_kib() -> usize {
 #[cfg(target_os = "linux")]
 #[test]
 fn neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory() {
-    // The other tests need memory too, so this test needs a process of its own.
-    const ALONE: &str = "TRANSCRIPT_TEST_ALONE";
-    if std::env::var_os(ALONE).is_none() {
-        let name = "neither_a_line_of_64_megabytes_nor_a_file_of_a_terabyte_is_held_in_memory";
-        let output =
-            std::process::Command::new(std::env::current_exe().expect("the test program has a path"))
-                .args(["--exact", name])
-                .env(ALONE, "1")
-                .output()
-                .expect("the test program starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    if program::runs_alone() {
         return;
     }
     let session = Session::new(header() + &user(1, "first"));

@@ -1,24 +1,18 @@
 //! Undo in a real work tree: the run's changes are reverted, and no other file is touched.
 #![cfg(target_os = "linux")]
 
-#[path = "support/repository.rs"]
-#[expect(dead_code, reason = "only some of it is used here")]
-mod repository;
-#[path = "support/saver.rs"]
-mod saver;
-
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::support::repository::{ID, Scene};
+use crate::support::saver::{Plan, Saver};
 use pi_subagent_native::workspace::{Git, Snapshot, SnapshotLimits, SnapshotStore, Undone};
-use repository::{ID, Scene};
-use saver::{Plan, Saver};
 
 impl Scene {
-    async fn take(&self) -> SnapshotStore {
+    async fn store_with_snapshot(&self) -> SnapshotStore {
         let store = self.store().await;
         store.take(ID, &self.root()).await.expect("the snapshot is taken");
         store
@@ -53,7 +47,7 @@ async fn an_undo_restores_every_change_of_a_run() {
     symlink("kept.txt", root.join("link")).expect("the link is created");
     scene.write(".gitignore", "*.log\n");
     scene.write("x.log", "ignored");
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
 
     scene.write("kept.txt", "the run's\0 words\n");
     fs::remove_file(root.join("untracked.txt")).expect("the file is removed");
@@ -92,7 +86,7 @@ async fn an_undo_restores_every_change_of_a_run() {
 #[tokio::test]
 async fn files_changed_after_the_run_are_named_and_kept() {
     let scene = Scene::committed();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     scene.write("kept.txt", "the run's");
     scene.write("dir/inner.txt", "the run's");
     scene.write("new.txt", "the run's");
@@ -116,7 +110,7 @@ async fn files_changed_after_the_run_are_named_and_kept() {
 #[tokio::test]
 async fn if_the_end_was_not_recorded_newer_files_stay() {
     let scene = Scene::committed();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     scene.write("kept.txt", "the run's");
     scene.write("dir/inner.txt", "somebody's");
     scene.write("moved.txt", "somebody's");
@@ -161,7 +155,7 @@ async fn large_files_removed_by_a_run_are_restored() {
     }
     scene.git(&["config", "core.compression", "1"]);
     scene.commit();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     for path in &large {
         fs::remove_file(path).expect("the file is removed");
     }
@@ -175,7 +169,7 @@ async fn large_files_removed_by_a_run_are_restored() {
 async fn the_record_of_a_snapshot_is_replaced_in_one_step() {
     use std::io::Read as _;
     let scene = Scene::committed();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     let record = store.directory(ID).join("snapshot.json");
     let before = fs::read(&record).expect("the file is readable");
     let mut opened = fs::File::open(&record).expect("the file is opened");
@@ -191,7 +185,7 @@ async fn a_private_file_stays_private() {
     let scene = Scene::committed();
     let path = scene.root().join("kept.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("the permissions are set");
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     scene.write("kept.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     assert_eq!(undo(&store).await.restored, paths(&["kept.txt"]));
@@ -205,7 +199,7 @@ async fn a_link_in_place_of_a_directory_does_not_lead_out_of_the_tree() {
     let outside = scene.at("outside");
     fs::create_dir(&outside).expect("the directory is created");
     fs::write(outside.join("inner.txt"), "outside").expect("the file is written");
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     scene.write("dir/inner.txt", "the run's");
     scene.write("dir/new.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
@@ -224,7 +218,7 @@ async fn a_link_in_place_of_a_directory_does_not_lead_out_of_the_tree() {
 #[tokio::test]
 async fn changes_here_during_an_isolated_run_are_not_attributed_to_it() {
     let scene = Scene::committed();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     store.note_other_tree(&kept(&store).await).await.expect("the other tree is recorded");
     scene.write("kept.txt", "somebody's");
     assert_eq!(undo(&store).await, Undone::default());
@@ -234,7 +228,7 @@ async fn changes_here_during_an_isolated_run_are_not_attributed_to_it() {
 #[tokio::test]
 async fn a_run_without_changes_says_so() {
     let scene = Scene::committed();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     assert!(!store.note_end(&kept(&store).await).await.expect("git succeeds"));
 }
 
@@ -245,7 +239,7 @@ async fn files_are_restored_if_git_does_not_trust_their_modes() {
     scene.git(&["config", "core.fileMode", "false"]);
     let path = scene.root().join("kept.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     scene.write("kept.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
     assert_eq!(undo(&store).await, Undone { restored: paths(&["kept.txt"]), ..Undone::default() });
@@ -257,7 +251,7 @@ async fn files_are_restored_if_git_does_not_trust_their_modes() {
 async fn a_killed_undo_is_completed_by_the_next_undo() {
     let scene = Scene::committed();
     let root = scene.root();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     scene.write("kept.txt", "the run's");
     scene.write("dir/inner.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
@@ -344,7 +338,7 @@ async fn no_save_is_lost_during_an_undo() {
 async fn a_file_open_for_writing_stays_until_it_is_closed() {
     let scene = Scene::committed();
     let root = scene.root();
-    let store = scene.take().await;
+    let store = scene.store_with_snapshot().await;
     for name in ["kept.txt", "dir/inner.txt", "new.txt"] {
         scene.write(name, "the run's\n");
     }

@@ -1,19 +1,6 @@
 //! Runs that write to one work tree and wait for each other. Their children are scripted.
 #![cfg(target_os = "linux")]
 
-#[path = "support/actor.rs"]
-#[expect(dead_code, reason = "only starting and ending it is used here")]
-mod actor;
-#[path = "support/call.rs"]
-mod call;
-#[path = "support/pids.rs"]
-#[expect(dead_code, reason = "only the waiting is used here")]
-mod pids;
-#[path = "support/stage.rs"]
-mod stage;
-#[path = "support/warden.rs"]
-mod warden;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -21,15 +8,19 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actor::Actor;
+use crate::support::actor;
+use crate::support::actor::Actor;
+use crate::support::call;
+use crate::support::pids::eventually;
+use crate::support::stage;
+use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::warden;
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
-use pids::eventually;
 use serde_json::{Value, json};
-use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::sync::watch;

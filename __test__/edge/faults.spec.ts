@@ -216,12 +216,7 @@ const faults = {
 			scenario: [{ say: done }, "settle", { repeat: [{ stream: "more" }, { sleep: 10 }], times: 30_000 }],
 			is: completed,
 		},
-		"with an exit code": {
-			scenario: [{ say: done }, "settle", { exit: 7 }],
-			is: failed(7),
-			error: /gave no reason/,
-			partial: done,
-		},
+		"and exits with a code": { scenario: [{ say: done }, "settle", { exit: 7 }], is: completed },
 	},
 	"settles without exit": {
 		"with a closed output": {

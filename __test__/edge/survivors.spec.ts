@@ -75,7 +75,7 @@ const rows: Row[] = [
 	{
 		how: "a failure of the child",
 		deed: "wait",
-		script: "said 'Done.'; exit 3",
+		script: "said 'Done.' toolUse; exit 3",
 		result: ["SUBAGENT_FAILED", 3, "failed", true],
 		remaining: escapees,
 	},

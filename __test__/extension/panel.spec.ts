@@ -15,6 +15,9 @@ import { PLAIN } from "./standing-in.ts";
 const NOW = Date.UTC(2026, 0, 1, 9);
 const usage = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, cost: 0.0231, turns: 3 };
 
+/** A text of 3 kB without a line end. */
+const paragraph = `${Array.from({ length: 150 }, (_, file) => `File ${file} is read, `).join("")}so these are the newest words.`;
+
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
 afterEach(() => mock.timers.reset());
 
@@ -76,6 +79,43 @@ describe("the list", () => {
 			"   3 turns · ↑12.4k ↓932 R40.2k · $0.02 · scripted/scripted-model",
 		]);
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
+	});
+
+	it("shows the newest words of a long paragraph, and the first words of a result", async () => {
+		const audit = endedRun(aRun({ label: "audit", createdMs: NOW - 9_000 }), { result: paragraph });
+		const { panel } = await open(aRun({ label: "loader", text: paragraph }), audit);
+		const rows = () => panel.lines().filter((line) => /^ [▸ ] [●✓]/.test(line));
+		assert.deepEqual(rows(), [
+			" ▸ ● 1 loader  explorer      0s  …148 is read, File 149 is read, so these are the newest words.",
+			"   ✓ 2 audit   explorer    3.0s  waiting to be read: File 0 is read, File 1 is read, File 2 is rea…",
+		]);
+		assert.match(panel.text, /── loader [\s\S]* so these are the\s+newest words\.\n/, "the details show the end, too");
+		panel.columns = 40;
+		assert.match(rows()[0] ?? "", /^ ▸ ● 1 loader {6}0s {2}….*newest words\.$/);
+	});
+
+	it("shows why a run waits for the quota of its provider, and when it tries again", async () => {
+		const retry = { attempt: 1, atMs: NOW + 600_000, error: "the quota of anthropic is used up" };
+		const { panel } = await open(aRun({ label: "loader", state: "awaiting_quota", retry }));
+		panel.columns = 140;
+		assert.match(panel.text, /^ Sub-agents · 1 waiting for quota\n/);
+		assert.match(
+			panel.text,
+			/\n ▸ ↻ 1 loader .* waiting for quota, next try in 10m\S*: the quota of anthropic is used up\n/,
+		);
+		await panel.press(KEYS.enter);
+		assert.match(panel.text, /^ ↻ loader · explorer · 0s · waiting for quota, next try in 10m/);
+	});
+
+	it("shows the context use of the chosen run, below the list and above its transcript", async () => {
+		const context = { tokens: 82_000, window: 200_000 };
+		const { panel } = await open(aRun({ label: "loader", usage, context }));
+		assert.match(
+			panel.text,
+			/\n {3}3 turns · ↑12\.4k ↓932 R40\.2k · \$0\.02 · 41\.0%\/200k · scripted\/scripted-model\n/,
+		);
+		await panel.press(KEYS.enter);
+		assert.match(panel.text, /^ ● loader · .* · \$0\.02 · 41\.0%\/200k\n/);
 	});
 
 	it("names the key for the changes of an isolated run, once it has ended", async () => {

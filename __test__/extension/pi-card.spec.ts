@@ -249,23 +249,28 @@ for (const version of piVersions) {
 		const tasks = ["look here", "look there"].map((task) => ({ agent: "explorer", task }));
 		const both = ({ userText, toolAnswers }: ModelRequest) =>
 			userText === "both of them" && toolAnswers.length === 0 ? [call("subagent_parallel", { tasks })] : [say("Done.")];
-		await onStage({ version, children: { look, broken, both } }, async (stage) => {
+		const inTurn = ({ toolAnswers }: ModelRequest) =>
+			toolAnswers.length === 0 ? [call("subagent_chain", { steps: tasks })] : [say("Done.")];
+		await onStage({ version, children: { look, broken, both, after: inTurn } }, async (stage) => {
 			const rpc = startRpc(stage.world);
 			await rpc.prompt(delegate({ agent: "explorer", task: "look around" }));
 			await rpc.prompt(delegate({ agent: "explorer", task: "broken one" }));
 			await rpc.prompt("both of them");
+			await rpc.prompt("after each other");
 			const outputPath = join(stage.world.cwd, "session.html");
 			const { success, error } = await rpc.send({ type: "export_html", outputPath });
 			assert.ok(success, error);
 			const drawn = exportedCalls(outputPath);
-			assert.equal(drawn.length, 3, JSON.stringify(drawn));
+			assert.equal(drawn.length, 4, JSON.stringify(drawn));
 			for (const { call } of drawn) assert.doesNotMatch(call, /●| · 0s/, "the exported card shows no active run");
-			const [looked, failed, several] = drawn;
+			const [looked, failed, several, chain] = drawn;
 			assert.match(looked?.call ?? "", /^○ subagent explorer\n\s*look around$/);
 			assert.match(looked?.result ?? "", /^✓ subagent explorer · \d[\d.]*s\n[\s\S]*Looked\./);
 			assert.match(failed?.result ?? "", /^✗ subagent explorer · \d[\d.]*s.*\n[\s\S]*the model is out/);
 			assert.match(several?.call ?? "", /^○ subagent parallel · 2 tasks/);
 			assert.match(several?.result ?? "", /^✓ subagent parallel · 2 tasks/);
+			assert.match(chain?.call ?? "", /^○ subagent chain · 2 steps/);
+			assert.match(chain?.result ?? "", /^✓ subagent chain · 2 steps · \d[\d.]*s\n/);
 			await rpc.close();
 		});
 	});

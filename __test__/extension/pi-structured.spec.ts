@@ -9,6 +9,7 @@ import {
 	call,
 	delegate,
 	detailsOf,
+	hang,
 	lastEnd,
 	type ModelRequest,
 	piVersions,
@@ -59,6 +60,10 @@ const one = {
 };
 const none = { type: "object", properties: { kind: { const: "none" } }, required: ["kind"] };
 
+/** Values that pi rejects, each different from the one before. */
+const wrongly = ({ toolAnswers: { length } }: ModelRequest) =>
+	length < 10 ? [call("submit_result", { files: [`file-${length}.ts`], count: `${length} files` })] : [hang()];
+
 /** Schemas from common generators; the model first submits a wrong value, then a right one. */
 const generated = {
 	definitions: {
@@ -92,6 +97,7 @@ const generated = {
 const children = {
 	right: submits(whole),
 	corrected: submits({ files: "a.ts" }, { files: [], count: -1, more: true }, whole),
+	wrongly,
 	talks: () => [say("There are two.")],
 	many: submits({ files: Array.from({ length: 20_000 }, (_, at) => `src/some/where/file-${at}.ts`), count: 20_000 }),
 	list: submits({ value: ["a", "b"] }),
@@ -131,6 +137,18 @@ for (const version of piVersions) {
 			assert.deepEqual(detailsOf(end).results[0]?.structured, whole, textOf(end));
 			assert.equal(requests.length, 3);
 			assert.match(JSON.stringify(requests.at(-1)?.toolAnswers), /count/);
+		});
+
+		test("ten rejected values end the run, with the reason of the last rejection", async () => {
+			const { end, requests } = await delegated("wrongly");
+			assert.equal(end.isError, true);
+			assert.match(
+				textOf(end),
+				/pi refused 10 submitted results that do not match `outputSchema`; the last reason: `Validation failed.*count/,
+			);
+			assert.equal(detailsOf(end).results[0]?.structured, undefined);
+			// pi may begin another request before it is ended.
+			assert.ok(requests.length === 10 || requests.length === 11, `${requests.length}`);
 		});
 
 		test("a text without a value is a failure, and is kept", async () => {

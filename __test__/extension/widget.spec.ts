@@ -114,6 +114,17 @@ describe("the widget", () => {
 		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features …");
 	});
 
+	it("shows the newest words of a long paragraph, after an ellipsis and from a whole word", () => {
+		const text = `${Array.from({ length: 150 }, (_, file) => `File ${file} is read, `).join("")}these are the newest words.`;
+		const run = aRun({ label: "loader", text });
+		const background = new BackgroundDouble(run);
+		const above = new Above(background);
+		assert.deepEqual(above.lines(60), [" ● loader      0s  …149 is read, these are the newest words."]);
+		assert.deepEqual(above.lines(40), [" ● loader      0s  …the newest words."]);
+		background.now({ ...run, text: `${text} And newer.` });
+		assert.deepEqual(above.lines(40), [" ● loader      0s  …words. And newer."]);
+	});
+
 	it("leaves out foreground runs, and runs whose question is shown", () => {
 		const background = new BackgroundDouble(
 			aRun({ label: "loader" }),

@@ -20,7 +20,7 @@ const DETAIL_ROWS = 8;
 const MAX_DETAIL_ROWS = 16;
 const MIN_DETAIL_ROWS = 3;
 const USAGE_LINES = 2;
-/** The number of characters at the start of a text that are passed on for one line. */
+/** The number of characters of a text that are passed on for one line: its start, or the end of a text that grows. */
 const MAX_CHARACTERS = 2_000;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
@@ -92,8 +92,10 @@ export function listView(host: PanelHost, actions: RunActions): View {
 
 /** Returns a run with shortened texts. Results are long, and all runs are passed to the addon for each frame. */
 function brief({ task, result, partial, text, ...run }: RunRecord) {
-	const start = (value: string | undefined) => value?.slice(0, MAX_CHARACTERS);
-	return { ...run, task: start(task), result: start(result), partial: start(partial), text: start(text) };
+	// Half a surrogate pair would make the JSON unreadable for the addon.
+	const start = (value: string | undefined) => value?.slice(0, MAX_CHARACTERS).toWellFormed();
+	const end = text?.slice(-MAX_CHARACTERS).toWellFormed();
+	return { ...run, task: start(task), result: start(result), partial: start(partial), text: end };
 }
 
 function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] {

@@ -6,7 +6,7 @@
 import type { Cell, Fit, Part, Row, Span } from "../../index.js";
 import { type Color, joinedWidth, limited, type Pen } from "./pen.ts";
 import { compactProse, prose } from "./prose.ts";
-import { cell, ELLIPSIS, fitPath, MIN_COLUMNS, widthOf } from "./text.ts";
+import { cell, ELLIPSIS, fitEnd, fitPath, MIN_COLUMNS, widthOf } from "./text.ts";
 
 /** The minimum width of a path next to text that is too long, and next to other paths. */
 const MIN_PATH_COLUMNS = 6;
@@ -65,13 +65,14 @@ function styledSpan({ text, color, isBold, action }: Span, pen: Pen): string {
 	return color ? pen.fg(color as Color, weighted) : weighted;
 }
 
-/** Fits spans into the pen's width. A path loses its beginning before any other text is cut. */
+/** Fits spans into the pen's width. A path, or a text that keeps its end, loses its beginning before any other text is cut. */
 function cut(spans: readonly Span[], pen: Pen): string {
-	const path = spans.find(({ isPath }) => isPath);
-	if (!path) return pen.clip(styled(spans, pen));
-	const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-	const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns));
-	return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
+	const shortened = spans.find(({ isPath, keepsEnd }) => isPath || keepsEnd);
+	if (!shortened) return pen.clip(styled(spans, pen));
+	const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(shortened), 1), pen));
+	const columns = Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns);
+	const text = shortened.isPath ? fitPath(shortened.text, columns) : fitEnd(shortened.text, columns);
+	return pen.clip(styled(spans.with(spans.indexOf(shortened), { ...shortened, text }), pen));
 }
 
 function line({ lead, cells, parts, trailing }: Of<"line">, columns: Columns, pen: Pen): string[] {

@@ -124,3 +124,14 @@ export function fitPath(path: string, width: number): string {
 	const name = end.search(/[/\\]/);
 	return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
 }
+
+/** Cuts a text to its last `width` columns. It is cut before a word, unless that leaves half of the width empty. */
+export function fitEnd(text: string, width: number): string {
+	const columns = widthOf(text);
+	if (columns <= width) return text;
+	const end = sliceByColumn(text, columns - width, width, true);
+	const blank = end.indexOf(" ");
+	if (blank >= 0 && blank <= width / 2) return ELLIPSIS + end.slice(blank + 1);
+	const room = Math.max(0, width - 1);
+	return ELLIPSIS + sliceByColumn(text, columns - room, room, true);
+}

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 437cb38e1b60d706. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 098f76637e233291. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -89,13 +89,13 @@ var require_child_guard = __commonJS({
         { ...tool, execute }
       );
     }
-    function registerAsk(pi, { tool, prefix, heard, declined }) {
+    function registerAsk(pi, { tool, prefix, answered, declined }) {
       const key = `${prefix}${crypto.randomUUID()}`;
       register(pi, tool, async (_id, { question, options = [] }, signal, _onUpdate, { ui }) => {
         const until = signal && { signal };
         const title = `${key} ${question}`;
         const answer2 = await (options.length > 0 ? ui.select(title, options, until) : ui.input(title, void 0, until));
-        return { content: [{ type: "text", text: answer2 ? `${heard}: ${answer2}` : declined }], details: {} };
+        return { content: [{ type: "text", text: answer2 ? `${answered}: ${answer2}` : declined }], details: {} };
       });
       pi.on("session_start", (_event, { ui }) => {
         ui.input(key).catch(() => void 0);
@@ -6375,6 +6375,15 @@ function fitPath(path, width) {
   const name = end.search(/[/\\]/);
   return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
 }
+function fitEnd(text2, width) {
+  const columns = widthOf(text2);
+  if (columns <= width) return text2;
+  const end = sliceByColumn(text2, columns - width, width, true);
+  const blank = end.indexOf(" ");
+  if (blank >= 0 && blank <= width / 2) return ELLIPSIS + end.slice(blank + 1);
+  const room = Math.max(0, width - 1);
+  return ELLIPSIS + sliceByColumn(text2, columns - room, room, true);
+}
 
 // extension/host/build.ts
 import { readFileSync, realpathSync } from "node:fs";
@@ -6399,8 +6408,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 437cb38e1b60d706"}.`)) return void 0;
-  const [version] = "0.1.0 437cb38e1b60d706".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 098f76637e233291"}.`)) return void 0;
+  const [version] = "0.1.0 098f76637e233291".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6672,7 +6681,7 @@ function openDeliveries({ pi, context, background, native, arrived }) {
     }
   };
   function checkGrowth() {
-    dispatcher.sessionGrew();
+    dispatcher.sessionExtended();
     advance();
   }
 }
@@ -7025,11 +7034,12 @@ function styledSpan({ text: text2, color, isBold, action }, pen) {
   return color ? pen.fg(color, weighted) : weighted;
 }
 function cut(spans, pen) {
-  const path = spans.find(({ isPath }) => isPath);
-  if (!path) return pen.clip(styled(spans, pen));
-  const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(path), 1), pen));
-  const fit = fitPath(path.text, Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns));
-  return pen.clip(styled(spans.with(spans.indexOf(path), { ...path, text: fit }), pen));
+  const shortened = spans.find(({ isPath, keepsEnd }) => isPath || keepsEnd);
+  if (!shortened) return pen.clip(styled(spans, pen));
+  const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(shortened), 1), pen));
+  const columns = Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns);
+  const text2 = shortened.isPath ? fitPath(shortened.text, columns) : fitEnd(shortened.text, columns);
+  return pen.clip(styled(spans.with(spans.indexOf(shortened), { ...shortened, text: text2 }), pen));
 }
 function line({ lead, cells, parts, trailing }, columns, pen) {
   const start2 = styled(lead, pen);
@@ -8164,8 +8174,9 @@ function listView(host, actions) {
   };
 }
 function brief({ task, result, partial, text: text2, ...run }) {
-  const start2 = (value) => value?.slice(0, MAX_CHARACTERS3);
-  return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: start2(text2) };
+  const start2 = (value) => value?.slice(0, MAX_CHARACTERS3).toWellFormed();
+  const end = text2?.slice(-MAX_CHARACTERS3).toWellFormed();
+  return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: end };
 }
 function nothing({ isAll, isComplete, problem }, pen) {
   return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
@@ -9396,7 +9407,7 @@ function subagentNative(api) {
 function start(pi) {
   const background = new Background();
   const questions = new Questions();
-  const notify = (channel, news) => runGuarded("notifying other extensions of runs", () => pi.events.emit(channel, news));
+  const notify = (channel, event) => runGuarded("notifying other extensions of runs", () => pi.events.emit(channel, event));
   const tools = ownTools(pi, questions, background);
   const notices = new Notices();
   const endArriving = watchArrivingCalls(pi);
@@ -9421,7 +9432,7 @@ function start(pi) {
   function handleEvent(event, context) {
     runGuarded("handling an event of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
-      for (const { event: name, run } of event.news ?? []) notify(name, run);
+      for (const { event: name, run } of event.runEvents ?? []) notify(name, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
   }
@@ -9440,8 +9451,8 @@ function start(pi) {
     const { native } = loadAddon();
     if (!native) return;
     try {
-      const arrived = ({ news, questions: questions2, restart }) => {
-        if (questions2.length === 0) notify("subagent:delivered", news);
+      const arrived = ({ deliveredEvent, questions: questions2, restart }) => {
+        if (questions2.length === 0) notify("subagent:delivered", deliveredEvent);
         if (restart) runGuarded("resuming interrupted runs", () => handleInterrupted(restart, context));
       };
       deliveries = openDeliveries({ pi, context, background, native, arrived });

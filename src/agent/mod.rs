@@ -53,7 +53,7 @@ pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{AgentDirs, discover};
 pub(crate) use discover::{canonical, project_directories};
 pub(crate) use name::is_agent_name;
-pub use output_schema::{OutputSchema, SUBMIT};
+pub use output_schema::{OutputSchema, SUBMIT, SchemaError};
 pub(crate) use parse::RESTRICTION_UNCLEAR;
 pub use parse::{Parsed, parse};
 pub use policy::{

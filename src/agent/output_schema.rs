@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use self::references::{CONTAINERS, REFERENCES, inlined, merged, referenced_schema, with_pointers};
+use self::references::{
+    CONTAINERS, REFERENCES, ReferenceError, inlined, merged, referenced_schema, with_pointers,
+};
 
 /// The tool with which a child submits its result. Our guard in the child provides it.
 pub const SUBMIT: &str = "submit_result";
@@ -31,6 +33,38 @@ const OTHER_PROPERTIES: [&str; 4] =
 /// Keywords of objects.
 const OBJECT_KEYWORDS: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 
+/// The expected form of a schema.
+const EXPECTED: &str = "a JSON Schema such as `{ \"type\": \"object\", \"properties\": { … } }`";
+
+/// The reason why a value is not a schema for a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// JSON cannot represent it.
+    #[error("expected a value that JSON can represent")]
+    NotJson,
+    /// It is not an object.
+    #[error("expected {expected}", expected = EXPECTED)]
+    NotAnObject,
+    /// It has no members.
+    #[error("it is empty; expected {expected}", expected = EXPECTED)]
+    Empty,
+    /// It is too long.
+    #[error("it has {bytes} bytes as JSON; expected at most {limit}", limit = MAX_BYTES)]
+    TooLarge {
+        /// Its size as JSON.
+        bytes: usize,
+    },
+    /// It is nested too deep.
+    #[error("it is nested more than {limit} levels deep; expected fewer", limit = MAX_LEVELS)]
+    TooDeep,
+    /// A reference has no target.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// The whole schema refers to itself.
+    #[error("`$ref` at `#` leads to itself")]
+    Circular,
+}
+
 /// A JSON Schema for the result of a run. pi in the child checks the result and reports mistakes to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputSchema {
@@ -45,23 +79,22 @@ impl OutputSchema {
     /// # Errors
     ///
     /// Returns the expected form if the value is not a schema, and the pointer of a reference that leads nowhere.
-    pub fn new(schema: Value) -> Result<Self, String> {
-        let expected = "a JSON Schema such as `{ \"type\": \"object\", \"properties\": { … } }`";
-        let Value::Object(own) = schema else { return Err(format!("expected {expected}")) };
+    pub fn new(schema: Value) -> Result<Self, SchemaError> {
+        let Value::Object(own) = schema else { return Err(SchemaError::NotAnObject) };
         if own.is_empty() {
-            return Err(format!("it is empty; expected {expected}"));
+            return Err(SchemaError::Empty);
         }
         let bytes = serde_json::to_vec(&own).map_or(0, |text| text.len());
         if bytes > MAX_BYTES {
-            return Err(format!("it has {bytes} bytes as JSON; expected at most {MAX_BYTES}"));
+            return Err(SchemaError::TooLarge { bytes });
         }
         let schema = Value::Object(own.clone());
         if !fits(&schema, MAX_LEVELS) {
-            return Err(format!("it is nested more than {MAX_LEVELS} levels deep; expected fewer"));
+            return Err(SchemaError::TooDeep);
         }
         let schema = with_pointers(&schema)?;
         if (0..=MAX_LEVELS).try_fold(&schema, |part, _| referenced_schema(part, &schema)).is_some() {
-            return Err("`$ref` at `#` leads to itself".to_owned());
+            return Err(SchemaError::Circular);
         }
         let is_short = |whole: &Value| whole.to_string().len() <= MAX_INLINED_BYTES;
         let is_flat = |whole: &Value| fits(whole, MAX_LEVELS);
@@ -506,11 +539,11 @@ mod tests {
             (json!({ "allOf": [{ "$ref": "other.json" }] }), "`#/allOf/0`", "`other.json`"),
             (json!({ "$ref": "file:///etc/passwd" }), "`#`", "`file:///etc/passwd`"),
         ] {
-            let refused = OutputSchema::new(schema).expect_err("the reference is refused");
+            let refused = OutputSchema::new(schema).expect_err("the reference is refused").to_string();
             assert!(refused.contains(&format!("`$ref` at {pointer} is {reference}")), "{refused}");
         }
         let itself = OutputSchema::new(json!({ "$ref": "#" })).map(|schema| schema.parameters());
-        assert!(itself.as_ref().is_err_and(|why| why.contains("itself")), "{itself:?}");
+        assert_eq!(itself, Err(SchemaError::Circular));
     }
 
     #[test]
@@ -520,7 +553,7 @@ mod tests {
         for (schema, why) in
             [(json!([]), "JSON Schema"), (json!({}), "empty"), (long, "at most 16384"), (deep, "64 levels")]
         {
-            let refused = OutputSchema::new(schema).expect_err("the value is refused");
+            let refused = OutputSchema::new(schema).expect_err("the value is refused").to_string();
             assert!(refused.contains(why), "{refused}");
         }
     }

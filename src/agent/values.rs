@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::definition::{AskTarget, Context, Skills};
 use super::frontmatter::{Field, Yaml};
-use super::output_schema::OutputSchema;
+use super::output_schema::{OutputSchema, SchemaError};
 use super::parse::{MAX_LIST_ITEMS, Reader, SYNTAX};
 use crate::text::{Code, without_controls};
 
@@ -141,9 +141,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn schema(&mut self, field: &Field) -> Option<OutputSchema> {
-        let schema =
-            field.value.to_json().ok_or_else(|| "expected a value that JSON can represent".to_owned());
-        match schema.and_then(OutputSchema::new) {
+        match field.value.to_json().ok_or(SchemaError::NotJson).and_then(OutputSchema::new) {
             Ok(schema) => Some(schema),
             Err(why) => {
                 self.report(SYNTAX, field.value_at, format!("`{}` is not a schema: {why}", field.name));

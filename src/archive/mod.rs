@@ -23,6 +23,6 @@ mod snapshots;
 mod usage;
 
 pub use place::{ArchiveError, RunPlace};
-pub use retain::{Candidate, archive, current_transcript, keep_within, remove};
+pub use retain::{Candidate, archive, current_transcript, keep_within, path_before_archiving, remove};
 pub use snapshots::prune_snapshots;
 pub use usage::{DiskUse, disk_use, run_directories};

@@ -42,6 +42,11 @@ pub(super) fn is_run_file(name: &str) -> bool {
     is_child_text(name) || is_archived_name(name) || matches!(name, PROMPT | GUARD | LOCK)
 }
 
+/// Returns the name that an archived file had before.
+pub(super) fn name_before(archived: &str) -> Option<&str> {
+    is_archived_name(archived).then(|| archived.split_once(ARCHIVED_MARK)).flatten().map(|(name, _)| name)
+}
+
 /// The archived name of a file; `number` is above 1 if the name without it is taken.
 pub(super) fn archived_name(name: &str, time: &str, number: u32) -> String {
     if number > 1 {

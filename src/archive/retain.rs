@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use time::OffsetDateTime;
 
-use super::names::{archived_name, is_archived_name_of, is_session};
+use super::names::{archived_name, is_archived_name_of, is_session, name_before};
 use super::place::{ArchiveError, RunPlace};
 
 /// The number of names tried for an archived file. The first name is free unless the clock was set back.
@@ -44,6 +44,13 @@ pub fn current_transcript(path: &Path) -> Option<PathBuf> {
     let archived = entries.filter_map(|entry| entry.file_name().into_string().ok());
     // The times in the names sort as text.
     archived.filter(|archived| is_archived_name_of(archived, name)).max().map(|newest| directory.join(newest))
+}
+
+/// Returns the path that an archived transcript had before. `None` if it was not archived.
+#[must_use]
+pub fn path_before_archiving(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    name_before(name).map(|name| path.with_file_name(name))
 }
 
 /// A time as part of a file name: in UTC, and without colons, which some file systems do not allow.

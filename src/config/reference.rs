@@ -11,9 +11,28 @@ use super::keys::{AGENT_KEYS, KEYS, Key, Kind, MAX_EXACT, Tighten};
 /// The environment variable that makes the tests write the pages instead of comparing them.
 const UPDATE: &str = "UPDATE_DOCS";
 
+/// The mistake in a table of keys that cannot be corrected without a person.
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum TableError {
+    #[error("{cell} is no key")]
+    NoKey { cell: String },
+    #[error(
+        "the row of {cell} has {cells} cells, and its table has {columns} columns: leave the cells between the key and its description empty"
+    )]
+    CellCount { cell: String, cells: usize, columns: usize },
+    #[error("the last cell of the row of {cell} does not describe the key")]
+    NoDescription { cell: String },
+    #[error(
+        "`{path}` has no row: add one with `{path}` in the first cell, its description in the last, and empty cells between"
+    )]
+    NoRow { path: &'static str },
+    #[error("`{path}` has {rows} rows")]
+    Repeated { path: &'static str, rows: usize },
+}
+
 /// Returns the page with updated cells in its tables of keys. A table of keys has `Key` as its first header. A cell
 /// below an unknown header stays unchanged.
-fn updated_page(page: &str, keys: &[Key]) -> Result<String, String> {
+fn updated_page(page: &str, keys: &[Key]) -> Result<String, TableError> {
     let mut columns: Option<Vec<&str>> = None;
     let mut seen = Vec::new();
     let mut lines = Vec::new();
@@ -23,7 +42,7 @@ fn updated_page(page: &str, keys: &[Key]) -> Result<String, String> {
             (None, Some(&"Key")) => columns = Some(cells),
             (Some(columns), Some(first)) if first.starts_with('`') => {
                 let key = keys.iter().find(|key| *first == format!("`{}`", key.path));
-                let key = key.ok_or_else(|| format!("{first} is no key"))?;
+                let key = key.ok_or_else(|| TableError::NoKey { cell: (*first).to_owned() })?;
                 check_cells(first, &cells, columns.len())?;
                 seen.push(key.path);
                 let cells = columns.iter().zip(cells).map(|(column, old)| cell(key, column, old));
@@ -38,28 +57,20 @@ fn updated_page(page: &str, keys: &[Key]) -> Result<String, String> {
     for key in keys {
         match seen.iter().filter(|path| **path == key.path).count() {
             1 => {}
-            0 => {
-                return Err(format!(
-                    "`{0}` has no row: add one with `{0}` in the first cell, its description in the last, and empty cells between",
-                    key.path
-                ));
-            }
-            rows => return Err(format!("`{}` has {rows} rows", key.path)),
+            0 => return Err(TableError::NoRow { path: key.path }),
+            rows => return Err(TableError::Repeated { path: key.path, rows }),
         }
     }
     Ok(lines.join("\n") + "\n")
 }
 
 /// In a row with too few cells, a value would replace the description of the key.
-fn check_cells(first: &str, cells: &[&str], columns: usize) -> Result<(), String> {
+fn check_cells(first: &str, cells: &[&str], columns: usize) -> Result<(), TableError> {
     if cells.len() != columns {
-        return Err(format!(
-            "the row of {first} has {} cells, and its table has {columns} columns: leave the cells between the key and its description empty",
-            cells.len()
-        ));
+        return Err(TableError::CellCount { cell: first.to_owned(), cells: cells.len(), columns });
     }
     if cells.last().is_none_or(|last| last.is_empty()) {
-        return Err(format!("the last cell of the row of {first} does not describe the key"));
+        return Err(TableError::NoDescription { cell: first.to_owned() });
     }
     Ok(())
 }
@@ -169,9 +180,11 @@ fn a_wrong_cell_is_corrected_and_a_wrong_row_is_reported() {
     let right = "| `enabled` | `true` | only `false` | what it is for |\n";
     assert_eq!(update("| `enabled` | 7 |  | what it is for |\n"), Ok(page(right)));
     assert_eq!(update("| `enabled` | | | what it is for\n"), Ok(page(right)), "without the last bar");
-    assert_eq!(update("| `enable` | | | |\n"), Err("`enable` is no key".to_owned()));
-    assert!(update("| `enabled` | what it is for |\n").is_err_and(|why| why.contains("has 2 cells")));
-    assert!(update("| `enabled` | | | |\n").is_err_and(|why| why.contains("does not describe")));
-    assert!(update("").is_err_and(|why| why.starts_with("`enabled` has no row")));
-    assert!(update(&right.repeat(2)).is_err_and(|why| why == "`enabled` has 2 rows"));
+    assert_eq!(update("| `enable` | | | |\n"), Err(TableError::NoKey { cell: "`enable`".to_owned() }));
+    let cell = || "`enabled`".to_owned();
+    let (short, bare) = ("| `enabled` | what it is for |\n", "| `enabled` | | | |\n");
+    assert_eq!(update(short), Err(TableError::CellCount { cell: cell(), cells: 2, columns: 4 }));
+    assert_eq!(update(bare), Err(TableError::NoDescription { cell: cell() }));
+    assert_eq!(update(""), Err(TableError::NoRow { path: "enabled" }));
+    assert_eq!(update(&right.repeat(2)), Err(TableError::Repeated { path: "enabled", rows: 2 }));
 }

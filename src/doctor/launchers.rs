@@ -10,8 +10,7 @@ use crate::run::admit::pi::PiVersion;
 use crate::run::launch::files::GUARD;
 use crate::run::launch::launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 use crate::run::{HostContext, RunId, spawn_task};
-use crate::text::chain;
-use crate::text::figures;
+use crate::text::{chain, figures, with_cause};
 
 const AREA: &str = "launcher";
 /// A scheduler may hold the test in its queue. The user waits for this report.
@@ -76,7 +75,7 @@ async fn test(
         Some(cancel) => run_cancel(name, cancel).await,
         None => Ok(()),
     };
-    let cancel_failure = cancelled.err().map(|why| format!("; {why}")).unwrap_or_default();
+    let cancel_failure = cancelled.err().map(|error| format!("; {}", with_cause(&error))).unwrap_or_default();
     let why = || {
         let stderr = output.stderr.trim();
         let why = match &output.outcome {

@@ -46,6 +46,9 @@ pub struct Collected {
     pub tools_unnamed: u64,
     /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
     pub settled: bool,
+    /// The child has finished its answer or submitted its result, and nothing has begun or was sent since then that needs
+    /// another answer. pi may not have reported the end of the work yet.
+    pub ends_with_answer: bool,
     /// The newest result that the child has submitted, if a result is expected.
     pub submitted: Option<Submitted>,
     /// The submitted results that pi refused, if a result is expected.

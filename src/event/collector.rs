@@ -16,7 +16,7 @@ use crate::text::lines::{Lines, Piece};
 
 /// Folds the event stream of a child, in chunks of any size, into a small state.
 ///
-/// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB for any stream, 7
+/// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB for any stream, 9
 /// MiB if a result is expected, and at about 100 KiB while messages are short. An event counts once its line is
 /// complete. An incomplete line, or one that is not JSON, changes nothing and does not disturb the next line.
 ///

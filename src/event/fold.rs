@@ -72,6 +72,11 @@ pub(super) struct State {
     /// The messages that were sent.
     pub(super) sent: SentMessages,
     is_concluded: bool,
+    /// Set if a finished answer or a submitted result is the newest part of the work.
+    ends_with_answer: bool,
+    /// The replies to submitted results that have arrived since the last `agent_start`, and in the current turn.
+    replies: u64,
+    replies_in_turn: u64,
     /// Set if the work has ended with an answer, and no later message has asked for another answer.
     is_answered: bool,
     announced_pause: Option<Duration>,
@@ -108,7 +113,7 @@ impl State {
     /// Notes that the work continues, so that nothing has settled.
     pub(super) fn reopen(&mut self) {
         (self.is_settled, self.is_end_reported) = (false, false);
-        (self.is_concluded, self.is_answered) = (false, false);
+        (self.is_concluded, self.is_answered, self.ends_with_answer) = (false, false, false);
     }
 
     /// Returns a view of the run, with the texts of `shown`.
@@ -143,6 +148,13 @@ impl State {
         self.is_answered && !self.sent.has_unread_required(self.messages_read)
     }
 
+    /// Returns true if the newest answer or submitted result is the result of the work, even if pi has not reported the
+    /// end of the work yet.
+    fn ends_with_answer(&self) -> bool {
+        let is_newest = self.ends_with_answer && !self.sent.has_unread_required(self.messages_read);
+        is_newest || self.is_answered() || self.is_concluded
+    }
+
     fn is_settled(&self) -> bool {
         self.is_settled && !self.is_compacting
     }
@@ -173,27 +185,11 @@ impl State {
             EventKind::MessageUpdate => self.message_updated(record),
             EventKind::MessageEnd => self.message_ended(record),
             EventKind::ToolStart => self.tool_started(record),
-            EventKind::ToolEnd => {
-                self.collected.tools_completed += 1;
-                let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
-                if record.is_error == Some(true) && record.tool_name.as_deref() == Some(SHELL) {
-                    self.collected.refusal = self.collected.refusal.max(record.refusal);
-                }
-                if record.is_error == Some(true) && record.is_submission() {
-                    let count = self.collected.refused_results.count.saturating_add(1);
-                    self.collected.refused_results = RefusedResults { count, reason: record.reply.text() };
-                }
-                if let Some(submitted) = record.submitted.take().filter(|_| record.is_error != Some(true)) {
-                    self.collected.submitted = Some(submitted);
-                }
-                if let Some(call) = call {
-                    self.loops.call_ended(call, hash_of(&(record.tool_result, record.is_error)));
-                }
-                true
-            }
+            EventKind::ToolEnd => self.tool_ended(record),
             EventKind::TurnStart => {
                 self.turns_begun += 1;
                 (self.awaits_turn, self.is_in_turn, self.has_ended) = (true, true, false);
+                (self.ends_with_answer, self.replies_in_turn) = (false, 0);
                 record.lacks_message = true;
                 false
             }
@@ -203,14 +199,19 @@ impl State {
                 self.is_in_turn = false;
                 // The event repeats the message. If the end of the message is missing, the answer would be lost without
                 // the repetition.
+                let has_submitted = self.ends_with_answer;
                 let has_message = record.lacks_message && self.message_ended(record);
-                !take(&mut self.running).is_empty() || has_message
+                self.ends_with_answer |= has_submitted;
+                let in_turn = take(&mut self.replies_in_turn);
+                let has_result = self.result_repeated(record, in_turn);
+                !take(&mut self.running).is_empty() || has_message || has_result
             }
             EventKind::AgentStart => {
                 (self.is_settled, self.is_end_reported) = (false, false);
                 self.is_streaming = false;
                 self.announced_pause = None;
                 (self.has_ended, self.messages_ended) = (false, 0);
+                (self.ends_with_answer, self.replies, self.replies_in_turn) = (false, 0, 0);
                 record.lacks_message = true;
                 // The child works from here on, long before the first word of a slow model.
                 true
@@ -219,13 +220,15 @@ impl State {
                 self.running.clear();
                 (self.is_in_turn, self.has_ended) = (false, true);
                 // The event repeats all messages of the work. The last one counts if its own end is missing.
-                let has_message = record.repeated > self.messages_ended && self.message_ended(record);
+                let is_missing = record.lacks_message && record.repeated > self.messages_ended;
+                let has_message = is_missing && self.message_ended(record);
+                let has_result = self.result_repeated(record, self.replies);
                 self.awaits_turn = false;
                 let has_answer =
                     self.answer.is_some() && self.collected.stop_reason == Some(StopReason::Stop);
                 self.is_answered |= (has_answer || self.collected.submitted.is_some())
                     && !self.sent.has_unread_required(self.messages_read);
-                let was_streaming = take(&mut self.is_streaming) || has_message;
+                let was_streaming = take(&mut self.is_streaming) || has_message || has_result;
                 // Since pi 0.84 the event says if a retry follows, and `agent_settled` ends the work. Earlier versions
                 // do not say so, and announce a retry directly after the event.
                 self.is_settled = record.will_retry.is_none() && !record.announces_end;
@@ -268,7 +271,7 @@ impl State {
 
     /// Notes that a message is under way. Returns true if no message was under way before.
     fn stream_began(&mut self) -> bool {
-        self.awaits_turn = false;
+        (self.awaits_turn, self.ends_with_answer) = (false, false);
         (self.is_in_turn, self.has_ended) = (true, false);
         !replace(&mut self.is_streaming, true)
     }
@@ -277,7 +280,9 @@ impl State {
         if !record.is_from_assistant() {
             self.messages_read += u64::from(record.is_from_user());
             // The sender of a message, for example an extension, wants another answer.
-            self.is_answered &= !record.asks_for_answer();
+            let asks = record.asks_for_answer();
+            self.is_answered &= !asks;
+            self.ends_with_answer &= !asks;
             return false;
         }
         self.live.end();
@@ -363,11 +368,24 @@ impl State {
             self.answer = has_text.then(|| take(content).text);
             self.is_concluded = has_text && self.sent.has_only_advisory_unread(self.messages_read);
         }
+        self.ends_with_answer = is_answer && has_text && self.collected.stop_reason == Some(StopReason::Stop);
         self.live.end();
         true
     }
 
+    /// Uses the submitted result that an event repeats, if its own event is missing. `arrived` counts the replies to
+    /// such results that have arrived. Returns true if there is such a result.
+    fn result_repeated(&mut self, record: &mut Record, arrived: u64) -> bool {
+        let missing = record.repeated_replies.saturating_sub(arrived);
+        self.replies += missing;
+        let Some(submitted) = record.repeated_result.take().filter(|_| missing > 0) else { return false };
+        self.collected.submitted = Some(submitted);
+        self.ends_with_answer = true;
+        true
+    }
+
     fn tool_started(&mut self, record: &mut Record) -> bool {
+        self.ends_with_answer = false;
         let collected = &mut self.collected;
         collected.tools_started += 1;
         if let Some(id) = record.tool_call_id.take()
@@ -379,6 +397,29 @@ impl State {
         match record.tool_name.take() {
             Some(name) if names.len() < MAX_TOOL_NAMES || names.contains(&name) => drop(names.insert(name)),
             _ => collected.tools_unnamed += 1,
+        }
+        true
+    }
+
+    fn tool_ended(&mut self, record: &mut Record) -> bool {
+        self.collected.tools_completed += 1;
+        let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
+        if record.is_error == Some(true) && record.tool_name.as_deref() == Some(SHELL) {
+            self.collected.refusal = self.collected.refusal.max(record.refusal);
+        }
+        if record.is_submission() {
+            (self.replies, self.replies_in_turn) = (self.replies + 1, self.replies_in_turn + 1);
+        }
+        if record.is_error == Some(true) && record.is_submission() {
+            let count = self.collected.refused_results.count.saturating_add(1);
+            self.collected.refused_results = RefusedResults { count, reason: record.reply.text() };
+        }
+        if let Some(submitted) = record.submitted.take().filter(|_| record.is_error != Some(true)) {
+            self.collected.submitted = Some(submitted);
+            self.ends_with_answer = self.running.is_empty();
+        }
+        if let Some(call) = call {
+            self.loops.call_ended(call, hash_of(&(record.tool_result, record.is_error)));
         }
         true
     }
@@ -423,7 +464,7 @@ impl State {
     }
 
     pub(super) fn into_collected(self, counts: Counts, noise: String) -> Collected {
-        let settled = self.is_settled();
+        let (settled, ends_with_answer) = (self.is_settled(), self.ends_with_answer());
         let last_event = self.last_kind.map(|kind| match kind {
             EventKind::Other => self.last_name,
             kind => kind.as_str().to_owned(),
@@ -436,6 +477,7 @@ impl State {
             display_items: self.items.items,
             last_event,
             settled,
+            ends_with_answer,
             counts,
             noise,
             ..self.collected

@@ -62,6 +62,15 @@ pub struct Live<'a> {
 }
 
 impl Live<'_> {
+    /// Returns true if the child certainly continues: its last message calls tools, and no other has begun. Any other
+    /// message may be its answer. The host sends messages by itself only to a child that continues, so that none
+    /// arrives after the answer and causes another one.
+    #[must_use]
+    pub fn continues(&self) -> bool {
+        let calls_tools = self.stop_reason == Some(&StopReason::ToolUse) && !self.streaming;
+        calls_tools && !self.answered && !self.is_concluded
+    }
+
     /// Returns the text in a form that is complete by itself: if it begins inside a code block, the line that opens the
     /// block is added.
     #[must_use]

@@ -41,6 +41,9 @@ pub struct Span {
     /// True if it is a path, which is shortened from the left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_path: Option<bool>,
+    /// True if its end is the newest part, and its beginning is cut instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keeps_end: Option<bool>,
     /// An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[napi(ts_type = "\"app.tools.expand\"")]
@@ -149,7 +152,7 @@ pub enum Fit {
 
 object_into_js! { |row: present::Row| Row { indent, fit } }
 
-object_into_js! { |span: present::Span| Span { text, color, is_bold, is_path, action } }
+object_into_js! { |span: present::Span| Span { text, color, is_bold, is_path, keeps_end, action } }
 
 object_into_js! { |part: present::Part| Part { spans, rank, min_columns, below, from, until } }
 

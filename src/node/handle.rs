@@ -5,6 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use tokio::sync::watch;
+use tokio::task::JoinError;
 
 use super::background::spawn::SpawnReceipt;
 use super::callbacks::{HostCallbacks, UpdateSink, forward};
@@ -40,8 +41,8 @@ pub struct RunHandle {
     outcome: watch::Receiver<Option<Ended>>,
 }
 
-/// The result of a call, or the message of the panic that replaced it.
-type Ended = Result<Arc<run::ToolResult>, String>;
+/// The result of a call, or the panic that replaced it.
+type Ended = Result<Arc<run::ToolResult>, Arc<JoinError>>;
 
 /// Runs one agent on one task, and returns at once.
 ///
@@ -162,7 +163,7 @@ where
     let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
     spawn_task(async move {
         let result = both.await.map(Arc::new);
-        finish.send_replace(Some(result.map_err(|error| error.to_string())));
+        finish.send_replace(Some(result.map_err(Arc::new)));
     });
     Ok(handle)
 }
@@ -187,7 +188,7 @@ impl RunHandle {
             drop(guard);
             match ended.ok().flatten() {
                 Some(Ok(result)) => Ok((*result).clone().into_js()),
-                Some(Err(panic)) => Err(napi::Error::from_reason(panic)),
+                Some(Err(panic)) => Err(napi::Error::from_reason(panic.to_string())),
                 None => Err(napi::Error::from_reason("the addon is shutting down")),
             }
         })

@@ -213,7 +213,7 @@ async fn admitted(
         biased;
         reason = cancel.cancelled() => Err(reason),
         permit = permit(ticket, max_wait, NOTICE_DELAY, show) => {
-            let permit = permit.map_err(CancelReason::Stuck)?;
+            let permit = permit.map_err(|error| CancelReason::Stuck(error.to_string()))?;
             tracing::info!(target: "queue", waited_ms = millis(since.elapsed()), "the run has its slot");
             Ok(permit)
         }

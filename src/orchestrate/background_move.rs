@@ -5,13 +5,37 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
+use super::background::SpawnRefusal;
 use crate::run::RunRecord;
 
-/// The answer for a call that has stopped waiting.
-const CALL_ENDED: &str = "the call has already ended";
+/// The reason why a call keeps waiting for its runs, or why there is no such call.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MoveError {
+    /// The call has stopped waiting.
+    #[error("the call has already ended")]
+    CallEnded,
+    /// The run has ended.
+    #[error("it has already ended")]
+    Ended,
+    /// The run is being ended.
+    #[error("it is ending")]
+    Ending,
+    /// No call waits for the run.
+    #[error("it is already in the background")]
+    InBackground,
+    /// The call belongs to no conversation.
+    #[error("a background run needs a conversation for its result, and there is no session")]
+    NoSession,
+    /// The moved run could not be stored.
+    #[error("the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost")]
+    NoStore,
+    /// The run may not continue in the background.
+    #[error(transparent)]
+    Refused(#[from] SpawnRefusal),
+}
 
 /// The moved runs, or the reason why the call keeps waiting.
-pub type BackgroundMoveAnswer = Result<Vec<RunRecord>, String>;
+pub type BackgroundMoveAnswer = Result<Vec<RunRecord>, MoveError>;
 
 /// The handle that moves the runs of a call to the background. Clones serve the same call.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +75,7 @@ impl BackgroundMove {
             State::Closed(answer) => drop(sender.send(answer.clone())),
         }
         self.0.requested_signal.notify_one();
-        async move { answer.await.unwrap_or_else(|_| Err(CALL_ENDED.to_owned())) }
+        async move { answer.await.unwrap_or(Err(MoveError::CallEnded)) }
     }
 
     /// Resolves when a requester waits for an answer. Cancel safe.
@@ -90,7 +114,7 @@ impl Drop for CloseOnDrop {
         let mut state = self.0.0.state.lock();
         if matches!(&*state, State::Open(_)) {
             // Dropping the senders answers the callers that have asked.
-            *state = State::Closed(Err(CALL_ENDED.to_owned()));
+            *state = State::Closed(Err(MoveError::CallEnded));
         }
     }
 }
@@ -105,8 +129,8 @@ mod tests {
         let guard = call.close_on_drop();
         let first = call.request();
         call.requested().await;
-        call.answer(&Err("no".to_owned()));
-        assert_eq!(first.await, Err("no".to_owned()));
+        call.answer(&Err(MoveError::Ending));
+        assert_eq!(first.await, Err(MoveError::Ending));
         let second = call.request();
         let third = call.clone().request();
         call.requested().await;
@@ -125,7 +149,7 @@ mod tests {
         let guard = call.close_on_drop();
         let request = call.request();
         drop(guard);
-        assert_eq!(request.await, Err(CALL_ENDED.to_owned()));
-        assert_eq!(call.request().await, Err(CALL_ENDED.to_owned()));
+        assert_eq!(request.await, Err(MoveError::CallEnded));
+        assert_eq!(call.request().await, Err(MoveError::CallEnded));
     }
 }

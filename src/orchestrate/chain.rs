@@ -7,7 +7,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::background::{ALREADY_ENDED, ForegroundRun, NO_SESSION, ResultOwner};
+use super::background::{ForegroundRun, ResultOwner};
+use super::background_move::MoveError;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
@@ -121,19 +122,19 @@ async fn move_when_requested(
     has_session: bool,
     agents: &[String],
     mut current: watch::Receiver<CurrentStep>,
-) -> Result<(RunRecord, Vec<ToolResult>), String> {
+) -> Result<(RunRecord, Vec<ToolResult>), MoveError> {
     call.background_move.requested().await;
     if !has_session {
-        return Err(NO_SESSION.to_owned());
+        return Err(MoveError::NoSession);
     }
     loop {
         let current_step = current.wait_for(Option::is_some).await.map(|step| step.clone());
-        let Ok(Some((run, label, done))) = current_step else { return Err(ALREADY_ENDED.to_owned()) };
+        let Ok(Some((run, label, done))) = current_step else { return Err(MoveError::Ended) };
         if let Some(why) = run.refusal(agents.get(done.len() + 1..).unwrap_or_default(), 0).await {
-            return Err(why);
+            return Err(why.into());
         }
         match run.move_to_background(Some(label)).await {
-            Err(why) if why == ALREADY_ENDED && current.changed().await.is_ok() => {}
+            Err(MoveError::Ended) if current.changed().await.is_ok() => {}
             answer => return answer.map(|run| (run, done)),
         }
     }

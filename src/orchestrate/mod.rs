@@ -44,7 +44,7 @@ mod single;
 mod summary;
 mod writers;
 
-pub use background_move::{BackgroundMove, BackgroundMoveAnswer};
+pub use background_move::{BackgroundMove, BackgroundMoveAnswer, MoveError};
 pub use call::{Call, TaskSpec, TasksSpec, UpdateSender};
 pub use call_order::CallOrder;
 pub use chain::chain;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::background::{ForegroundRun, NO_SESSION, run_listed};
-use super::background_move::BackgroundMoveAnswer;
+use super::background::{ForegroundRun, run_listed};
+use super::background_move::{BackgroundMoveAnswer, MoveError};
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::early::group_of;
@@ -102,16 +102,13 @@ async fn move_remaining(
 ) -> BackgroundMoveAnswer {
     let remaining = listed.iter().zip(results.iter()).filter(|(_, result)| result.is_none());
     for (before_it, (run, _)) in remaining.enumerate() {
-        let refusal = match run {
-            None => Some(NO_SESSION.to_owned()),
-            Some(run) => run.refusal(&[], before_it).await,
-        };
-        if let Some(why) = refusal {
-            return Err(why);
+        let Some(run) = run else { return Err(MoveError::NoSession) };
+        if let Some(why) = run.refusal(&[], before_it).await {
+            return Err(why.into());
         }
     }
     let mut runs = Vec::new();
-    let mut reason = String::new();
+    let mut reason = MoveError::Ended;
     for (run, result) in listed.iter().zip(results).filter(|(_, result)| result.is_none()) {
         let Some(run) = run else { continue };
         match run.move_to_background(None).await {

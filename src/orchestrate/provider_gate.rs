@@ -11,8 +11,7 @@ use tokio::time::{sleep, sleep_until};
 use super::limits::request;
 use super::queue::{Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
 use crate::event::RateLimit;
-use crate::run::{AdmittedRun, BoxFuture, HostCallbacks, ProviderGate};
-use crate::text::figures;
+use crate::run::{AdmittedRun, BoxFuture, HostCallbacks, ProviderGate, QuotaWaitTooLong};
 
 /// The longest wait for a quota, and its setting.
 #[derive(Clone, Copy, Debug)]
@@ -28,17 +27,10 @@ impl MaxWait {
         }
     }
 
-    fn exceeded(self, QuotaWait { provider, until }: &QuotaWait) -> String {
+    fn exceeded(self, QuotaWait { provider, until }: &QuotaWait) -> QuotaWaitTooLong {
         let Self(limit, setting) = self;
-        let next = until.map(|until| {
-            let remaining = until.saturating_duration_since(Instant::now());
-            format!(", and the next try is in {}", figures::duration(remaining))
-        });
-        format!(
-            "the quota of `{provider}` is used up{}; `{setting}` allows a wait of at most {}. `/subagents resume` tries it at once",
-            next.unwrap_or_default(),
-            figures::duration(limit)
-        )
+        let next = until.map(|until| until.saturating_duration_since(Instant::now()));
+        QuotaWaitTooLong { provider: provider.to_string(), next, limit, setting }
     }
 }
 
@@ -46,13 +38,13 @@ impl MaxWait {
 ///
 /// # Errors
 ///
-/// Fails if a wait for the provider's quota would be longer than `max_wait`. The text gives the reason.
+/// Fails if a wait for the provider's quota would be longer than `max_wait`.
 pub(super) async fn permit(
     mut ticket: Ticket,
     max_wait: MaxWait,
     notice_delay: Duration,
     mut show: impl FnMut(WaitStatus),
-) -> Result<Permit, String> {
+) -> Result<Permit, QuotaWaitTooLong> {
     let mut status = ticket.status();
     let mut notice_due = pin!(sleep(notice_delay));
     let mut is_shown = false;
@@ -138,7 +130,7 @@ impl ProviderGate for Gate {
     fn wait_for_quota<'a>(
         &'a self,
         show: &'a (dyn Fn(Option<Duration>) + Sync),
-    ) -> BoxFuture<'a, Result<(), String>> {
+    ) -> BoxFuture<'a, Result<(), QuotaWaitTooLong>> {
         Box::pin(async move {
             for permit in &*self.permits.lock() {
                 permit.park();

@@ -6,7 +6,8 @@ use tokio::select;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::background::{ForegroundRun, NO_SESSION, run_listed};
+use super::background::{ForegroundRun, run_listed};
+use super::background_move::MoveError;
 use super::call::Call;
 use super::prepare_all::{directory, prepare_run, refused};
 use super::summary::{in_background, named};
@@ -60,10 +61,10 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
             () = background_move.requested() => {
                 let answer = match &listed {
                     Some(run) => match run.refusal(&[], 0).await {
-                        Some(why) => Err(why),
+                        Some(why) => Err(why.into()),
                         None => run.move_to_background(None).await,
                     },
-                    None => Err(NO_SESSION.to_owned()),
+                    None => Err(MoveError::NoSession),
                 };
                 background_move.answer(&answer.clone().map(|run| vec![run]));
                 if let Ok(run) = answer {

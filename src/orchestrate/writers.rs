@@ -81,17 +81,25 @@ pub(super) async fn lock_tree(
     }
 }
 
+/// A run writes to the tree of a command.
+#[derive(Debug, thiserror::Error)]
+#[error("{writer} is writing to this tree: wait for it, or stop it first")]
+pub(super) struct TreeBusy {
+    /// The name of the run.
+    writer: String,
+}
+
 /// Locks the tree around `cwd` for a person's command, called `by`, until it is dropped: its changes would otherwise count as the
 /// work of a run. `None` without usable locks.
 ///
 /// # Errors
 ///
-/// If a run writes to the tree now; the text names the run. The command does not wait, because the person can.
+/// If a run writes to the tree now. The command does not wait, because the person can.
 pub(super) async fn lock_tree_for_command(
     cwd: &Path,
     context: &HostContext,
     by: String,
-) -> Result<Option<WriteLock>, String> {
+) -> Result<Option<WriteLock>, TreeBusy> {
     let cwd = cwd.to_owned();
     let agent_dir = context.agent_dir.clone();
     let try_lock = move || {
@@ -101,8 +109,7 @@ pub(super) async fn lock_tree_for_command(
     match off_thread(try_lock).await {
         Ok(Some(LockAttempt::Acquired(lock))) => Ok(Some(lock)),
         Ok(Some(LockAttempt::Busy(writer))) => {
-            let writer = writer.as_deref().unwrap_or(UNKNOWN_WRITER);
-            Err(format!("{writer} is writing to this tree: wait for it, or stop it first"))
+            Err(TreeBusy { writer: writer.unwrap_or_else(|| UNKNOWN_WRITER.to_owned()) })
         }
         _ => Ok(None),
     }

@@ -1,6 +1,6 @@
 //! A background run as plain data, as it is stored and as readers see it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -231,6 +231,14 @@ pub struct RunRecord {
     pub is_foreground: bool,
 }
 
+/// Stands in a stored result for the path of a removed file or directory.
+const REMOVED: &str = "(removed)";
+
+/// Replaces a path in a text.
+fn renamed(text: &str, from: &Path, to: &str) -> String {
+    text.replace(&*from.to_string_lossy(), to)
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
@@ -275,6 +283,23 @@ impl RunRecord {
         // Read twice: `flatten` would first collect every value, with code of its own for the type of each field.
         let progress = serde_json::from_str(text)?;
         Ok(Self { progress, ..serde_json::from_str(text)? })
+    }
+
+    /// Records the current path of the transcript, also in the marker of a shortened result.
+    pub(crate) fn move_transcript(&mut self, to: Option<PathBuf>) {
+        if let Some(from) = &self.transcript {
+            let name = to.as_ref().map_or(REMOVED.into(), |to| to.to_string_lossy());
+            self.result = self.result.take().map(|result| renamed(&result, from, &name));
+        }
+        self.transcript = to;
+    }
+
+    /// Records that the files of the run were removed.
+    pub(crate) fn forget_files(&mut self) {
+        if let Some(directory) = self.directory.take() {
+            self.result = self.result.take().map(|result| renamed(&result, &directory, REMOVED));
+        }
+        self.transcript = None;
     }
 
     /// Records the usage since the last resumption.

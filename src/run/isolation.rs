@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::config::Config;
 use crate::files::layout;
-use crate::process::Cancel;
+use crate::process::{Cancel, CancelReason};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
@@ -18,7 +18,7 @@ use crate::run::launch::launcher::{RemoteOutput, RemoteWork};
 use crate::run::result::IsolationReport;
 use crate::run::snapshots::snapshot_store;
 use crate::text::figures::counted;
-use crate::text::{chain, quoted, quoted_path};
+use crate::text::{quoted, quoted_path};
 use crate::workspace::{
     Change, FlaggedChanges, Imported, PrivateTree, Snapshot, SnapshotError, SnapshotStore, TreeLock,
     noted_trees, root_of,
@@ -52,6 +52,30 @@ enum Tree {
     Remote { work: Arc<RemoteWork>, launcher: String, notices: Vec<String> },
 }
 
+/// The reason why a run gets no private tree.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::run) enum IsolationError {
+    /// The run was stopped first.
+    #[error("{0}")]
+    Stopped(CancelReason),
+    /// git or a file cannot be used.
+    #[error("isolation: private, but unavailable")]
+    Unavailable(#[from] SnapshotError),
+    /// An apply of the run's earlier changes is incomplete.
+    #[error(
+        "an apply of its earlier changes was interrupted: run `/subagents apply --abort {id}` \
+         first, so that none of them is lost"
+    )]
+    ApplyInterrupted { id: String },
+    /// The run's earlier changes are only in our own store.
+    #[error(
+        "its earlier changes are on no branch, and a continued run would lose them: run `/subagents \
+         apply {id}` or \
+         `/subagents discard {id} --yes` first"
+    )]
+    NoBranch { id: String },
+}
+
 /// The source of a private tree.
 struct Origin {
     store: SnapshotStore,
@@ -66,9 +90,9 @@ impl Origin {
         config: &Config,
         at: PathBuf,
         stop: &Cancel,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, IsolationError> {
         let store = unless_cancelled(stop, snapshot_store(context, config)).await;
-        let store = store.map_err(|reason| reason.to_string())?.map_err(|error| unavailable(&error))?;
+        let store = store.map_err(IsolationError::Stopped)?.map_err(SnapshotError::from)?;
         let found = blocking(move || {
             let cwd = crate::agent::canonical(&at);
             let root = root_of(&cwd);
@@ -85,10 +109,6 @@ fn has_no_branch(before: &Snapshot) -> bool {
     artifacts.is_some_and(|artifacts| artifacts.branch.is_none()) && before.applied.is_none()
 }
 
-fn unavailable(error: &(impl std::error::Error + 'static)) -> String {
-    format!("isolation: private, but unavailable: {}", chain(error))
-}
-
 impl Isolated {
     /// Takes a snapshot of the tree around `cwd`, and makes a private tree of it for the run `id`. A run that
     /// `continues` begins with its earlier branch. Also returns the directory that corresponds to `cwd`.
@@ -98,7 +118,7 @@ impl Isolated {
     ///
     /// # Errors
     ///
-    /// The reason, for people. Nothing is left then.
+    /// Fails if the run was stopped, the tree cannot be made, or earlier changes would be lost. Nothing is left then.
     pub(in crate::run) async fn create(
         context: Arc<HostContext>,
         resolved: Arc<ResolvedRun>,
@@ -106,7 +126,7 @@ impl Isolated {
         at: PathBuf,
         continues: bool,
         stop: Cancel,
-    ) -> Result<(Self, PathBuf), String> {
+    ) -> Result<(Self, PathBuf), IsolationError> {
         let context = &*context;
         let config = &resolved.config;
         let id = &*id;
@@ -115,23 +135,16 @@ impl Isolated {
         let stoppable_store = store.until(&stop);
         let store = store;
         // The earlier part of the run may have died before its tree was imported.
-        let lost = recovered(&store, id, config, &stop).await.map_err(|error| unavailable(&error))?;
+        let lost = recovered(&store, id, config, &stop).await?;
         let before = if continues { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
-            return Err(format!(
-                "an apply of its earlier changes was interrupted: run `/subagents apply --abort {id}` \
-                 first, so that none of them is lost"
-            ));
+            return Err(IsolationError::ApplyInterrupted { id: id.to_owned() });
         }
         if before.as_ref().is_some_and(has_no_branch) {
-            return Err(format!(
-                "its earlier changes are on no branch, and a continued run would lose them: run `/subagents \
-                 apply {id}` or \
-                 `/subagents discard {id} --yes` first"
-            ));
+            return Err(IsolationError::NoBranch { id: id.to_owned() });
         }
-        store.move_to_earlier(id).await.map_err(|error| unavailable(&error))?;
+        store.move_to_earlier(id).await?;
         let place = layout::private_trees(&context.agent_dir);
         let created = async {
             let snapshot = stoppable_store.take(id, &root).await?;
@@ -150,7 +163,7 @@ impl Isolated {
             Err(error) => {
                 let _ = store.release(id).await;
                 store.restore_earlier(id).await;
-                return Err(unavailable(&error));
+                return Err(error.into());
             }
         };
         tree.notices.extend(lost.and_then(|lost| lost.kept_tree).map(|kept| {
@@ -176,7 +189,7 @@ impl Isolated {
     ///
     /// # Errors
     ///
-    /// The reason, for people.
+    /// Fails if the run was stopped, or the tree cannot be made.
     pub(in crate::run) async fn create_remote(
         context: Arc<HostContext>,
         resolved: Arc<ResolvedRun>,
@@ -184,13 +197,13 @@ impl Isolated {
         at: PathBuf,
         launcher: String,
         stop: Cancel,
-    ) -> Result<(Self, Arc<RemoteWork>), String> {
+    ) -> Result<(Self, Arc<RemoteWork>), IsolationError> {
         let context = &*context;
         let config = &resolved.config;
         let id = &*id;
         let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
         let stoppable_store = store.until(&stop);
-        let snapshot = stoppable_store.take(id, &root).await.map_err(|error| unavailable(&error))?;
+        let snapshot = stoppable_store.take(id, &root).await?;
         let place = layout::private_trees(&context.agent_dir);
         let created = async {
             let alive = store.lock_tree(id).await?;
@@ -201,7 +214,7 @@ impl Isolated {
             Ok(created) => created,
             Err(error) => {
                 let _ = store.release(id).await;
-                return Err(unavailable(&error));
+                return Err(error.into());
             }
         };
         let mut notices = std::mem::take(&mut tree.notices);

@@ -46,15 +46,16 @@ pub use admit::{
 pub(crate) use admit::{default_agent, is_allowed, starts_another_pi};
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
-pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
+pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
 pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
 pub(crate) use drive::UPDATE_INTERVAL;
-pub use drive::{Control, ProviderGate, Steering, Watchers};
+pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub(crate) use isolation::recover_trees;
 pub(crate) use launch::launcher::cannot_continue;
+pub use launch::launcher::{LauncherError, RemoteLimit};
 pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareRequest};
 pub(crate) use outcome::artifacts::{changes_summary, files_summary, must_be_delivered};

@@ -55,6 +55,11 @@ impl TreeAtEnd {
     }
 }
 
+/// The tree of a run could not be recorded before its start.
+#[derive(Debug, thiserror::Error)]
+#[error("the changes of this run cannot be undone")]
+pub(in crate::run) struct NotRecorded(#[from] SnapshotError);
+
 /// The snapshot of a run under way.
 pub(in crate::run) struct Before {
     store: SnapshotStore,
@@ -66,25 +71,22 @@ impl Before {
     ///
     /// # Errors
     ///
-    /// Returns a notice for the user.
+    /// Fails if git cannot be used, or cannot record the tree.
     pub(in crate::run) async fn take(
         context: &HostContext,
         config: &Config,
         id: &str,
         root: &std::path::Path,
-    ) -> Result<Option<Self>, String> {
-        let notice = |error: &SnapshotError| {
-            Err(format!("the changes of this run cannot be undone: {}", crate::text::chain(error)))
-        };
+    ) -> Result<Option<Self>, NotRecorded> {
         let store = match snapshot_store(context, config).await {
             Ok(store) => store,
             Err(GitError::Missing) => return Ok(None),
-            Err(error) => return notice(&error.into()),
+            Err(error) => return Err(SnapshotError::from(error).into()),
         };
         match store.take_in_place(id, root).await {
             Ok(snapshot) => Ok(Some(Self { store, snapshot })),
             Err(SnapshotError::NoRepository { .. }) => Ok(None),
-            Err(error) => notice(&error),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::budget::Used;
 use super::context::HostContext;
 
 /// The number of characters of an id.
@@ -115,6 +116,8 @@ pub struct RunOverrides {
     pub output_schema: Option<Value>,
     /// The run that this one continues.
     pub resumes: Option<Resumption>,
+    /// The usage of the continued run that counts towards the run's own budget.
+    pub used_before: Used,
 }
 
 /// The time limit that a call asks for. A stricter limit of the agent still applies.

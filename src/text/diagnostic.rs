@@ -100,6 +100,12 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     sentence
 }
 
+/// Returns the message of an error, followed by the [`chain`] of its source. Unlike in `chain`, the message stays if a
+/// sentence about a shortage replaces the rest.
+pub(crate) fn with_cause(error: &(dyn Error + 'static)) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {}", chain(source)))
+}
+
 /// Returns the end of a message about a misspelled name, or an empty text if no candidate is near.
 pub(crate) fn suggestion(nearest: Option<&str>) -> String {
     nearest.map(|meant| format!("; did you mean {}?", quoted(meant))).unwrap_or_default()
@@ -147,6 +153,8 @@ mod tests {
         struct Outer(#[source] AtPath);
 
         let nested = |errno: Errno| chain(&Outer(AtPath(errno.into())));
+        let outer = with_cause(&Outer(AtPath(Errno::MFILE.into())));
+        assert!(outer.starts_with("the store is closed: this process has reached its limit"), "{outer}");
         assert!(nested(Errno::MFILE).starts_with("this process has reached its limit of open files"));
         assert!(
             nested(Errno::NOSPC)

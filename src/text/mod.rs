@@ -41,7 +41,7 @@ mod visible;
 
 pub use code::Fence;
 pub(crate) use code::Fences;
-pub(crate) use diagnostic::{Code, chain, nearest, suggestion};
+pub(crate) use diagnostic::{Code, chain, nearest, suggestion, with_cause};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::{ChangedLine, changed_lines};
 pub(crate) use fence::{FENCE_BYTES, fenced, fenced_as};
@@ -55,7 +55,8 @@ pub(crate) use quote::{
 };
 pub use redact::HomePaths;
 pub use sanitize::{
-    Allowed, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed, settled_length,
+    Allowed, AllowedError, RedactedValues, Redaction, Sanitized, Sanitizer, SanitizerOptions, check_allowed,
+    settled_length,
 };
 pub(crate) use sanitize::{is_invisible, newest, redacted_counts, redacted_message, without_controls};
 pub use secrets::{auth_secrets, key_secret, names_secret, secret_values};

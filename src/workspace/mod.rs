@@ -37,7 +37,7 @@ pub(crate) use names::{by_danger, is_flagged};
 pub use obstacle::Obstacle;
 pub(crate) use obstacle::{Place, Reads, unless_blocked};
 pub(crate) use private::noted_trees;
-pub use private::{Imported, PrivateTree, RemoteChanges, RemoteTree, TreeLock};
+pub use private::{Imported, PrivateTree, RemoteChanges, RemoteChangesError, RemoteTree, TreeLock};
 pub(crate) use root::{REPOSITORY, has_git, is_bare, root_of};
 pub(crate) use scan::{Found, PARTIAL, scan};
 pub use snapshot::{

@@ -10,6 +10,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use super::program;
+
 /// Names the agent directory. Its presence marks the second process.
 const SWITCH: &str = "TEST_ACTOR_AGENT_DIR";
 /// The test at which the second process begins.
@@ -28,17 +30,19 @@ pub(crate) struct Actor {
 }
 
 impl Actor {
+    /// Starts the process at the entry test of the caller's file.
+    #[track_caller]
     pub(crate) fn start(agent_dir: &Path) -> Self {
-        let program = std::env::current_exe().expect("the test program has a path");
-        Self::run(Command::new(program).args(ARGUMENTS), agent_dir)
+        Self::run(Command::new(program::path()).args(arguments()), agent_dir)
     }
 
     /// Starts the process under a limit of the shell, such as `ulimit -f 0`.
+    #[track_caller]
     pub(crate) fn limited(agent_dir: &Path, limit: &str) -> Self {
-        let program = std::env::current_exe().expect("the test program has a path");
         // Beyond the file size limit the process would be killed instead of getting an error.
         let script = format!("trap '' XFSZ; {limit} && exec \"$0\" \"$@\"");
-        Self::run(Command::new("/bin/sh").args(["-c", &script]).arg(program).args(ARGUMENTS), agent_dir)
+        let mut shell = Command::new("/bin/sh");
+        Self::run(shell.args(["-c", &script]).arg(program::path()).args(arguments()), agent_dir)
     }
 
     fn run(command: &mut Command, agent_dir: &Path) -> Self {
@@ -79,9 +83,14 @@ impl Actor {
         self.answer()
     }
 
+    /// Ends the commands.
+    pub(crate) fn close(&mut self) {
+        self.stdin = None;
+    }
+
     /// Closes the connection, as a test that has died does, and checks that the process ends by itself.
     fn ends_by_itself(&mut self) {
-        self.stdin = None;
+        self.close();
         // Its output ends with it.
         let last = self.answers.recv_timeout(PATIENCE);
         let _ = self.child.kill();
@@ -118,12 +127,18 @@ impl Drop for Actor {
     }
 }
 
-const ARGUMENTS: [&str; 4] = ["--exact", ENTRY, "--nocapture", "--test-threads=1"];
+#[track_caller]
+fn arguments() -> [String; 4] {
+    ["--exact".into(), program::test_name(ENTRY), "--nocapture".into(), "--test-threads=1".into()]
+}
 
 /// The body of the test [`ENTRY`]. `role` gets the agent directory and each command, until the test sends no more.
+#[track_caller]
 pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
     if let Some(agent_dir) = std::env::var_os(SWITCH) {
-        return role(Path::new(&agent_dir), &mut std::io::stdin().lines().map_while(Result::ok));
+        // Locked for one line only, because a role may read the rest itself.
+        let mut lines = std::iter::from_fn(|| std::io::stdin().lines().next()?.ok());
+        return role(Path::new(&agent_dir), &mut lines);
     }
     let dir = tempfile::tempdir().expect("a temporary directory is created");
     Actor::start(dir.path()).ends_by_itself();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::engine::{engine, through};
-use crate::scene::Scene;
+use super::engine::{engine, through};
+use super::scene::Scene;
 
 pub(crate) const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
 /// A task that a shell would split.

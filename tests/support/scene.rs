@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use pi_subagent_native::event::RateLimit;
 use pi_subagent_native::run::{
-    BoxFuture, Control, Progress, ProviderGate, RunId, RunOverrides, RunSpec, SharedRunId, ToolResult,
-    Watchers, prepare,
+    BoxFuture, Control, Progress, ProviderGate, QuotaWaitTooLong, RunId, RunOverrides, RunSpec, SharedRunId,
+    ToolResult, Watchers, prepare,
 };
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-use crate::stage::{PATIENCE, User, context, stage};
+use super::stage::{PATIENCE, User, context, stage};
 
 pub(crate) struct Scene {
     pub(crate) root: TempDir,
@@ -31,8 +31,10 @@ impl ProviderGate for NoQueue {
     fn wait_for_quota<'a>(
         &'a self,
         _: &'a (dyn Fn(Option<Duration>) + Sync),
-    ) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async { Err("there is no queue".to_owned()) })
+    ) -> BoxFuture<'a, Result<(), QuotaWaitTooLong>> {
+        let (provider, setting) = ("none".to_owned(), "quota.maxWaitMs");
+        let refused = QuotaWaitTooLong { provider, next: None, limit: Duration::ZERO, setting };
+        Box::pin(async { Err(refused) })
     }
 }
 

@@ -185,13 +185,13 @@ async function playFirstResult({ page, running, place, node, env }) {
  * @param {Record<string, string>} env
  */
 async function playScenes(running, env) {
-	const tests = ["launchers", "writers_remote", ...(running.tests ?? [])].flatMap((test) => ["--test", test]);
+	const modules = ["launchers", "writers_remote", ...(running.tests ?? [])].map((name) => `${name}::`);
 	/** @type {import("../../scripts/lib/programs.mjs").Command} */
-	const build = ["cargo", "test", "--locked", ...coreFeatures, ...tests];
+	const build = ["cargo", "test", "--locked", ...coreFeatures, "--test", "suite"];
 	// Build outside of `within` first, where a network is available, in case a crate is missing.
 	const built = await run([...build, "--no-run"], { env });
 	if (built !== 0) return `cargo test --no-run: ${built}`;
-	const [program = "", ...args] = [...(running.within ?? []), ...build, "--no-fail-fast", "--", "--include-ignored"];
+	const [program = "", ...args] = [...(running.within ?? []), ...build, "--", "--include-ignored", ...modules];
 	const code = await run([program, ...args], { env });
 	return code === 0 ? undefined : `cargo test: ${code}`;
 }

@@ -31,8 +31,8 @@ mod transient;
 #[cfg(target_os = "linux")]
 pub use proc_stat::{Stat, processes};
 pub use protocol::{
-    Abilities, Ending, LimitKind, Limits, Mechanism, Options, Order, OverLimit, Report, Sandbox, Stage,
-    Tally, ToolShell, sandbox_problem,
+    Abilities, Ability, Ending, LimitKind, Limits, Mechanism, Options, OptionsError, Order, OverLimit,
+    Report, Sandbox, Stage, Tally, ToolShell, sandbox_problem,
 };
 #[cfg(unix)]
 pub use remove::{FileTime, remove_tree, remove_unless_changed};

@@ -6,13 +6,14 @@ use std::io::{self, Write as _};
 use std::process::exit;
 
 use pi_subagent_warden::{
-    Abilities, Ending, Options, Report, SHORT_OF_RESOURCES, Stage, remove_tree, shortage,
+    Abilities, Ability, Ending, Options, Report, SHORT_OF_RESOURCES, Stage, remove_tree, shortage,
 };
 
 use crate::channel::{Channel, ChannelEnd};
 use crate::guard::guard;
 use crate::script_host::{HOLD, hold};
 use crate::start::{At as _, Failure};
+use crate::unavailable::Unavailable;
 use crate::{last_command, sandbox, shell, sys, tree};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
@@ -97,12 +98,17 @@ fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, keeps_fil
 fn probe() -> io::Result<Abilities> {
     Ok(Abilities {
         version: env!("CARGO_PKG_VERSION").into(),
-        landlock: sandbox::landlock()?,
-        mount_namespace: sandbox::mount_namespace()?,
-        temporaries: sandbox::temporaries()?,
-        pid_namespace: tree::namespace::pid_namespace()?,
-        tools: sandbox::tools()?,
+        landlock: ability(sandbox::landlock()?),
+        mount_namespace: ability(sandbox::mount_namespace()?),
+        temporaries: ability(sandbox::temporaries()?),
+        pid_namespace: ability(tree::namespace::pid_namespace()?),
+        tools: ability(sandbox::tools()?),
         // Each start tries again, so a shortage does no harm here; `EAGAIN` may also be a limit that stays.
-        cgroup: tree::cgroup::cgroup(),
+        cgroup: ability(tree::cgroup::cgroup()),
     })
+}
+
+/// Converts the reason of a missing feature to the text that the host receives.
+fn ability<T>(probed: Result<T, Unavailable>) -> Ability<T> {
+    probed.map_err(|reason| reason.to_string())
 }

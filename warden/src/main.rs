@@ -7,6 +7,7 @@
 //! | how messages from and to the host travel | `channel` |
 //! | which processes belong to the tree, how they are ended, and whether they exceed a limit | `tree/` |
 //! | what a sandboxed child may write | `sandbox/` |
+//! | why a machine does not allow a feature | `unavailable` |
 //! | what happens when a child's tool runs it as a shell | `shell` |
 //! | what happens when a shell script starts it (`--hold`) | `script_host` |
 //! | what is run after the death of the host | `last_command` |
@@ -32,6 +33,8 @@ mod start;
 mod sys;
 #[cfg(target_os = "linux")]
 mod tree;
+#[cfg(target_os = "linux")]
+mod unavailable;
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::exit;
 
-use pi_subagent_warden::ToolShell;
+use pi_subagent_warden::{OptionsError, ToolShell};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 
@@ -19,6 +19,23 @@ const NOT_EXECUTED: i32 = 126;
 
 /// The least room that the standard library reads into without asking for more.
 const MIN_READ_BYTES: usize = 32;
+
+/// The reason why the shell was not executed.
+#[derive(Debug, thiserror::Error)]
+enum ShellError {
+    /// The file of options cannot be read.
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    /// The options are invalid.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// The tools' sandbox cannot be entered.
+    #[error(transparent)]
+    Sandbox(io::Error),
+    /// The system cannot execute the shell.
+    #[error("{}: {source}", shell.display())]
+    Execute { shell: PathBuf, source: io::Error },
+}
 
 /// Returns true if the program was started by this path to be a shell.
 pub(crate) fn is_tool_shell(program: &OsStr) -> bool {
@@ -33,20 +50,21 @@ pub(crate) fn become_shell(program: &OsStr, args: impl Iterator<Item = OsString>
     exit(NOT_EXECUTED)
 }
 
-fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<Infallible, String> {
-    let mut options = program.to_owned();
-    options.push(ToolShell::OPTIONS_SUFFIX);
-    let bytes = read(Path::new(&options)).map_err(|error| format!("{}: {error}", options.display()))?;
+fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<Infallible, ShellError> {
+    let mut path = program.to_owned();
+    path.push(ToolShell::OPTIONS_SUFFIX);
+    let path = PathBuf::from(path);
+    let bytes = read(&path).map_err(|source| ShellError::File { path, source })?;
     let options = ToolShell::from_bytes(&bytes)?;
-    enter_tools(&options).map_err(|error| error.to_string())?;
+    enter_tools(&options).map_err(ShellError::Sandbox)?;
     if let Some(bytes) = options.file_bytes {
-        sys::limit_files(bytes).map_err(|error| error.to_string())?;
+        sys::limit_files(bytes).map_err(ShellError::Sandbox)?;
     }
     sys::reset_broken_pipe_signal();
     let mut command = vec![options.shell.clone().into_os_string()];
     command.extend(args);
-    let error = sys::exec(&command, &options.unset);
-    Err(format!("{}: {error}", options.shell.display()))
+    let source = sys::exec(&command, &options.unset);
+    Err(ShellError::Execute { shell: options.shell, source })
 }
 
 /// Reads the file of options. The child cannot have replaced it by a link, nor by something that never ends.

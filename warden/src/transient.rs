@@ -80,13 +80,13 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
 /// # Errors
 ///
 /// If a resource has run out, so that the probe has no result.
-pub fn probe_result<T>(
+pub fn probe_result<T, E>(
     result: io::Result<T>,
-    message: impl FnOnce(io::Error) -> String,
-) -> io::Result<Result<T, String>> {
+    unavailable: impl FnOnce(io::Error) -> E,
+) -> io::Result<Result<T, E>> {
     match result {
         Err(error) if is_transient(&error) => Err(error),
-        result => Ok(result.map_err(message)),
+        result => Ok(result.map_err(unavailable)),
     }
 }
 

@@ -11,6 +11,29 @@ const MAX_NUMBER: f64 = u32::MAX as f64;
 /// Texts that mean "no value".
 const NO_VALUE: [&str; 3] = ["null", "undefined", "None"];
 
+/// The expected form of a value that does not have exactly one meaning.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Expected<'a> {
+    /// One of these texts.
+    #[error("{}", choices.iter().map(|choice| quoted(choice)).collect::<Vec<_>>().join(" or "))]
+    Choice { choices: Vec<&'a str> },
+    /// Any text.
+    #[error("text")]
+    Text,
+    /// A whole number.
+    #[error("a whole number, 0 or more")]
+    WholeNumber,
+    /// A whole number that is not larger than [`MAX_NUMBER`].
+    #[error("a whole number, at most {limit}", limit = MAX_NUMBER)]
+    SmallerNumber,
+    /// A boolean.
+    #[error("true or false")]
+    Boolean,
+    /// An object.
+    #[error("a JSON object")]
+    Object,
+}
+
 /// Returns true if a value is empty, so that an optional parameter counts as absent.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
@@ -32,31 +55,26 @@ pub(super) fn means_no_value(value: &Value) -> bool {
 /// # Errors
 ///
 /// Returns the expected form if the value does not have exactly one meaning.
-pub(super) fn converted(value: &Value, schema: &Value) -> Result<Value, String> {
+pub(super) fn converted<'a>(value: &Value, schema: &'a Value) -> Result<Value, Expected<'a>> {
     let choices: Vec<&str> =
         schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     match schema["type"].as_str() {
         Some("string") if !choices.is_empty() => {
             let given = value.as_str().unwrap_or_default().trim();
             let chosen = choices.iter().find(|choice| choice.eq_ignore_ascii_case(given));
-            let all = || choices.iter().map(|choice| quoted(choice)).collect::<Vec<_>>().join(" or ");
-            chosen.map(|choice| Value::from(*choice)).ok_or_else(all)
+            chosen.map(|choice| Value::from(*choice)).ok_or(Expected::Choice { choices })
         }
         Some("string") => match value {
             Value::String(_) => Ok(value.clone()),
             Value::Number(number) => Ok(number.to_string().into()),
-            _ => Err("text".to_owned()),
+            _ => Err(Expected::Text),
         },
         Some("integer") => whole_number(value).map(Value::Number).ok_or_else(|| {
-            let range = if value.as_f64().is_some_and(|number| number > MAX_NUMBER) {
-                format!("at most {MAX_NUMBER}")
-            } else {
-                "0 or more".to_owned()
-            };
-            format!("a whole number, {range}")
+            let is_too_large = value.as_f64().is_some_and(|number| number > MAX_NUMBER);
+            if is_too_large { Expected::SmallerNumber } else { Expected::WholeNumber }
         }),
-        Some("boolean") => truth(value).map(Value::Bool).ok_or_else(|| "true or false".to_owned()),
-        Some("object") => object(value).map(Value::Object).ok_or_else(|| "a JSON object".to_owned()),
+        Some("boolean") => truth(value).map(Value::Bool).ok_or(Expected::Boolean),
+        Some("object") => object(value).map(Value::Object).ok_or(Expected::Object),
         _ => Ok(value.clone()),
     }
 }

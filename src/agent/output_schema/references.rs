@@ -26,6 +26,28 @@ const NAMES: [&str; 7] =
 /// The maximum number of values in a schema whose references are replaced. A larger schema keeps its references.
 const MAX_VALUES: usize = 4096;
 
+/// A reference without a target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{keyword}` at {} is {}, {why}", quoted(pointer), quoted(reference))]
+pub struct ReferenceError {
+    keyword: &'static str,
+    /// The pointer to the part with the reference.
+    pointer: String,
+    reference: String,
+    why: Unresolved,
+}
+
+/// The reason why a reference has no target. The messages end a sentence about the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum Unresolved {
+    /// The schema has no such part.
+    #[error("but the schema has no such part")]
+    Dangling,
+    /// It refers to another schema.
+    #[error("which is not in the schema; expected a reference to its own parts, such as `#/$defs/item`")]
+    Foreign,
+}
+
 /// A part of a schema with a name for references.
 struct Named {
     /// The id of the part, or its anchor.
@@ -40,7 +62,7 @@ struct Named {
 /// # Errors
 ///
 /// Returns the pointer of a reference without a target.
-pub(super) fn with_pointers(root: &Value) -> Result<Value, String> {
+pub(super) fn with_pointers(root: &Value) -> Result<Value, ReferenceError> {
     let mut named = Vec::new();
     collect(root, "", "", &mut named);
     with_pointer_references(root, root, "", "", &named)
@@ -129,7 +151,7 @@ fn with_pointer_references(
     pointer: &str,
     base: &str,
     named: &[Named],
-) -> Result<Value, String> {
+) -> Result<Value, ReferenceError> {
     let has_id = text(schema, "$id").is_some_and(|id| !id.starts_with('#'));
     let base = if has_id { pointer } else { base };
     let mut copy = map_subschemas(schema, |keys, part| {
@@ -138,8 +160,11 @@ fn with_pointer_references(
     let Some(members) = copy.as_object_mut() else { return Ok(copy) };
     for keyword in REFERENCES {
         if let Some(reference) = text(schema, keyword) {
-            let target = target_of(reference, base, root, named).map_err(|why| {
-                format!("`{keyword}` at {} is {}, {why}", quoted(&format!("#{pointer}")), quoted(reference))
+            let target = target_of(reference, base, root, named).map_err(|why| ReferenceError {
+                keyword,
+                pointer: format!("#{pointer}"),
+                reference: reference.to_owned(),
+                why,
             })?;
             members.insert(keyword.to_owned(), format!("#{target}").into());
         }
@@ -153,28 +178,25 @@ fn with_pointer_references(
 }
 
 /// Returns the pointer to the target of a reference.
-fn target_of(reference: &str, base: &str, root: &Value, named: &[Named]) -> Result<String, &'static str> {
-    let dangling = "but the schema has no such part";
+fn target_of(reference: &str, base: &str, root: &Value, named: &[Named]) -> Result<String, Unresolved> {
     let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let resource = if document.is_empty() {
         base
     } else {
         let found = named.iter().find(|known| known.within.is_none() && known.name == document);
-        let foreign =
-            "which is not in the schema; expected a reference to its own parts, such as `#/$defs/item`";
-        &found.ok_or(foreign)?.pointer
+        &found.ok_or(Unresolved::Foreign)?.pointer
     };
     if fragment.is_empty() || fragment.starts_with('/') {
         let is_schema =
             |pointer: &str| root.pointer(pointer).is_some_and(|part| part.is_object() || part.is_boolean());
         let pointers =
             [fragment.to_owned(), decoded(fragment)].map(|fragment| format!("{resource}{fragment}"));
-        return pointers.into_iter().find(|pointer| is_schema(pointer)).ok_or(dangling);
+        return pointers.into_iter().find(|pointer| is_schema(pointer)).ok_or(Unresolved::Dangling);
     }
     let anchored = |known: &&Named| {
         known.within.as_deref() == Some(resource) && [fragment, &decoded(fragment)].contains(&&*known.name)
     };
-    named.iter().find(anchored).map(|known| known.pointer.clone()).ok_or(dangling)
+    named.iter().find(anchored).map(|known| known.pointer.clone()).ok_or(Unresolved::Dangling)
 }
 
 /// Returns a fragment without percent-encoding.

@@ -228,7 +228,7 @@ fn list(value: &Yaml, denies: bool) -> Option<Restriction> {
     match rules_of(value, denies) {
         Ok(rules) if rules == ToolRules::default() => None,
         Ok(rules) => Some(Restriction::Tools(rules)),
-        Err(why) => Some(Restriction::Unclear { why }),
+        Err(error) => Some(Restriction::Unclear { why: error.to_string() }),
     }
 }
 

@@ -15,6 +15,9 @@ const PROSE: [&str; 10] =
 const PERMISSIONS_WITHOUT_TOOLS: [&str; 7] =
     ["doomloop", "task", "skill", "question", "todowrite", "todoread", "additionaldirectories"];
 
+/// The expected form of a list of tools.
+const EXPECTED: &str = "names with commas between them or a list of names; `[]` for none";
+
 /// The permission for directories outside of the project, with any tool.
 const DIRECTORY_PERMISSION: &str = "externaldirectory";
 
@@ -29,6 +32,32 @@ pub(in crate::agent) struct ToolRules {
     pub(in crate::agent) issues: Vec<RuleIssue>,
     /// Set if the part also makes the agent read-only.
     pub(in crate::agent) is_readonly: bool,
+}
+
+/// The reason why a value is not a list of tools. The messages end a sentence about the value.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::agent) enum ToolListError {
+    /// It is not a list.
+    #[error("is {value}; expected {expected}", expected = EXPECTED)]
+    NotAList {
+        /// The value in the form for messages.
+        value: String,
+    },
+    /// An entry of the list is not a name.
+    #[error("contains {entry}; expected {expected}", expected = EXPECTED)]
+    NotAName {
+        /// The entry in the form for messages.
+        entry: String,
+    },
+    /// It is a sentence about tools.
+    #[error(
+        "says `{word}`; expected {expected}. List tools that the agent must not have in `disallowedTools`",
+        expected = EXPECTED
+    )]
+    Prose {
+        /// The word that makes it a sentence.
+        word: String,
+    },
 }
 
 /// An entry with a different effect than written.
@@ -133,18 +162,16 @@ impl ToolRules {
     }
 }
 
-/// Reads a list of tools. `denies` is set if the field forbids them. The error is the end of a sentence about the
-/// value.
-pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules, String> {
-    let expected = "names with commas between them or a list of names; `[]` for none";
+/// Reads a list of tools. `denies` is set if the field forbids them.
+pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules, ToolListError> {
+    let not_a_list = || ToolListError::NotAList { value: value.to_string() };
     let mut rules = ToolRules::default();
     match value {
         Yaml::Bool(true) if denies => rules.deny("*"),
         Yaml::Bool(false) if !denies => rules.allowed = Some(Vec::new()),
         Yaml::Null | Yaml::Bool(_) => {}
         Yaml::Map(entries) if !denies => {
-            return rules_of_map(entries, Style::Tools)
-                .ok_or_else(|| format!("is {value}; expected {expected}"));
+            return rules_of_map(entries, Style::Tools).ok_or_else(not_a_list);
         }
         Yaml::Map(entries) => {
             // `disallowedTools: { bash: true }`
@@ -156,12 +183,12 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
         }
         Yaml::List(items) if items.iter().any(|item| matches!(item, Yaml::Map(_))) && !denies => {
             return rules_of_list(items)
-                .ok_or_else(|| format!("contains {}; expected {expected}", first_invalid_item(items)));
+                .ok_or_else(|| ToolListError::NotAName { entry: first_invalid_item(items) });
         }
         Yaml::List(items) => {
             let texts = items.iter().map(|item| match item {
                 Yaml::Text(text) if !text.trim().is_empty() => Ok(text.trim()),
-                other => Err(format!("contains {other}; expected {expected}")),
+                other => Err(ToolListError::NotAName { entry: other.to_string() }),
             });
             let texts = texts.collect::<Result<Vec<_>, _>>()?;
             add_entries(&mut rules, &joined(&texts, denies), denies);
@@ -175,14 +202,12 @@ pub(in crate::agent) fn rules_of(value: &Yaml, denies: bool) -> Result<ToolRules
             _ => {
                 let entries = split(text);
                 if let Some(word) = entries.iter().find_map(|entry| prose_word(entry)) {
-                    return Err(format!(
-                        "says `{word}`; expected {expected}. List tools that the agent must not have in `disallowedTools`"
-                    ));
+                    return Err(ToolListError::Prose { word });
                 }
                 add_entries(&mut rules, &entries, denies);
             }
         },
-        other => return Err(format!("is {other}; expected {expected}")),
+        Yaml::Integer(_) | Yaml::Float(_) => return Err(not_a_list()),
     }
     Ok(rules)
 }

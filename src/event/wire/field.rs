@@ -19,6 +19,9 @@ pub(super) enum Container {
     Result,
     /// The details of a tool result.
     Details,
+    /// The tool results that `turn_end` repeats.
+    ToolResults,
+    ToolResult,
 }
 
 /// Finds the place of a value.
@@ -32,6 +35,8 @@ pub(super) enum Field {
     Message,
     /// The messages that `agent_end` repeats.
     Messages,
+    /// The tool results that `turn_end` repeats.
+    ToolResults,
     Update,
     UpdateType,
     Delta,
@@ -68,21 +73,22 @@ pub(super) enum Field {
 
 impl Field {
     pub(super) fn of(container: Container, key: &str) -> Option<Self> {
-        use Container::{Cost, Data, Details, Message, Part, Result, Root, Update, Usage};
+        use Container::{Cost, Data, Details, Message, Part, Result, Root, ToolResult, Update, Usage};
         Some(match (container, key) {
             (Root, "type") => Self::Type,
             (Root, "message") => Self::Message,
             (Root, "messages") => Self::Messages,
             (Root, "assistantMessageEvent") => Self::Update,
             (Root, "toolCallId") => Self::Name(|record| &mut record.tool_call_id),
-            (Root, "toolName") => Self::Name(|record| &mut record.tool_name),
+            (Root, "toolResults") => Self::ToolResults,
+            (Root | Message | ToolResult, "toolName") => Self::Name(|record| &mut record.tool_name),
             (Root, "args") => Self::Digest(|record| &mut record.tool_args),
             (Root, "result") => Self::Result,
             // The content that the model reads. The details next to it may hold times and paths.
             (Result, "content") => Self::Digest(|record| &mut record.tool_result),
-            (Result, "details") => Self::Details,
+            (Result | Message | ToolResult, "details") => Self::Details,
             (Details, "submitted") => Self::Submitted,
-            (Root, "isError") => Self::Flag(|record| &mut record.is_error),
+            (Root | Message | ToolResult, "isError") => Self::Flag(|record| &mut record.is_error),
             (Root, "willRetry") => Self::Flag(|record| &mut record.will_retry),
             (Root, "attempt") => Self::Number(|record| &mut record.control().attempt),
             (Root, "maxAttempts") => Self::Number(|record| &mut record.control().max_attempts),

@@ -83,6 +83,35 @@ impl Reader {
         }
     }
 
+    /// Begins the whole record, or an element of an array. Returns `None` for a value whose field decides.
+    fn begin_element(&mut self, kind: Kind) -> Option<Verdict> {
+        let record = &mut self.record;
+        match self.containers.last() {
+            None if kind == Kind::Object => Some(self.enter(Container::Root)),
+            None => Some(Verdict::Finish),
+            Some(Container::Content) if kind == Kind::Object => {
+                record.message().begin_part();
+                Some(self.enter(Container::Part))
+            }
+            Some(Container::Messages) if kind == Kind::Object => {
+                record.next_repeated();
+                record.begin_reply();
+                Some(self.enter(Container::Message))
+            }
+            Some(Container::ToolResults) if kind == Kind::Object => {
+                record.begin_reply();
+                Some(self.enter(Container::ToolResult))
+            }
+            Some(Container::Content | Container::Messages | Container::ToolResults) => Some(Verdict::Skip),
+            Some(Container::Options) => {
+                self.field = Some(Field::Option);
+                let is_wanted = record.control().begin_option(kind == Kind::String);
+                (!is_wanted).then_some(Verdict::Skip)
+            }
+            Some(_) => None,
+        }
+    }
+
     fn long_text(&mut self) -> String {
         let (text, omitted) = self.long.to_text();
         self.record.control().is_cut |= omitted > 0;
@@ -127,29 +156,13 @@ impl Sink for Reader {
         if self.digest.is_open() {
             return self.digest.value(kind);
         }
-        let record = &mut self.record;
-        match self.containers.last() {
-            None if kind == Kind::Object => return self.enter(Container::Root),
-            None => return Verdict::Finish,
-            Some(Container::Content) if kind == Kind::Object => {
-                record.message().begin_part();
-                return self.enter(Container::Part);
-            }
-            Some(Container::Messages) if kind == Kind::Object => {
-                record.next_repeated();
-                return self.enter(Container::Message);
-            }
-            Some(Container::Content | Container::Messages) => return Verdict::Skip,
-            Some(Container::Options) => {
-                self.field = Some(Field::Option);
-                if !record.control().begin_option(kind == Kind::String) {
-                    return Verdict::Skip;
-                }
-            }
-            Some(_) => {}
+        if let Some(verdict) = self.begin_element(kind) {
+            return verdict;
         }
+        let record = &mut self.record;
         let Some(field) = self.field else { return Verdict::Skip };
         match (field, kind) {
+            (Field::Message, Kind::Object) if !record.wants_message() => return Verdict::Skip,
             (Field::Message, Kind::Object) => {
                 // The last of two keys of the same name counts.
                 record.message = None;
@@ -163,7 +176,12 @@ impl Sink for Reader {
             }
             (Field::Messages, Kind::Array) if record.wants_repeated() => {
                 record.begin_repeated();
+                record.begin_repeated_replies();
                 return self.enter(Container::Messages);
+            }
+            (Field::ToolResults, Kind::Array) if record.wants_replies() => {
+                record.begin_repeated_replies();
+                return self.enter(Container::ToolResults);
             }
             (Field::Content, _)
                 if self.containers.contains(&Container::Messages) && !record.wants_repeated_content() =>
@@ -181,7 +199,9 @@ impl Sink for Reader {
             (Field::Cost, Kind::Object) => return self.enter(Container::Cost),
             (Field::Data, Kind::Object) => return self.enter(Container::Data),
             (Field::Result, Kind::Object) => return self.enter(Container::Result),
-            (Field::Details, Kind::Object) if record.is_submission() => {
+            (Field::Details, Kind::Object)
+                if record.is_reply() && (record.is_submission() || record.wants_replies()) =>
+            {
                 return self.enter(Container::Details);
             }
             (Field::Submitted, Kind::Object) => {
@@ -202,7 +222,15 @@ impl Sink for Reader {
                 self.digest.clear();
                 return self.digest.value(kind);
             }
-            (Field::Messages | Field::Data | Field::Result | Field::Details | Field::Submitted, _)
+            (
+                Field::Messages
+                | Field::ToolResults
+                | Field::Data
+                | Field::Result
+                | Field::Details
+                | Field::Submitted,
+                _,
+            )
             | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
             (Field::Content, Kind::String) => {
                 record.message().begin_content();
@@ -321,6 +349,10 @@ impl Sink for Reader {
         match self.containers.pop() {
             Some(Container::Part) => self.record.message().end_part(),
             Some(Container::Messages) => self.record.end_repeated(),
+            Some(Container::ToolResult) => self.record.end_reply(),
+            Some(Container::Message) if self.containers.last() == Some(&Container::Messages) => {
+                self.record.end_reply();
+            }
             _ => {}
         }
     }

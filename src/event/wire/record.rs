@@ -48,6 +48,10 @@ pub(in crate::event) struct Record {
     /// The number of assistant messages that an `agent_end` repeats. `message` is the last of them.
     pub(in crate::event) repeated: u64,
     last_repeated: Option<Message>,
+    /// The number of replies to submitted results that a `turn_end` or an `agent_end` repeats.
+    pub(in crate::event) repeated_replies: u64,
+    /// The last result in these replies that pi accepted.
+    pub(in crate::event) repeated_result: Option<Submitted>,
     /// Set if the record is read to its end, because other output precedes it on its line.
     pub(in crate::event) is_exact: bool,
     /// Set if this pi ends its work with `agent_settled`. Set by the fold, kept over records.
@@ -78,6 +82,8 @@ impl Default for Record {
             lacks_message: false,
             repeated: 0,
             last_repeated: None,
+            repeated_replies: 0,
+            repeated_result: None,
             is_exact: false,
             announces_end: false,
         }
@@ -101,14 +107,50 @@ impl Record {
         self.will_retry = None;
         self.control = None;
         self.begin_repeated();
+        self.begin_repeated_replies();
         self.is_exact = false;
     }
 
     /// Returns true if the current tool result is pi's reply to a submitted result.
     pub(in crate::event) fn is_submission(&self) -> bool {
-        self.kind == Some(EventKind::ToolEnd)
-            && self.submit_tool.is_some()
-            && self.tool_name.as_deref() == self.submit_tool
+        self.kind == Some(EventKind::ToolEnd) && self.is_reply()
+    }
+
+    /// Returns true if the current tool result, which may be a repeated one, is pi's reply to a submitted result.
+    pub(super) fn is_reply(&self) -> bool {
+        self.submit_tool.is_some() && self.tool_name.as_deref() == self.submit_tool
+    }
+
+    /// Returns true if the tool results that an event repeats are wanted.
+    pub(super) fn wants_replies(&self) -> bool {
+        self.submit_tool.is_some() && matches!(self.kind, Some(EventKind::TurnEnd | EventKind::AgentEnd))
+    }
+
+    /// Returns true if the message of the event is wanted.
+    pub(super) fn wants_message(&self) -> bool {
+        self.kind != Some(EventKind::TurnEnd) || self.lacks_message
+    }
+
+    /// Call before the tool results that an event repeats.
+    pub(super) fn begin_repeated_replies(&mut self) {
+        (self.repeated_replies, self.repeated_result) = (0, None);
+    }
+
+    /// Call before each repeated tool result.
+    pub(super) fn begin_reply(&mut self) {
+        (self.tool_name, self.is_error, self.submitted) = (None, None, None);
+    }
+
+    /// Call after each repeated tool result.
+    pub(super) fn end_reply(&mut self) {
+        let submitted = self.submitted.take();
+        if !self.is_reply() {
+            return;
+        }
+        self.repeated_replies += 1;
+        if submitted.is_some() && self.is_error != Some(true) {
+            self.repeated_result = submitted;
+        }
     }
 
     pub(in crate::event) fn message(&mut self) -> &mut Message {
@@ -143,7 +185,8 @@ impl Record {
 
     /// Returns true if the messages that an `agent_end` repeats are wanted.
     pub(super) fn wants_repeated(&self) -> bool {
-        self.lacks_message && self.kind.is_none_or(|kind| kind == EventKind::AgentEnd)
+        self.wants_replies()
+            || (self.lacks_message && self.kind.is_none_or(|kind| kind == EventKind::AgentEnd))
     }
 
     /// Call before the messages that an `agent_end` repeats.
@@ -169,7 +212,7 @@ impl Record {
     /// Returns true if the content of the repeated message is wanted. Frees the message before it, so that only one
     /// content is kept at a time.
     pub(super) fn wants_repeated_content(&mut self) -> bool {
-        let is_wanted = self.role() == Some("assistant");
+        let is_wanted = self.lacks_message && self.role() == Some("assistant");
         if is_wanted {
             self.last_repeated = None;
         }
@@ -200,8 +243,8 @@ impl Record {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
             // The event repeats all messages. After them it only says if a retry follows.
-            Some(EventKind::AgentEnd) => self.announces_end && !self.lacks_message,
-            Some(EventKind::TurnEnd) => !self.lacks_message,
+            Some(EventKind::AgentEnd) => self.announces_end && !self.lacks_message && !self.wants_replies(),
+            Some(EventKind::TurnEnd) => !self.lacks_message && !self.wants_replies(),
             Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::needs_no_answer),
             Some(_) => true,
         }

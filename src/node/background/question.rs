@@ -44,7 +44,7 @@ pub fn question_to_answer(line: String, waiting: Vec<WaitingQuestion>) -> Option
         .unzip();
     let (id, problem) = match commands::question_to_answer(&line, &runs)? {
         Ok(index) => (ids.get(index).copied(), None),
-        Err(problem) => (None, Some(problem)),
+        Err(problem) => (None, Some(problem.to_string())),
     };
     Some(ChosenQuestion { id, problem })
 }

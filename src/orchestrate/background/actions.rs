@@ -11,13 +11,14 @@ use super::live_run::{EndReason, LiveRun};
 use super::registry::NotHosted;
 use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
-use super::spawn::{max_runs, too_many};
+use super::spawn::{SpawnRefusal, max_runs, too_many};
 use super::watch::watch_others;
 use crate::orchestrate::queue::Queue;
-use crate::orchestrate::{BackgroundMove, CallOrder};
+use crate::orchestrate::{BackgroundMove, CallOrder, MoveError};
 use crate::run::{
-    ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides, RunRecord,
-    RunSpec, RunState, SharedRunId, Timeout, blocking, cannot_continue, prepare_with, spawn_task,
+    ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, OverBudget, Refusal, RemoteLimit, Resumption,
+    RunId, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Used, blocking, cannot_continue,
+    prepare_with, spawn_task,
 };
 use crate::store::now_ms;
 use crate::text::figures::millis;
@@ -33,14 +34,73 @@ const CONTINUE_PROMPT: &str = "Continue with your task where you left off, and f
 const RESTART_PROMPT: &str =
     "pi was restarted, which interrupted you. Continue with your task where you left off, and finish it.";
 
+/// The reason why an action on a run is not possible. Its reader knows the run.
+#[derive(Debug, thiserror::Error)]
+pub enum ActionError {
+    /// The run has ended.
+    #[error("it has already ended")]
+    Ended,
+    /// The run works, or has been resumed.
+    #[error("it has not ended yet")]
+    NotEnded,
+    /// The process of the run, or the store with its requests, does not answer.
+    #[error("its process cannot be reached")]
+    Unreachable,
+    /// The run has no child yet.
+    #[error("it is queued; send the message once it runs")]
+    Queued,
+    /// The run has no child until its provider's quota is available.
+    #[error("it waits for its provider's quota; send the message once it runs")]
+    AwaitsQuota,
+    /// The child does not take messages.
+    #[error("its child takes no messages at the moment")]
+    TakesNoMessages,
+    /// The session of the run's child is in the archive.
+    #[error(
+        "its transcript was archived, so it cannot be continued. `sessions_history` and `/subagents log {run_id}` \
+         can still read it"
+    )]
+    Archived {
+        /// The run's id.
+        run_id: String,
+    },
+    /// The run has no session that a child could continue.
+    #[error("it has no transcript to continue")]
+    NoTranscript,
+    /// The children of the run start on another machine.
+    #[error(transparent)]
+    Remote(#[from] RemoteLimit),
+    /// The configuration is not valid.
+    #[error(transparent)]
+    Config(#[from] Refusal),
+    /// The run was refused. Contains the text of its result.
+    #[error("{0}")]
+    NotAdmitted(String),
+    /// This machine cannot meet a requirement of the run.
+    #[error("{0}")]
+    Unmet(String),
+    /// The budget does not allow a start.
+    #[error("{0}")]
+    OverBudget(OverBudget),
+    /// No further run may start.
+    #[error(transparent)]
+    TooMany(#[from] SpawnRefusal),
+    /// Another process was faster.
+    #[error("it was resumed in the meantime, or its transcript was archived")]
+    ChangedSince,
+    /// The run does not continue after a restart of pi.
+    #[error("it was not interrupted, or was already resumed twice after a restart")]
+    NoRestart,
+}
+
 /// Ends a run and everything that it started.
 ///
 /// # Errors
 ///
-/// If the run cannot be ended; the text gives the reason.
-pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<ActionOutcome, String> {
+/// If the run cannot be ended.
+pub async fn stop(service: &Arc<BackgroundService>, run: &RunRecord) -> Result<ActionOutcome, ActionError> {
     if !run.is_live() {
-        return Err("it has already ended".to_owned());
+        return Err(ActionError::Ended);
     }
     let has_ended = if let Some(live) = service.registry.get(&run.key) {
         live.end(EndReason::Stopped);
@@ -91,12 +151,12 @@ pub fn stop_all(
 ///
 /// # Errors
 ///
-/// If no call waits for the run; the text gives the reason.
+/// If no call waits for the run.
 pub async fn move_to_background(
     service: &Arc<BackgroundService>,
     session: &str,
     run: Option<&RunRecord>,
-) -> Result<(Vec<RunRecord>, Vec<String>), String> {
+) -> Result<(Vec<RunRecord>, Vec<MoveError>), MoveError> {
     let calls: Vec<BackgroundMove> = match run {
         None => service
             .registry
@@ -104,8 +164,8 @@ pub async fn move_to_background(
             .iter()
             .filter_map(|live| live.background_move().cloned())
             .collect(),
-        Some(run) if !run.is_live() => return Err("it has already ended".to_owned()),
-        Some(run) if !run.is_foreground => return Err("it is already in the background".to_owned()),
+        Some(run) if !run.is_live() => return Err(MoveError::Ended),
+        Some(run) if !run.is_foreground => return Err(MoveError::InBackground),
         Some(run) => {
             let live = service.registry.get(&run.key);
             live.as_ref().and_then(|live| live.background_move().cloned()).into_iter().collect()
@@ -135,14 +195,14 @@ pub async fn move_to_background(
 ///
 /// # Errors
 ///
-/// If the message cannot be sent; the text gives the reason.
+/// If the message cannot be sent.
 pub async fn send(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
     message: &str,
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
-) -> Result<ActionOutcome, String> {
+) -> Result<ActionOutcome, ActionError> {
     if !run.is_live() {
         return resume(service, run, Some(message), scope, callbacks).await;
     }
@@ -156,43 +216,48 @@ pub async fn send(
     if live.control.steering.steer(message) {
         return Ok(ActionOutcome::Steered);
     }
-    Err(if live.record().is_queued() {
-        "it is queued; send the message once it runs".to_owned()
-    } else {
-        "its child takes no messages at the moment".to_owned()
-    })
+    Err(if live.record().is_queued() { ActionError::Queued } else { ActionError::TakesNoMessages })
 }
 
 /// Continues an ended run in the session of its child.
 ///
 /// # Errors
 ///
-/// If the run cannot be continued; the text gives the reason.
+/// If the run cannot be continued.
 pub async fn resume(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
     message: Option<&str>,
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
-) -> Result<ActionOutcome, String> {
+) -> Result<ActionOutcome, ActionError> {
+    // A person who continues a run gives it its budget anew.
+    continue_session(service, run, message, Used::default(), scope, callbacks).await
+}
+
+/// Continues an ended run in the session of its child. `used_before` counts towards the run's own budget.
+async fn continue_session(
+    service: &Arc<BackgroundService>,
+    run: &RunRecord,
+    message: Option<&str>,
+    used_before: Used,
+    scope: &ConversationScope,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Result<ActionOutcome, ActionError> {
     if run.is_live() {
         return try_quota(service, run, message);
     }
     if run.archived_ms.is_some() {
-        let run_id = &run.run_id;
-        return Err(format!(
-            "its transcript was archived, so it cannot be continued. `sessions_history` and `/subagents log {run_id}` \
-             can still read it"
-        ));
+        return Err(ActionError::Archived { run_id: run.run_id.clone() });
     }
     let settings = CallSettings::of(&run.cwd, &scope.context).await;
-    let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();
+    let config = settings.loaded()?.config.clone();
     let (Some(session), Some(directory)) = (&run.transcript, &run.directory) else {
         let agent = run.agent.clone();
         let cwd = run.cwd.clone();
         let context = Arc::clone(&scope.context);
         let why = blocking(move || cannot_continue(&agent, &cwd, &context, &config)).await;
-        return Err(why.unwrap_or_else(|| "it has no transcript to continue".to_owned()));
+        return Err(why.map_or(ActionError::NoTranscript, ActionError::Remote));
     };
     let overrides = RunOverrides {
         model: run.model.clone(),
@@ -207,6 +272,7 @@ pub async fn resume(
             directory: directory.clone(),
             session: session.clone(),
         }),
+        used_before,
     };
     let spec = RunSpec {
         agent: run.agent.clone(),
@@ -223,13 +289,13 @@ pub async fn resume(
     let live = Arc::new(LiveRun::new(record, &scope.ends_with));
     let id = SharedRunId::new(RunId::of_key(&run.key));
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
-    let ready = ready.map_err(|result| result.text)?;
+    let ready = ready.map_err(|result| ActionError::NotAdmitted(result.text))?;
     // Before the run is claimed, which forgets how it ended.
     if let Some(unmet) = ready.unmet() {
-        return Err(unmet.to_owned());
+        return Err(ActionError::Unmet(unmet.to_owned()));
     }
     if let Some(exceeded) = ready.over_budget().await {
-        return Err(exceeded);
+        return Err(ActionError::OverBudget(exceeded));
     }
     if message.is_none() {
         // A person who resumes a run wants an attempt, even if the quota of its provider was used up.
@@ -238,14 +304,14 @@ pub async fn resume(
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
     service.registry.host(&live, max_runs(&config)).map_err(|why| match why {
-        NotHosted::AlreadyHosted => "it has not ended yet".to_owned(),
-        NotHosted::TooMany => too_many(&config),
+        NotHosted::AlreadyHosted => ActionError::NotEnded,
+        NotHosted::TooMany => too_many(&config).into(),
     })?;
     let record = live.record();
     let ended_ms = run.ended_ms;
     if !service.blocking(move |service| service.repository.claim(&record, ended_ms)).await {
         service.registry.remove(&run.key);
-        return Err("it was resumed in the meantime, or its transcript was archived".to_owned());
+        return Err(ActionError::ChangedSince);
     }
     service.invalidate(false);
     watch_others(service);
@@ -256,23 +322,25 @@ pub async fn resume(
     Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
 }
 
-/// Resumes an interrupted run after a restart of pi, because of `background.onRestart`. A run is resumed like this at most twice.
+/// Resumes an interrupted run after a restart of pi, because of `background.onRestart`. A run is resumed like this at most
+/// twice, and all that it has used before counts towards its own budget.
 ///
 /// # Errors
 ///
-/// If the run cannot be resumed; the text gives the reason.
+/// If the run cannot be resumed.
 pub(super) async fn restart(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
-) -> Result<ActionOutcome, String> {
+) -> Result<ActionOutcome, ActionError> {
     if !run.can_restart() {
-        return Err("it was not interrupted, or was already resumed twice after a restart".to_owned());
+        return Err(ActionError::NoRestart);
     }
     tracing::info!(target: "run", run = %run.run_id, restarts = run.restarts, "an interrupted run is resumed");
     let run = RunRecord { restarts: run.restarts + 1, ..run.clone() };
-    resume(service, &run, Some(RESTART_PROMPT), scope, callbacks).await
+    let used_before = Used::of(&run.progress.usage);
+    continue_session(service, &run, Some(RESTART_PROMPT), used_before, scope, callbacks).await
 }
 
 /// Lets a run that waits for its provider's quota try it now. All runs of the provider then follow the first that succeeds.
@@ -280,12 +348,12 @@ fn try_quota(
     service: &BackgroundService,
     run: &RunRecord,
     message: Option<&str>,
-) -> Result<ActionOutcome, String> {
+) -> Result<ActionOutcome, ActionError> {
     let live = service.registry.get(&run.key);
     let waits = live.is_some_and(|live| live.record().progress.state == RunState::AwaitingQuota);
     match message {
-        _ if !waits => Err("it has not ended yet".to_owned()),
-        Some(_) => Err("it waits for its provider's quota; send the message once it runs".to_owned()),
+        _ if !waits => Err(ActionError::NotEnded),
+        Some(_) => Err(ActionError::AwaitsQuota),
         None => {
             let providers = Queue::shared().try_quotas();
             tracing::info!(target: "queue", ?providers, "a person lets a run try its provider's quota");
@@ -346,11 +414,11 @@ async fn request(
     run: &RunRecord,
     action: &'static str,
     text: &str,
-) -> Result<(), String> {
+) -> Result<(), ActionError> {
     let key = run.key.clone();
     let text = text.to_owned();
     let is_sent = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
-    is_sent.then_some(()).ok_or_else(|| "its process cannot be reached".to_owned())
+    is_sent.then_some(()).ok_or(ActionError::Unreachable)
 }
 
 /// Waits until a run of another process has ended.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until};
+use tracing::{Instrument as _, Span};
 
 use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart, RunDiff, brief};
 use super::conversation::event_throttle::EventThrottle;
@@ -19,9 +20,10 @@ use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use super::spawn::spawnable;
 use super::watch::{adopt_orphans, watch_others};
+use crate::archive::path_before_archiving;
 use crate::config::OnRestart;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
-use crate::run::{HostCapabilities, RunRecord, blocking, load_config, spawn_task};
+use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, spawn_task};
 use crate::store::{Delivery, now_ms};
 
 /// Least time between two events.
@@ -216,12 +218,12 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
                 biased;
                 // A listener may take long; a closed conversation does not wait for it.
                 () = view.closed() => return,
-                ack = listener.notify(event) => ack,
+                ack = listener.notify(event).instrument(batch.span.clone()) => ack,
             }
         };
         if ack != Ack::Accepted {
             tracing::warn!(
-                target: "delivery", session = view.session(), ?ack,
+                target: "delivery", parent: &batch.span, session = view.session(), ?ack,
                 "the conversation does not take an event"
             );
         }
@@ -292,7 +294,10 @@ async fn restart_of(
     view: &ConversationView,
     runs: &[RunRecord],
 ) -> Option<Restart> {
-    let keys: Vec<_> = runs.iter().filter(|run| run.can_restart()).map(|run| run.key.clone()).collect();
+    let mut keys: Vec<_> = runs.iter().filter(|run| run.can_restart()).map(|run| run.key.clone()).collect();
+    // A message may have several ends of one run.
+    keys.sort_unstable();
+    keys.dedup();
     if keys.is_empty() {
         return None;
     }
@@ -302,12 +307,42 @@ async fn restart_of(
     (mode != OnRestart::Notify).then_some(Restart { mode, keys })
 }
 
+/// Names a transcript that was archived between the end of its run and the delivery by its current path.
+fn with_current_path(mut body: DeliveryBody, run: Option<&RunRecord>) -> DeliveryBody {
+    let current = run.and_then(|run| run.transcript.as_deref());
+    if let Some((before, current)) = current.and_then(|path| Some((path_before_archiving(path)?, path))) {
+        for text in [Some(&mut body.stats), body.result.as_mut()].into_iter().flatten() {
+            *text = text.replace(&*before.to_string_lossy(), &current.to_string_lossy());
+        }
+    }
+    body
+}
+
 /// The deliveries of one message.
-#[derive(Default)]
 struct Batch {
     deliveries: Vec<Delivery>,
+    /// The events of its delivery carry the ids of its deliveries and runs.
+    span: Span,
     /// True if it contained all deliveries when it was made.
     is_all: bool,
+}
+
+impl Batch {
+    fn new(deliveries: Vec<Delivery>, is_all: bool) -> Self {
+        let span = if deliveries.is_empty() {
+            Span::none()
+        } else {
+            let runs: Vec<_> = deliveries.iter().map(|delivery| RunId::of_key(&delivery.key)).collect();
+            let runs = runs.iter().map(|id| &**id).collect::<Vec<_>>();
+            let deliveries = deliveries.iter().map(|delivery| &*delivery.id).collect::<Vec<_>>();
+            tracing::info_span!(target: "delivery", "delivery", ?runs, ?deliveries)
+        };
+        Self { deliveries, span, is_all }
+    }
+
+    fn none() -> Self {
+        Self::new(Vec::new(), false)
+    }
 }
 
 /// The message that is due, if any, with its deliveries.
@@ -316,14 +351,14 @@ async fn next_message(
     view: &Arc<ConversationView>,
     pending: Option<Pending>,
 ) -> (Option<DeliveryMessage>, Batch) {
-    let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
+    let Some(Pending { since, .. }) = pending else { return (None, Batch::none()) };
     let others_run = view.has_detached() || !service.registry.of_session(Some(view.session())).is_empty();
     if others_run && since.elapsed() < BATCH_DELAY && !view.outbox.has_question() {
         tracing::debug!(
             target: "delivery", reason = "other runs may end within two seconds",
             "results wait for each other"
         );
-        return (None, Batch::default());
+        return (None, Batch::none());
     }
     let asking = Arc::clone(view);
     let claim = service.blocking(move |service| {
@@ -342,47 +377,55 @@ async fn next_message(
     let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_BATCH) else {
         let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
         service.blocking(move |service| service.repository.release(&ids)).await;
-        return (None, Batch::default());
+        return (None, Batch::none());
     };
     // If the store cannot say whether there are more, it is asked again. This batch is delivered in the meantime.
-    let batch = Batch { deliveries, is_all };
+    let batch = Batch::new(deliveries, is_all);
     if batch.deliveries.is_empty() {
         return (None, batch);
     }
-    let delivery_ids = batch.deliveries.iter().map(|delivery| delivery.id.clone()).collect();
+    let span = batch.span.clone();
+    let message = message_of(service, view, &batch.deliveries).instrument(span).await;
+    (Some(message), batch)
+}
+
+/// The message with these deliveries.
+async fn message_of(
+    service: &Arc<BackgroundService>,
+    view: &Arc<ConversationView>,
+    deliveries: &[Delivery],
+) -> DeliveryMessage {
+    let delivery_ids = deliveries.iter().map(|delivery| delivery.id.clone()).collect();
     tracing::info!(
         target: "delivery", session = view.session(), ids = ?delivery_ids,
         "results are handed to the conversation"
     );
     // Questions come alone.
-    let questions: Vec<_> = batch
-        .deliveries
-        .iter()
-        .filter(|delivery| is_question(delivery))
-        .filter_map(RunQuestion::read)
-        .collect();
+    let questions: Vec<_> =
+        deliveries.iter().filter(|delivery| is_question(delivery)).filter_map(RunQuestion::read).collect();
     if !questions.is_empty() {
         let text = questions_text(&questions, now_ms());
         let triggers_turn = questions.iter().any(|question| question.triggers_turn);
-        let message =
-            DeliveryMessage { delivery_ids, runs: Vec::new(), questions, text, triggers_turn, restart: None };
-        return (Some(message), batch);
+        let runs = Vec::new();
+        return DeliveryMessage { delivery_ids, runs, questions, text, triggers_turn, restart: None };
     }
-    let keys: Vec<_> = batch.deliveries.iter().map(|delivery| delivery.key.clone()).collect();
+    let keys: Vec<_> = deliveries.iter().map(|delivery| delivery.key.clone()).collect();
     let runs = service.blocking(move |service| {
         keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
     });
     let home = view.scope.context.home.as_deref();
-    let bodies: Vec<_> =
-        batch.deliveries.iter().map(|delivery| DeliveryBody::read(delivery).near_home(home)).collect();
     let runs = runs.await;
-    let message = DeliveryMessage {
+    let body = |delivery: &Delivery| {
+        let run = runs.iter().find(|run| run.key == delivery.key);
+        with_current_path(DeliveryBody::read(delivery), run).near_home(home)
+    };
+    let bodies: Vec<_> = deliveries.iter().map(body).collect();
+    DeliveryMessage {
         delivery_ids,
         restart: restart_of(service, view, &runs).await,
         runs,
         questions,
         text: message(&bodies),
         triggers_turn: bodies.iter().any(|body| body.triggers_turn),
-    };
-    (Some(message), batch)
+    }
 }

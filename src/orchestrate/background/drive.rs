@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::ending::Ending;
 use super::live_run::LiveRun;
@@ -17,7 +17,7 @@ use crate::orchestrate::admission::Admission;
 use crate::run::{AdmittedRun, Cleanup, HostCallbacks, RunRecord, ToolResult, blocking};
 use crate::transcript::session_id;
 
-/// The minimum interval at which a run's usage is stored while nothing else changes.
+/// The maximum age of unstored usage while nothing else changes. After a crash, usage that was not stored is unknown.
 const SPENDING_INTERVAL: Duration = Duration::from_secs(5);
 /// The interval at which a host process writes a snapshot of its run.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(500);
@@ -120,14 +120,19 @@ pub(super) async fn store_changes(
     let mut changes = live.watch();
     let mut run = live.record();
     let mut at = Instant::now();
+    let mut has_spent = false;
     loop {
-        if changes.changed().await.is_err() {
-            std::future::pending::<()>().await;
+        tokio::select! {
+            biased;
+            result = changes.changed() => if result.is_err() {
+                std::future::pending::<()>().await;
+            },
+            () = sleep_until(at + SPENDING_INTERVAL), if has_spent => {}
         }
         let now = changes.borrow_and_update().clone();
-        let has_spent = now.progress.usage != run.progress.usage && at.elapsed() >= SPENDING_INTERVAL;
-        if has_spent || essence(&now) != essence(&run) {
-            (run, at) = (now, Instant::now());
+        has_spent = now.progress.usage != run.progress.usage;
+        if (has_spent && at.elapsed() >= SPENDING_INTERVAL) || essence(&now) != essence(&run) {
+            (run, at, has_spent) = (now, Instant::now(), false);
             service.store(live).await;
         }
     }

@@ -5,15 +5,18 @@ use crate::agent::Network;
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundStatus, RunOutcome, RunRecord, SandboxReport, SingleResult,
-    ToolResult, changes_summary, must_be_delivered,
+    ANNOUNCE_SKIP, Announcement, BackgroundStatus, Cleanup, RunOutcome, RunRecord, SandboxReport,
+    SingleResult, ToolResult, changes_summary, must_be_delivered,
 };
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
 
-/// The limits of the result that the store keeps next to the delivery, to show it later.
-const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
+/// The limits of the result that the store keeps next to the delivery, to show it later. The rest of its 16 KiB is for the
+/// longer name of an archived transcript.
+const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024 - 128, max_lines: usize::MAX };
+/// Stands in a result for the path of a transcript that is archived right after the delivery.
+const READ_BY_TOOL: &str = "`sessions_history` reads it";
 /// The note of a run whose end is delivered although its child wants no announcement.
 const NOTHING_ANNOUNCED: &str = "the sub-agent has nothing to announce";
 /// The maximum number of diagnostics that are kept for each run.
@@ -152,7 +155,13 @@ impl Ending {
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
         let artifacts = end.artifacts.as_deref();
         let result = end.result.as_deref().map(|text| joined([Some(text), artifacts]));
-        run.result = result.map(|text| truncate_partial(&text, RESULT, end.full_text, 0).text);
+        let transcript = run.transcript.as_deref().filter(|_| run.cleanup == Cleanup::Delete);
+        let transcript = transcript.map(|path| path.to_string_lossy().into_owned());
+        let lasting = |text: String| match &transcript {
+            Some(path) => text.replace(path, READ_BY_TOOL),
+            None => text,
+        };
+        run.result = result.map(|text| lasting(truncate_partial(&text, RESULT, end.full_text, 0).text));
         let partial = joined([end.partial.as_deref(), artifacts.filter(|_| end.result.is_none())]);
         run.partial = (!partial.is_empty()).then(|| truncate(&partial, PARTIAL, None).text);
         let nothing = end.is_skipped.then(|| NOTHING_ANNOUNCED.to_owned());
@@ -160,7 +169,7 @@ impl Ending {
             status: BackgroundStatus::of(end.outcome),
             name: DeliveryBody::name_of(&run),
             task: DeliveryBody::task_of(&run),
-            result: end.result.filter(|_| !end.is_skipped),
+            result: end.result.filter(|_| !end.is_skipped).map(lasting),
             notes: end.error.into_iter().chain(nothing).chain(end.notes).collect(),
             partial: end.partial.map(|text| truncate(&text, PARTIAL, None).text),
             artifacts: end.artifacts,

@@ -17,10 +17,11 @@ use super::ending::Ending;
 use super::live_run::LiveRun;
 use super::question::ConversationCallbacks;
 use super::service::{BackgroundService, background};
-use super::spawn::{max_runs, refusal, too_many};
+use super::spawn::{SpawnRefusal, max_runs, refusal, too_many};
 use super::watch::watch_others;
 use crate::config::{Config, OnExit};
 use crate::orchestrate::admission::Queued;
+use crate::orchestrate::background_move::MoveError;
 use crate::orchestrate::call::Call;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
@@ -34,17 +35,9 @@ use crate::transcript::session_id;
 /// The maximum number of bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;
 
-/// The reason why an ended run is not moved.
-pub(in crate::orchestrate) const ALREADY_ENDED: &str = "it has already ended";
-const ENDING: &str = "it is ending";
-const NO_STORE: &str =
-    "the store of runs cannot be used, as `/subagents doctor` says, and its result could be lost";
 /// The notice of a moved run if `background.onExit` is `store_ended`.
 const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
-/// The reason why runs without a session are not moved.
-pub(in crate::orchestrate) const NO_SESSION: &str =
-    "a background run needs a conversation for its result, and there is no session";
 
 /// The receiver of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +193,7 @@ impl ForegroundRun {
         &self,
         others: &[String],
         before_it: usize,
-    ) -> Option<String> {
+    ) -> Option<SpawnRefusal> {
         let hosted = self.service.registry.len() + before_it;
         let config = self.config.clone();
         let spec = Arc::clone(&self.spec);
@@ -222,12 +215,12 @@ impl ForegroundRun {
     pub(in crate::orchestrate) async fn move_to_background(
         &self,
         label: Option<String>,
-    ) -> Result<RunRecord, String> {
+    ) -> Result<RunRecord, MoveError> {
         let mut owner = self.owner.lock().await;
         match *owner {
             ResultOwner::Conversation => return Ok(self.live.record()),
-            ResultOwner::NoOne => return Err(ALREADY_ENDED.to_owned()),
-            ResultOwner::Call if self.live.is_ending() => return Err(ENDING.to_owned()),
+            ResultOwner::NoOne => return Err(MoveError::Ended),
+            ResultOwner::Call if self.live.is_ending() => return Err(MoveError::Ending),
             ResultOwner::Call => {}
         }
         // From here on the end of the call does not end the run.
@@ -238,14 +231,14 @@ impl ForegroundRun {
             }
         };
         if !self.service.registry.move_to_background(&self.live, max_runs(&self.config), change) {
-            return Err(too_many(&self.config));
+            return Err(too_many(&self.config).into());
         }
         self.service.store(&self.live).await;
         let key = self.live.key();
         if self.service.repository.is_in_memory(&key) {
             self.service.repository.forget(&key);
             self.live.change(|run| run.is_foreground = true);
-            return Err(NO_STORE.to_owned());
+            return Err(MoveError::NoStore);
         }
         *owner = ResultOwner::Conversation;
         self.moved.send_replace(true);

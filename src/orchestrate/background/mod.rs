@@ -50,7 +50,7 @@ mod spawn;
 mod watch;
 
 pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
-pub use actions::{StoppedRuns, move_to_background, resume, send, stop, stop_all};
+pub use actions::{ActionError, StoppedRuns, move_to_background, resume, send, stop, stop_all};
 pub use conversation::delivery_ids::delivered_in;
 pub use conversation::dispatcher::{CHECK_INTERVAL as DISPATCHER_CHECK_INTERVAL, Dispatcher, Joining, Step};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart};
@@ -61,8 +61,10 @@ pub use deliver::{
     KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
     until_settled_or_asked,
 };
-pub(super) use foreground::{ALREADY_ENDED, ForegroundRun, NO_SESSION, ResultOwner, run_listed};
+pub(super) use foreground::{ForegroundRun, ResultOwner, run_listed};
 pub use host_process::host_run;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
-pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, receipts_of, spawn, spawnable};
+pub use spawn::{
+    Receipt, ReceiptStatus, SpawnRefusal, SpawnRequest, Spawnable, receipts_of, spawn, spawnable,
+};

@@ -61,7 +61,9 @@ impl Retention {
         // A reader of the record finds the file under its new name.
         let transcript = run.transcript.as_deref().and_then(current_transcript);
         if transcript != run.transcript {
-            self.repository.amend(&RunRecord { transcript, ..archived });
+            let mut moved = archived;
+            moved.move_transcript(transcript);
+            self.repository.amend(&moved);
         }
     }
 
@@ -126,8 +128,9 @@ impl Retention {
         prune_snapshots(&self.agent_dir, quota, |id| known.contains(id));
         let removed = keep_within(quota, &candidates, may_remove);
         let known = removed.iter().filter_map(|&at| runs[at].key.as_ref());
-        for run in known.filter_map(|key| self.repository.run(key)) {
-            self.repository.amend(&RunRecord { directory: None, transcript: None, ..run });
+        for mut run in known.filter_map(|key| self.repository.run(key)) {
+            run.forget_files();
+            self.repository.amend(&run);
         }
         let forgotten = removed.iter().map(|&at| &runs[at]).filter(|run| run.key.is_none());
         self.repository.drop_forgotten(&forgotten.map(|run| &*run.directory).collect::<Vec<_>>());
@@ -187,6 +190,7 @@ mod tests {
                 key: key.to_owned(),
                 directory: Some(directory.clone()),
                 transcript: Some(directory.join("session.jsonl")),
+                result: Some(format!("[truncated; full text: {}]", directory.join("output.md").display())),
                 outcome: Some(RunOutcome::Completed),
                 created_ms: ended_ms,
                 ended_ms: Some(ended_ms),
@@ -213,6 +217,7 @@ mod tests {
             call.archived_ms.is_some() && call.transcript.is_none(),
             "the run is archived without a transcript"
         );
+        assert_eq!(call.result.as_deref(), Some("[truncated; full text: (removed)/output.md]"));
         assert!(repository.directories().is_empty());
     }
 

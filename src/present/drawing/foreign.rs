@@ -55,8 +55,12 @@ pub(crate) fn first_line(text: &str) -> String {
 /// Returns the start of a text on one line, which stays the same while more arrives: a heading only without other words. For a
 /// text without its beginning, the newest line.
 pub(crate) fn gist(source: &str) -> String {
-    let source = if source.starts_with(CUT) { newest_line(source) } else { source };
-    let source = plain(beginning(source, LINE_CHARS));
+    gist_of(beginning(if source.starts_with(CUT) { newest_line(source) } else { source }, LINE_CHARS))
+}
+
+/// Returns a short text on one line, without the marks of Markdown: a heading only without other words.
+fn gist_of(source: &str) -> String {
+    let source = plain(source);
     let lines: Vec<&str> =
         source.lines().map(str::trim).filter(|line| !line.is_empty() && fence(line).is_none()).collect();
     let heading = |line: &str| {
@@ -70,6 +74,20 @@ pub(crate) fn gist(source: &str) -> String {
         body.join(" ")
     };
     folded(&without_pairs(&without_pairs(&text, "**"), "`"))
+}
+
+/// Returns the newest words of a text that grows, on one line. An ellipsis stands for everything before them.
+pub(crate) fn newest_words(source: &str) -> String {
+    let source = source.trim_end();
+    match source.char_indices().rev().nth(LINE_CHARS) {
+        None => gist_of(source),
+        Some((before, _)) => {
+            let end = &source[before..];
+            // Only after a blank a word is known to be whole.
+            let words = end.split_once(char::is_whitespace).map_or(end, |(_, words)| words);
+            format!("{CUT}{}", gist_of(words))
+        }
+    }
 }
 
 /// The last line with words.
@@ -187,6 +205,22 @@ mod tests {
         ] {
             assert_eq!(gist(source), expected, "{source}");
         }
+    }
+
+    #[test]
+    fn the_newest_words_begin_with_a_whole_word_after_an_ellipsis() {
+        assert_eq!(newest_words("# Found\n\nIt is **in** `a.rs`."), "It is in a.rs.");
+        assert_eq!(newest_words("…of it.\n\nNow the `tests` run."), "…of it. Now the tests run.");
+        let paragraph = newest_words(&format!("The oldest words. {}The newest words.", "word ".repeat(600)));
+        assert!(
+            paragraph.starts_with("…word ") && paragraph.ends_with("word The newest words."),
+            "{paragraph}"
+        );
+        assert!(paragraph.chars().count() <= LINE_CHARS + 1, "{paragraph}");
+        let all = "ab ".repeat(LINE_CHARS / 3);
+        assert_eq!(newest_words(&format!("{all}c")), format!("{all}c"), "a text that fits is not cut");
+        // A text without a blank is cut within its only word.
+        assert_eq!(newest_words(&"日".repeat(1_000)), format!("…{}", "日".repeat(LINE_CHARS + 1)));
     }
 
     #[test]

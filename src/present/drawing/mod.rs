@@ -16,7 +16,9 @@
 
 mod foreign;
 
-pub(crate) use foreign::{PREVIEW_CHARS, beginning, first_line, folded, gist, plain, short_path};
+pub(crate) use foreign::{
+    PREVIEW_CHARS, beginning, first_line, folded, gist, newest_words, plain, short_path,
+};
 
 /// Rows from top to bottom.
 pub type Drawing = Vec<Row>;
@@ -41,6 +43,8 @@ pub struct Span {
     pub is_bold: bool,
     /// True if it is a path, which is shortened from the left.
     pub is_path: bool,
+    /// True if its end is the newest part, and its beginning is cut instead.
+    pub keeps_end: bool,
     /// An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out.
     pub action: Option<&'static str>,
 }

@@ -5,7 +5,7 @@ use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{
     MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, agent_and_label, mark, state_and_time, usage_parts,
 };
-use crate::run::RunRecord;
+use crate::run::{RunRecord, RunState};
 use crate::text::{one_line, quoted_within};
 
 /// Lists the runs, newest first as given, and says how many older ones there are; `all` if they come from all sessions.
@@ -43,7 +43,10 @@ pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -
 fn counts(runs: &[RunRecord]) -> String {
     let ended = runs.iter().filter(|run| !run.is_live()).count();
     let queued = runs.iter().filter(|run| run.is_queued()).count();
-    let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "ended")];
+    let waits = |run: &&RunRecord| run.is_live() && run.progress.state == RunState::AwaitingQuota;
+    let waiting = runs.iter().filter(waits).count();
+    let running = runs.len() - ended - queued - waiting;
+    let counts = [(running, "running"), (waiting, "waiting for quota"), (queued, "queued"), (ended, "ended")];
     let counts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::event::Usage;
 use crate::present::cards::{Context, Retry, StoredUsage};
 use crate::present::counts::is_active;
-use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist};
+use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist, newest_words};
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::text::figures;
@@ -160,7 +160,7 @@ impl ShownRun {
         if let Some(first) =
             latest.iter_mut().find(|span| !span.text.is_empty()).filter(|_| !labels.is_empty())
         {
-            spans.push(Span { text: ": ".to_owned(), is_path: false, ..first.clone() });
+            spans.push(Span { text: ": ".to_owned(), is_path: false, keeps_end: false, ..first.clone() });
         }
         spans.append(&mut latest);
         spans
@@ -184,11 +184,11 @@ impl ShownRun {
                 None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default())),
             }];
         }
-        let text = gist(self.text.as_deref().unwrap_or_default());
+        let text = newest_words(self.text.as_deref().unwrap_or_default());
         // `text` has only text from after the newest call.
         match self.last_tool.as_deref().filter(|_| text.is_empty()) {
             Some(call) => call_spans(&brief(call)),
-            None => vec![Span::new("toolOutput", text)],
+            None => vec![Span { keeps_end: true, ..Span::new("toolOutput", text) }],
         }
     }
 }

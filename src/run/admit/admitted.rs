@@ -9,6 +9,7 @@ use crate::agent::{ASK, AskTarget, ToolPlan};
 use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
+use crate::run::budget::OverBudget;
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::launcher::{Job, RemoteWork};
 use crate::run::launch::private_files::TokenUse;
@@ -90,8 +91,8 @@ impl AdmittedRun {
     }
 
     /// Returns the reason why the budget does not allow a start, if it does not.
-    pub async fn over_budget(&self) -> Option<String> {
-        self.meter().await.refusal().map(|exceeded| exceeded.to_string())
+    pub async fn over_budget(&self) -> Option<OverBudget> {
+        self.meter().await.refusal()
     }
 
     /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is

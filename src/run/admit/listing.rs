@@ -22,7 +22,7 @@ use crate::agent::{
 use crate::config::{ALL, Config, LoadedConfig, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
-use crate::run::launch::launcher::selected;
+use crate::run::launch::launcher::{LauncherError, selected};
 use crate::run::spec::RunOverrides;
 use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 
@@ -72,9 +72,9 @@ pub enum CannotRun {
     /// The agent's model cannot be used.
     #[error(transparent)]
     Model(#[from] UnusableModel),
-    /// The agent's launcher does not exist.
-    #[error("{0}")]
-    Launcher(String),
+    /// The agent's launcher cannot be used.
+    #[error(transparent)]
+    Launcher(#[from] LauncherError),
     /// The agent is switched off.
     #[error("it is switched off: {0} sets `enabled` to `false`")]
     Off(ValueSource),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::values::{UnusableModel, ValueSource};
-use crate::agent::UnknownAgent;
+use crate::agent::{SchemaError, UnknownAgent};
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
 use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain};
@@ -98,7 +98,7 @@ pub enum Refusal {
     },
     /// The schema of the result is invalid.
     #[error("`outputSchema` is not a valid schema: {0}")]
-    Schema(String),
+    Schema(#[from] SchemaError),
     /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"

@@ -22,7 +22,7 @@ use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, Loade
 use crate::process::Supervision;
 use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Launcher, launcher_of, remote_obstacle, selected};
+use crate::run::launch::launcher::{Launcher, launcher_of, remote_limit, selected};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
@@ -181,10 +181,10 @@ pub(in crate::run) fn resolve(
             ..config.budget
         },
         loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
-        unmet: (selected(&agent, &config).err())
+        unmet: (selected(&agent, &config).err().map(|error| error.to_string()))
             .or_else(|| capabilities.forbids())
             .or_else(|| sandbox.forbids())
-            .or_else(|| remote_obstacle(launcher.remote_name()?, writes, &values, overrides)),
+            .or_else(|| Some(remote_limit(launcher.remote_name()?, writes, &values, overrides)?.to_string())),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
@@ -424,7 +424,7 @@ fn time_limit(asked: Timeout, values: &AgentValues) -> (Option<Duration>, &'stat
 fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Refusal> {
     let agent = find_agents(&spec.cwd, &spec.context, config).find(&spec.agent)?;
     let Some(schema) = &spec.overrides.output_schema else { return Ok(agent) };
-    let output_schema = Some(OutputSchema::new(schema.clone()).map_err(Refusal::Schema)?);
+    let output_schema = Some(OutputSchema::new(schema.clone())?);
     Ok(Arc::new(AgentDefinition { output_schema, ..AgentDefinition::clone(&agent) }))
 }
 

@@ -82,8 +82,7 @@ impl BudgetEnforcer {
             return;
         }
         let reached = state.meter.stage();
-        if live.stop_reason == Some(&StopReason::ToolUse)
-            && !live.streaming
+        if live.continues()
             && !state.is_wrapping_up
             && let Stage::WrapUp(message) = &reached
         {

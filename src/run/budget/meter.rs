@@ -28,6 +28,8 @@ pub struct Meter {
     tokens: TurnSizes,
     /// The part of the session's budget that the turn under way needs.
     reservation: Option<Reservation>,
+    /// Usage of the earlier parts of the run that it continues. Their session was charged already.
+    earlier: Used,
     /// Usage of the attempts that have ended.
     before: Used,
     /// Usage of the current attempt: the maximum reported so far, for each unit.
@@ -52,8 +54,9 @@ impl Spending {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Used {
+/// An amount of usage, in the units of the bounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
     nanos: u64,
     tokens: u64,
     turns: u64,
@@ -93,15 +96,30 @@ impl Meter {
             costs: TurnSizes::default(),
             tokens: TurnSizes::default(),
             reservation: None,
+            earlier: Used::default(),
             before: Used::default(),
             now: Used::default(),
         }
     }
 
-    /// Returns the reason why the run cannot start, if its session's budget does not cover a first turn and no turn is
-    /// running.
+    /// Counts the usage of the earlier parts of the run against its own bounds. It is neither charged to the session nor
+    /// part of [`spent`](Self::spent).
+    #[must_use]
+    pub fn continuing(mut self, earlier: Used) -> Self {
+        self.costs.add(earlier.nanos, earlier.turns);
+        self.tokens.add(earlier.tokens, earlier.turns);
+        Self { earlier, ..self }
+    }
+
+    /// Returns the reason why the run cannot start: its earlier parts have used up its own budget, or its session's
+    /// budget does not cover a first turn and no turn is running.
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
+        if self.used_by_attempts() == Used::default()
+            && let Some(own) = self.own_exceeded()
+        {
+            return Some(own);
+        }
         let reading = self.session_reading()?;
         (reading.is_reached() || (!reading.covers_next() && !self.has_other_turns())).then_some(reading)
     }
@@ -113,12 +131,9 @@ impl Meter {
         if self.reservation.is_some() {
             return NextTurn::Covered;
         }
-        let own = self.readings().into_iter().flatten().find(|reading| {
-            reading.is_reached() || (reading.bound != Bound::SessionCost && !reading.covers_next())
-        });
-        if let Some(exceeded) =
-            own.filter(|exceeded| exceeded.bound != Bound::SessionCost || !self.has_other_turns())
-        {
+        let session =
+            || self.session_reading().filter(|reading| reading.is_reached() && !self.has_other_turns());
+        if let Some(exceeded) = self.own_exceeded().or_else(session) {
             return NextTurn::Exceeded(exceeded);
         }
         let Some((account, max)) = &self.session else { return NextTurn::Covered };
@@ -173,7 +188,7 @@ impl Meter {
     }
 
     fn count(&mut self, usage: &Usage, is_typical: bool) {
-        let reported = Used { nanos: nanos(usage.cost.total), tokens: usage.tokens(), turns: usage.turns };
+        let reported = Used::of(usage);
         let new = reported.zip(self.now, u64::saturating_sub);
         self.now = self.now.zip(reported, u64::max);
         let turns = if is_typical { new.turns } else { 0 };
@@ -186,14 +201,14 @@ impl Meter {
 
     /// Begins another attempt. Its usage is added to the usage of the earlier attempts.
     pub fn next_attempt(&mut self) {
-        self.before = self.used();
+        self.before = self.used_by_attempts();
         self.now = Used::default();
     }
 
     /// Returns the cost of all attempts of the run, in USD.
     #[must_use]
     pub fn spent(&self) -> f64 {
-        dollars(self.used().nanos)
+        dollars(self.used_by_attempts().nanos)
     }
 
     /// Returns the stage of the run now. The first bound that is reached decides, else the nearest one.
@@ -235,8 +250,20 @@ impl Meter {
         Some(TurnSize { largest, ..own })
     }
 
-    fn used(&self) -> Used {
+    /// Returns the usage of all attempts.
+    fn used_by_attempts(&self) -> Used {
         self.before.zip(self.now, u64::saturating_add)
+    }
+
+    fn used(&self) -> Used {
+        self.earlier.zip(self.used_by_attempts(), u64::saturating_add)
+    }
+
+    /// Returns the first bound of the run itself whose rest does not cover the next turn.
+    fn own_exceeded(&self) -> Option<OverBudget> {
+        self.readings().into_iter().flatten().find(|reading| {
+            reading.bound != Bound::SessionCost && (reading.is_reached() || !reading.covers_next())
+        })
     }
 
     fn readings(&self) -> [Option<OverBudget>; 4] {
@@ -269,6 +296,12 @@ impl Meter {
 }
 
 impl Used {
+    /// Returns the parts of a usage that count towards a bound.
+    #[must_use]
+    pub fn of(usage: &Usage) -> Self {
+        Self { nanos: nanos(usage.cost.total), tokens: usage.tokens(), turns: usage.turns }
+    }
+
     fn zip(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             nanos: with(self.nanos, other.nanos),

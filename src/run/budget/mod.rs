@@ -6,4 +6,4 @@ pub(crate) mod enforcer;
 pub(crate) mod meter;
 
 pub use account::{SessionAccount, account_of, store_of};
-pub use meter::{Meter, NextTurn, OverBudget, Spending, Stage};
+pub use meter::{Meter, NextTurn, OverBudget, Spending, Stage, Used};

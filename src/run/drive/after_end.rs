@@ -22,6 +22,15 @@ const SCAN_AFTER_ABORT: Duration = Duration::from_secs(1);
 const IMPORT_AFTER_ABORT: Duration = Duration::from_secs(5);
 /// The maximum time for each of these steps once the time limit of the run has passed.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// git would block the run.
+#[derive(Debug, thiserror::Error)]
+#[error("the files that this run changed are not listed: {why}")]
+pub(super) struct ChangesNotListed {
+    /// The message of git, or the name of the file that would block it.
+    why: String,
+}
+
 impl ActiveRun<'_> {
     /// Returns the result of `work` that follows the end of a child. `None` once the run has been cancelled, now or
     /// before, and `after_abort` has passed, or its time limit and [`AFTER_TIME_LIMIT`].
@@ -42,15 +51,20 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Returns the files that the run has changed since `before`. Returns a notice instead if git would block the run.
-    pub(super) async fn changes_since(&self, before: Option<WorkTree>) -> Result<Option<Changed>, String> {
+    /// Returns the files that the run has changed since `before`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if git would block the run.
+    pub(super) async fn changes_since(
+        &self,
+        before: Option<WorkTree>,
+    ) -> Result<Option<Changed>, ChangesNotListed> {
         let Some(before) = before else { return Ok(None) };
         match self.within_end_limits(SCAN_AFTER_ABORT, Box::pin(before.changes())).await {
             Some(Ok(changed)) => Ok(Some(changed)),
             None | Some(Err(NoAnswer::Failed)) => Ok(None),
-            Some(Err(NoAnswer::Blocked(why))) => {
-                Err(format!("the files that this run changed are not listed: {why}"))
-            }
+            Some(Err(NoAnswer::Blocked(why))) => Err(ChangesNotListed { why }),
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::active_run::ActiveRun;
 use super::ask_key::AskKey;
-use super::child::{Announcing, DrivenChild, SilenceLimits};
+use super::child::{Announcing, DrivenChild, SETTLE_TIMEOUT, SilenceLimits};
 use super::child_control::ChildControl;
 use super::commands::Tree;
 use super::commands::check::{CheckState, Checks};
@@ -103,6 +103,7 @@ impl ActiveRun<'_> {
         let mut observer = DrivenChild {
             collector: &collector,
             silence,
+            settle_timeout: SETTLE_TIMEOUT,
             child_control: &child_control,
             questions,
             may_ask: resolved.may_ask(&self.admitted.spec.context, self.admitted.tools()),
@@ -162,20 +163,19 @@ impl ActiveRun<'_> {
         use_reply(&mut collected, &protocol_report);
         let remote_end = resolved.launcher.remote_end(&collected.noise, collected.last_event.is_some());
         collected.noise = resolved.launcher.own_output(collected.noise);
-        let limited_by = resolved.limited_by;
-        let permission_hooks = resolved.permission_hooks.clone();
         let mut report = AttemptReport {
             supervised,
             collected,
             protocol_report,
-            limited_by,
-            permission_hooks,
+            limited_by: resolved.limited_by,
+            permission_hooks: resolved.permission_hooks.clone(),
             submits,
             check: None,
+            lacks_check: check.is_due(),
             remote_end,
         };
         self.check_late(&checks, hard, &mut report).await;
-        report.check = check.report();
+        (report.check, report.lacks_check) = (check.report(), check.is_due());
         Ok(report)
     }
 

@@ -27,7 +27,7 @@ const HANDLED: &str = "handled";
 
 /// The maximum time that a child may stay alive after its answer, while pi compacts the context, repeats a request, or
 /// runs the handlers of extensions.
-const SETTLE_TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const SETTLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The idle limits of a child. `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub(super) struct DrivenChild<'a> {
     /// Folds its events.
     pub collector: &'a SharedCollector,
     pub silence: SilenceLimits,
+    /// The maximum time that it may stay after its answer, while pi has more to do.
+    pub settle_timeout: Duration,
     pub child_control: &'a ChildControl,
     /// Gets its questions. Unbounded, because [`ChildControl::begin_question`] bounds how many are sent.
     pub questions: mpsc::UnboundedSender<PendingQuestion>,
@@ -215,7 +217,7 @@ impl DrivenChild<'_> {
     /// budget does not cover another turn, or if it takes no request.
     fn ask_for_report(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
-        let has_answered = live.has_answer && live.stop_reason == Some(&StopReason::Stop);
+        let has_answered = live.answered || (live.has_answer && live.stop_reason == Some(&StopReason::Stop));
         if !live.finished {
             return (self.busy(&live), false);
         }
@@ -248,12 +250,12 @@ impl DrivenChild<'_> {
             && self.report.prompt_rejected.is_none()
     }
 
-    /// Returns true if the child can be asked for an announcement: its turn has ended with an answer, or without one if
-    /// only missing announcements are requested, and optional work still fits the budget.
+    /// Returns true if the child can be asked for an announcement: its turn has ended well, it has no answer if only
+    /// children without one are asked, and optional work still fits the budget.
     fn may_announce(&self, live: &Live<'_>) -> bool {
         self.report.prompt_rejected.is_none()
             && live.stop_reason == Some(&StopReason::Stop)
-            && live.has_answer == (self.announcing == Announcing::Wanted)
+            && (self.announcing == Announcing::Wanted || !live.has_answer)
             && live.text.trim() != ANNOUNCE_SKIP
             && self.enforcer.has_room()
     }
@@ -336,7 +338,7 @@ impl Observer for DrivenChild<'_> {
         if !may_report || !self.child_control.send(Command::Abort) {
             return None;
         }
-        tracing::info!(target: "run", "the child gets a request for a report, because its time is up");
+        tracing::info!(target: "run", "the child is stopped and asked for a report unless it has answered, because its time is up");
         self.child_control.pause_messages(true);
         self.report.was_speaking = live.streaming;
         self.announcing = Announcing::Stopping;
@@ -371,7 +373,7 @@ impl DrivenChild<'_> {
         let alive = has_event || self.child_control.take_answered();
         let stay = match self.announcing {
             Announcing::Requested => Some(ANNOUNCE_TIMEOUT),
-            _ => is_tidying.then_some(SETTLE_TIMEOUT),
+            _ => is_tidying.then_some(self.settle_timeout),
         };
         let is_paused = self.check.is_running()
             || self.enforcer.is_waiting()
@@ -390,6 +392,7 @@ mod tests {
     use crate::process::Cancel;
     use crate::run::budget::meter::Meter;
     use crate::run::callbacks::BoxFuture;
+    use crate::run::drive::control::QuotaWaitTooLong;
     use crate::run::drive::protocol::protocol_of;
     use crate::text::{Sanitizer, SanitizerOptions};
 
@@ -403,9 +406,95 @@ mod tests {
         fn wait_for_quota<'a>(
             &'a self,
             _: &'a (dyn Fn(Option<Duration>) + Sync),
-        ) -> BoxFuture<'a, Result<(), String>> {
-            Box::pin(async { Err("there is no queue".to_owned()) })
+        ) -> BoxFuture<'a, Result<(), QuotaWaitTooLong>> {
+            let (provider, setting) = ("none".to_owned(), "quota.maxWaitMs");
+            let refused = QuotaWaitTooLong { provider, next: None, limit: Duration::ZERO, setting };
+            Box::pin(async { Err(refused) })
         }
+    }
+
+    /// Everything that a driven child refers to.
+    struct Parts {
+        collector: SharedCollector,
+        child_control: Arc<ChildControl>,
+        enforcer: BudgetEnforcer,
+        sanitizer: Sanitizer,
+        cancel: Cancel,
+        limited: Limited,
+        check: CheckState,
+        deadline: Deadline,
+    }
+
+    impl Parts {
+        fn new() -> Self {
+            let rpc = protocol_of(Protocol::Rpc);
+            Self {
+                collector: SharedCollector::new(Collector::new()),
+                child_control: ChildControl::new(rpc, rpc.first_input("look around"), None),
+                enforcer: BudgetEnforcer::new(Meter::new(Budget::default(), None, "x"), Cancel::new()),
+                sanitizer: Sanitizer::new(SanitizerOptions::default()),
+                cancel: Cancel::new(),
+                limited: Limited::default(),
+                check: CheckState::new(false, 0),
+                deadline: Deadline::new(Instant::now(), None),
+            }
+        }
+
+        fn child(&self, questions: mpsc::UnboundedSender<PendingQuestion>) -> DrivenChild<'_> {
+            DrivenChild {
+                collector: &self.collector,
+                silence: SilenceLimits { idle: None, tool: None },
+                settle_timeout: SETTLE_TIMEOUT,
+                child_control: &self.child_control,
+                questions,
+                may_ask: true,
+                ask_key: AskKey::Never,
+                pauses_while_asking: false,
+                enforcer: &self.enforcer,
+                loop_guard: LoopGuard::new(LoopLimits::default(), &self.sanitizer, &self.cancel),
+                provider: &NoProvider,
+                limited: &self.limited,
+                announcing: Announcing::Never,
+                check: &self.check,
+                deadline: &self.deadline,
+                report: ProtocolReport::default(),
+                remote_output: None,
+                is_concluded: false,
+            }
+        }
+    }
+
+    /// pi reports one compaction after the other, so the child is never silent.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_child_that_never_rests_after_its_answer_is_ended_within_the_settle_timeout() {
+        use crate::process::{ChildCommand, Outcome, SuperviseLimits, supervise};
+
+        let script = r#"printf '%s\n' '{"type":"agent_start"}' \
+            '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"The answer."}],"stopReason":"stop"}}' \
+            '{"type":"agent_end","messages":[],"willRetry":false}'
+            while :; do echo '{"type":"compaction_start"}'; sleep 0.02; echo '{"type":"compaction_end"}'; done"#;
+        let command = ChildCommand {
+            program: "/bin/sh".into(),
+            args: ["-c", script].map(Into::into).to_vec(),
+            cwd: "/".into(),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            guardian: None,
+        };
+        let parts = Parts::new();
+        let settle_timeout = Duration::from_millis(500);
+        let mut child = DrivenChild { settle_timeout, ..parts.child(mpsc::unbounded_channel().0) };
+        let limits = SuperviseLimits { grace: Duration::from_millis(200), ..SuperviseLimits::default() };
+        let input = parts.child_control.input.clone();
+        let run = supervise(command, input, limits, None, &parts.cancel, &mut child);
+        let supervised = tokio::time::timeout(Duration::from_secs(30), run).await;
+        let supervised = supervised.expect("the child is ended").expect("the shell starts");
+        let Outcome::Settled { lingered, .. } = supervised.outcome else {
+            panic!("the work was not settled: {:?}", supervised.outcome)
+        };
+        assert!(lingered && supervised.duration >= settle_timeout, "{:?}", supervised.duration);
+        let text = parts.collector.finish().into_collected().text;
+        assert_eq!(text.as_deref(), Some("The answer."));
     }
 
     /// Returns the record with which a child asks.
@@ -416,10 +505,6 @@ mod tests {
 
     #[test]
     fn sixteen_questions_wait_and_one_more_is_cancelled() {
-        let enforcer = BudgetEnforcer::new(Meter::new(Budget::default(), None, "x"), Cancel::new());
-        let sanitizer = Sanitizer::new(SanitizerOptions::default());
-        let cancel = Cancel::new();
-        let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
         // All numbers have two digits, so that all answers have the same length.
         let chunks: Vec<String> = (10..27).map(question_event).collect();
@@ -429,28 +514,11 @@ mod tests {
             .len();
         // If the questions arrive together, the newest ones are asked.
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
-            let child_control = ChildControl::new(rpc, rpc.first_input("look around"), None);
+            let parts = Parts::new();
+            let child_control = &parts.child_control;
             let task = child_control.input.unwritten();
             let (questions, mut asked) = mpsc::unbounded_channel();
-            let mut child = DrivenChild {
-                collector: &SharedCollector::new(Collector::new()),
-                silence,
-                child_control: &child_control,
-                questions,
-                may_ask: true,
-                ask_key: AskKey::Never,
-                pauses_while_asking: false,
-                enforcer: &enforcer,
-                loop_guard: LoopGuard::new(LoopLimits::default(), &sanitizer, &cancel),
-                provider: &NoProvider,
-                limited: &Limited::default(),
-                announcing: Announcing::Never,
-                check: &CheckState::new(false, 0),
-                deadline: &Deadline::new(Instant::now(), None),
-                report: ProtocolReport::default(),
-                remote_output: None,
-                is_concluded: false,
-            };
+            let mut child = parts.child(questions);
             let mut passed_on = || {
                 let ids = std::iter::from_fn(|| asked.try_recv().ok()).map(|asked| asked.question.id);
                 ids.collect::<Vec<_>>()

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::active_run::ActiveRun;
+use crate::files::FileError;
 use crate::process::Outcome;
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::{RemoteEnd, run_cancel, run_helper};
+use crate::run::launch::launcher::{HelperError, RemoteEnd, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
-use crate::text::{Sanitizer, chain, quoted_within};
+use crate::text::{Sanitizer, chain, quoted_within, with_cause};
 
 /// The time limit of a launcher's command `fetch`.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
@@ -19,6 +20,19 @@ const MAX_SESSION: usize = 64 * 1024 * 1024;
 /// The maximum number of shown characters of a launcher's output before its child's first event. A queue gives its
 /// reason in one or two lines.
 const WAITING_CHARS: usize = 300;
+
+/// The reason why a remote child's session was not received.
+#[derive(Debug, thiserror::Error)]
+enum SessionError {
+    #[error("its output is not a session of at most 64 MiB")]
+    TooLarge,
+    #[error("its output is not a session")]
+    Malformed,
+    #[error("{}", chain(.0))]
+    File(FileError),
+    #[error("{}", with_cause(.0))]
+    Fetch(HelperError),
+}
 
 /// Returns the output of a launcher whose child had not sent an event when its run was ended: it may have been queued
 /// all that time.
@@ -52,24 +66,21 @@ impl ActiveRun<'_> {
             _ => false,
         };
         if !has_ended && let Some(command) = launcher.cancel(job, context) {
-            notices.extend(run_cancel(name, command).await.err());
+            let cancelled = run_cancel(name, command).await;
+            notices.extend(cancelled.err().map(|error| with_cause(&error)));
         }
         if let (Some(command), Some(session)) = (launcher.fetch(job, context), files.session()) {
             let session = session.to_path_buf();
             let stored = match run_helper(name, "fetch", command, FETCH_TIMEOUT, MAX_SESSION).await {
-                Ok(output) if output.truncated => {
-                    Err("its output is not a session of at most 64 MiB".to_owned())
-                }
-                Ok(output) if !output.stdout.starts_with(b"{") => {
-                    Err("its output is not a session".to_owned())
-                }
+                Ok(output) if output.truncated => Err(SessionError::TooLarge),
+                Ok(output) if !output.stdout.starts_with(b"{") => Err(SessionError::Malformed),
                 Ok(output) => {
-                    blocking(move || write_private(&session, &output.stdout).map_err(|error| chain(&error)))
+                    blocking(move || write_private(&session, &output.stdout).map_err(SessionError::File))
                         .await
                 }
-                Err(why) => Err(why),
+                Err(error) => Err(SessionError::Fetch(error)),
             };
-            notices.extend(stored.err().map(|why| format!("the session was not received: {why}")));
+            notices.extend(stored.err().map(|error| format!("the session was not received: {error}")));
         }
         notices
     }

@@ -10,6 +10,7 @@ use crate::event::RateLimit;
 use crate::process::Cancel;
 use crate::run::callbacks::BoxFuture;
 use crate::run::progress::ProgressSender;
+use crate::text::figures;
 
 /// Controls one call. Clones control the same call.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,24 @@ pub struct Watchers<'a> {
     pub provider: &'a dyn ProviderGate,
 }
 
+/// The wait for a provider's quota would be longer than configured.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "the quota of `{provider}` is used up{}; `{setting}` allows a wait of at most {}. `/subagents resume` tries it at once",
+    next.map(|next| format!(", and the next try is in {}", figures::duration(next))).unwrap_or_default(),
+    figures::duration(*limit)
+)]
+pub struct QuotaWaitTooLong {
+    /// The provider.
+    pub provider: String,
+    /// The time until the next try, if it is known.
+    pub next: Option<Duration>,
+    /// The longest allowed wait.
+    pub limit: Duration,
+    /// The setting with that limit.
+    pub setting: &'static str,
+}
+
 /// Connects a run with the other runs of its provider.
 pub trait ProviderGate: Sync {
     /// Handles the provider's request for a pause.
@@ -41,11 +60,11 @@ pub trait ProviderGate: Sync {
     ///
     /// # Errors
     ///
-    /// Fails if the wait would be longer than configured. The text gives the reason.
+    /// Fails if the wait would be longer than configured.
     fn wait_for_quota<'a>(
         &'a self,
         show: &'a (dyn Fn(Option<Duration>) + Sync),
-    ) -> BoxFuture<'a, Result<(), String>>;
+    ) -> BoxFuture<'a, Result<(), QuotaWaitTooLong>>;
 }
 
 impl Control {

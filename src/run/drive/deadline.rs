@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::event::{Live, StopReason};
+use crate::event::Live;
 use crate::run::budget::meter::wrap_up;
 use crate::text::figures::duration;
 
@@ -41,13 +41,11 @@ impl Deadline {
         self.started.checked_add(self.limit? * WARNING.0 / WARNING.1)
     }
 
-    /// Tells the child once to finish, if most of its time is used and it continues. It continues if its last message
-    /// calls a tool. Any other message may be its answer.
+    /// Tells the child once to finish, if most of its time is used and it continues.
     pub(super) fn warn(&self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) {
         let Some(limit) = self.limit else { return };
-        let continues = live.stop_reason == Some(&StopReason::ToolUse) && !live.streaming;
         let is_due = self.warns_at().is_some_and(|at| at <= Instant::now());
-        if is_due && continues && !live.answered && !self.has_warned.swap(true, Ordering::Relaxed) {
+        if is_due && live.continues() && !self.has_warned.swap(true, Ordering::Relaxed) {
             let used = format!("{} of {}", duration(self.started.elapsed()), duration(limit));
             steer(&wrap_up("the time for this run", &used));
         }

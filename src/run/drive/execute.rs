@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::active_run::ActiveRun;
-use super::control::{Control, Watchers};
+use super::control::{Control, QuotaWaitTooLong, Watchers};
 use crate::agent::{canonical, is_free_of_side_effects};
 use crate::event::{RateLimit, Usage};
 use crate::process::{CancelReason, Outcome};
@@ -20,7 +20,7 @@ use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::isolation::Isolated;
+use crate::run::isolation::{Isolated, IsolationError};
 use crate::run::launch::boot::{Booted, StartFailure};
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
@@ -30,9 +30,10 @@ use crate::run::outcome::retry::{Limited, backoff, has_no_side_effects, may_retr
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
 use crate::run::result::ToolResult;
-use crate::run::snapshots::{Before, TreeAtEnd};
+use crate::run::snapshots::{Before, NotRecorded, TreeAtEnd};
 use crate::run::spec::Resumption;
 use crate::run::state::RunState;
+use crate::text::with_cause;
 use crate::workspace::root_of;
 
 /// The prompt of a child whose session continues after its provider's quota was used up.
@@ -44,8 +45,7 @@ const CHANGES_NOT_LISTED: &str =
 /// The reason why a wait for a provider's quota ended without the quota.
 enum QuotaError {
     Cancelled(CancelReason),
-    /// The wait would be longer than configured. The text gives the reason.
-    TooLong(String),
+    TooLong(QuotaWaitTooLong),
 }
 
 /// All spending without a session shares one account.
@@ -108,7 +108,9 @@ impl AdmittedRun {
         let limit = self.config().session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
-        Meter::new(self.resolved.budget, Some((blocking(account).await, limit)), &self.resolved.agent.name)
+        let session = Some((blocking(account).await, limit));
+        Meter::new(self.resolved.budget, session, &self.resolved.agent.name)
+            .continuing(self.spec.overrides.used_before)
     }
 }
 
@@ -195,7 +197,7 @@ impl ActiveRun<'_> {
             let (changed, tree) = tokio::join!(self.changes_since(before), self.tree_since(snapshot));
             let (changed, unlisted) = match changed {
                 Ok(changed) => (changed, CHANGES_NOT_LISTED.to_owned()),
-                Err(notice) => (None, notice),
+                Err(error) => (None, error.to_string()),
             };
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
             let changed = changed.map(|changed| changed.with(tree.paths()));
@@ -275,7 +277,7 @@ impl ActiveRun<'_> {
                 return Ok(());
             }
             Err(QuotaError::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
-            Err(QuotaError::TooLong(why)) => self.admitted.builder.diagnostics.push(why),
+            Err(QuotaError::TooLong(error)) => self.admitted.builder.diagnostics.push(error.to_string()),
         }
         Err(Box::new((files, report)))
     }
@@ -299,7 +301,7 @@ impl ActiveRun<'_> {
         let waited = unless_cancelled(&self.cancel, self.watchers.provider.wait_for_quota(&show)).await;
         match waited {
             Ok(Ok(())) => {}
-            Ok(Err(why)) => return Err(QuotaError::TooLong(why)),
+            Ok(Err(error)) => return Err(QuotaError::TooLong(error)),
             Err(reason) => return Err(QuotaError::Cancelled(reason)),
         }
         self.limited.clear();
@@ -386,7 +388,7 @@ impl ActiveRun<'_> {
                     files.keep_session();
                 }
                 let session = files.as_ref().and_then(|files| files.session());
-                return Err(self.without_child(&Verdict::failed(1, error), session));
+                return Err(self.without_child(&Verdict::failed(1, with_cause(&error)), session));
             }
         }
         Err(self.without_child(&self.stopped(), None))
@@ -430,7 +432,7 @@ impl ActiveRun<'_> {
         };
         let (snapshot, not_recorded) = match snapshot.unwrap_or(Ok(None)) {
             Ok(snapshot) => (snapshot, None),
-            Err(notice) => (None, Some(notice)),
+            Err(error) => (None, Some(with_cause(&error))),
         };
         self.is_unrecorded = not_recorded.is_some();
         self.admitted.builder.diagnostics.extend(not_recorded.into_iter().chain(not_listed));
@@ -490,10 +492,10 @@ impl ActiveRun<'_> {
     /// the background.
     async fn unless_stopped<T: Send + 'static>(
         &self,
-        mut creation: impl Future<Output = Result<(Isolated, T), String>> + Send + Unpin + 'static,
+        mut creation: impl Future<Output = Result<(Isolated, T), IsolationError>> + Send + Unpin + 'static,
     ) -> Result<(Isolated, T), Verdict> {
         if let Ok(result) = unless_cancelled(&self.stop, &mut creation).await {
-            return result.map_err(|why| Verdict::failed(1, why));
+            return result.map_err(|error| Verdict::failed(1, with_cause(&error)));
         }
         spawn_task(async move {
             if let Ok((unwanted, _)) = creation.await {
@@ -504,7 +506,7 @@ impl ActiveRun<'_> {
     }
 
     /// Returns the state of the tree before the child gets its task.
-    async fn snapshot(&self) -> Result<Option<Before>, String> {
+    async fn snapshot(&self) -> Result<Option<Before>, NotRecorded> {
         let AdmittedRun { spec, resolved, builder, .. } = &self.admitted;
         if !resolved.may_write_here() || self.isolated.is_some() {
             return Ok(None);

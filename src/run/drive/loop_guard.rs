@@ -41,6 +41,8 @@ impl<'a> LoopGuard<'a> {
 
     /// Warns a child that repeats itself, once for each repetition, and ends its run if the warning did not help.
     /// Returns the repeated calls if the child was warned now.
+    ///
+    /// A message that is under way may be the answer, so the warning waits for its end.
     pub(super) fn check(&mut self, live: &Live<'_>, steer: impl FnOnce(&str) -> bool) -> Option<String> {
         self.check_refused(live.refused_results);
         let repeats = live.repeats?;
@@ -52,7 +54,15 @@ impl<'a> LoopGuard<'a> {
                 *times <= repeats.times && stop_after.is_none_or(|stop_after| *times < stop_after)
             })
             .filter(|_| !self.last_warning.as_ref().is_some_and(is_same));
-        let new_warning = warn_after.and_then(|warn_after| {
+        if let Some(warn_after) = warn_after.filter(|_| live.streaming) {
+            // The child gets as many further calls as after a warning. Without this limit, a child whose messages are
+            // always under way when they are read would never be ended.
+            let limit = stop_after.map(|stop_after| 2 * stop_after - warn_after);
+            if limit.is_none_or(|times| repeats.times < times) {
+                return None;
+            }
+        }
+        let new_warning = warn_after.filter(|_| live.continues()).and_then(|warn_after| {
             let repeated = self.repeated(live, repeats);
             let stop_after_warning = stop_after.map(|times| times.max(repeats.times + times - warn_after));
             let is_received = steer(&message(&repeated, stop_after_warning));

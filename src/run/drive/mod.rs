@@ -43,5 +43,5 @@ mod turn_grants;
 mod updates;
 
 pub(in crate::run) use ask_key::PREFIX as ASK_KEY_PREFIX;
-pub use control::{Control, ProviderGate, Steering, Watchers};
+pub use control::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub(crate) use updates::UPDATE_INTERVAL;

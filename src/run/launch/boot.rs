@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use super::command_line::Invocation;
+use super::command_line::{Invocation, OptionLikeValue};
 use super::files::{GUARD, RunFiles, RunFilesSpec};
 use super::launcher::{Launch, Payload, RemoteOutput};
 use super::sandboxes::tool_shell;
@@ -14,12 +14,12 @@ use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
 use crate::process::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::admit::pi::PiProgram;
+use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 use crate::run::launch::private_files::PrivateDirsSpec;
-use crate::text::chain;
+use crate::text::{chain, with_cause};
 use crate::workspace::PARTIAL;
 
 /// The time limit for a cancelled start to finish creating files. It usually takes milliseconds.
@@ -63,12 +63,38 @@ enum Purpose {
     Spare,
 }
 
+/// The step of a start that failed, with the system's error.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::run) enum StartError {
+    /// This machine cannot meet a requirement of the run.
+    #[error("{0}")]
+    Unmet(String),
+    /// A layer of a required sandbox is missing.
+    #[error("sandbox: required, but unavailable: {missing}")]
+    NoSandbox { missing: String },
+    /// The sandbox around the child's shell cannot be changed.
+    #[error("sandbox")]
+    Sandbox(#[source] FileError),
+    /// The working directory or the program cannot be used.
+    #[error("{}", .0.stage())]
+    Spawn(#[source] SpawnError),
+    /// There is no pi to run.
+    #[error("executable")]
+    Executable(#[source] PiError),
+    /// A file of the run cannot be created.
+    #[error("session directory")]
+    Files(#[source] FileError),
+    /// An argument would be read as an option.
+    #[error(transparent)]
+    Arguments(#[from] OptionLikeValue),
+}
+
 /// The reason why there is no child.
 pub(in crate::run) enum StartFailure {
     /// The start failed.
     Failed {
-        /// The stage, the path and the system's error.
-        error: String,
+        /// The failed step.
+        error: StartError,
         /// The files that were created for the child, if it got that far.
         files: Option<Box<RunFiles>>,
     },
@@ -115,9 +141,9 @@ impl AdmittedRun {
             }
             Ok(None) => Err(StartFailure::Cancelled),
             Err(error) => {
-                let reason = format!("{}: {}", error.stage(), chain(&error));
-                tracing::error!(target: "child", reason, "the child did not start");
-                Err(StartFailure::Failed { error: reason, files: Some(Box::new(prepared.files)) })
+                let error = StartError::Spawn(error);
+                tracing::error!(target: "child", reason = with_cause(&error), "the child did not start");
+                Err(StartFailure::Failed { error, files: Some(Box::new(prepared.files)) })
             }
         }
     }
@@ -132,13 +158,13 @@ impl AdmittedRun {
         tracing::warn!(target: "sandbox", reason = missing, required = sandbox.required, "a layer is missing");
         let close = {
             let run = self.clone();
-            move || (run.close_gap(&booted).map_err(|error| chain(&error)), booted)
+            move || (run.close_gap(&booted), booted)
         };
         let (closed, booted) = blocking(close).await;
         let error = match closed {
             Ok(()) if !sandbox.required => return Ok(booted),
-            Ok(()) => format!("sandbox: required, but unavailable: {missing}"),
-            Err(error) => format!("sandbox: {error}"),
+            Ok(()) => StartError::NoSandbox { missing },
+            Err(error) => StartError::Sandbox(error),
         };
         let Booted { prepared: Prepared { files, .. }, child } = booted;
         child.discard().await;
@@ -156,8 +182,8 @@ impl AdmittedRun {
         }
     }
 
-    /// Creates the child's files and its command. Blocks. The error names the step that failed.
-    fn make(&self, purpose: Purpose) -> Result<Prepared, String> {
+    /// Creates the child's files and its command. Blocks.
+    fn make(&self, purpose: Purpose) -> Result<Prepared, StartError> {
         let attempt = if let Purpose::Attempt(attempt) = purpose { attempt } else { 1 };
         // Recorded before the private directories are copied: the child may have missed any later change.
         let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
@@ -166,15 +192,15 @@ impl AdmittedRun {
         let config = &resolved.config;
         let context = &spec.context;
         if let Some(unmet) = &resolved.unmet {
-            return Err(unmet.clone());
+            return Err(StartError::Unmet(unmet.clone()));
         }
         if let Some(scope) = &resolved.scope
             && resolved.sandbox.enforced().is_some_and(|sandbox| sandbox.required)
             && scope.find_protected().is_partial
         {
-            return Err(format!("sandbox: required, but unavailable: {PARTIAL}"));
+            return Err(StartError::NoSandbox { missing: PARTIAL.to_owned() });
         }
-        check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
+        check_cwd(&spec.cwd).map_err(StartError::Spawn)?;
         let pi = self.pi()?;
         let parent = self.parent();
         let prompt = resolved.prompt(&self.plan);
@@ -196,8 +222,8 @@ impl AdmittedRun {
             resumes: spec.overrides.resumes.as_ref(),
             agent_dir: &context.agent_dir,
         };
-        let failed = |error: FileError| format!("session directory: {}", chain(&error));
-        let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
+        let files =
+            RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(StartError::Files)?;
         let plain = self.command(&pi, &files)?;
         let protocol = protocol_of(config.protocol);
         // The protocol encodes the task so that it cannot be taken for a command.
@@ -206,8 +232,8 @@ impl AdmittedRun {
         let pack = self
             .remote_work
             .as_deref()
-            .map(|work| fs::read(&work.tree.pack).map_err(FileError::at(&work.tree.pack)).map_err(failed));
-        let pack = pack.transpose()?.unwrap_or_default();
+            .map(|work| fs::read(&work.tree.pack).map_err(FileError::at(&work.tree.pack)));
+        let pack = pack.transpose().map_err(StartError::Files)?.unwrap_or_default();
         let payload = Payload {
             prompt: &prompt,
             guard: GUARD,
@@ -219,7 +245,7 @@ impl AdmittedRun {
             resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
         if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
-            own.replace_shell(warden, &shell.to_bytes()).map_err(failed)?;
+            own.replace_shell(warden, &shell.to_bytes()).map_err(StartError::Files)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
         Ok(Prepared { files, command, prompt, preamble, remote_output, shell, inputs })
@@ -233,17 +259,14 @@ impl AdmittedRun {
         self.tool_shell(files, command, self.resolved.sandbox.enforced()?.metadata)
     }
 
-    fn pi(&self) -> Result<PiProgram, String> {
+    fn pi(&self) -> Result<PiProgram, StartError> {
         let configured = self.resolved.config.pi_command.as_deref();
         let launcher = &self.resolved.launcher;
-        (launcher.locate(configured, &self.spec.cwd, &self.spec.context))
-            .map_err(|error| format!("executable: {error}"))
+        (launcher.locate(configured, &self.spec.cwd, &self.spec.context)).map_err(StartError::Executable)
     }
 
-    fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, String> {
-        Invocation { run: self, pi, files }.command().map_err(|value| {
-            format!("arguments: `{value}` begins with a hyphen, which pi would read as an option")
-        })
+    fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, StartError> {
+        Ok(Invocation { run: self, pi, files }.command()?)
     }
 
     /// Returns the parent directory of the conversation's runs.

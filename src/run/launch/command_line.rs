@@ -44,6 +44,11 @@ const JAVA_TEMPORARY: &str = "-Djava.io.tmpdir=";
 const OFFLINE: &str = "PI_OFFLINE";
 const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 
+/// pi would read the model or the thinking level as an option.
+#[derive(Debug, thiserror::Error)]
+#[error("arguments: `{0}` begins with a hyphen, which pi would read as an option")]
+pub(in crate::run) struct OptionLikeValue(String);
+
 /// The parts from which a child's command is built.
 pub(in crate::run) struct Invocation<'a> {
     /// The run, with all decisions about it.
@@ -61,10 +66,10 @@ impl Invocation<'_> {
     /// # Errors
     ///
     /// Fails if pi would read the model or the thinking level as an option.
-    pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
+    pub(in crate::run) fn command(&self) -> Result<ChildCommand, OptionLikeValue> {
         let chosen = [&self.run.resolved.values.model.value, &self.run.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
-            return Err(option.to_owned());
+            return Err(OptionLikeValue(option.to_owned()));
         }
         let extensions = self.extensions();
         let mut env = self.environment();

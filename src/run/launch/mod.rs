@@ -30,7 +30,7 @@ pub(crate) mod private_files;
 pub(crate) mod resume;
 pub(crate) mod sandboxes;
 pub(crate) mod spare;
-mod tree_command;
+pub(crate) mod tree_command;
 
 pub use boot::Booted;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;

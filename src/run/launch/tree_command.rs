@@ -7,12 +7,30 @@ use std::path::PathBuf;
 use super::files::RunFiles;
 use super::private_dirs::PrivateDirs;
 use super::sandboxes::{shell, tool_shell};
-use crate::process::ChildCommand;
+use crate::files::FileError;
+use crate::process::{ChildCommand, SpawnError};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::text::chain;
 
 /// Merges both streams, so that the output keeps its order. Of standard error, the beginning and the end are kept.
 const ONE_STREAM: &str = "exec 1>&2\n";
+
+/// The reason why a command in a child's tree was not started.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::run) enum TreeCommandError {
+    /// The child's shell would have a sandbox, but the command cannot.
+    #[error("this machine has no sandbox for a shell")]
+    NoSandbox,
+    /// The files for its sandbox cannot be written.
+    #[error("{}", chain(.0))]
+    Files(FileError),
+    /// A layer of its sandbox is missing.
+    #[error("{0}")]
+    MissingLayer(String),
+    /// The system refused to start it.
+    #[error("{}", .0.stage())]
+    Spawn(#[source] SpawnError),
+}
 
 impl AdmittedRun {
     /// Builds a shell command for the tree of the child that `child` started. `has_view` is true if the child's sandbox
@@ -24,7 +42,7 @@ impl AdmittedRun {
     ///
     /// # Errors
     ///
-    /// Returns the reason if the command cannot be confined like the child's shell.
+    /// Fails if the command cannot be confined like the child's shell.
     pub(in crate::run) fn tree_command(
         &self,
         shell_command: &str,
@@ -32,7 +50,7 @@ impl AdmittedRun {
         files: &RunFiles,
         has_view: bool,
         protected: Vec<PathBuf>,
-    ) -> Result<ChildCommand, String> {
+    ) -> Result<ChildCommand, TreeCommandError> {
         let Self { spec, resolved, .. } = self;
         let mut command = child.clone();
         command.args = vec![OsString::from("-c"), format!("{ONE_STREAM}{shell_command}").into()];
@@ -48,10 +66,10 @@ impl AdmittedRun {
         command.program = if resolved.sandbox.is_enforced() {
             let confined = tool_shell(resolved, spec, files, &command.env, has_view);
             let (Some(confined), Some(warden)) = (confined, &resolved.warden) else {
-                return Err("this machine has no sandbox for a shell".to_owned());
+                return Err(TreeCommandError::NoSandbox);
             };
             PrivateDirs::shell_of_commands(&files.directory, warden, &confined.to_bytes())
-                .map_err(|error| chain(&error))?
+                .map_err(TreeCommandError::Files)?
         } else {
             shell(None, spec, &command.env)
         };

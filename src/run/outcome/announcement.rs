@@ -1,13 +1,40 @@
 //! Reads the announcement from a child's last words.
 
 use crate::event::{Collected, StopReason, provider_message};
-use crate::process::Outcome;
+use crate::process::{CancelReason, Outcome};
 use crate::run::outcome::verdict::ProtocolReport;
 use crate::run::result::{ANNOUNCE_SKIP, Announcement};
 use crate::text::quoted_within;
 
 /// Characters of a reason that came from the child.
 const REASON_CHARS: usize = 2_000;
+
+/// The reason why a child that was asked for an announcement gave none.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum NoAnnouncement {
+    #[error("the child rejected the prompt: {}", quoted_within(.0, REASON_CHARS))]
+    Rejected(String),
+    #[error("the child called a tool instead")]
+    CalledTool,
+    #[error("{0}")]
+    Cancelled(CancelReason),
+    /// Contains the provider's message, if it sent one.
+    #[error("the model's provider reported an error{}", after_colon(.0.as_deref()))]
+    ProviderError(Option<String>),
+    /// Contains the message of the turn's end, if there is one.
+    #[error("the child stopped its own turn{}", after_colon(.0.as_deref()))]
+    StoppedTurn(Option<String>),
+    #[error("the child gave no answer")]
+    Empty,
+    #[error("the child took too long for it")]
+    TooSlow,
+    #[error("the child ended before it")]
+    EndedBefore,
+}
+
+fn after_colon(message: Option<&str>) -> String {
+    message.map(|message| format!(": {}", quoted_within(message, REASON_CHARS))).unwrap_or_default()
+}
 
 /// Returns the child's announcement, or the reason why there is none. Returns neither if the child was not asked.
 /// `epilogue` is the sanitized stream since the request; `silenced` is why the child rejected the request.
@@ -50,27 +77,29 @@ fn fill_empty_answer(collected: &mut Collected) {
     collected.text = collected.text.take().or(announced);
 }
 
-fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected) -> Result<&'a str, String> {
+fn answer<'a>(
+    outcome: &Outcome,
+    silenced: Option<&str>,
+    epilogue: &'a Collected,
+) -> Result<&'a str, NoAnnouncement> {
     if let Some(reason) = silenced {
-        return Err(format!("the child rejected the prompt: {}", quoted_within(reason, REASON_CHARS)));
+        return Err(NoAnnouncement::Rejected(reason.to_owned()));
     }
     let stop = epilogue.stop_reason.as_ref();
     if calls_tool(epilogue) {
-        return Err("the child called a tool instead".to_owned());
+        return Err(NoAnnouncement::CalledTool);
     }
     if let Some(text) = complete_text(epilogue) {
         return Ok(text);
     }
-    let error = epilogue.error_message.as_deref().map_or(String::new(), |error| {
-        format!(": {}", quoted_within(&provider_message(error), REASON_CHARS))
-    });
+    let message = || epilogue.error_message.as_deref().map(|error| provider_message(error).to_string());
     Err(match (outcome, stop) {
-        (Outcome::Cancelled(reason), _) => reason.to_string(),
-        (_, Some(StopReason::Error)) => format!("the model's provider reported an error{error}"),
-        (_, Some(StopReason::Aborted)) => format!("the child stopped its own turn{error}"),
-        _ if epilogue.settled => "the child gave no answer".to_owned(),
-        (Outcome::Settled { lingered: true, .. }, _) => "the child took too long for it".to_owned(),
-        _ => "the child ended before it".to_owned(),
+        (Outcome::Cancelled(reason), _) => NoAnnouncement::Cancelled(reason.clone()),
+        (_, Some(StopReason::Error)) => NoAnnouncement::ProviderError(message()),
+        (_, Some(StopReason::Aborted)) => NoAnnouncement::StoppedTurn(message()),
+        _ if epilogue.settled => NoAnnouncement::Empty,
+        (Outcome::Settled { lingered: true, .. }, _) => NoAnnouncement::TooSlow,
+        _ => NoAnnouncement::EndedBefore,
     })
 }
 
@@ -88,7 +117,6 @@ fn calls_tool(epilogue: &Collected) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::CancelReason;
 
     fn reply(text: &str, stop: StopReason) -> Collected {
         Collected { text: Some(text.into()), stop_reason: Some(stop), ..Collected::default() }
@@ -133,7 +161,8 @@ mod tests {
                 Err("the child stopped its own turn"),
             ),
         ] {
-            assert_eq!(answer(&lost, None, &epilogue), expected.map_err(str::to_owned), "{label}");
+            let answer = answer(&lost, None, &epilogue).map_err(|why| why.to_string());
+            assert_eq!(answer, expected.map_err(str::to_owned), "{label}");
         }
     }
 
@@ -154,7 +183,8 @@ mod tests {
             ),
             (Outcome::Lost, None, "the child ended before it".to_owned()),
         ] {
-            assert_eq!(answer(&outcome, silenced, &nothing), Err(expected));
+            let answer = answer(&outcome, silenced, &nothing).map_err(|why| why.to_string());
+            assert_eq!(answer, Err(expected));
         }
     }
 }

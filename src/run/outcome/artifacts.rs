@@ -47,10 +47,9 @@ fn listed(paths: &[String], limit: usize) -> String {
 
 /// Returns true if a run has artifacts that must be reported even if its child announces nothing.
 pub(crate) fn must_be_delivered(single: &SingleResult) -> bool {
-    let waits = single
-        .isolation
-        .as_ref()
-        .is_some_and(|report| report.patch.is_some() || report.branch.is_some() || report.kept_tree.is_some());
+    let waits = single.isolation.as_ref().is_some_and(|report| {
+        report.patch.is_some() || report.branch.is_some() || report.kept_tree.is_some()
+    });
     waits || !single.flagged.is_empty() || single.flagged_gap.is_some()
 }
 

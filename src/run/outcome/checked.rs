@@ -1,10 +1,10 @@
 //! Judges the commands in a child's tree. Formats the outcome of a check for the result and for the child, and the
 //! error of a private tree that could not be prepared.
 
-use crate::process::{Outcome, SpawnError, Supervised, exit_code, exit_signal, signal_name};
+use crate::process::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
 use crate::text::figures::duration;
-use crate::text::{Sanitizer, TruncateLimits, chain, fenced_as, quoted_within};
+use crate::text::{Sanitizer, TruncateLimits, fenced_as, quoted_within};
 
 /// The limits of the check's output that its child reads. The child gets the beginning and the end, because tools print
 /// the first failure first and a summary last.
@@ -24,17 +24,8 @@ pub(in crate::run) struct Checked {
 
 impl Checked {
     /// Judges a check by how its command ended.
-    pub(in crate::run) fn of(
-        command: &str,
-        runs: u32,
-        ended: Result<Supervised, SpawnError>,
-        sanitizer: &Sanitizer,
-    ) -> Self {
-        let ended = match judge(ended, "check.timeoutMs") {
-            Ok(ended) => ended,
-            Err(why) => return Self::never_started(command, runs, &why, sanitizer),
-        };
-        let CommandOutcome { passed, description, printed } = ended;
+    pub(in crate::run) fn of(command: &str, runs: u32, ended: &Supervised, sanitizer: &Sanitizer) -> Self {
+        let CommandOutcome { passed, description, printed } = judge(ended, "check.timeoutMs");
         let output = sanitizer.sanitize(printed.trim());
         let report = CheckReport {
             command: line(command, sanitizer),
@@ -75,13 +66,10 @@ impl SetUp {
     /// succeeded.
     pub(in crate::run) fn failure(
         command: &str,
-        ended: Result<Supervised, SpawnError>,
+        ended: &Supervised,
         sanitizer: &Sanitizer,
     ) -> Option<String> {
-        let CommandOutcome { passed, description, printed } = match judge(ended, "isolation.setupTimeoutMs") {
-            Ok(ended) => ended,
-            Err(why) => return Some(Self::never_started(command, &why, sanitizer)),
-        };
+        let CommandOutcome { passed, description, printed } = judge(ended, "isolation.setupTimeoutMs");
         let tail = sanitizer.sanitize(printed.trim()).clip_tail(MAX_RESULT_BYTES).into_string();
         let printed =
             if tail.is_empty() { "it printed nothing".to_owned() } else { format!("it printed:\n{tail}") };
@@ -102,15 +90,14 @@ impl SetUp {
 }
 
 /// The outcome of a command in a tree.
-struct CommandOutcome {
+struct CommandOutcome<'a> {
     passed: bool,
     description: String,
-    printed: String,
+    printed: &'a str,
 }
 
-/// Judges a command by how it ended; `limit` is the setting that bounds it. The error says why it never started.
-fn judge(ended: Result<Supervised, SpawnError>, limit: &str) -> Result<CommandOutcome, String> {
-    let ended = ended.map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
+/// Judges a command by how it ended; `limit` is the setting that bounds it.
+fn judge<'a>(ended: &'a Supervised, limit: &str) -> CommandOutcome<'a> {
     let description = match ended.outcome {
         Outcome::Exited(status) => match exit_signal(status) {
             Some(signal) => format!("killed by {}", signal_name(signal)),
@@ -121,7 +108,7 @@ fn judge(ended: Result<Supervised, SpawnError>, limit: &str) -> Result<CommandOu
         _ => "it was ended from outside".to_owned(),
     };
     let passed = matches!(ended.outcome, Outcome::Exited(status) if status.success());
-    Ok(CommandOutcome { passed, description, printed: ended.stderr })
+    CommandOutcome { passed, description, printed: &ended.stderr }
 }
 
 impl CheckReport {

@@ -127,6 +127,7 @@ impl ResultBuilder {
         if let Some(repeated) = protocol_report.loop_warning {
             self.diagnostics.push(format!("the child repeated {repeated}, and got a warning"));
         }
+        self.diagnostics.extend(verdict.note.clone());
         let is_completed = verdict.outcome == RunOutcome::Completed;
         // A failed check does not turn a complete answer into a partial one.
         let has_answer = is_completed || (check.is_some() && collected.text.is_some());

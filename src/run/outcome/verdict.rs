@@ -73,6 +73,8 @@ pub(in crate::run) struct AttemptReport {
     pub submits: bool,
     /// The outcome of the check of its work.
     pub check: Option<CheckReport>,
+    /// True if its work has to be checked and no check of it has ended.
+    pub lacks_check: bool,
     /// The progress of a remote child.
     pub remote_end: Option<RemoteEnd>,
 }
@@ -117,6 +119,8 @@ pub(in crate::run) struct Verdict {
     /// `None` for a success.
     pub code: Option<ErrorCode>,
     pub error: Option<String>,
+    /// The end of a successful child, if its answer is the result although the child did not end by itself with success.
+    pub note: Option<String>,
     /// The signal that killed the child, unless this process sent it.
     pub signal: Option<String>,
     pub timeout: Option<TimeoutReason>,
@@ -133,6 +137,7 @@ impl Verdict {
             exit_code: 0,
             code: None,
             error: None,
+            note: None,
             signal: None,
             timeout: None,
             is_by_provider: false,
@@ -260,6 +265,39 @@ impl Verdict {
             // The work was done before the announcement. Later events do not change the verdict.
             return Self::by_message(report, sanitizer);
         }
+        Self::of_end(report, sanitizer).or_answer(report, sanitizer)
+    }
+
+    /// Returns the verdict on the answer, if the child had finished its answer before it failed, and neither its caller,
+    /// its warden nor a limit on its resources has ended it.
+    fn or_answer(self, report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
+        let note = match &report.supervised.outcome {
+            _ if self.is_success() || !report.collected.ends_with_answer => return self,
+            // No time remains for the check that the answer needs.
+            Outcome::HardTimeout { .. } if report.lacks_check => return self,
+            Outcome::HardTimeout { .. } | Outcome::IdleTimeout { .. } => {
+                format!("the child was ended after its answer: {}", self.error.as_deref().unwrap_or_default())
+            }
+            // The end of a launcher says nothing about its child, which may still have been at work.
+            Outcome::Exited(_) if report.remote_end.is_some() => return self,
+            Outcome::Settled { status: Some(status), .. } | Outcome::Exited(status) => {
+                if let Some(signal) = exit_signal(*status).map(signal_name) {
+                    format!("the child was killed by {signal} after its answer")
+                } else {
+                    let reason = exit_reason(report)
+                        .map_or_else(String::new, |reason| format!(": {}", reason_of(&reason, sanitizer)));
+                    let code = exit_code(*status);
+                    format!("the child ended with exit code {code} after its answer{reason}")
+                }
+            }
+            _ => return self,
+        };
+        let by_message = Self::by_message(report, sanitizer);
+        if by_message.is_success() { Self { note: Some(note), ..by_message } } else { self }
+    }
+
+    /// Judges a child by its end alone.
+    fn of_end(report: &AttemptReport, sanitizer: &Sanitizer) -> Self {
         match &report.supervised.outcome {
             Outcome::Cancelled(reason) => Self::cancelled(reason),
             Outcome::HardTimeout { limit } => Self::hard_limit(*limit, report.limited_by),
@@ -366,18 +404,20 @@ fn has_text(collected: &Collected) -> bool {
     collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Returns the error of a child that exited with a code and without a usable message: the first text that it wrote for
-/// people.
+/// Returns the error of a child that exited with a code and without a usable message.
 fn exit_text(report: &AttemptReport) -> String {
+    exit_reason(report).unwrap_or_else(|| "the child gave no reason".to_owned())
+}
+
+/// Returns the first text that a child wrote for people.
+fn exit_reason(report: &AttemptReport) -> Option<String> {
     let candidates = [
         report.collected.error_message.as_deref(),
         Some(report.supervised.stderr.trim()),
         Some(report.collected.noise.trim()),
     ];
-    match candidates.into_iter().flatten().find(|text| !text.is_empty()) {
-        Some(text) => provider_message(text).into_owned(),
-        None => "the child gave no reason".to_owned(),
-    }
+    let text = candidates.into_iter().flatten().find(|text| !text.is_empty())?;
+    Some(provider_message(text).into_owned())
 }
 
 /// Returns the error of a child that submitted no result that matches the schema.

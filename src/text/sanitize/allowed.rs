@@ -51,22 +51,47 @@ impl Allowed {
     }
 }
 
+/// The reason why an entry of `sanitize.allow` is invalid. The messages end a sentence about the list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AllowedError {
+    /// There is no rule with this name.
+    #[error("names the rule {}, which does not exist{}", quoted(name), suggestion(*nearest))]
+    UnknownRule {
+        /// The name.
+        name: String,
+        /// The rule with the nearest name.
+        nearest: Option<&'static str>,
+    },
+    /// The name of a rule, without the prefix of such names.
+    #[error("contains the name of a rule; write `{prefix}{rule}`", prefix = RULE)]
+    NoPrefix {
+        /// The rule.
+        rule: String,
+    },
+    /// The value is too short.
+    #[error("contains {}; expected values of at least {limit} bytes", quoted(value), limit = MIN_VALUE_BYTES)]
+    TooShort {
+        /// The value.
+        value: String,
+    },
+}
+
 /// Checks an entry of `sanitize.allow`.
 ///
 /// # Errors
 ///
 /// Returns an error for an unknown rule, a rule's name without `rule:`, and a value that is too short.
-pub fn check_allowed(entry: &str) -> Result<(), String> {
+pub fn check_allowed(entry: &str) -> Result<(), AllowedError> {
     let is_rule = |name: &str| is_secret_rule(name) || name == STACK_FRAMES;
     match entry.strip_prefix(RULE) {
         Some(name) if is_rule(name) => Ok(()),
         Some(name) => {
-            let meant = nearest(name, secret_rules().chain([STACK_FRAMES]));
-            Err(format!("names the rule {}, which does not exist{}", quoted(name), suggestion(meant)))
+            let nearest = nearest(name, secret_rules().chain([STACK_FRAMES]));
+            Err(AllowedError::UnknownRule { name: name.to_owned(), nearest })
         }
-        None if is_rule(entry) => Err(format!("contains the name of a rule; write `{RULE}{entry}`")),
+        None if is_rule(entry) => Err(AllowedError::NoPrefix { rule: entry.to_owned() }),
         None if entry.trim().len() < MIN_VALUE_BYTES => {
-            Err(format!("contains {}; expected values of at least {MIN_VALUE_BYTES} bytes", quoted(entry)))
+            Err(AllowedError::TooShort { value: entry.to_owned() })
         }
         None => Ok(()),
     }

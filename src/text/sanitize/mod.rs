@@ -28,7 +28,7 @@ mod sanitized;
 mod sanitizer;
 mod tally;
 
-pub use allowed::{Allowed, check_allowed};
+pub use allowed::{Allowed, AllowedError, check_allowed};
 pub(crate) use controls::without_controls;
 pub(crate) use invisible::{is_invisible, length_at as invisible_at};
 pub use sanitized::Sanitized;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::files::{Directory, Entry, Hidden, private};
@@ -13,6 +13,41 @@ use crate::workspace::snapshot::named;
 const MAX_ENTRIES: usize = 500_000;
 /// The number of bytes that are copied between two checks of `is_stopped`. A disk takes less than a second for them.
 const CHUNK: u64 = 64 * 1024 * 1024;
+
+/// The reason why a listed path is not in the private tree, or only a part of it. The messages contain the system's
+/// error.
+#[derive(Debug, thiserror::Error)]
+enum CopyError {
+    /// It leads out of the tree, or into its repository.
+    #[error("it is not a path within the tree")]
+    Outside,
+    /// It is hidden from the child.
+    #[error("it is hidden")]
+    Hidden,
+    /// The private tree has something else in the place of a directory above it.
+    #[error("something else is in its place")]
+    Occupied,
+    /// The private tree already has it.
+    #[error("it is part of the snapshot")]
+    Present,
+    /// It has too many entries.
+    #[error("there are more than {limit} entries", limit = MAX_ENTRIES)]
+    TooMany,
+    /// The run has ended.
+    #[error("the run has ended")]
+    Stopped,
+    /// The directories above it cannot be created.
+    #[error(transparent)]
+    Parent(io::Error),
+    /// An entry cannot be copied.
+    #[error("`{}`: {source}", named(path))]
+    Entry {
+        /// The entry, within the tree.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
 
 /// The remaining room for copies.
 struct Room<'a> {
@@ -53,10 +88,10 @@ fn copy_one(
     path: &Path,
     is_hidden: &dyn Fn(&Path) -> bool,
     room: &mut Room<'_>,
-) -> Result<(), String> {
+) -> Result<(), CopyError> {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
     let Some(name) = path.file_name().filter(|_| is_plain) else {
-        return Err("it is not a path within the tree".into());
+        return Err(CopyError::Outside);
     };
     let parent = path.parent().unwrap_or(Path::new(""));
     // Not every project has all of the listed entries.
@@ -65,17 +100,17 @@ fn copy_one(
         return Ok(());
     }
     if is_hidden(path) {
-        return Err("it is hidden".into());
+        return Err(CopyError::Hidden);
     }
     for part in parent.ancestors().filter(|part| !part.as_os_str().is_empty()) {
         if fs::symlink_metadata(to.join(part)).is_ok_and(|found| !found.is_dir()) {
-            return Err("something else is in its place".into());
+            return Err(CopyError::Occupied);
         }
     }
     if fs::symlink_metadata(to.join(path)).is_ok() {
-        return Err("it is part of the snapshot".into());
+        return Err(CopyError::Present);
     }
-    fs::create_dir_all(to.join(parent)).map_err(|error| error.to_string())?;
+    fs::create_dir_all(to.join(parent)).map_err(CopyError::Parent)?;
     copy_tree(source, name, to, path, is_hidden, room)
 }
 
@@ -87,11 +122,11 @@ fn copy_tree(
     path: &Path,
     is_hidden: &dyn Fn(&Path) -> bool,
     room: &mut Room<'_>,
-) -> Result<(), String> {
+) -> Result<(), CopyError> {
     let mut waiting = vec![(Rc::new(source), name.to_owned(), path.to_owned())];
     while let Some((directory, name, path)) = waiting.pop() {
         room.count_one()?;
-        let failed = |error: io::Error| format!("`{}`: {error}", named(&path));
+        let failed = |source| CopyError::Entry { path: path.clone(), source };
         let target = to.join(&path);
         if is_hidden(&path) {
             continue;
@@ -126,14 +161,14 @@ fn copy_tree(
 }
 
 impl Room<'_> {
-    fn count_one(&mut self) -> Result<(), String> {
+    fn count_one(&mut self) -> Result<(), CopyError> {
         let less = self.entries.checked_sub(1);
-        self.entries = less.ok_or_else(|| format!("there are more than {MAX_ENTRIES} entries"))?;
+        self.entries = less.ok_or(CopyError::TooMany)?;
         self.check()
     }
 
-    fn check(&self) -> Result<(), String> {
-        if (self.is_stopped)() { Err("the run has ended".to_owned()) } else { Ok(()) }
+    fn check(&self) -> Result<(), CopyError> {
+        if (self.is_stopped)() { Err(CopyError::Stopped) } else { Ok(()) }
     }
 }
 

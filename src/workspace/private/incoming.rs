@@ -7,16 +7,68 @@ use std::path::{Path, PathBuf};
 use super::create::PrivateTree;
 use crate::files::{Directory, Entry, open};
 use crate::workspace::root::REPOSITORY;
-use crate::workspace::snapshot::{Call, SnapshotStore, named, off_thread};
+use crate::workspace::snapshot::{Call, SnapshotError, SnapshotStore, named, off_thread};
 
 /// The largest file with references that is read.
 const MAX_REFS: u64 = 1024 * 1024;
+/// Files of a repository that name commits.
+const HEAD: &str = "HEAD";
+const PACKED: &str = "packed-refs";
 /// The directory of the child's objects until they are checked.
 const INCOMING: &str = "incoming";
 /// The maximum depth of reference directories. Each level is an open file, and a child can nest them without end.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of copied objects, and of references.
 const MAX_OBJECTS: usize = 200_000;
+
+/// The reason why a child's commits were not imported. The messages end a sentence about the commits and contain the
+/// system's error.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ImportError {
+    /// A directory of its repository is missing, or is something else.
+    #[error("`{}` is not a directory", named(path))]
+    NotADirectory {
+        /// The directory, within the tree.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A file of its repository cannot be read.
+    #[error("its `{name}` cannot be read: {source}")]
+    Unreadable {
+        /// The name of the file.
+        name: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Its branch is missing.
+    #[error("its branch no longer exists")]
+    NoBranch,
+    /// Its branch has something other than the name of a commit.
+    #[error("its branch does not point to a commit")]
+    NoCommit,
+    /// Its objects cannot be read.
+    #[error("its objects cannot be read: {0}")]
+    Objects(#[source] io::Error),
+    /// The pack from another machine cannot be read.
+    #[error("they cannot be read: {0}")]
+    Pack(#[source] io::Error),
+    /// The pack from another machine has too many objects.
+    #[error("there are more than {limit} objects", limit = MAX_OBJECTS)]
+    TooMany,
+    /// They are too large to keep.
+    #[error("they take up more than `snapshot.maxBytes` allows, {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// They have another history.
+    #[error("they do not descend from the commit that it started with")]
+    Unrelated(#[source] SnapshotError),
+    /// git refused them, or failed.
+    #[error(transparent)]
+    Git(#[from] SnapshotError),
+}
 
 /// The location of a child's commits.
 #[derive(Clone, Copy, Debug)]
@@ -38,33 +90,34 @@ pub(super) struct References {
 
 impl References {
     /// Reads the references of the repository in the tree at `root`, without git and without following links. Blocks.
-    pub(super) fn read(root: &Path, branch: &str) -> Result<Self, String> {
+    pub(super) fn read(root: &Path, branch: &str) -> Result<Self, ImportError> {
         let open = |name: &str| {
             let path = Path::new(REPOSITORY).join(name);
             let opened = Directory::open(root).and_then(|tree| tree.below(&path));
-            opened.map_err(|_| format!("`{}` is not a directory", named(&path)))
+            opened.map_err(|source| ImportError::NotADirectory { path, source })
         };
+        let unreadable = |name| move |source| ImportError::Unreadable { name, source };
         let git = open("")?;
         let refs = open("refs")?;
         open("refs/heads")?;
         let full = format!("refs/heads/{branch}");
-        let packed = match text(&git, "packed-refs") {
+        let packed = match text(&git, PACKED) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            read => read.map_err(|error| format!("its `packed-refs` cannot be read: {error}"))?,
+            read => read.map_err(unreadable(PACKED))?,
         };
         let packed = packed.lines().filter(|line| !line.starts_with(['#', '^']));
         let packed: Vec<(&str, &str)> = packed.filter_map(|line| line.split_once(' ')).collect();
         let loose = text(&git, &full).ok();
         let own = packed.iter().find(|(_, name)| *name == full).map(|(object, _)| (*object).to_owned());
-        let own = loose.or(own).ok_or("its branch no longer exists")?;
-        let head = text(&git, "HEAD").map_err(|error| format!("its `HEAD` cannot be read: {error}"))?;
+        let own = loose.or(own).ok_or(ImportError::NoBranch)?;
+        let head = text(&git, HEAD).map_err(unreadable(HEAD))?;
         let is_own = head.trim() == format!("ref: {full}");
         let others =
             packed.iter().any(|(_, name)| *name != full) || has_other(&refs, "refs".as_ref(), full.as_ref());
         let tip = own.trim().to_owned();
         let is_name = matches!(tip.len(), 40 | 64) && tip.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
-            return Err("its branch does not point to a commit".into());
+            return Err(ImportError::NoCommit);
         }
         Ok(Self { tip, has_others: others || !is_own })
     }
@@ -95,7 +148,7 @@ impl SnapshotStore {
         tree: &PrivateTree,
         tip: &str,
         source: Source<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), ImportError> {
         let snapshot_dir = self.directory(&tree.snapshot.id);
         let incoming = snapshot_dir.join(INCOMING);
         let result = self.import_commits_into(tree, tip, source, &incoming).await;
@@ -109,7 +162,7 @@ impl SnapshotStore {
         tip: &str,
         source: Source<'_>,
         incoming: &Path,
-    ) -> Result<(), String> {
+    ) -> Result<(), ImportError> {
         let to = incoming.to_owned();
         let limit = self.limits().bytes;
         let packs = match source {
@@ -127,7 +180,7 @@ impl SnapshotStore {
         let with_incoming: &[&Path] = &[&tree.snapshot.objects, incoming];
         let ask = async |alternates: &[&Path], args: &[&str], input: Vec<u8>| {
             let call = Call { alternates, ..Call::of(&tree.snapshot) };
-            self.call(&tree.snapshot, call, args, input).await.map_err(|error| error.to_string())
+            self.call(&tree.snapshot, call, args, input).await
         };
         for pack in packs {
             let pack = pack.to_string_lossy().into_owned();
@@ -135,7 +188,7 @@ impl SnapshotStore {
         }
         ask(with_incoming, &["merge-base", "--is-ancestor", &tree.base, tip], Vec::new())
             .await
-            .map_err(|_| "they do not descend from the commit that it started with".to_owned())?;
+            .map_err(ImportError::Unrelated)?;
         let excluded = format!("^{}", tree.base);
         if let Source::Pack(_) = source {
             // The files with these contents were on another machine, so their size has not been checked here.
@@ -146,7 +199,7 @@ impl SnapshotStore {
             let bytes =
                 sizes.lines().map(|size| size.parse().unwrap_or(u64::MAX)).fold(0, u64::saturating_add);
             if bytes > limit {
-                return Err(too_large(limit));
+                return Err(ImportError::TooLarge { limit });
             }
         }
         let range = format!("{tip}\n{excluded}\n").into_bytes();
@@ -159,30 +212,26 @@ impl SnapshotStore {
     }
 }
 
-fn too_large(limit: u64) -> String {
-    format!("they take up more than `snapshot.maxBytes` allows, {limit} bytes")
-}
-
 /// Puts a pack into the directory where git searches its objects, unless its header gives too many objects. Returns its
 /// path. Blocks.
-fn copy_pack(pack: &Path, to: &Path) -> Result<PathBuf, String> {
-    let failed = |error: io::Error| format!("they cannot be read: {error}");
+fn copy_pack(pack: &Path, to: &Path) -> Result<PathBuf, ImportError> {
     let mut header = [0; 12];
-    io::Read::read_exact(&mut fs::File::open(pack).map_err(failed)?, &mut header).map_err(failed)?;
+    io::Read::read_exact(&mut fs::File::open(pack).map_err(ImportError::Pack)?, &mut header)
+        .map_err(ImportError::Pack)?;
     let count = header[8..].iter().fold(0, |count, byte| count << 8 | usize::from(*byte));
     if count > MAX_OBJECTS {
-        return Err(format!("there are more than {MAX_OBJECTS} objects"));
+        return Err(ImportError::TooMany);
     }
     let copied = to.join("pack/pack-back.pack");
-    fs::create_dir_all(to.join("pack")).map_err(failed)?;
-    fs::copy(pack, &copied).map_err(failed)?;
+    fs::create_dir_all(to.join("pack")).map_err(ImportError::Pack)?;
+    fs::copy(pack, &copied).map_err(ImportError::Pack)?;
     Ok(copied)
 }
 
 /// Copies regular files with the names of objects from the repository in the tree at `from`, and none that we have.
 /// Follows no links, and copies nothing that the repository borrows from other places. Returns the packs. Blocks.
-fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<PathBuf>, String> {
-    let failed = |error: io::Error| format!("its objects cannot be read: {error}");
+fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<PathBuf>, ImportError> {
+    let failed = ImportError::Objects;
     let is_hex = |name: &str| name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let mut bytes = 0_u64;
     let mut count = 0;
@@ -209,7 +258,7 @@ fn copy_objects(from: &Path, to: &Path, known: &Path, limit: u64) -> Result<Vec<
             let length = source.metadata().map_err(failed)?.len();
             (bytes, count) = (bytes.saturating_add(length), count + 1);
             if bytes > limit || count > MAX_OBJECTS {
-                return Err(too_large(limit));
+                return Err(ImportError::TooLarge { limit });
             }
             let target = to.join(name).join(file);
             let mut copy = fs::File::create_new(&target).map_err(failed)?;

@@ -30,4 +30,4 @@ pub(in crate::workspace) use import::PATCH;
 pub(in crate::workspace) use publish::is_in_use;
 pub use recover::TreeLock;
 pub(crate) use recover::noted_trees;
-pub use remote::{RemoteChanges, RemoteTree};
+pub use remote::{RemoteChanges, RemoteChangesError, RemoteTree};

@@ -61,6 +61,26 @@ pub struct RemoteChanges {
     pub notes: String,
 }
 
+/// The reason why the changes in a remote tree are unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteChangesError {
+    /// The connection ended before the changes.
+    #[error("the child's changes were not received: the connection ended first")]
+    Disconnected,
+    /// The remote machine could not send them.
+    #[error("the child's changes could not be sent back: {why}")]
+    NotSent {
+        /// The message of the remote machine.
+        why: String,
+    },
+    /// They have an unknown format, or exceed a limit.
+    #[error("the child's changes were received in an unknown format")]
+    UnknownFormat,
+    /// Their pack could not be written on this machine.
+    #[error("the child's changes were received, but could not be written on this machine")]
+    NotWritten,
+}
+
 impl SnapshotStore {
     /// Returns the content of a remote private tree. If something of it must be kept on this machine later, it is
     /// written below `place`.
@@ -105,7 +125,7 @@ impl SnapshotStore {
     pub async fn import_remote(
         &self,
         tree: &RemoteTree,
-        remote_changes: Result<Option<RemoteChanges>, String>,
+        remote_changes: Result<Option<RemoteChanges>, RemoteChangesError>,
     ) -> Imported {
         let mut imported = Imported::default();
         let (remote_changes, is_doubtful) = match remote_changes {
@@ -120,7 +140,7 @@ impl SnapshotStore {
             }
             Ok(None) => (RemoteChanges::default(), false),
             Err(why) => {
-                imported.notices.push(why);
+                imported.notices.push(why.to_string());
                 (RemoteChanges::default(), false)
             }
         };

@@ -2,24 +2,27 @@
 
 use std::fmt;
 
-/// The features that a machine allows a warden, found by trying. An error is the reason why a feature is missing, a text
-/// for users.
+/// A feature of a machine, or the reason why it is missing.
+// The reason crosses the border between two processes as a text for users, so the host knows no cases.
+pub type Ability<T> = Result<T, String>;
+
+/// The features that a machine allows a warden, found by trying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// The version of the warden.
     pub version: String,
     /// Landlock's ABI version.
-    pub landlock: Result<u32, String>,
+    pub landlock: Ability<u32>,
     /// An error if a child cannot get a mount namespace in which everything is read-only.
-    pub mount_namespace: Result<(), String>,
+    pub mount_namespace: Ability<()>,
     /// An error if a child cannot get its own `/tmp` and `/dev/shm` in its mount namespace.
-    pub temporaries: Result<(), String>,
+    pub temporaries: Ability<()>,
     /// An error if a child cannot get a pid namespace.
-    pub pid_namespace: Result<(), String>,
+    pub pid_namespace: Ability<()>,
     /// An error if the programs started by a child's tools cannot get their own sandbox inside the child's.
-    pub tools: Result<(), String>,
+    pub tools: Ability<()>,
     /// The directory in which control groups can be made.
-    pub cgroup: Result<String, String>,
+    pub cgroup: Ability<String>,
 }
 
 impl fmt::Display for Abilities {

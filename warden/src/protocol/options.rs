@@ -4,6 +4,54 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The reason why the options of a warden, or of its shell, cannot be parsed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionsError {
+    /// There is no argument with this name.
+    #[error("unknown argument {}", name.display())]
+    UnknownArgument {
+        /// The name.
+        name: OsString,
+    },
+    /// The shell has no option with this name.
+    #[error("unknown option {}", name.display())]
+    UnknownOption {
+        /// The name.
+        name: OsString,
+    },
+    /// The value is missing.
+    #[error("{name} needs a value")]
+    NoValue {
+        /// The argument or option.
+        name: String,
+    },
+    /// The value is not a number.
+    #[error("{name} needs a number, not {}", value.display())]
+    NotANumber {
+        /// The argument or option.
+        name: String,
+        /// The value.
+        value: OsString,
+    },
+    /// The value is neither `on` nor `off`.
+    #[error("{name} needs on or off, not {}", value.display())]
+    NotASwitch {
+        /// The option.
+        name: String,
+        /// The value.
+        value: OsString,
+    },
+    /// The command is missing.
+    #[error("a program is missing after --")]
+    NoProgram,
+    /// The shell is missing, or its path is relative.
+    #[error("the options name no shell")]
+    NoShell,
+    /// The end of the shell's options is missing.
+    #[error("the options are cut short")]
+    CutShort,
+}
+
 /// The options on the command line of a warden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -140,15 +188,16 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// For an unknown argument, a missing or malformed value, and a missing command; in words.
-    pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+    /// For an unknown argument, a missing or malformed value, and a missing command.
+    pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, OptionsError> {
         let mut args = args.into_iter();
         let mut options = Self::default();
         let mut sandbox = Sandbox::default();
         let mut read_only = false;
         while let Some(arg) = args.next() {
-            let name = arg.to_str().ok_or_else(|| format!("unknown argument {}", arg.display()))?;
-            let mut value = || args.next().ok_or_else(|| format!("{name} needs a value"));
+            let unknown = || OptionsError::UnknownArgument { name: arg.clone() };
+            let name = arg.to_str().ok_or_else(unknown)?;
+            let mut value = || args.next().ok_or_else(|| OptionsError::NoValue { name: name.to_owned() });
             match name {
                 GRACE => options.grace = Duration::from_millis(number(name, &value()?)?),
                 MEMORY => options.limits.memory_bytes = Some(number(name, &value()?)?),
@@ -174,20 +223,20 @@ impl Options {
                     options.command = args.by_ref().collect();
                     break;
                 }
-                unknown => return Err(format!("unknown argument {unknown}")),
+                _ => return Err(unknown()),
             }
         }
         if options.command.is_empty() {
-            return Err("a program is missing after --".into());
+            return Err(OptionsError::NoProgram);
         }
         options.sandbox = read_only.then_some(sandbox);
         Ok(options)
     }
 }
 
-pub(crate) fn number(name: &str, value: &OsStr) -> Result<u64, String> {
+pub(crate) fn number(name: &str, value: &OsStr) -> Result<u64, OptionsError> {
     let number = value.to_str().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| format!("{name} needs a number, not {}", value.display()))
+    number.ok_or_else(|| OptionsError::NotANumber { name: name.to_owned(), value: value.to_owned() })
 }
 
 #[cfg(test)]
@@ -238,7 +287,7 @@ mod tests {
             (vec![], "a program is missing after --"),
         ] {
             let parsed = Options::from_args(args.into_iter().map(OsString::from));
-            assert_eq!(parsed, Err(complaint.into()));
+            assert_eq!(parsed.map_err(|error| error.to_string()), Err(complaint.into()));
         }
     }
 }

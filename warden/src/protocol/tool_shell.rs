@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 #[cfg(unix)]
-use super::options::number;
+use super::options::{OptionsError, number};
 
 /// The options that the warden reads when it is run as a shell: when the last part of the path it was started by is
 /// [`ToolShell::NAME`]. It enters the tools' sandbox, which lies inside the child's own, and executes `shell` with the arguments
@@ -96,16 +96,17 @@ impl ToolShell {
     ///
     /// # Errors
     ///
-    /// For an unknown name, a missing or malformed value, and a missing shell; in words.
+    /// For an unknown name, a missing or malformed value, and a missing shell.
     #[cfg(unix)]
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, OptionsError> {
         use std::os::unix::ffi::OsStrExt as _;
-        let fields = bytes.strip_suffix(&[0]).ok_or("the options are cut short")?;
+        let fields = bytes.strip_suffix(&[0]).ok_or(OptionsError::CutShort)?;
         let mut fields = fields.split(|byte| *byte == 0).map(OsStr::from_bytes);
         let mut options = Self::default();
         while let Some(name) = fields.next() {
-            let name = name.to_str().ok_or_else(|| format!("unknown option {}", name.display()))?;
-            let value = fields.next().ok_or_else(|| format!("{name} needs a value"))?;
+            let unknown = || OptionsError::UnknownOption { name: name.to_owned() };
+            let name = name.to_str().ok_or_else(unknown)?;
+            let value = fields.next().ok_or_else(|| OptionsError::NoValue { name: name.to_owned() })?;
             match name {
                 SHELL => options.shell = value.into(),
                 WRITABLE => options.writable.push(value.into()),
@@ -117,22 +118,22 @@ impl ToolShell {
                 UNIX_SOCKETS => options.unix_sockets = switch(name, value)?,
                 UNSET => options.unset.push(value.into()),
                 FILE_BYTES => options.file_bytes = Some(number(name, value)?),
-                unknown => return Err(format!("unknown option {unknown}")),
+                _ => return Err(unknown()),
             }
         }
         if !options.shell.is_absolute() {
-            return Err("the options name no shell".into());
+            return Err(OptionsError::NoShell);
         }
         Ok(options)
     }
 }
 
 #[cfg(unix)]
-fn switch(name: &str, value: &OsStr) -> Result<bool, String> {
+fn switch(name: &str, value: &OsStr) -> Result<bool, OptionsError> {
     match value.to_str() {
         Some("on") => Ok(true),
         Some("off") => Ok(false),
-        _ => Err(format!("{name} needs on or off, not {}", value.display())),
+        _ => Err(OptionsError::NotASwitch { name: name.to_owned(), value: value.to_owned() }),
     }
 }
 
@@ -172,7 +173,8 @@ mod tests {
             (b"file-bytes\0much\0", "file-bytes needs a number, not much"),
             (b"loud\0on\0", "unknown option loud"),
         ] {
-            assert_eq!(ToolShell::from_bytes(bytes), Err(complaint.into()));
+            let parsed = ToolShell::from_bytes(bytes);
+            assert_eq!(parsed.map_err(|error| error.to_string()), Err(complaint.into()));
         }
     }
 }

@@ -11,6 +11,7 @@ use pi_subagent_warden::remove_group;
 
 use crate::sys::trial::in_a_fork_by;
 use crate::sys::{self, Forked};
+use crate::unavailable::Unavailable;
 
 /// The prefix of the names of our groups.
 const PREFIX: &str = "pi-subagent-";
@@ -99,11 +100,10 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
 }
 
 /// Probes whether a tree can get a control group here. Returns the directory in which it can.
-pub(crate) fn cgroup() -> Result<String, String> {
-    let group = Cgroup::create().map_err(|error| format!("a control group cannot be created: {error}"))?;
+pub(crate) fn cgroup() -> Result<String, Unavailable> {
+    let group = Cgroup::create().map_err(Unavailable::CreateCgroup)?;
     // Making one is not enough: Docker's default filter, for one, leaves out the call that forks into it.
-    in_a_fork_by(|| group.fork(), || Ok(()))
-        .map_err(|error| format!("a control group cannot be entered: {error}"))?;
+    in_a_fork_by(|| group.fork(), || Ok(())).map_err(Unavailable::EnterCgroup)?;
     Ok(group.path().parent().unwrap_or(Path::new("/")).display().to_string())
 }
 

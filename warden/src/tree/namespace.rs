@@ -13,6 +13,7 @@ use rustix::thread::UnshareFlags;
 use crate::start::{At as _, Failure};
 use crate::sys::trial::in_a_fork;
 use crate::sys::{self, Forked};
+use crate::unavailable::Unavailable;
 
 /// Continues as the first process of a new pid namespace. However that process ends, the kernel then kills every
 /// process in the namespace. The process that the host started stays outside and waits; when it ends, the namespace
@@ -73,7 +74,7 @@ fn show_own_processes() -> io::Result<()> {
 }
 
 /// Probes in a fork whether a child could get a pid namespace.
-pub(crate) fn pid_namespace() -> io::Result<Result<(), String>> {
+pub(crate) fn pid_namespace() -> io::Result<Result<(), Unavailable>> {
     let result = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
-    probe_result(result, |error| format!("the kernel refused a pid namespace: {error}"))
+    probe_result(result, Unavailable::PidNamespace)
 }

@@ -11,6 +11,7 @@ use super::resolve::resolve;
 use crate::archive::current_transcript;
 use crate::config::OnExit;
 use crate::doctor::doctor;
+use crate::orchestrate::MoveError;
 use crate::orchestrate::background::actions::{
     StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
@@ -63,7 +64,7 @@ pub async fn answer(
         Command::Background { run: None } => moved(move_to_background(service, view.session(), None).await),
         Command::Background { run: Some(target) } => match find(service, view, &target, true).await {
             Ok(run) => match move_to_background(service, view.session(), Some(&run)).await {
-                Err(why) => refused_report(&run, "moved to the background", &why),
+                Err(why) => refused_report(&run, "moved to the background", &why.to_string()),
                 moved_runs => moved(moved_runs),
             },
             Err(report) => report,
@@ -118,21 +119,24 @@ pub async fn restart_runs(
     keys: Vec<String>,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
-    let mut report = Report::default();
+    let mut report = Report { is_error: true, ..Report::default() };
     for key in keys {
         let run = service.blocking(move |service| service.repository.run(&key)).await;
         let Some(run) = run.filter(|run| *run.session == *view.session()) else { continue };
         let resumed = match restart(service, &run, &view.scope, Arc::clone(&callbacks)).await {
             Ok(outcome) => action_report(&run, outcome),
-            Err(why) => refused_report(&run, "resumed", &why),
+            Err(why) => refused_report(&run, "resumed", &why.to_string()),
         };
+        report.is_error &= resumed.is_error;
+        report.title = resumed.title;
         report.lines.extend(resumed.lines);
     }
     report
 }
 
-fn moved(answer: Result<(Vec<RunRecord>, Vec<String>), String>) -> Report {
+fn moved(answer: Result<(Vec<RunRecord>, Vec<MoveError>), MoveError>) -> Report {
     let (runs, refused) = answer.unwrap_or_else(|why| (Vec::new(), vec![why]));
+    let refused: Vec<String> = refused.iter().map(ToString::to_string).collect();
     moved_to_background_report(&runs, &refused)
 }
 
@@ -167,7 +171,7 @@ async fn answer_on(
     };
     match outcome {
         Ok(outcome) => action_report(run, outcome),
-        Err(why) => refused_report(run, wanted, &why),
+        Err(why) => refused_report(run, wanted, &why.to_string()),
     }
 }
 
@@ -176,7 +180,10 @@ async fn answer_on(
 pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
-        run.transcript = blocking(move || current_transcript(&path)).await;
+        let current = blocking(move || current_transcript(&path)).await;
+        if current != run.transcript {
+            run.move_transcript(current);
+        }
     }
     if let Some(transcript) = run.transcript.clone().filter(|_| run.child_session_id.is_none()) {
         run.child_session_id = blocking(move || session_id(&transcript).ok().flatten()).await;

@@ -12,7 +12,7 @@ use crate::present::{
 };
 use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, snapshot_store};
 use crate::text::chain;
-use crate::workspace::{ApplyError, SnapshotError, SnapshotStore};
+use crate::workspace::{ApplyError, GitError, SnapshotError, SnapshotStore};
 
 /// The refusal of every command while the run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
@@ -44,7 +44,7 @@ pub(super) async fn carry_out_change(
     }
     let (settings, store) = match store_of(run, context).await {
         Ok(found) => found,
-        Err(why) => return refused_report(run, done, &why),
+        Err(error) => return refused_report(run, done, &chain(&error)),
     };
     let id = &run.run_id;
     let lock = match command {
@@ -56,7 +56,7 @@ pub(super) async fn carry_out_change(
     };
     let _lock = match lock {
         Ok(lock) => lock,
-        Err(why) => return refused_report(run, done, &why),
+        Err(busy) => return refused_report(run, done, &busy.to_string()),
     };
     let report = match command {
         RunCommand::Apply { with_flagged } => {
@@ -134,10 +134,10 @@ pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> O
 async fn store_of(
     run: &RunRecord,
     context: &Arc<HostContext>,
-) -> Result<(CallSettings, SnapshotStore), String> {
+) -> Result<(CallSettings, SnapshotStore), GitError> {
     let cwd = run.cwd.clone();
     let here = Arc::clone(context);
     let settings = blocking(move || CallSettings::read(&cwd, &here)).await;
-    let store = snapshot_store(context, &settings.config()).await.map_err(|error| chain(&error))?;
+    let store = snapshot_store(context, &settings.config()).await?;
     Ok((settings, store))
 }

@@ -13,6 +13,6 @@ pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript}
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};
-pub use question::{AskingRun, question_to_answer};
+pub use question::{AskingRun, NoQuestion, question_to_answer};
 pub(super) use resolve::named;
 pub use resolve::resolve;

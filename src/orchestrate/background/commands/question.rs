@@ -14,15 +14,34 @@ pub struct AskingRun {
     pub label: Option<String>,
 }
 
+/// The reason why a line refers to no question.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoQuestion {
+    /// The name is empty, but in quotes.
+    #[error("the name of the question is empty: give its number, or the run's label or ID")]
+    EmptyName,
+    /// No question waits.
+    #[error("No sub-agent waits for an answer")]
+    NoneWaits,
+    /// No waiting question has this name.
+    #[error("No sub-agent named {} waits for an answer{}", quoted(name), suggestion(nearest.as_deref()))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The most similar name of a waiting run.
+        nearest: Option<String>,
+    },
+}
+
 /// Returns the index of the question that a line refers to, oldest first: by its number from 1, by the run's label or
 /// the beginning of its id, or by the agent. Without any of these, it is the oldest question. `None` if the line is
 /// another command.
 ///
 /// # Errors
 ///
-/// If no question waits, or none has this name; the text says so.
+/// If no question waits, or none has this name.
 #[must_use]
-pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<usize, String>> {
+pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<usize, NoQuestion>> {
     let mut words = Words(line);
     if words.next()? != "answer" {
         return None;
@@ -31,9 +50,7 @@ pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<us
     let which = rest.as_deref().unwrap_or_default().trim_matches('"').trim().to_owned();
     if rest.is_some() && which.is_empty() {
         // Every id begins with an empty text.
-        return Some(Err(
-            "the name of the question is empty: give its number, or the run's label or ID".to_owned()
-        ));
+        return Some(Err(NoQuestion::EmptyName));
     }
     let numbered = || which.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < waiting.len());
     let is_of = |run: &AskingRun| {
@@ -42,11 +59,11 @@ pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<us
     let found = numbered().or_else(|| waiting.iter().position(is_of));
     Some(found.ok_or_else(|| {
         if which.is_empty() || waiting.is_empty() {
-            return "No sub-agent waits for an answer".to_owned();
+            return NoQuestion::NoneWaits;
         }
         let names = waiting.iter().flat_map(|run| run.label.iter().chain([&run.agent]));
-        let nearest = nearest(&which, names.map(String::as_str));
-        format!("No sub-agent named {} waits for an answer{}", quoted(&which), suggestion(nearest))
+        let nearest = nearest(&which, names.map(String::as_str)).map(str::to_owned);
+        NoQuestion::Unknown { name: which.clone(), nearest }
     }))
 }
 
@@ -84,15 +101,17 @@ mod tests {
     fn an_empty_name_is_refused() {
         let waiting = [asking("1a2b3c4d", "explorer", Some(""))];
         for line in ["answer \"\"", "answer \" \"", "answer \""] {
-            let problem = question_to_answer(line, &waiting).and_then(Result::err).unwrap_or_default();
-            assert!(problem.contains("is empty"), "{line:?}: {problem}");
+            assert_eq!(question_to_answer(line, &waiting), Some(Err(NoQuestion::EmptyName)), "{line:?}");
         }
     }
 
     #[test]
     fn an_unknown_name_gets_the_nearest_known_one() {
         let waiting = [asking("1a2b3c4d", "explorer", None)];
-        let problem = |line| question_to_answer(line, &waiting).and_then(Result::err).unwrap_or_default();
+        let problem = |line| {
+            let problem = question_to_answer(line, &waiting).and_then(Result::err);
+            problem.expect("no question has the name").to_string()
+        };
         assert_eq!(
             problem("answer explorre"),
             "No sub-agent named `explorre` waits for an answer; did you mean `explorer`?"
@@ -101,7 +120,7 @@ mod tests {
             assert!(problem(line).starts_with("No sub-agent named `"), "{line}: {}", problem(line));
             assert!(!problem(line).contains('\u{1b}'));
         }
-        let none = Some(Err("No sub-agent waits for an answer".to_owned()));
+        let none = Some(Err(NoQuestion::NoneWaits));
         assert_eq!(question_to_answer("answer", &[]), none);
         assert_eq!(question_to_answer("answer explorer", &[]), none);
     }

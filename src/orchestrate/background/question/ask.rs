@@ -107,11 +107,14 @@ impl ConversationCallbacks<'_> {
                 Err(_) => std::future::pending().await,
             }
         };
-        select! {
+        let (by, answer) = select! {
             biased;
-            answer = conversation => answer,
-            answer = person => answer,
-        }
+            answer = conversation => ("conversation", answer),
+            answer = person => ("user", answer),
+        };
+        let is_declined = answer == Answer::Cancelled;
+        tracing::info!(target: "question", by, is_declined, "a question to the conversation has its answer");
+        answer
     }
 
     fn body(&self, run: &RunRecord, ChildQuestion { question, .. }: &ChildQuestion) -> RunQuestion {

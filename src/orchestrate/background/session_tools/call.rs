@@ -146,9 +146,8 @@ mod tests {
 
     use super::*;
 
-    fn parsed(tool: &str, params: Value) -> Result<SessionCall, String> {
-        let call = parse_call(tool, params).expect("the name is a session tool");
-        call.map_err(|report| report.lines[0].text.clone())
+    fn parsed(tool: &str, params: Value) -> Result<SessionCall, Report> {
+        parse_call(tool, params).expect("the name is a session tool")
     }
 
     #[test]
@@ -172,7 +171,8 @@ mod tests {
             ("sessions_send", json!({ "sessionKey": "a", "message": " \n" }), "`message` is empty"),
             ("sessions_list", json!({ "limit": "all" }), "sessions_list: `limit` is `all`; expected a whole"),
         ] {
-            let error = parsed(tool, params).expect_err("the parameters are refused");
+            let report = parsed(tool, params).expect_err("the parameters are refused");
+            let error = &report.lines[0].text;
             assert!(error.contains(expected), "{error}");
         }
         assert_eq!(parse_call("subagent", json!({})), None);

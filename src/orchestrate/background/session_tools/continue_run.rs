@@ -35,6 +35,6 @@ pub async fn continue_run(
             warnings: Vec::new(),
             awaits_consent: false,
         },
-        Err(why) => Receipt::Error(refused_report(&run, "continued", &why).plain()),
+        Err(why) => Receipt::Error(refused_report(&run, "continued", &why.to_string()).plain()),
     }
 }

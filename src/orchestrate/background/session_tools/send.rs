@@ -39,7 +39,7 @@ pub(super) async fn send(
     let reply = (!wait.is_zero()).then(|| Reply::of(view, &run.key));
     let done = match actions::send(service, &run, &text, &view.scope, callbacks).await {
         Ok(done) => done,
-        Err(why) => return SessionAnswer::refused(refused_report(&run, "sent a message", &why)),
+        Err(why) => return SessionAnswer::refused(refused_report(&run, "sent a message", &why.to_string())),
     };
     let accepted = |note: &str| {
         let value =

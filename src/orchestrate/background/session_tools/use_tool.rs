@@ -40,7 +40,7 @@ pub async fn use_session_tool(
                 let value = json!({ "runId": run.run_id, "status": status });
                 SessionAnswer::new(value, action_report(&run, done))
             }
-            Err(why) => SessionAnswer::refused(refused_report(&run, "stopped", &why)),
+            Err(why) => SessionAnswer::refused(refused_report(&run, "stopped", &why.to_string())),
         },
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, oneshot};
 
-use super::plan::{SpawnPlan, max_runs, plan, too_many};
+use super::plan::{SpawnPlan, plan};
+use super::refusal::{max_runs, too_many};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
@@ -92,7 +93,7 @@ async fn begin(
         }
     } else {
         if !host(&service, &live, &config).await {
-            return reply(Receipt::Forbidden(too_many(&config)));
+            return reply(Receipt::Forbidden(too_many(&config).to_string()));
         }
         reply(accepted(true, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
@@ -117,11 +118,11 @@ async fn accept(
         return Err(Receipt::Error(unmet.to_owned()));
     }
     if let Some(exceeded) = ready.over_budget().await {
-        return Err(Receipt::Forbidden(exceeded));
+        return Err(Receipt::Forbidden(exceeded.to_string()));
     }
     if let Some(handoff) = handoff {
         if has_too_many(service, config).await {
-            return Err(Receipt::Forbidden(too_many(config)));
+            return Err(Receipt::Forbidden(too_many(config).to_string()));
         }
         let answer = handoff.hand_over(&live.key()).await;
         tracing::info!(
@@ -135,7 +136,7 @@ async fn accept(
     }
     live.note_prepared(&ready);
     if !host(service, live, config).await {
-        return Err(Receipt::Forbidden(too_many(config)));
+        return Err(Receipt::Forbidden(too_many(config).to_string()));
     }
     let key = live.key();
     let is_detached = live.record().is_detached;

@@ -4,10 +4,12 @@
 mod accept;
 mod overrides;
 mod plan;
+mod refusal;
 mod request;
 mod spawnable;
 
 pub use accept::spawn;
-pub(super) use plan::{max_runs, refusal, too_many};
+pub use refusal::SpawnRefusal;
+pub(super) use refusal::{max_runs, refusal, too_many};
 pub use request::{Receipt, ReceiptStatus, SpawnRequest, receipts_of};
 pub use spawnable::{Spawnable, spawnable};

@@ -16,21 +16,29 @@ pub(super) fn short(sanitizer: &Sanitizer, text: &str) -> String {
     line(sanitizer, text, LABEL_CHARS)
 }
 
-pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, String> {
+/// The reason why an option of a request cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InvalidOption {
+    /// The time limit is negative, too long, or not a number.
+    #[error("`runTimeoutSeconds` is {0}; expected a number from 0 (no limit) to {MAX_SECONDS}")]
+    Timeout(f64),
+    /// The clean-up is unknown. The text is one short line.
+    #[error("`cleanup` is `{0}`; expected `keep` or `delete`")]
+    Cleanup(String),
+}
+
+pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, InvalidOption> {
     match seconds {
         None | Some(0.0) => Ok(Timeout::Never),
         Some(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => {
             Ok(Timeout::After(Duration::from_secs_f64(seconds)))
         }
-        Some(seconds) => Err(format!(
-            "`runTimeoutSeconds` is {seconds}; expected a number from 0 (no limit) to {MAX_SECONDS}"
-        )),
+        Some(seconds) => Err(InvalidOption::Timeout(seconds)),
     }
 }
 
-pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cleanup, String> {
+pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cleanup, InvalidOption> {
     cleanup.map_or(Ok(Cleanup::Keep), |text| {
-        Cleanup::parse(text)
-            .ok_or_else(|| format!("`cleanup` is `{}`; expected `keep` or `delete`", short(sanitizer, text)))
+        Cleanup::parse(text).ok_or_else(|| InvalidOption::Cleanup(short(sanitizer, text)))
     })
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::overrides::{self, short};
+use super::overrides::{self, InvalidOption, short};
+use super::refusal::{detach_refusal, refusal};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::{Config, OnExit};
 use crate::orchestrate::model_override::{known_model, known_thinking};
@@ -16,8 +17,6 @@ use crate::text::figures::millis;
 
 /// The maximum number of bytes of a task that are stored.
 const TASK_BYTES: usize = 4 * 1024;
-/// The number of runs, waiting or running, that one process may have per slot of `maxConcurrent`.
-const RUNS_PER_SLOT: usize = 32;
 
 /// A run that may be accepted.
 pub(super) struct SpawnPlan {
@@ -60,10 +59,11 @@ pub(super) fn plan(
     let agent = catalog.find(agent).map_or_else(|_| agent.clone(), |found| found.name.clone());
     let is_allowed = is_allowed(&config, &catalog, &agent);
     if let Some(refusal) = refusal(&config, &short(&sanitizer, &agent), is_allowed, hosted) {
-        return Err(forbidden(clean(&refusal)));
+        return Err(forbidden(clean(&refusal.to_string())));
     }
-    let timeout = overrides::timeout(request.run_timeout_seconds).map_err(error)?;
-    let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(error)?;
+    let invalid = |option: InvalidOption| error(option.to_string());
+    let timeout = overrides::timeout(request.run_timeout_seconds).map_err(invalid)?;
+    let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(invalid)?;
     let mut warnings = Vec::new();
     // Another pi has models that this one does not know.
     let is_another = catalog.find(&agent).is_ok_and(|found| starts_another_pi(&found, &config));
@@ -75,7 +75,7 @@ pub(super) fn plan(
     let is_detached = request.detached_key.is_some() || config.background.on_exit == OnExit::Keep;
     let needs_host_process = is_detached && request.detached_key.is_none();
     if needs_host_process && let Some(refusal) = detach_refusal(&config, timeout) {
-        return Err(forbidden(refusal));
+        return Err(forbidden(refusal.to_string()));
     }
     if needs_host_process && request.host_process.is_none() {
         return Err(error(
@@ -128,58 +128,4 @@ pub(super) fn plan(
     let host_process = request.host_process.clone().filter(|_| needs_host_process);
     let handoff = host_process.map(|host_process| Handoff { request, host_process });
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
-}
-
-/// Returns the reason why an agent may not run in the background, or why no further run may start. `hosted` is the number of runs
-/// that this process hosts.
-pub(in super::super) fn refusal(
-    config: &Config,
-    agent: &str,
-    is_allowed: bool,
-    hosted: usize,
-) -> Option<String> {
-    if hosted >= max_runs(config) {
-        return Some(too_many(config));
-    }
-    if is_allowed {
-        return None;
-    }
-    let allowed = config.allow_agents.join(", ");
-    Some(format!(
-        "agent `{agent}` may not run in the background: `subagents.allowAgents` allows {} ({})",
-        if allowed.is_empty() { "none" } else { &allowed },
-        config.allow_agents.len(),
-    ))
-}
-
-/// Returns the number of runs, waiting or running, that one process may have.
-pub(in super::super) fn max_runs(config: &Config) -> usize {
-    config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
-}
-
-/// Returns the refusal of a run beyond the limit.
-pub(in super::super) fn too_many(config: &Config) -> String {
-    let max_runs = max_runs(config);
-    format!(
-        "the limit of {max_runs} queued and running background runs is reached ({RUNS_PER_SLOT} for each of the {} \
-         slots of `subagents.maxConcurrent`): wait until one ends, or stop one",
-        config.max_concurrent
-    )
-}
-
-/// Returns the reason why a run cannot be detached, if there is one.
-fn detach_refusal(config: &Config, limit: Timeout) -> Option<String> {
-    if !matches!(limit, Timeout::After(_)) {
-        return Some(
-            "a run that continues after pi has ended needs a hard limit: set `runTimeoutSeconds` \
-             (`background.onExit` is `keep`)"
-                .to_owned(),
-        );
-    }
-    config.session_budget.max_cost.map(|bound| {
-        format!(
-            "a run that continues after pi has ended cannot share the budget of its session: \
-             `sessionBudget.maxCost` is ${bound} and `background.onExit` is `keep`"
-        )
-    })
 }

@@ -13,6 +13,7 @@ fn config(mode: SandboxMode, writes: bool) -> Config {
     Config { allow_write, sandbox: Sandbox { mode, ..defaults.sandbox }, ..defaults }
 }
 
+// The reasons are the words of the warden, another process.
 fn capabilities(landlock: Result<u32, String>, mount_namespace: Result<(), String>) -> Abilities {
     let version = "0".to_owned();
     Abilities {

@@ -14,6 +14,7 @@ use crate::run::drive::active_run::ActiveRun;
 use crate::run::drive::child_control::ChildControl;
 use crate::run::outcome::checked::Checked;
 use crate::run::result::CheckReport;
+use crate::text::with_cause;
 
 /// The state of a child's check. Shared by the reader of the child and the task that runs the check.
 pub(in crate::run::drive) struct CheckState {
@@ -155,7 +156,7 @@ impl ActiveRun<'_> {
         let limit = self.admitted.config().check.timeout;
         let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
         let checked = match self.run_in_tree(&command, checks.tree, limit, stop).await {
-            Ok(Ok(ended)) => {
+            Ok(ended) => {
                 if let Outcome::Cancelled(_) = ended.outcome {
                     return Some(ended.outcome);
                 }
@@ -164,10 +165,9 @@ impl ActiveRun<'_> {
                 {
                     return Some(ended.outcome);
                 }
-                Checked::of(&command, runs, Ok(ended), sanitizer)
+                Checked::of(&command, runs, &ended, sanitizer)
             }
-            Ok(Err(error)) => Checked::of(&command, runs, Err(error), sanitizer),
-            Err(why) => Checked::never_started(&command, runs, &why, sanitizer),
+            Err(error) => Checked::never_started(&command, runs, &with_cause(&error), sanitizer),
         };
         tracing::info!(
             target: "run", runs, passed = checked.report.passed,

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::active_run::ActiveRun;
 use crate::process::{
-    Activity, Cancel, CancelReason, ChildCommand, Input, Mechanism, Observer, SpawnError, SuperviseLimits,
-    Supervised, start,
+    Activity, Cancel, CancelReason, ChildCommand, Input, Mechanism, Observer, SuperviseLimits, Supervised,
+    start,
 };
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
+use crate::run::launch::tree_command::TreeCommandError;
 use crate::run::outcome::checked::line;
 
 /// The maximum time that a command may take to clean up after it was ended.
@@ -40,14 +41,14 @@ impl ActiveRun<'_> {
     ///
     /// # Errors
     ///
-    /// The reason why it was not started; the inner error if the system refused.
+    /// Fails if it was not started.
     async fn run_in_tree(
         &self,
         command: &str,
         Tree { files, child, mechanisms }: &Tree<'_>,
         limit: Duration,
         stop: &Cancel,
-    ) -> Result<Result<Supervised, SpawnError>, String> {
+    ) -> Result<Supervised, TreeCommandError> {
         let sandbox = self.admitted.resolved.sandbox.enforced();
         let missing_layer = |active: &[Mechanism]| sandbox.and_then(|sandbox| sandbox.missing(active));
         let has_view = sandbox.is_some_and(|sandbox| sandbox.metadata) && missing_layer(mechanisms).is_none();
@@ -60,14 +61,14 @@ impl ActiveRun<'_> {
             Ok(Some(started)) => started,
             Ok(None) => {
                 let reason = stop.reason().unwrap_or(CancelReason::Dropped);
-                return Ok(Ok(Supervised::never_started(reason, since)));
+                return Ok(Supervised::never_started(reason, since));
             }
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Err(TreeCommandError::Spawn(error)),
         };
         self.hold_locks(&started.tree);
         if has_view && let Some(reason) = missing_layer(&started.tree.mechanisms()) {
             started.discard().await;
-            return Err(reason);
+            return Err(TreeCommandError::MissingLayer(reason));
         }
         let limits = SuperviseLimits {
             hard: Some(limit),
@@ -76,7 +77,8 @@ impl ActiveRun<'_> {
             drain: DRAIN,
             ..SuperviseLimits::default()
         };
-        Ok(started.drive(Input::once(Vec::new()), limits, None, stop, &mut IgnoreOutput).await)
+        let ended = started.drive(Input::once(Vec::new()), limits, None, stop, &mut IgnoreOutput).await;
+        ended.map_err(TreeCommandError::Spawn)
     }
 }
 

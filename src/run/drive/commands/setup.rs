@@ -5,6 +5,7 @@ use crate::process::Outcome;
 use crate::run::drive::active_run::ActiveRun;
 use crate::run::outcome::checked::SetUp;
 use crate::run::outcome::verdict::Verdict;
+use crate::text::with_cause;
 
 impl ActiveRun<'_> {
     /// Runs the command that prepares the private tree, if there is one.
@@ -21,15 +22,14 @@ impl ActiveRun<'_> {
         let sanitizer = self.sanitizer();
         let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
         let failed = match self.run_in_tree(command, tree, limit, &self.cancel).await {
-            Ok(Ok(ended)) => match (&ended.outcome, resolved.timeout) {
+            Ok(ended) => match (&ended.outcome, resolved.timeout) {
                 (Outcome::Cancelled(reason), _) => return Err(Verdict::cancelled(reason)),
                 (Outcome::HardTimeout { limit }, Some(time_limit)) if remaining == Some(*limit) => {
                     return Err(Verdict::hard_limit(time_limit, resolved.limited_by));
                 }
-                _ => SetUp::failure(command, Ok(ended), sanitizer),
+                _ => SetUp::failure(command, &ended, sanitizer),
             },
-            Ok(Err(error)) => SetUp::failure(command, Err(error), sanitizer),
-            Err(why) => Some(SetUp::never_started(command, &why, sanitizer)),
+            Err(error) => Some(SetUp::never_started(command, &with_cause(&error), sanitizer)),
         };
         failed.map_or(Ok(()), |why| Err(Verdict::failed(1, why)))
     }

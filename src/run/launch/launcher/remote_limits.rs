@@ -11,13 +11,24 @@ use crate::run::spec::RunOverrides;
 
 const CANNOT_CONTINUE: &str = "a run cannot be continued";
 
+/// A run needs a feature that children on another machine do not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "launcher: {what} with `{launcher}`, which starts the child on another machine; `launcher: {local}` keeps it on this one",
+    local = LOCAL
+)]
+pub struct RemoteLimit {
+    what: &'static str,
+    launcher: String,
+}
+
 /// Returns the reason if a child cannot be started on another machine, because it needs a feature of this one.
-pub(in crate::run) fn remote_obstacle(
+pub(in crate::run) fn remote_limit(
     launcher: &str,
     writes: bool,
     values: &AgentValues,
     overrides: &RunOverrides,
-) -> Option<String> {
+) -> Option<RemoteLimit> {
     let what = if overrides.resumes.is_some() {
         CANNOT_CONTINUE
     } else if writes && values.isolation.value != Isolation::None && values.setup.value.is_some() {
@@ -27,7 +38,7 @@ pub(in crate::run) fn remote_obstacle(
     } else {
         return None;
     };
-    Some(refusal(what, launcher))
+    Some(RemoteLimit { what, launcher: launcher.to_owned() })
 }
 
 /// Returns the reason if an agent's run cannot be continued because its children run on another machine. Blocks.
@@ -36,17 +47,12 @@ pub(crate) fn cannot_continue(
     cwd: &Path,
     context: &HostContext,
     config: &Config,
-) -> Option<String> {
+) -> Option<RemoteLimit> {
     let catalog = find_agents(cwd, context, config);
     let found = catalog.find(agent).ok()?;
     let launcher = launcher_of(&found, config);
-    Some(refusal(CANNOT_CONTINUE, launcher.remote_name()?))
-}
-
-fn refusal(what: &str, launcher: &str) -> String {
-    format!(
-        "launcher: {what} with `{launcher}`, which starts the child on another machine; `launcher: {LOCAL}` keeps it on this one"
-    )
+    let launcher = launcher.remote_name()?.to_owned();
+    Some(RemoteLimit { what: CANNOT_CONTINUE, launcher })
 }
 
 /// Returns the notice about a remote child that may write.

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::files::private;
-use crate::workspace::RemoteChanges;
+use crate::workspace::{RemoteChanges, RemoteChangesError};
 
 /// The maximum length of a message, in bytes.
 const MAX_LINE: usize = 4 * 1024;
@@ -25,7 +25,7 @@ pub(in crate::run) struct RemoteOutput {
     /// The path to which the received pack is written.
     pack: PathBuf,
     limit: u64,
-    remote_changes: Option<Result<Option<RemoteChanges>, String>>,
+    remote_changes: Option<Result<Option<RemoteChanges>, RemoteChangesError>>,
     directory: Option<String>,
     is_removed: bool,
 }
@@ -89,12 +89,14 @@ impl RemoteOutput {
 
     /// Returns the received changes, or `Ok(None)` if nothing was changed. The error explains why the changes are
     /// unknown. The second value is the remote directory, if it may still exist.
-    pub(in crate::run) fn into_changes(self) -> (Result<Option<RemoteChanges>, String>, Option<String>) {
+    pub(in crate::run) fn into_changes(
+        self,
+    ) -> (Result<Option<RemoteChanges>, RemoteChangesError>, Option<String>) {
         let directory = self.directory.filter(|_| !self.is_removed);
-        let remote_changes = self.remote_changes.unwrap_or_else(|| match &directory {
+        let remote_changes = self.remote_changes.unwrap_or(match &directory {
             // No child was started.
             None => Ok(None),
-            Some(_) => Err("the child's changes were not received: the connection ended first".to_owned()),
+            Some(_) => Err(RemoteChangesError::Disconnected),
         });
         (remote_changes, directory)
     }
@@ -131,8 +133,7 @@ impl RemoteOutput {
             "gone" => self.is_removed = true,
             "same" => self.remote_changes = Some(Ok(None)),
             "lost" => {
-                self.remote_changes =
-                    Some(Err(format!("the child's changes could not be sent back: {rest}")));
+                self.remote_changes = Some(Err(RemoteChangesError::NotSent { why: rest.to_owned() }));
             }
             "back" => {
                 let fields: Vec<&str> = rest.split(' ').collect();
@@ -159,8 +160,7 @@ impl RemoteOutput {
                             Receiving::Notes { remaining, notes: Vec::new(), pack, remote_changes };
                     }
                     _ => {
-                        self.remote_changes =
-                            Some(Err("the child's changes were received in an unknown format".into()));
+                        self.remote_changes = Some(Err(RemoteChangesError::UnknownFormat));
                     }
                 }
             }
@@ -192,10 +192,7 @@ impl RemoteOutput {
                 } else {
                     self.remote_changes = Some(match file {
                         Some(_) => Ok(Some(remote_changes)),
-                        None => {
-                            Err("the child's changes were received, but could not be written on this machine"
-                                .into())
-                        }
+                        None => Err(RemoteChangesError::NotWritten),
                     });
                     (&rest[part.len()..], Receiving::Lines)
                 }
@@ -271,7 +268,7 @@ mod tests {
             remote_output.push(line.as_bytes());
             let (remote_changes, directory) = remote_output.into_changes();
             assert!(
-                remote_changes.as_ref().is_err_and(|why| why.contains(expected)),
+                remote_changes.as_ref().is_err_and(|why| why.to_string().contains(expected)),
                 "{line}: {remote_changes:?}"
             );
             assert_eq!(directory.is_some(), line.contains(" at "), "{line}");

@@ -1,5 +1,6 @@
 //! Selects the launcher that starts the children of an agent.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::configured::Configured;
@@ -8,38 +9,62 @@ use super::local::Local;
 use crate::agent::AgentDefinition;
 use crate::config::{self, Config, LOCAL};
 
+/// The reason why the requested launcher cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LauncherError {
+    /// Its settings are not valid.
+    #[error("launcher `{name}` {mistake}")]
+    Invalid {
+        /// The name.
+        name: String,
+        /// The mistake, which ends the sentence.
+        mistake: String,
+    },
+    /// It does not exist.
+    #[error(
+        "launcher: {by} requests `{name}`, but `launchers` in your configuration does not define it; available: {}{}",
+        available.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        place.as_ref().map_or_else(String::new, |(path, line)| {
+            format!(" (`launcher` in {}:{line})", path.display())
+        })
+    )]
+    Unknown {
+        /// The source of the request.
+        by: &'static str,
+        /// The requested name.
+        name: String,
+        /// The names of the existing launchers.
+        available: Vec<String>,
+        /// The file of the agent that requests it, and the line.
+        place: Option<(PathBuf, u32)>,
+    },
+}
+
 /// Returns the configured launcher of an agent's children. `None` for this machine.
 ///
 /// # Errors
 ///
-/// If the requested launcher does not exist, the error contains its name and the existing ones. If its settings are
-/// not valid, the error contains the mistake.
+/// Fails if the requested launcher does not exist, or if its settings are not valid.
 pub(in crate::run) fn selected<'a>(
     agent: &'a AgentDefinition,
     config: &'a Config,
-) -> Result<Option<(&'a str, &'a config::Launcher)>, String> {
+) -> Result<Option<(&'a str, &'a config::Launcher)>, LauncherError> {
     let requested = agent.launcher.as_ref().or(config.launcher.as_ref()).filter(|name| *name != LOCAL);
     let Some(requested) = requested else { return Ok(None) };
     if let Some(found) = config.launchers.get(requested) {
         return Ok(Some((requested, found)));
     }
-    if let Some(why) = config.broken_launchers.get(requested) {
-        return Err(format!("launcher `{requested}` {why}"));
+    let name = requested.clone();
+    if let Some(mistake) = config.broken_launchers.get(requested) {
+        return Err(LauncherError::Invalid { name, mistake: mistake.clone() });
     }
-    let (by, place) = match (&agent.launcher, &agent.path, agent.launcher_line) {
-        (Some(_), Some(path), Some(line)) => {
-            ("the agent", format!(" (`launcher` in {}:{line})", path.display()))
-        }
-        (Some(_), ..) => ("the agent", String::new()),
+    let (by, place) = match &agent.launcher {
+        Some(_) => ("the agent", agent.path.clone().zip(agent.launcher_line)),
         // The notice about the configuration has its file and line.
-        (None, ..) => ("the configuration", String::new()),
+        None => ("the configuration", None),
     };
-    let known: Vec<String> =
-        config.launchers.keys().map(String::as_str).chain([LOCAL]).map(|name| format!("`{name}`")).collect();
-    let known = known.join(", ");
-    Err(format!(
-        "launcher: {by} requests `{requested}`, but `launchers` in your configuration does not define it; available: {known}{place}"
-    ))
+    let available = config.launchers.keys().cloned().chain([LOCAL.to_owned()]).collect();
+    Err(LauncherError::Unknown { by, name, available, place })
 }
 
 /// Returns the launcher of an agent's children. A missing launcher is replaced by this machine's; [`selected`] reports

@@ -25,6 +25,7 @@ fn report(outcome: Outcome) -> AttemptReport {
         permission_hooks: Vec::new(),
         check: None,
         submits: false,
+        lacks_check: false,
         remote_end: None,
     }
 }
@@ -44,6 +45,13 @@ fn answered(outcome: Outcome) -> AttemptReport {
         collected.text = Some("The answer.".into());
         collected.stop_reason = Some("stop".into());
     })
+}
+
+/// A child that has finished its answer, and nothing else is expected of it.
+fn finished(outcome: Outcome) -> AttemptReport {
+    let mut report = answered(outcome);
+    report.collected.ends_with_answer = true;
+    report
 }
 
 fn failed_by_provider(outcome: Outcome) -> AttemptReport {
@@ -125,16 +133,27 @@ fn every_exit_of_a_child_has_its_outcome_exit_code_and_reason() {
         ("an answer, then no end", answered(settled(Some(9), true)), (Completed, 0, None)),
         ("an answer, then a lost status", answered(settled(None, false)), (Completed, 0, None)),
         ("an answer, not settled, status lost", answered(Outcome::Lost), (Completed, 0, None)),
-        ("an answer, then a code", answered(exited(3)), (Failed, 3, Some("the child gave no reason"))),
+        ("more work, then a code", answered(exited(3)), (Failed, 3, Some("the child gave no reason"))),
         (
-            "an answer, settled, then a code",
+            "an answer, then a message, then a code",
             answered(settled(Some(4 << 8), false)),
             (Failed, 4, Some("the child gave no reason")),
         ),
         (
-            "an answer, settled, then a signal",
+            "an answer, then a message, then a signal",
             answered(settled(Some(15), false)),
             (Failed, 143, Some("the child was killed by SIGTERM")),
+        ),
+        ("a finished answer, then a code", finished(exited(3)), (Completed, 0, None)),
+        (
+            "a finished answer, settled, then a code",
+            finished(settled(Some(4 << 8), false)),
+            (Completed, 0, None),
+        ),
+        (
+            "a finished answer, settled, then a signal",
+            finished(settled(Some(15), false)),
+            (Completed, 0, None),
         ),
         ("a signal", answered(killed(9)), (Failed, 137, Some("the child was killed by SIGKILL"))),
         (
@@ -224,6 +243,69 @@ fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
             (Budget, 1, Some("`budget.maxTurns` reached: 2 of 2")),
         ),
     ]);
+}
+
+#[test]
+fn neither_pi_nor_a_time_limit_turns_a_finished_answer_into_a_failure() {
+    let limit = Duration::from_millis(1500);
+    let with_stderr = |mut report: AttemptReport| {
+        report.supervised.stderr.push_str(" boom\nat line 1\n");
+        report
+    };
+    let waiting = |mut report: AttemptReport| {
+        report.protocol_report.stopped_in = Some(Busy::Question);
+        report
+    };
+    for (report, note) in [
+        (finished(exited(0)), None),
+        (finished(settled(Some(9), true)), None),
+        (finished(exited(3)), Some("the child ended with exit code 3 after its answer")),
+        (
+            with_stderr(finished(settled(Some(4 << 8), false))),
+            Some("the child ended with exit code 4 after its answer: `boom at line 1`"),
+        ),
+        (finished(killed(9)), Some("the child was killed by SIGKILL after its answer")),
+        (finished(settled(Some(15), false)), Some("the child was killed by SIGTERM after its answer")),
+        (
+            finished(Outcome::HardTimeout { limit }),
+            Some("the child was ended after its answer: hard limit reached: 1500 ms (`timeoutMs`)"),
+        ),
+        (
+            waiting(finished(Outcome::IdleTimeout { limit })),
+            Some(
+                "the child was ended after its answer: no activity for 1500 ms while a question waited for its answer (`toolTimeoutMs`)",
+            ),
+        ),
+    ] {
+        let verdict = verdict_of(&report);
+        assert_eq!(row(&verdict), (RunOutcome::Completed, 0, None), "{note:?}");
+        assert_eq!((verdict.note.as_deref(), verdict.signal), (note, None));
+    }
+}
+
+#[test]
+fn a_finished_answer_does_not_replace_the_decision_of_a_caller_a_resource_limit_or_a_check() {
+    let unchecked = |mut report: AttemptReport| {
+        report.lacks_check = true;
+        report
+    };
+    let unsubmitted = |mut report: AttemptReport| {
+        report.submits = true;
+        report
+    };
+    let limit = Duration::from_millis(1500);
+    for (report, outcome) in [
+        (finished(cancelled(CancelReason::Caller(None))), RunOutcome::Aborted),
+        (finished(cancelled(CancelReason::Bound("the budget".into()))), RunOutcome::Budget),
+        (finished(over_limit(LimitKind::Memory)), RunOutcome::Killed),
+        (finished(Outcome::Orphaned), RunOutcome::Failed),
+        (unchecked(finished(Outcome::HardTimeout { limit })), RunOutcome::HardTimeout),
+        (unsubmitted(finished(Outcome::HardTimeout { limit })), RunOutcome::HardTimeout),
+        (unsubmitted(finished(exited(3))), RunOutcome::Failed),
+    ] {
+        let verdict = verdict_of(&report);
+        assert_eq!((verdict.outcome, verdict.note), (outcome, None));
+    }
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! The parts that tests share.
+
+#[cfg(target_os = "linux")]
+pub(crate) mod actor;
+#[cfg(unix)]
+pub(crate) mod call;
+#[cfg(target_os = "linux")]
+pub(crate) mod engine;
+#[cfg(unix)]
+pub(crate) mod event_recorder;
+#[cfg(target_os = "linux")]
+pub(crate) mod fixture;
+pub(crate) mod hidden;
+#[cfg(target_os = "linux")]
+pub(crate) mod limits;
+#[cfg(unix)]
+pub(crate) mod pids;
+pub(crate) mod program;
+#[cfg(target_os = "linux")]
+pub(crate) mod relay;
+#[cfg(target_os = "linux")]
+pub(crate) mod remote;
+#[cfg(target_os = "linux")]
+pub(crate) mod repository;
+#[cfg(target_os = "linux")]
+pub(crate) mod saver;
+#[cfg(unix)]
+pub(crate) mod scene;
+pub(crate) mod sources;
+#[cfg(unix)]
+pub(crate) mod stage;
+#[cfg(target_os = "linux")]
+pub(crate) mod warden;
