@@ -32,8 +32,8 @@ import { setUp } from "./setup.mjs";
 const testLimitMs = 300_000;
 
 /**
- * The time after which a step without any output is ended. Node waits without a limit for a test file that does not
- * exit, and for the output of a process that the file has left behind.
+ * The time after which a step without any output is ended. Node waits without a limit for the output of a process that
+ * a test file has left behind.
  */
 const silenceMs = 20 * 60_000;
 
@@ -280,8 +280,8 @@ function nodeTests(node, folder, ending) {
  * @returns {Command}
  */
 function nodeFiles(node, folder, files) {
-	const cached = `--import=${new URL("lib/compile-cache.mjs", import.meta.url)}`;
-	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, cached];
+	const prepared = `--import=${new URL("lib/test-file.mjs", import.meta.url)}`;
+	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`, prepared];
 	// The package is CommonJS because of the generated loader, but its TypeScript files are ES modules.
 	if (files.some((name) => name.endsWith(".ts"))) options.push("--disable-warning=MODULE_TYPELESS_PACKAGE_JSON");
 	return [

@@ -45,7 +45,6 @@ export async function exampleSession(version: string): Promise<Entry[]> {
 			.filter(Boolean)
 			.map((line) => JSON.parse(line) as Entry);
 	} finally {
-		await world.close();
-		await server.close();
+		await world.close().finally(() => server.close());
 	}
 }

@@ -1,6 +1,10 @@
 /** Programs that the scripts start. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import { run } from "../../scripts/lib/programs.mjs";
@@ -34,4 +38,20 @@ describe("a program of the scripts", () => {
 		const { result, output } = await play("console.log('done'); process.exitCode = 3", 60_000);
 		assert.deepEqual({ result, output }, { result: 3, output: "done\n" });
 	});
+});
+
+test("a test file that does not exit after its tests fails with its name", (t) => {
+	const folder = mkdtempSync(join(tmpdir(), "psn-files-"));
+	t.after(() => rmSync(folder, { recursive: true, force: true }));
+	const file = join(folder, "waits.spec.mjs");
+	writeFileSync(file, 'import { test } from "node:test";\ntest("passes", () => void setInterval(() => {}, 1000));\n');
+	const prepared = `--import=${new URL("../../scripts/lib/test-file.mjs", import.meta.url)}`;
+	const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+	const { status, stdout } = spawnSync(process.execPath, [prepared, "--test", "--test-reporter=spec", file], {
+		env: { ...env, TEST_EXIT_MS: "100" },
+		encoding: "utf8",
+		timeout: 60_000,
+	});
+	assert.equal(status, 1);
+	assert.match(stdout, /✔ passes[\s\S]*waits\.spec\.mjs does not exit after its tests\. It keeps open: .*Timeout/);
 });

@@ -97,7 +97,7 @@ impl<'a> TaskView<'a> {
         }
     }
 
-    /// A task of which an update told `age` milliseconds ago.
+    /// A task whose newest update arrived `age` milliseconds ago.
     pub(super) fn live(task: &'a LiveTask, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
         let LiveTask { agent, state, retry, .. } = task;
         let agent = agent.as_deref().unwrap_or_default();
