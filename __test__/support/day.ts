@@ -220,7 +220,7 @@ export class Day {
 	async #untilQuit(look: ScreenCheck): Promise<void> {
 		const tui = await this.#open();
 		await enter(tui, typed.two);
-		await tui.waitFor(/Both are under way\.[\s\S]*^ ● tests .* only starts it\..*\n ● config .* ls \. /m);
+		await tui.waitFor(/Both are under way\.[\s\S]*^ ● tests .*only starts it\..*\n ● config .* ls \. /m);
 		await look("spawned", tui);
 
 		await enter(tui, typed.chain);
