@@ -2,7 +2,7 @@
 
 /**
  * `npm run test:engines [-- NAME…]`: plays the scenes of `tests/launchers.rs` through the engines in
- * `scripts/engines/`. Each engine runs below a temporary directory, from Debian packages that are unpacked but not
+ * `tools/engines/`. Each engine runs below a temporary directory, from Debian packages that are unpacked but not
  * installed. An engine that is not available here is skipped with the reason. The exit code is 1 if an engine failed.
  */
 

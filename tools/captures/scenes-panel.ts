@@ -53,7 +53,8 @@ function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 }
 
 /** Matches the screen of `busy` once the results of the ended runs have been read. */
-const IS_BUSY = /^(?![\s\S]*waiting to be read)[\s\S]*○ lines[\s\S]*● option .*It is read[\s\S]*● the loader .*load in/;
+const IS_BUSY =
+	/^(?![\s\S]*waiting to be read)[\s\S]*○ lines[\s\S]*● option .*nowhere yet[\s\S]*● the loader .*user's first/;
 
 /** An extension in the child that asks for consent to a tool. */
 const ASK_EXTENSION = `export default (pi) => {

@@ -24,7 +24,7 @@ const settleLimitMs = 15_000;
 /** The project's files, which the children read. */
 const project = {
 	"src/config.ts": `export function load(files: string[]): Config {\n${"\t// …\n".repeat(38)}}\n`,
-	"src/main.ts": 'import { load } from "../../scripts/captures/config.ts";\n\nstart(load(files()));\n',
+	"src/main.ts": 'import { load } from "./config.ts";\n\nstart(load(files()));\n',
 	"test/main.test.ts": 'test("starts", () => {});\n',
 };
 
