@@ -281,11 +281,13 @@ async fn the_changes_of_an_ended_run_come_back() {
                 if !has_started() {
                     return false;
                 }
-                assert_eq!(
-                    far.branch(),
-                    single.isolation.as_ref().and_then(|artifacts| artifacts.branch.clone())
-                );
-                assert_eq!(far.fetch("half.txt"), "half", "{case}: {}", notices(&result));
+                let reported = single.isolation.as_ref().and_then(|artifacts| artifacts.branch.clone());
+                let notices = notices(&result);
+                // On a busy machine the import continues after the result, which says so.
+                assert!(reported.is_some() || notices.contains("still being imported"), "{case}: {notices}");
+                eventually("the branch of the run", || far.branch().is_some()).await;
+                assert!(reported.is_none() || reported == far.branch(), "{case}: {reported:?}");
+                assert_eq!(far.fetch("half.txt"), "half", "{case}: {notices}");
                 true
             })
             .await;
