@@ -37,7 +37,7 @@ interface Row {
 	/** The text that a failed run kept. */
 	output?: string;
 	/**
-	 * The facts that only a child in RPC mode still reports, because it is told to stop its work before it is ended: the
+	 * The facts that only a child in RPC mode still reports, because it gets a command to stop before it is ended: the
 	 * stop reason of its last message.
 	 */
 	knows?: Pick<SingleResult, "stopReason"> & { turns: number };

@@ -123,8 +123,8 @@ function ends(output) {
 /**
  * Runs a program and resolves with its exit code, or with a sentence if there is none.
  *
- * With `silenceMs`, a program that prints nothing for so long is ended, and the processes that have started since are
- * appended to its output: one that waits forever must not make a whole test run wait.
+ * With `silenceMs`, a program that prints nothing for that time is ended. A list of the processes that have started
+ * since its start is appended to its output. Otherwise a program that waits forever would block a whole test run.
  *
  * @param {Command} command
  * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void, priority?: number,

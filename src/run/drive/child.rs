@@ -250,8 +250,8 @@ impl DrivenChild<'_> {
             && self.report.prompt_rejected.is_none()
     }
 
-    /// Returns true if the child can be asked for an announcement: its turn has ended well, it has no answer if only
-    /// children without one are asked, and optional work still fits the budget.
+    /// Returns true if the child can be asked for an announcement: its turn has ended well, and optional work still fits
+    /// the budget. In the mode `auto` the child must also lack an answer.
     fn may_announce(&self, live: &Live<'_>) -> bool {
         self.report.prompt_rejected.is_none()
             && live.stop_reason == Some(&StopReason::Stop)

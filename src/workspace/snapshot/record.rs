@@ -224,7 +224,7 @@ impl Recorder<'_> {
     }
 
     /// Makes git read files again that it may consider unchanged although they differ from the repository: files that
-    /// were converted at checkout, by filters or for their line ends, and files that git was told not to check. In an
+    /// were converted at checkout, by filters or for their line ends, and files with `assume-unchanged`. In an
     /// index of ours only the latter are read again.
     ///
     /// Conversions show in the size. A conversion that keeps the size of a file, for example a filter that replaces
