@@ -6,8 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use files::layout::credentials_of;
 use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, has_entry};
-use pi_subagent_native::files::layout::credentials_of;
 use serde_json::{Value, json};
 
 /// The time that these tests wait for a free lock.

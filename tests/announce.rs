@@ -7,9 +7,9 @@ use std::fs;
 use crate::support::pids::eventually;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Announcement, Answer, Control, RunOutcome, SingleResult, ToolResult};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tokio::task::JoinSet;
 
 /// The model calls a tool.

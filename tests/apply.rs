@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::support::program;
 use crate::support::repository::{ID, Scene};
 use crate::support::saver::{Plan, Saver};
-use pi_subagent_native::workspace::{Applied, ApplyError, Git, PrivateTree, SnapshotLimits, SnapshotStore};
+use worktree::{Applied, ApplyError, Git, PrivateTree, SnapshotLimits, SnapshotStore};
 
 const BRANCH: &str = "subagent/0badcafe";
 /// Room for the largest tree of these tests.

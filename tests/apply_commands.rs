@@ -18,9 +18,9 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::present::Report;
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult};
 use serde_json::json;
+use supervisor::Cancel;
 use tempfile::TempDir;
 use tokio::time::timeout;
 

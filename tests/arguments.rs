@@ -1,6 +1,6 @@
 //! Arguments of tool calls in the forms of other harnesses: unambiguous ones are converted, all others explained.
 
-use pi_subagent_native::agent::{Tool, prepare_arguments, prepare_json};
+use agents::{Tool, prepare_arguments, prepare_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -19,11 +19,11 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::orchestrate::{BackgroundMove, Call, single};
 use pi_subagent_native::present::{Clock, list_report};
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext, RunOverrides, RunSpec,
 };
 use serde_json::{Value, json};
+use supervisor::Cancel;
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;

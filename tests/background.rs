@@ -24,11 +24,11 @@ use pi_subagent_native::orchestrate::background::{
     close_conversation, mark_delivered, open_conversation, resume, spawn, stop, until_settled,
 };
 use pi_subagent_native::present::Report;
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState};
-use pi_subagent_native::store::{Delivery, StoredRun, attach};
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use store::{Delivery, StoredRun, attach};
+use supervisor::Cancel;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;

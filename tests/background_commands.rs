@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
-use pi_subagent_native::event::{Cost, Usage};
+use pi_events::{Cost, Usage};
 use pi_subagent_native::orchestrate::background::commands::{
     Command, RunCommand, Target, complete, parse, resolve, usage_report,
 };

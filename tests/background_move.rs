@@ -18,9 +18,9 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::{
     BackgroundMove, Call, MoveError, TaskSpec, TasksSpec, chain, parallel, single,
 };
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::support::program;
-use pi_subagent_native::config::Budget;
-use pi_subagent_native::event::{Cost, Usage};
+use agents::config::Budget;
+use pi_events::{Cost, Usage};
 use pi_subagent_native::run::{Meter, NextTurn, SessionAccount, Spending, Stage, Used, account_of};
 
 fn cost(total: f64) -> Usage {

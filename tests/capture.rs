@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::fixture::fixture;
 use crate::support::pids::Pids;
-use pi_subagent_native::process::{Captured, Outcome, capture, exit_code};
+use supervisor::{Captured, Outcome, capture, exit_code};
 
 const LONG: Duration = Duration::from_secs(20);
 /// Long enough for a fixture to begin, even on a machine under load.

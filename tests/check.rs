@@ -10,12 +10,12 @@ use crate::support::scene::Scene;
 use crate::support::stage;
 use crate::support::stage::{PATIENCE, User};
 use parking_lot::Mutex;
-use pi_subagent_native::process::CancelReason;
 use pi_subagent_native::run::{
     CheckReport, ConfirmRequest, Control, Progress, RunOutcome, SingleResult, ToolResult,
 };
-use pi_subagent_native::workspace::GIT_VARIABLES;
 use serde_json::{Value, json};
+use supervisor::CancelReason;
+use worktree::GIT_VARIABLES;
 
 /// Finishes twice: the second time after the message that the check failed.
 const TWICE: &str = "works; hear || exit 0; touch \"$home/mended\"; begin; said 'Mended.'; settled; leave";

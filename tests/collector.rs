@@ -7,12 +7,12 @@ use std::path::Path;
 
 use std::time::{Duration, SystemTime};
 
-use pi_subagent_native::event::{
+use pi_events::{
     Collected, Collector, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Refusal,
     Response, Retry, StopReason, Usage,
 };
-use pi_subagent_native::text::settled_length;
 use proptest::prelude::*;
+use sanitizer::settled_length;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::agent::SandboxMode;
-use pi_subagent_native::config::{
+use agents::SandboxMode;
+use agents::config::{
     AllowWrite, Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, load, overlay,
 };
 use serde_json::{Value, json};

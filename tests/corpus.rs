@@ -1,6 +1,6 @@
 //! The shares of secrets that the sanitizer finds, and of innocent text that it keeps: the figures of the README.
 
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
+use sanitizer::{Sanitizer, SanitizerOptions};
 
 /// The corpus for tuning the rules, and the part that was written before the rules.
 const SECRETS: [&str; 2] = [include_str!("inputs/secrets.txt"), include_str!("inputs/held-out/secrets.txt")];

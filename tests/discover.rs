@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::agent::{AgentDirs, Catalog, Source, confirm, discover, is_confirmed};
+use agents::{AgentDirs, Catalog, Source, confirm, discover, is_confirmed};
 use tempfile::TempDir;
 
 const BUILTINS: [&str; 6] = ["explorer", "researcher", "reviewer", "implementer", "tester", "worker"];

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::agent::{AgentDirs, Source, discover};
-use pi_subagent_native::config::{ConfigPaths, load};
+use agents::config::{ConfigPaths, load};
+use agents::{AgentDirs, Source, discover};
 use pi_subagent_native::orchestrate::background::commands::{parse, usage_report};
 
 /// The pages that show configurations or agent files, by path and text.

@@ -15,11 +15,11 @@ use pi_subagent_native::orchestrate::background::{
     close_conversation, commands, open_conversation, send, stop, until_settled,
 };
 use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, parallel};
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState, ToolResult};
-use pi_subagent_native::store::attach;
 use rusqlite::Connection;
 use serde_json::json;
+use store::attach;
+use supervisor::Cancel;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

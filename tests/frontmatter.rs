@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::support::hidden::{assert_all_seen, with_hidden};
-use pi_subagent_native::agent::{
+use agents::{
     AgentDefinition, AgentDirs, AskTarget, Catalog, Context, Isolation, Network, OutputSchema, SandboxMode,
     ShellPolicy, Skills, Source, ToolPolicy, discover, is_free_of_side_effects, parse, plan_tools,
 };
-use pi_subagent_native::text::Severity;
 use proptest::prelude::*;
+use sanitizer::Severity;
 use tempfile::TempDir;
 
 /// The catalog of a user directory with only this file.

@@ -11,8 +11,8 @@ use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
 use crate::support::repository::{ID, Scene};
-use pi_subagent_native::workspace::{PrivateTree, SnapshotStore};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use worktree::{PrivateTree, SnapshotStore};
 
 /// The content of the hidden file. It is longer than the files that links replace: git reads only their number of bytes.
 const SECRET: &str = "THE-HIDDEN-KEY abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij\n";

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::program;
 use crate::support::repository::{ID, Scene};
-use pi_subagent_native::workspace::{Imported, PrivateTree, SnapshotError, SnapshotStore};
+use worktree::{Imported, PrivateTree, SnapshotError, SnapshotStore};
 
 const BRANCH: &str = "subagent/0badcafe";
 

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::support::repository::{ID, Scene};
-use pi_subagent_native::workspace::{Imported, RemoteChanges, RemoteTree, SnapshotStore};
+use worktree::{Imported, RemoteChanges, RemoteTree, SnapshotStore};
 
 const BRANCH: &str = "subagent/0badcafe";
 

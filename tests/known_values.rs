@@ -1,6 +1,6 @@
 //! A value that this process knows is redacted in every notation in which a program prints it by accident, also while it arrives.
 
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
+use sanitizer::{Sanitizer, SanitizerOptions};
 
 /// This number of characters of a value in a row reveals something.
 const PART: usize = 8;

@@ -18,11 +18,11 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::orchestrate::{Call, TaskSpec, TasksSpec, chain, parallel};
 use pi_subagent_native::present::agents_report;
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     CallSettings, Control, Host, HostCapabilities, HostModel, Listing, RunOutcome, ToolResult, list_agents,
 };
 use serde_json::{Value, json};
+use supervisor::Cancel;
 use tokio::time::timeout;
 
 const ANSWERS: &str = "works; leave";

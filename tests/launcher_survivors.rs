@@ -17,9 +17,9 @@ use crate::support::remote::{Place, at, read, remote_places};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use crate::support::warden::warden;
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, RunOutcome};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 
 /// From the end of the run to the end of all remote processes: the remote grace period is 5 s, and `cancel` has 10 s.
 const BOUND: Duration = Duration::from_secs(20);

@@ -18,12 +18,12 @@ use pi_subagent_native::orchestrate::background::{
     mark_delivered, open_conversation, resume, send, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{BackgroundMove, Call, single};
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, ChildQuestion, Control, Host, HostContext, HostTool, RunOutcome, RunOverrides, RunSpec,
     ToolResult,
 };
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tokio::time::timeout;
 
 /// The parts that do not depend on the place.

@@ -11,9 +11,9 @@ use crate::support::program;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use crate::support::warden;
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Progress, RunOutcome, ToolResult};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 /// The cluster, for one test at a time.

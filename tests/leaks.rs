@@ -10,7 +10,7 @@ use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use parking_lot::Mutex;
-use pi_subagent_native::event::QuestionMethod;
+use pi_events::QuestionMethod;
 use pi_subagent_native::run::{Answer, ChildQuestion, Control, Progress, ToolResult};
 use serde_json::{Value, json};
 

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pi_subagent_native::agent::{AskTarget, Network, Source, Tool};
-use pi_subagent_native::config::{OnRestart, Origin};
+use agents::config::{OnRestart, Origin};
+use agents::{AskTarget, Network, Source, Tool};
+use pi_events::QuestionMethod;
 use pi_subagent_native::doctor::Status as CheckStatus;
-use pi_subagent_native::event::QuestionMethod;
 
 use pi_subagent_native::orchestrate::background::{
     BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::present::runs::PanelAction;
-use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{
     ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
 };
-use pi_subagent_native::text::{HomePaths, Severity};
 use pi_subagent_native::transcript::TranscriptRole;
+use sanitizer::{HomePaths, Severity};
+use supervisor::Supervision;
 
 type Literals<'a> = BTreeSet<&'a str>;
 

@@ -24,11 +24,11 @@ use pi_subagent_native::orchestrate::background::{
     open_conversation, parse_call, resume, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::{end_spares, single};
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
     ActionOutcome, Answer, Host, HostContext, RunOverrides, RunSpec, RunState, ToolResult, start_log,
 };
 use serde_json::{Value, json};
+use supervisor::Cancel;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use pi_subagent_native::agent::{
+use agents::{
     AgentDefinition, AgentDirs, AskTarget, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source,
     Surface, SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };

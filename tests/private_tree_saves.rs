@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use crate::support::repository::{ID, Scene};
-use pi_subagent_native::workspace::{Git, Imported, SnapshotLimits, SnapshotStore};
+use worktree::{Git, Imported, SnapshotLimits, SnapshotStore};
 
 /// The import grows with the saves, so a slow machine needs a limit.
 const MAX_SAVES: usize = 20_000;

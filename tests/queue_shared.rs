@@ -11,8 +11,8 @@ use crate::support::actor;
 use crate::support::actor::{Actor, reply};
 use crate::support::pids::eventually;
 use pi_subagent_native::orchestrate::queue::{EarlyPermit, Permit, Queue, Request, Ticket, UserCap};
-use pi_subagent_native::store::{Store, attach};
 use rusqlite::{Connection, OpenFlags};
+use store::{Store, attach};
 use tempfile::TempDir;
 use tokio::task::{JoinSet, yield_now};
 

@@ -17,11 +17,11 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::orchestrate::{Call, TaskSpec, TasksSpec, parallel};
 use pi_subagent_native::present::{Clock, list_report};
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     ActionOutcome, Answer, Host, HostCallbacks, HostContext, RunOutcome, RunState, ToolResult,
 };
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

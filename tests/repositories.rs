@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::support::repository::{ID, LIMITS, Scene};
-use pi_subagent_native::workspace::{Git, Imported, PrivateTree, SnapshotStore};
+use worktree::{Git, Imported, PrivateTree, SnapshotStore};
 
 /// A run in a private tree.
 struct Run {

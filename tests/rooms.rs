@@ -2,45 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::support::sources::{MAPS, Uses, pattern, sources};
+use crate::support::sources::{MAPS, Uses, pattern, source_folders, sources};
 
-/// The folders with sources.
-const SOURCES: [&str; 2] = ["src", "warden/src"];
 /// The largest number of files in one room.
 const MAX_FILES: usize = 16;
 /// A room with more files than this has a map.
 const WITHOUT_MAP: usize = 7;
 /// The endings of files that replace another file on other systems.
 const ELSEWHERE: [&str; 3] = ["_elsewhere", "_unsupported", "_windows"];
-/// The layers, the lowest first. Layers on one line do not use each other.
-const LAYERS: [&[&str]; 9] = [
-    &["text"],
-    &["files"],
-    &["agent", "archive", "config", "credentials", "event", "log", "process", "store", "transcript"],
-    &["workspace"],
+/// The layers of `src`, the lowest first. Layers on one line do not use each other.
+const LAYERS: [&[&str]; 6] = [
+    &["archive", "credentials", "log", "transcript"],
     &["run"],
     &["doctor"],
     &["present"],
     &["orchestrate"],
     &["node"],
 ];
-/// Exceptions: imports between layers of one line.
-const BESIDE: [(&str, &str); 2] = [("config", "agent"), ("transcript", "event")];
-/// Words of the code, and the only files that may use each word.
-const ONLY_IN: [(&str, &[&str]); 6] = [
-    (r"\bCommand::new\b", &["src/process/", "warden/src/"]),
-    (r"\bposix_spawn", &["src/process/", "warden/src/"]),
-    (r"\bserde_yaml\b", &["src/agent/frontmatter.rs"]),
-    (r"\brusqlite\b", &["src/store/"]),
+/// Words of the code, and the only folders that may use each word. The manifests of the crates hold the rest.
+const ONLY_IN: [(&str, &[&str]); 3] = [
+    (r"\bCommand::new\b", &["crates/supervisor/", "crates/warden/"]),
+    (r"\bposix_spawn", &["crates/supervisor/", "crates/warden/"]),
     (r"\bnapi(_derive)?\b", &["src/node/"]),
-    (r"\blibc::", &["warden/src/"]),
 ];
 
 #[test]
 fn no_two_files_import_each_other() {
     let mut circles = Vec::new();
-    for folder in SOURCES {
-        let uses = Uses::of(folder);
+    for folder in source_folders() {
+        let uses = Uses::of(&folder);
         let graph: BTreeMap<_, _> = uses.sources.keys().map(|file| (file, uses.used_by(file))).collect();
         let mut reported = BTreeSet::new();
         for start in graph.keys() {
@@ -80,8 +70,7 @@ fn a_layer_uses_those_below_it() {
         };
         for used in uses.used_by(file) {
             let Some((level, other)) = layer(used) else { continue };
-            let may = level < own || name == other || BESIDE.contains(&(&name, &other));
-            if !may {
+            if level >= own && name != other {
                 crossed.push(format!("{file} uses {used}, which is not below it"));
             }
         }
@@ -92,8 +81,8 @@ fn a_layer_uses_those_below_it() {
 #[test]
 fn a_room_has_a_limited_number_of_files_and_its_map_names_each() {
     let mut wrong = Vec::new();
-    for folder in SOURCES {
-        let sources = sources(folder);
+    for folder in source_folders() {
+        let sources = sources(&folder);
         let mut rooms: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for file in sources.keys() {
             let (room, name) = file.rsplit_once('/').expect("the file is in a directory");
@@ -127,7 +116,7 @@ fn a_room_has_a_limited_number_of_files_and_its_map_names_each() {
 #[test]
 fn only_the_listed_files_start_programs_and_name_hidden_crates() {
     let mut wrong = Vec::new();
-    for (file, source) in SOURCES.iter().flat_map(|folder| sources(folder)) {
+    for (file, source) in source_folders().iter().flat_map(|folder| sources(folder)) {
         for (word, rooms) in ONLY_IN {
             let word = pattern(word);
             let paths = source.names.values().map(|(path, _)| path.join("::"));

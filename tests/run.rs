@@ -9,16 +9,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::support::pids::eventually;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunId,
     RunOutcome, RunOverrides, RunSpec, RunState, SharedRunId, Timeout, ToolResult, prepare, store_of,
 };
-use pi_subagent_native::text::figures::epoch_ms;
-use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
+use sanitizer::figures::epoch_ms;
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use worktree::{Git, SnapshotLimits, SnapshotStore};
 
 /// pi itself has retried an error without success.
 const GIVES_UP: &str = r#"gives_up() {

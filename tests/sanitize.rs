@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use pi_subagent_native::text::{
-    Allowed, HomePaths, Redaction, Sanitizer, SanitizerOptions, check_allowed, settled_length,
-};
 use proptest::prelude::*;
+use sanitizer::{Allowed, HomePaths, Redaction, Sanitizer, SanitizerOptions, check_allowed, settled_length};
 use serde_json::{Value, json};
 
 /// Returns the processor time that `work` takes. Other programs on the machine do not count.

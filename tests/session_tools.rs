@@ -16,9 +16,9 @@ use pi_subagent_native::orchestrate::background::{
     open_conversation, parse_call, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::single;
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::time::timeout;
 

@@ -13,9 +13,9 @@ use pi_subagent_native::orchestrate::background::{
     close_conversation, open_conversation, spawn, until_settled,
 };
 use pi_subagent_native::orchestrate::{TaskSpec, TasksSpec, chain, parallel};
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Host, HostContext, RunOutcome};
 use serde_json::json;
+use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::time::timeout;
 

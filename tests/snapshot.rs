@@ -10,9 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::repository::{ID, LIMITS, Scene};
-use pi_subagent_native::workspace::{
-    ChangeKind, GIT_VARIABLES, Git, GitError, Snapshot, SnapshotError, SnapshotStore,
-};
+use worktree::{ChangeKind, GIT_VARIABLES, Git, GitError, Snapshot, SnapshotError, SnapshotStore};
 
 impl Scene {
     async fn take(&self) -> (SnapshotStore, Snapshot) {

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Duration;
 
 use crate::support::fixture::{fixture, support};
-use pi_subagent_native::process::{ChildCommand, SpawnError, capture};
+use supervisor::{ChildCommand, SpawnError, capture};
 
 async fn refusal(command: ChildCommand) -> SpawnError {
     capture(command, Duration::from_secs(20), 1024).await.expect_err("the program cannot start")

@@ -8,13 +8,11 @@ use std::time::{Duration, Instant};
 
 use crate::support::actor;
 use crate::support::actor::{Actor, reply};
-use pi_subagent_native::store::{
-    Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull, attach,
-};
 use pi_subagent_warden::file_lock::try_lock;
 use rusqlite::Connection;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, fcntl_lock, flock, inotify, mknodat};
+use store::{Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull, attach};
 use tempfile::TempDir;
 
 /// The second process acts on the commands of the test.

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::support::actor;
 use crate::support::actor::{Actor, reply};
-use pi_subagent_native::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, fcntl_lock};
+use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 use tempfile::TempDir;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;

@@ -1,8 +1,8 @@
 //! The visible text while a text arrives, and at its end. For every split it shows no part of a secret that the whole text would
 //! not show.
 
-use pi_subagent_native::event::{Collected, Collector};
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions, settled_length};
+use pi_events::{Collected, Collector};
+use sanitizer::{Sanitizer, SanitizerOptions, settled_length};
 use serde_json::{Value, json};
 
 /// This number of characters of a secret in a row reveals something.

@@ -8,7 +8,7 @@ use crate::support::fixture::fixture;
 use crate::support::pids::{Pids, eventually};
 use crate::support::program;
 use crate::support::warden::warden;
-use pi_subagent_native::process::{
+use supervisor::{
     Activity, Cancel, CancelReason, ChildCommand, Guardian, Input, Observer, Options, Outcome, SpawnError,
     SuperviseLimits, Supervised, exit_code, exit_signal, start, supervise,
 };

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
 use crate::support::program;
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
 use pi_subagent_native::transcript::{
     Transcript, TranscriptEntry, Wanted, last_text, read_transcript, session_id,
 };
+use sanitizer::{Sanitizer, SanitizerOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

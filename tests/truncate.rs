@@ -1,9 +1,9 @@
 //! Truncation: limits, ends and counts.
 
-use pi_subagent_native::text::{
+use proptest::prelude::*;
+use sanitizer::{
     Sanitizer, SanitizerOptions, TruncateLimits, Truncated, truncate, truncate_head, truncate_tail,
 };
-use proptest::prelude::*;
 
 type Form = fn(&str, TruncateLimits, Option<&str>) -> Truncated;
 

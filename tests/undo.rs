@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::support::repository::{ID, Scene};
 use crate::support::saver::{Plan, Saver};
-use pi_subagent_native::workspace::{Git, Snapshot, SnapshotLimits, SnapshotStore, Undone};
+use worktree::{Git, Snapshot, SnapshotLimits, SnapshotStore, Undone};
 
 impl Scene {
     async fn store_with_snapshot(&self) -> SnapshotStore {

@@ -17,15 +17,15 @@ use crate::support::stage::{PATIENCE, User, stage};
 use crate::support::warden;
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, chain, parallel, single};
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
-use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use worktree::{Git, SnapshotLimits, SnapshotStore};
 
 /// Logs its start, its end and the trees in its environment. Ends when the gate with the name of its task is open.
 const WRITES: &str = r#"hear

@@ -17,9 +17,9 @@ use pi_subagent_native::orchestrate::background::{
     ConversationScope, KnownDeliveries, SpawnRequest, background, close_conversation, open_conversation,
     resume, send, spawn, until_settled,
 };
-use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{Control, Host, Progress, Resumption, RunOutcome, ToolResult};
 use serde_json::{Value, json};
+use supervisor::{Cancel, CancelReason};
 use tokio::sync::watch;
 use tokio::time::timeout;
 

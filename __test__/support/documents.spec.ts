@@ -139,7 +139,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	],
 	[/^npm test\b/, "this test is part of it"],
 	[/^(npx (tsc|biome)|cargo (fmt|check))\b/, "`npm test` does the same"],
-	[/^git (log|status|init|diff)$/, { file: "warden/tests/inputs/works.sh" }],
+	[/^git (log|status|init|diff)$/, { file: "crates/warden/tests/inputs/works.sh" }],
 	[/^(git fetch|npm install)$/, { file: "__test__/extension/pi-tools-sandbox.spec.ts" }],
 	[/^git fetch subagent-trees\/RUN\.kept-1\/PROJECT /, { file: "tests/isolation.rs" }],
 	[/^git fsck --strict$/, "named for comparison"],

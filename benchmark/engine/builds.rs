@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::process::{Sandbox, ToolShell};
+use supervisor::{Sandbox, ToolShell};
 
 /// Sources, each compiled by a process of its own that reads headers and writes a file.
 const SOURCE_COUNT: usize = 24;

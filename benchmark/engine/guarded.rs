@@ -7,11 +7,11 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::process::{
+use serde_json::{Value, json};
+use supervisor::{
     Activity, Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Options, Outcome, Sandbox,
     SuperviseLimits, Supervised, supervise,
 };
-use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::builds::Tree;

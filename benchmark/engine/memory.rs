@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::io;
 
-use pi_subagent_native::event::Collector;
-use pi_subagent_native::process::{Activity, Cancel, Input, Observer, SuperviseLimits, supervise};
+use pi_events::Collector;
 use serde_json::{Value, json};
+use supervisor::{Activity, Cancel, Input, Observer, SuperviseLimits, supervise};
 
 use super::pipe::child;
 

@@ -6,11 +6,9 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::event::{Collector, DisplayItem};
-use pi_subagent_native::process::{
-    Activity, Cancel, ChildCommand, Input, Observer, SuperviseLimits, supervise,
-};
+use pi_events::{Collector, DisplayItem};
 use serde_json::{Value, json};
+use supervisor::{Activity, Cancel, ChildCommand, Input, Observer, SuperviseLimits, supervise};
 
 use super::buffer::Buffer;
 use super::stdio::stdin;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions, settled_length};
+use sanitizer::{Sanitizer, SanitizerOptions, settled_length};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

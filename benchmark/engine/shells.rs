@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use pi_subagent_native::process::ToolShell;
 use serde_json::{Value, json};
+use supervisor::ToolShell;
 
 /// The user's shell, which the sandboxed shell executes.
 const SHELL: &str = "/bin/sh";

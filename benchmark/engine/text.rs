@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions, TruncateLimits};
+use sanitizer::{Sanitizer, SanitizerOptions, TruncateLimits};
 use serde_json::{Value, json};
 
 /// The minimum duration of a measurement, long enough that a scheduling pause does not affect the median.
@@ -23,9 +23,7 @@ pub(crate) fn sanitize(file: &str) -> io::Result<Value> {
 
 pub(crate) fn truncate(file: &str) -> io::Result<Value> {
     let text = std::fs::read_to_string(file)?;
-    Ok(repeat(&text, || {
-        pi_subagent_native::text::truncate(&text, TruncateLimits::default(), Some("output.md")).text.len()
-    }))
+    Ok(repeat(&text, || sanitizer::truncate(&text, TruncateLimits::default(), Some("output.md")).text.len()))
 }
 
 /// Runs the work repeatedly; the first run warms up and is not timed.

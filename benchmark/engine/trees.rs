@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Instant, SystemTime};
 
-use pi_subagent_native::process::probe;
-use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
 use serde_json::{Value, json};
+use supervisor::probe;
+use worktree::{Git, SnapshotLimits, SnapshotStore};
 
 /// The id of the run.
 const RUN_ID: &str = "0badcafe";

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pi_subagent_native::event::{Collected, Collector, Live};
+use pi_events::{Collected, Collector, Live};
 
 use super::draw::Draw;
 use super::heap::held;

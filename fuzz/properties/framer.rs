@@ -1,6 +1,6 @@
 //! Lines are the parts between line feeds, for any chunking.
 
-use pi_subagent_native::text::lines::Lines;
+use sanitizer::lines::Lines;
 
 use super::draw::Draw;
 

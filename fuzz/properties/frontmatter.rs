@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use pi_subagent_native::agent::{AgentDefinition, Parsed, Source, parse};
-use pi_subagent_native::text::Severity;
+use agents::{AgentDefinition, Parsed, Source, parse};
+use sanitizer::Severity;
 
 /// Checks that an agent has no errors and stays within its limits, and that Windows line ends and a byte order mark
 /// change nothing.

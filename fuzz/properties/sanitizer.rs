@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use pi_subagent_native::text::{
+use sanitizer::{
     Sanitizer, SanitizerOptions, TruncateLimits, settled_length, truncate, truncate_head, truncate_tail,
 };
 

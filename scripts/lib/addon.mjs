@@ -15,7 +15,7 @@ const sources = [
 	"build.rs",
 	"src",
 	"agents",
-	"warden",
+	"crates",
 	"package.json",
 	"scripts/lib/loader.mjs",
 ];

@@ -12,7 +12,7 @@ import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 /** The file's name, here and in the platform packages. The addon looks for it in its own folder. */
 export const wardenName = "pi-subagent-warden";
 
-const sources = ["Cargo.toml", "Cargo.lock", "warden"];
+const sources = ["Cargo.toml", "Cargo.lock", "crates/warden"];
 
 /**
  * One way to link the warden.

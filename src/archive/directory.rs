@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::names::is_run_file;
 use super::usage::blocks;
-use crate::files::open::directory_no_follow_at;
+use files::open::directory_no_follow_at;
 
 /// Entries of the directory that are read. A run has a handful.
 const MAX_ENTRIES: usize = 4096;

@@ -2,7 +2,7 @@
 //! removed when all of them exceed the quota.
 //!
 //! The paths come from a store that others can write, so they are not trusted. A directory counts only at the path that
-//! [`layout::runs`](crate::files::layout::runs) gives it, with no link on the way, and only regular files with the
+//! [`layout::runs`](files::layout::runs) gives it, with no link on the way, and only regular files with the
 //! names of a run's files are touched in it. Everything else stays.
 //!
 //! | File | Task |

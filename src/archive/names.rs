@@ -1,6 +1,6 @@
 //! The names of the files in the directory of a run.
 
-use crate::files::layout::{GUARD, LOCK, PROMPT};
+use files::layout::{GUARD, LOCK, PROMPT};
 
 /// The text between the name and the time in the name of an archived file.
 const ARCHIVED_MARK: &str = ".deleted.";
@@ -59,7 +59,7 @@ pub(super) fn archived_name(name: &str, time: &str, number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::layout::{self, is_run_id};
+    use files::layout::{self, is_run_id};
 
     #[test]
     fn only_names_given_by_a_run_are_recognized() {

@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::directory::Directory;
 use super::usage::disk_use;
-use crate::files::FileError;
-use crate::files::layout::{self, is_run_id};
+use files::FileError;
+use files::layout::{self, is_run_id};
 
 /// The recorded directory of a run, with the facts needed to check it.
 #[derive(Clone, Copy, Debug)]

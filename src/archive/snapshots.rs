@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::usage::{disk_use, run_directories};
-use crate::files::layout;
+use files::layout;
 
 /// The minimum age at which such a snapshot may be removed. No call takes as long.
 const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files::layout::is_run_id;
+use files::layout::is_run_id;
 
 /// The number of entries counted before the answer becomes "more than".
 const MAX_COUNTED: usize = 20_000;

@@ -14,8 +14,8 @@ use serde_json::{Map, Value, json};
 
 use super::lock::{AuthLock, LOCK_TIMEOUT};
 use super::token::Token;
-use crate::files::{open, private};
-use crate::text::STRICT;
+use files::{open, private};
+use sanitizer::STRICT;
 
 /// The maximum size of a credentials file, in bytes. Real files have a few kilobytes.
 pub(super) const MAX_CREDENTIALS: u64 = 1024 * 1024;

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
 use super::layout::{AUTH, Content, Treatment, shell_in, treatment};
-use crate::files::FileError;
-use crate::files::open::{self, directory_no_follow_at};
-use crate::files::private::{create_dir, write_new};
+use files::FileError;
+use files::open::{self, directory_no_follow_at};
+use files::private::{create_dir, write_new};
 
 /// The maximum number of entries of the user's agent directory that are read. Real directories have far fewer.
 const MAX_ENTRIES: usize = 4096;

@@ -9,7 +9,7 @@ use super::build::PrivateAgentDir;
 use super::layout::AUTH;
 use super::lock::{AuthLock, LockError};
 use super::token::{Token, UnusableToken, remaining_life};
-use crate::files::open;
+use files::open;
 
 /// The result of copying a child's token back.
 #[derive(Clone, Debug, PartialEq, Eq)]

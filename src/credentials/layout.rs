@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use serde_json::{Map, Value};
 
-use crate::files::layout::is_unread;
+use files::layout::is_unread;
 
 /// The form of an entry in a private agent directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

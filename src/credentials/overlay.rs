@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::auth_file::{Credentials, read_settled};
 use super::build::{Overlay, PrivateAgentDir};
 use super::layout::AUTH;
-use crate::files::FileError;
-use crate::files::private::write_new;
+use files::FileError;
+use files::private::write_new;
 
 /// The permission bits that a credentials file must not have: any access for group and others.
 const OTHERS_ACCESS: u32 = 0o077;

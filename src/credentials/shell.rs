@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::build::PrivateAgentDir;
 use super::layout::{SETTINGS, SHELL_PATH, members};
-use crate::files::FileError;
-use crate::files::private::{create_dir, write, write_new};
+use files::FileError;
+use files::private::{create_dir, write, write_new};
 
 /// The link to the program that pi starts as its shell.
 const SHELL: &str = "shell";

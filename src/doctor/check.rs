@@ -1,6 +1,6 @@
 //! The finding of one check.
 
-use crate::text::text_enum;
+use sanitizer::text_enum;
 
 text_enum! {
     /// The rating of a check's finding.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::check::{Check, Status};
 use crate::archive::{disk_use, run_directories};
-use crate::config::Config;
-use crate::files::layout;
 use crate::run::HostContext;
 use crate::run::store_of;
-use crate::text::{chain, figures};
+use agents::config::Config;
+use files::layout;
+use sanitizer::{chain, figures};
 
 /// The maximum number of runs of the store that are counted.
 const MAX_RUNS: usize = 100_000;
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
     use crate::run::Host;
-    use crate::store::{StoredRun, attach};
+    use store::{StoredRun, attach};
 
     #[test]
     fn private_trees_that_were_not_imported_are_listed_with_their_size() {

@@ -14,18 +14,18 @@ use super::launchers::launchers;
 use super::names::names;
 use super::store::store;
 use super::writing::{git_variables, writing};
-use crate::agent::Source;
-use crate::config::{Config, InheritExtensions, Spare};
-use crate::files::layout;
 use crate::log::{self, Report};
-use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::listing::{Listed, Listing, list_agents};
 use crate::run::admit::permission_hooks::find_permission_hooks;
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
-use crate::text::figures::{self, counted};
-use crate::text::{Allowed, Diagnostic, Severity, chain, quoted};
-use crate::workspace::without_git_variables;
+use agents::Source;
+use agents::config::{Config, InheritExtensions, Spare};
+use files::layout;
+use sanitizer::figures::{self, counted};
+use sanitizer::{Allowed, Diagnostic, Severity, chain, quoted};
+use supervisor::{ChildCommand, Guardian, Options, capture};
+use worktree::without_git_variables;
 
 /// Bytes of one message or hint: a program that fails can print a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
@@ -403,7 +403,7 @@ mod tests {
         let script = root.path().join("pi.sh");
         fs::create_dir(&project).expect("the directory is created");
         fs::create_dir_all(root.path().join("agent/subagents")).expect("the directory is created");
-        let database = crate::files::layout::store(&root.path().join("agent"));
+        let database = files::layout::store(&root.path().join("agent"));
         rustix::fs::mknodat(
             rustix::fs::CWD,
             &database,

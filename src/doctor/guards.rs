@@ -1,11 +1,11 @@
 //! Checks what restrains a child: the warden and the sandbox.
 
 use super::check::{Check, Status};
-use crate::agent::{Network, SandboxMode};
-use crate::config::{AllowWrite, Config};
-use crate::process::{Abilities, Mechanism, Supervision};
 use crate::run::HostCapabilities;
 use crate::run::admit::sandbox::EnforcedSandbox;
+use agents::config::{AllowWrite, Config};
+use agents::{Network, SandboxMode};
+use supervisor::{Abilities, Mechanism, Supervision};
 
 /// Reports which of a child's processes are certain to end, and when.
 pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::check::{Check, Status};
-use crate::config::Config;
-use crate::process::{Outcome, capture_observed};
 use crate::run::admit::pi::PiVersion;
 use crate::run::launch::files::GUARD;
 use crate::run::launch::launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 use crate::run::{HostContext, RunId, spawn_task};
-use crate::text::{chain, figures, with_cause};
+use agents::config::Config;
+use sanitizer::{chain, figures, with_cause};
+use supervisor::{Outcome, capture_observed};
 
 const AREA: &str = "launcher";
 /// A scheduler may hold the test in its queue. The user waits for this report.
@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// Tests all launchers, side by side.
 pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext) -> Vec<Check> {
     let mut checks = Vec::new();
-    if let Some(name) = config.launcher.as_ref().filter(|name| *name != crate::config::LOCAL)
+    if let Some(name) = config.launcher.as_ref().filter(|name| *name != agents::config::LOCAL)
         && !config.launchers.contains_key(name)
     {
         let message = format!("`launcher` is `{name}`, which `launchers` does not define: no agent can run");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::check::{Check, Status};
 use crate::run::{HostContext, NameKind, TakenName};
-use crate::text::{quoted, quoted_path, quoted_paths};
+use sanitizer::{quoted, quoted_path, quoted_paths};
 
 /// The maximum number of names reported. This package has fewer.
 const MAX_NAMES: usize = 32;

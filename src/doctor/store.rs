@@ -3,9 +3,9 @@
 use std::fs;
 
 use super::check::{Check, Status};
-use crate::files::layout;
 use crate::run::{HostContext, store_of};
-use crate::store::Store;
+use files::layout;
+use store::Store;
 
 /// Returns the problem of the store; `None` if it works or does not exist yet. Does not create one.
 pub(super) fn store(context: &HostContext) -> Option<Check> {

@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::check::{Check, Status};
-use crate::agent::SandboxMode;
-use crate::config::{AllowWrite, Config};
-use crate::process::{resolve_program, search_path};
 use crate::run::admit::scope::WriteScope;
 use crate::run::{HostCapabilities, HostContext};
-use crate::workspace::withheld_git_variables;
+use agents::SandboxMode;
+use agents::config::{AllowWrite, Config};
+use supervisor::{resolve_program, search_path};
+use worktree::withheld_git_variables;
 
 const AREA: &str = "writing";
 

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use time::OffsetDateTime;
 
-use crate::files::private;
+use files::private;
 
 /// Bytes of a file. A run writes some 5 KB at `debug`, so this is enough for 800 runs.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;

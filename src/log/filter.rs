@@ -2,7 +2,7 @@
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::text::{nearest, quoted, suggestion};
+use sanitizer::{nearest, quoted, suggestion};
 
 /// The environment variable that turns the log on. Its value is the filter.
 pub const VARIABLE: &str = "PI_SUBAGENT_LOG";

@@ -15,8 +15,8 @@ use tracing_subscriber::{Registry, fmt as lines};
 
 use super::file::{LogFile, timestamp};
 use super::filter::{VARIABLE, parse};
-use crate::files::layout;
-use crate::text::{Code, Diagnostic, Sanitizer, SanitizerOptions, Severity, quoted};
+use files::layout;
+use sanitizer::{Code, Diagnostic, Sanitizer, SanitizerOptions, Severity, quoted};
 
 /// Bytes of a line. A reason is far shorter.
 const MAX_LINE: usize = 8 * 1024;

@@ -10,9 +10,8 @@ use serde_json::Value;
 use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
-use crate::agent::{self, AgentDefinition, Shadowed, Tool, ToolPlan};
 use crate::run::{self, CallSettings, HostCapabilities, Listed, Listing, WriteReach};
-use crate::text;
+use agents::{AgentDefinition, Shadowed, Tool, ToolPlan};
 
 /// The agents of a directory.
 #[napi(object, object_from_js = false)]
@@ -223,7 +222,7 @@ pub struct PreparedArguments {
 pub fn prepare_arguments(tool: String, json: String) -> napi::Result<PreparedArguments> {
     let known =
         Tool::parse(&tool).ok_or_else(|| napi::Error::from_reason(format!("there is no tool `{tool}`")))?;
-    let prepared = agent::prepare_json(known, &json);
+    let prepared = agents::prepare_json(known, &json);
     Ok(match prepared {
         Ok(arguments) => PreparedArguments { arguments: Some(arguments), problem: None },
         Err(misuse) => PreparedArguments { arguments: None, problem: Some(misuse.to_string()) },
@@ -274,13 +273,13 @@ impl IntoJs<AgentInfo> for Listed {
     }
 }
 
-object_into_js! { |dropped: agent::DroppedTool| DroppedTool { tool, reason: dropped.reason.to_string() } }
+object_into_js! { |dropped: agents::DroppedTool| DroppedTool { tool, reason: dropped.reason.to_string() } }
 
 object_into_js! { |hidden: Shadowed| ShadowedAgent { name, source, path, by } }
 
-object_into_js! { |diagnostic: text::Diagnostic| Diagnostic { severity, code, message, path, line, column } }
+object_into_js! { |diagnostic: sanitizer::Diagnostic| Diagnostic { severity, code, message, path, line, column } }
 
-object_into_js! { |tool: agent::ToolSurface| ToolSurface {
+object_into_js! { |tool: agents::ToolSurface| ToolSurface {
     exposure: "model-only",
     annotations: Tool::parse(tool.name).filter(|tool| tool.is_read_only()),
     name, label, description, prompt_snippet, prompt_guidelines, parameters,

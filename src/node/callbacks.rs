@@ -14,12 +14,12 @@ use tokio::sync::watch;
 
 use super::into_js::{IntoJs, object_into_js};
 use super::result::ToolResult;
-use crate::event::QuestionMethod;
 use crate::present::{
     self, AnswerKind, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };
 use crate::run::{self, BoxFuture};
-use crate::text::figures::millis;
+use pi_events::QuestionMethod;
+use sanitizer::figures::millis;
 
 /// Asks whether an agent that a project defines may run. The texts are exact, for the screen of the person who decides:
 /// nothing is redacted in them, and a character that cannot be seen is shown as `<U+200B>`. Do not store them, and do not

@@ -8,8 +8,8 @@ use super::agents::Diagnostic;
 use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
-use crate::config;
 use crate::run;
+use agents::config;
 
 /// The effective configuration in a directory.
 #[napi(object, object_from_js = false)]

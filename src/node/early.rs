@@ -7,8 +7,8 @@ use tokio::runtime::Handle;
 
 use super::options::EarlyOptions;
 use super::runtime::promise;
-use crate::event::StopReason;
 use crate::orchestrate::{self, PieceKind};
+use pi_events::StopReason;
 
 /// A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
 ///

@@ -16,8 +16,8 @@ use super::runtime::promise;
 use super::teardown::{EndOnDrop, cancel_of_thread, end_with_thread};
 use crate::orchestrate::background::receipts_of;
 use crate::orchestrate::{self, BackgroundMove, Call, CallOrder};
-use crate::process::CancelReason;
 use crate::run::{self, Control, RunId, SharedRunId, Steering, spawn_task};
+use supervisor::CancelReason;
 
 /// A running call: one run, or several. The call is aborted when this handle and every promise of its result are
 /// garbage collected.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::text::Visible;
+use sanitizer::Visible;
 
 /// Converts a value of the core to what JavaScript gets for it.
 pub(super) trait IntoJs<Js> {

@@ -12,11 +12,11 @@ use super::context::{
     HostExtension, HostSkill, HostTool, SessionKey, TakenName, absolute, context_now, core_extensions,
     core_keys, core_names, core_skills, core_tools,
 };
-use crate::agent::Tool;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
 use crate::orchestrate::{TaskSpec, TasksSpec};
-use crate::process::Cancel;
 use crate::run::{Host, HostContext, RunOverrides, RunSpec};
+use agents::Tool;
+use supervisor::Cancel;
 
 /// Option objects: fields of their own, then the fields of every call. JavaScript sees flat objects.
 ///

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::into_js::{IntoJs, object_into_js};
 use super::result::{RetryNotice, RunUsage};
-use crate::event::{Cost, Usage, short_form};
 use crate::present::{self, Mark, now_ms};
 use crate::run;
-use crate::text::figures;
+use pi_events::{Cost, Usage, short_form};
+use sanitizer::figures;
 
 /// The state of a run.
 #[napi(object, object_to_js = false)]

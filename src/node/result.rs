@@ -4,9 +4,7 @@ use napi_derive::napi;
 use serde_json::Value;
 
 use super::into_js::{IntoJs, object_into_js};
-use crate::event;
 use crate::run;
-use crate::text;
 
 /// The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it.
 #[napi(object, object_from_js = false)]
@@ -431,7 +429,7 @@ object_into_js! { |task: run::TaskProgress| TaskProgress {
     display_items: (!task.is_unchanged).then_some(task.progress.display_items),
 } }
 
-impl IntoJs<DisplayItem> for event::DisplayItem {
+impl IntoJs<DisplayItem> for pi_events::DisplayItem {
     fn into_js(self) -> DisplayItem {
         match self {
             Self::Text { text } => DisplayItem::Text { text },
@@ -448,7 +446,7 @@ object_into_js! { |single: run::SingleResult| SingleResult {
     display_items: Some(single.display_items),
 } }
 
-object_into_js! { |redacted: text::RedactedValues| RedactedValues { rule, count } }
+object_into_js! { |redacted: sanitizer::RedactedValues| RedactedValues { rule, count } }
 
 object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms, processes } }
 
@@ -462,12 +460,12 @@ object_into_js! { |report: run::SandboxReport| SandboxReport {
     enforced, mechanism, network, reason,
 } }
 
-object_into_js! { |usage: event::Usage| RunUsage {
+object_into_js! { |usage: pi_events::Usage| RunUsage {
     input, output, cache_read, cache_write, cost: usage.cost.total, turns,
 } }
 
-object_into_js! { |context: event::ContextUse| ContextUse { tokens, window, percent: context.percent() } }
+object_into_js! { |context: pi_events::ContextUse| ContextUse { tokens, window, percent: context.percent() } }
 
-object_into_js! { |usage: event::Usage| PiUsage { input, output, cache_read, cache_write, total_tokens, cost } }
+object_into_js! { |usage: pi_events::Usage| PiUsage { input, output, cache_read, cache_write, total_tokens, cost } }
 
-object_into_js! { |cost: event::Cost| PiCost { input, output, cache_read, cache_write, total } }
+object_into_js! { |cost: pi_events::Cost| PiCost { input, output, cache_read, cache_write, total } }

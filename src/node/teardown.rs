@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknow
 use parking_lot::Mutex;
 
 use crate::orchestrate::{background, end_spares};
-use crate::process::{Cancel, CancelReason};
+use supervisor::{Cancel, CancelReason};
 
 /// Ends a run that no one can hear of any more.
 pub(super) struct EndOnDrop(pub(super) Cancel);

@@ -13,13 +13,13 @@ use super::limits::request;
 use super::provider_gate::{Gate, MaxWait, permit};
 use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
 use super::writers::{lock_tree, writes};
-use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RetryNotice, RunState, ToolResult,
     Watchers,
 };
-use crate::store::now_ms;
-use crate::text::figures::millis;
+use sanitizer::figures::millis;
+use store::now_ms;
+use supervisor::{Cancel, CancelReason};
 
 /// A wait that is shorter than this is not shown.
 const NOTICE_DELAY: Duration = Duration::from_millis(50);

@@ -8,11 +8,11 @@ use tokio::time::{Instant, sleep_until};
 
 use super::background_move::BackgroundMove;
 use super::call_order::CallOrder;
-use crate::process::Cancel;
 use crate::run::{
     Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, ToolResult,
     UPDATE_INTERVAL,
 };
+use supervisor::Cancel;
 
 /// The channel for updates. It holds only the newest state: while the host is busy, states are replaced, not queued.
 pub type UpdateSender = watch::Sender<Option<ToolResult>>;

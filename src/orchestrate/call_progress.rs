@@ -10,7 +10,7 @@ use super::call::UpdateSender;
 use crate::run::{
     Mode, Progress, RunDetails, SingleResult, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL,
 };
-use crate::text::figures::millis;
+use sanitizer::figures::millis;
 
 /// The progress of all tasks of a call.
 pub(super) struct CallProgress {

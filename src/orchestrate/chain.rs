@@ -14,8 +14,8 @@ use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
 use super::summary::{append_parts, chain_in_background, end_of_chain, is_success, one_after_the_other};
 use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, RunRecord, TaskState, ToolResult};
-use crate::text::template::{Value, fill, first_placeholder};
-use crate::text::{TruncateLimits, fenced};
+use sanitizer::template::{Value, fill, first_placeholder};
+use sanitizer::{TruncateLimits, fenced};
 
 const KIND: CallKind = CallKind {
     mode: Mode::Chain,

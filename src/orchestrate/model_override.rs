@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::agent::THINKING_LEVELS;
-use crate::process::Cancel;
 use crate::run::{
     CallSettings, HostCallbacks, HostModel, RunSpec, blocking, find_agents, look_up, starts_another_pi,
 };
-use crate::text::Sanitizer;
+use agents::THINKING_LEVELS;
+use sanitizer::Sanitizer;
+use supervisor::Cancel;
 
 /// The longest thinking level in a warning, in characters.
 const LEVEL_CHARS: usize = 80;

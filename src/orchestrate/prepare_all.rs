@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use super::call::{Call, TasksSpec};
 use super::model_override::check_overrides;
-use crate::config::Config;
-use crate::process::{Cancel, check_cwd};
 use crate::run::{
     AdmittedRun, CallError, CallSettings, ErrorCode, HostCallbacks, Mode, Refusal, RunDetails, RunId,
     RunOutcome, RunSpec, SharedRunId, ToolResult, blocking, prepare_with,
 };
-use crate::text::TruncateLimits;
+use agents::config::Config;
+use sanitizer::TruncateLimits;
+use supervisor::{Cancel, check_cwd};
 
 /// A kind of call with several tasks: the names of its tasks in messages, and the limit of their number.
 #[derive(Clone, Copy)]

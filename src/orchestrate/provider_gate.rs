@@ -10,8 +10,8 @@ use tokio::time::{sleep, sleep_until};
 
 use super::limits::request;
 use super::queue::{Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
-use crate::event::RateLimit;
 use crate::run::{AdmittedRun, BoxFuture, HostCallbacks, ProviderGate, QuotaWaitTooLong};
+use pi_events::RateLimit;
 
 /// The longest wait for a quota, and its setting.
 #[derive(Clone, Copy, Debug)]

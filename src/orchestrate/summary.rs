@@ -3,10 +3,10 @@
 
 use std::{iter, slice};
 
-use crate::event::Usage;
 use crate::present::moved_to_background_text;
 use crate::run::{Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_summary};
-use crate::text::{
+use pi_events::Usage;
+use sanitizer::{
     FENCE_BYTES, TruncateLimits, fenced, quoted_if_unusual, quoted_within, truncate, truncate_partial,
 };
 

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use super::queue::Writes;
-use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, HostContext, Progress, ProgressSender, RunState, off_thread};
-use crate::text::figures::millis;
-use crate::workspace::{LockAttempt, WorkTree, WriteLock, WriteLockQueue};
+use sanitizer::figures::millis;
+use supervisor::{Cancel, CancelReason};
+use worktree::{LockAttempt, WorkTree, WriteLock, WriteLockQueue};
 
 /// The interval of checking whether another process has left the tree. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);

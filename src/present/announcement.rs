@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::run::{BackgroundStatus, Cleanup, RunRecord};
-use crate::store::Delivery;
-use crate::text::{
+use sanitizer::{
     TruncateLimits, fenced, figures, floor_char_boundary, one_line, quoted_if_unusual, quoted_within,
     truncate,
 };
+use store::Delivery;
 
 /// The type of the message in a session of pi, and the kind of its details. Sessions keep it, so it must not change.
 pub const ANNOUNCEMENT: &str = "subagent-announcement";

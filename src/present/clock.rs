@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use time::{OffsetDateTime, UtcOffset};
 use tz::TimeZone;
 
-use crate::text::figures::{self, epoch_ms};
+use sanitizer::figures::{self, epoch_ms};
 
 /// The current time and the time zone.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 //! | Which mark and words has a state, and what was used? | `state_label`, `usage_text` |
 //! | How many of several runs are in which state? | `counts` |
 //! | How is a run named and summed up in a few words? | `run_label` |
-//! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
+//! | How are durations, tokens, money and sizes written? | `sanitizer::figures` |
 //! | What is a drawing, and how does it fit a screen? | `drawing/`: [`Drawing`], [`Row`], [`Fit`] |
 //! | What do the cards in a conversation show? | `cards/` |
 //! | What do the panel and the widget show of runs in the background? | `runs/` |

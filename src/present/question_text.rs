@@ -1,7 +1,7 @@
 //! The words around a question that a run asks a person, and the ways to answer it.
 
 use super::drawing::folded;
-use crate::text::{Visible, quoted_if_unusual};
+use sanitizer::{Visible, quoted_if_unusual};
 
 /// The texts around a question.
 #[derive(Clone, Debug, PartialEq, Eq)]

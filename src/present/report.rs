@@ -1,6 +1,6 @@
 //! An answer as plain data.
 
-use crate::text::{Sanitizer, redacted_message, text_enum};
+use sanitizer::{Sanitizer, redacted_message, text_enum};
 use serde::{Deserialize, Serialize};
 
 /// Longer names do not widen the column of names.

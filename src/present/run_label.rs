@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::report::Mark;
 use super::state_label::{RunStatus, StateLabel, now_ms, state_label};
 use crate::run::{RunOutcome, RunRecord};
-use crate::text::{figures, one_line, quoted_if_unusual, quoted_label};
+use sanitizer::{figures, one_line, quoted_if_unusual, quoted_label};
 
 /// Longest label or name in a sentence.
 pub(super) const MAX_NAME: usize = 60;

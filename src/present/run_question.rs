@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::announcement::{ANNOUNCEMENT, DETAILS_VERSION, DeliveryBody, TASK_CHARS, name_in_sentence};
-use crate::agent::Tool;
 use crate::run::RunRecord;
-use crate::store::Delivery;
-use crate::text::{TruncateLimits, fenced, figures, one_line, quoted_within, truncate};
+use agents::Tool;
+use sanitizer::{TruncateLimits, fenced, figures, one_line, quoted_within, truncate};
+use store::Delivery;
 
 /// Limits of a question in a message. The tool of our guard allows 2,000 characters.
 const QUESTION: TruncateLimits = TruncateLimits { max_bytes: 8 * 1024, max_lines: 100 };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::report::Mark;
 use crate::run::{RetryNotice, RunOutcome, RunState, TaskState};
-use crate::text::figures::{self, epoch_ms};
-use crate::text::one_line;
+use sanitizer::figures::{self, epoch_ms};
+use sanitizer::one_line;
 
 /// The longest shown state or signal. A session may hold one that a later release has written.
 const MAX_WORD: usize = 40;

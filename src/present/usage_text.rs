@@ -1,7 +1,7 @@
 //! The usage of runs, in words.
 
-use crate::event::{ContextUse, Usage};
-use crate::text::figures;
+use pi_events::{ContextUse, Usage};
+use sanitizer::figures;
 
 /// Each part only where there is something to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn context_text(context: ContextUse) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Cost;
+    use pi_events::Cost;
 
     #[test]
     fn a_context_is_shown_as_in_pi() {

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::progress::Resources;
 use super::progress::RetryNotice;
 use super::state::{RunOutcome, RunState};
-use crate::event::{ContextUse, Usage};
-use crate::text::text_enum;
+use pi_events::{ContextUse, Usage};
+use sanitizer::text_enum;
 
 text_enum! {
     /// The announced result of a run. It follows from the run's outcome, never from a model's words.

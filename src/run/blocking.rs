@@ -6,8 +6,8 @@ use std::any::Any;
 
 use tokio::task::{JoinError, JoinHandle};
 
-use crate::process::{Cancel, CancelReason};
 use crate::run::callbacks::BoxFuture;
+use supervisor::{Cancel, CancelReason};
 
 /// Runs work that reads or writes files on a thread where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {

@@ -4,8 +4,8 @@ use std::future::ready;
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::event::Question;
-use crate::text::Visible;
+use pi_events::Question;
+use sanitizer::Visible;
 
 /// Asks the user whether an agent that a project defines may run. Its texts are exact: the user decides on all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

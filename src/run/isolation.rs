@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
-use crate::config::Config;
-use crate::files::layout;
-use crate::process::{Cancel, CancelReason};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::{RemoteOutput, RemoteWork};
 use crate::run::result::IsolationReport;
 use crate::run::snapshots::snapshot_store;
-use crate::text::figures::counted;
-use crate::text::{quoted, quoted_path};
-use crate::workspace::{
+use agents::config::Config;
+use files::layout;
+use sanitizer::figures::counted;
+use sanitizer::{quoted, quoted_path};
+use supervisor::{Cancel, CancelReason};
+use worktree::{
     Change, FlaggedChanges, Imported, PrivateTree, Snapshot, SnapshotError, SnapshotStore, TreeLock,
     noted_trees, root_of,
 };
@@ -94,7 +94,7 @@ impl Origin {
         let store = unless_cancelled(stop, snapshot_store(context, config)).await;
         let store = store.map_err(IsolationError::Stopped)?.map_err(SnapshotError::from)?;
         let found = blocking(move || {
-            let cwd = crate::agent::canonical(&at);
+            let cwd = files::canonical(&at);
             let root = root_of(&cwd);
             Self { store, cwd, root }
         });

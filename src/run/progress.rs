@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::state::{RunState, TaskState};
-use crate::event::{ContextUse, DisplayItem, PendingRetry, Usage, provider_message};
-use crate::process::Tally;
-use crate::text::figures::epoch_ms;
-use crate::text::{Sanitized, Sanitizer};
+use pi_events::{ContextUse, DisplayItem, PendingRetry, Usage, provider_message};
+use sanitizer::figures::epoch_ms;
+use sanitizer::{Sanitized, Sanitizer};
+use supervisor::Tally;
 
 /// The resources of all processes of a child together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

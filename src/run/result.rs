@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::background::RunRecord;
 use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
-use crate::agent::Network;
-use crate::event::{ContextUse, DisplayItem, Usage};
-use crate::text::figures::epoch_ms;
-use crate::text::{FullText, RedactedValues, text_enum};
+use agents::Network;
+use pi_events::{ContextUse, DisplayItem, Usage};
+use sanitizer::figures::epoch_ms;
+use sanitizer::{FullText, RedactedValues, text_enum};
 
 text_enum! {
     /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on

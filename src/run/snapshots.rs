@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::config::Config;
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::hidden::unreadable;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::workspace::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
+use agents::config::Config;
+use worktree::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
 /// The maximum number of files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
@@ -111,7 +111,7 @@ impl Before {
             Err(error) => TreeAtEnd::Unknown(Some(format!(
                 "the changes of this run could not be recorded at its end, so an undo relies on the times \
                  of files: {}",
-                crate::text::chain(&error)
+                sanitizer::chain(&error)
             ))),
         }
     }

@@ -1,6 +1,6 @@
 //! The states of a run and of a task, and how a run ended.
 
-use crate::text::text_enum;
+use sanitizer::text_enum;
 
 text_enum! {
     /// The state of a run that has not ended.

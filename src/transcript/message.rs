@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::event::Arguments;
-use crate::text::json::skim::{Kind, Sink, Verdict, Word};
-use crate::text::{HeadTail, Sanitizer};
+use pi_events::Arguments;
+use sanitizer::json::skim::{Kind, Sink, Verdict, Word};
+use sanitizer::{HeadTail, Sanitizer};
 
 /// Bytes kept of one text: head and tail. The note in the gap must still fit into an
 /// entry.

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::lines::LinesFromEnd;
 use super::message::{Entry, Field, Part};
-use crate::event::{StopReason, short_form};
-use crate::files::open::regular_no_follow;
-use crate::text::json::skim::{Skimmer, Status};
-use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
+use files::open::regular_no_follow;
+use pi_events::{StopReason, short_form};
+use sanitizer::json::skim::{Skimmer, Status};
+use sanitizer::{Sanitizer, TruncateLimits, text_enum, truncate};
 
 /// Bytes of one text; the file keeps all of it.
 const MAX_TEXT: usize = 16 * 1024;
@@ -64,7 +64,7 @@ pub enum TranscriptEntry {
     ToolCall {
         /// The tool.
         name: String,
-        /// The call in one line, as [`short_form`](crate::event::short_form) writes it.
+        /// The call in one line, as [`short_form`](pi_events::short_form) writes it.
         summary: String,
     },
     /// The result of a tool call.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pi_subagent_native::orchestrate::{BackgroundMove, Call, CallOrder};
-use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{Control, HostCallbacks, RunId, SharedRunId};
+use supervisor::Cancel;
 use tokio::sync::watch;
 
 /// Returns the next call of this process. It has no update callback, no cancellation and no early child.

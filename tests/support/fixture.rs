@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pi_subagent_native::process::ChildCommand;
+use supervisor::ChildCommand;
 
 /// Returns a program from `children/`, which are named after their behaviour.
 pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pi_subagent_native::process::probe;
-use pi_subagent_native::workspace::{Git, SnapshotLimits, SnapshotStore};
+use supervisor::probe;
 use tempfile::TempDir;
+use worktree::{Git, SnapshotLimits, SnapshotStore};
 
 pub(crate) const ID: &str = "0badcafe";
 pub(crate) const LIMITS: SnapshotLimits = SnapshotLimits { bytes: 1 << 20, files: 1000 };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagent_native::event::RateLimit;
+use pi_events::RateLimit;
 use pi_subagent_native::run::{
     BoxFuture, Control, Progress, ProviderGate, QuotaWaitTooLong, RunId, RunOverrides, RunSpec, SharedRunId,
     ToolResult, Watchers, prepare,

@@ -37,6 +37,15 @@ fn files_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
+/// Returns the folders with the sources of each crate.
+pub(crate) fn source_folders() -> Vec<String> {
+    let crates = fs::read_dir(root().join("crates")).expect("the directory is readable").flatten();
+    let crates = crates.map(|entry| format!("crates/{}/src", entry.file_name().to_string_lossy()));
+    let folders: Vec<String> = std::iter::once("src".to_owned()).chain(crates).collect();
+    assert!(folders.len() > 2, "{folders:?}");
+    folders
+}
+
 /// Returns all sources below a folder, by their paths from the root of the repository.
 pub(crate) fn sources(folder: &str) -> BTreeMap<String, Source> {
     let mut files = BTreeSet::new();

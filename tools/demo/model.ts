@@ -35,8 +35,8 @@ export function demoModel(canGrep: boolean): Script {
 			calls: [
 				calls("read", { path: "src/lib.rs", limit: 60 }),
 				canGrep
-					? calls("grep", { pattern: "pub async fn ", path: "src/process", glob: "*.rs" })
-					: calls("ls", { path: "src/process" }),
+					? calls("grep", { pattern: "pub async fn ", path: "crates/supervisor", glob: "*.rs" })
+					: calls("ls", { path: "crates/supervisor" }),
 			],
 		},
 		{ says: "Now the loop that supervises a child.", calls: [calls("read", { path: "ARCHITECTURE.md", limit: 40 })] },
@@ -82,10 +82,10 @@ function report(answers: ToolAnswer[]): string {
 	const crate = find(answers, "read", "src/lib.rs")
 		.split("\n")
 		.filter((line) => line.startsWith("//!"));
-	const starts = find(answers, "grep", "src/process")
+	const starts = find(answers, "grep", "crates/supervisor")
 		.split("\n")
 		.filter((line) => line.includes("fn "));
-	const process = entries(find(answers, "ls", "src/process")).filter((name) => name.endsWith(".rs"));
+	const process = entries(find(answers, "ls", "crates/supervisor")).filter((name) => name.endsWith(".rs"));
 	const architecture = find(answers, "read", "ARCHITECTURE.md").split("\n")[0] ?? "";
 	const title = architecture.startsWith("#") ? architecture.replace(/^#+\s*/, "") : undefined;
 	return [
@@ -94,8 +94,8 @@ function report(answers: ToolAnswer[]): string {
 		`- \`src\` has ${layers.length} layers: ${layers.map((name) => `\`${name.slice(0, -1)}\``).join(", ")}.`,
 		`- \`src/lib.rs\` says: ${crate[0]?.replace("//!", "").trim() ?? "nothing"}`,
 		starts.length > 0
-			? `- Only \`src/process\` starts programs: ${starts.slice(0, 3).map(code).join(", ")}.`
-			: `- Only \`src/process\` starts programs; its files: ${process.map(code).join(", ")}.`,
+			? `- Only \`crates/supervisor\` starts programs: ${starts.slice(0, 3).map(code).join(", ")}.`
+			: `- Only \`crates/supervisor\` starts programs; its files: ${process.map(code).join(", ")}.`,
 		...(title ? [`- \`ARCHITECTURE.md\`, "${title}", has the reasons.`] : []),
 		"",
 		"## Uncertain",

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use napi_derive::napi;
 
-use crate::event::StopReason;
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::orchestrate::background::{self, DISPATCHER_CHECK_INTERVAL, Dispatcher};
-use crate::text::figures::millis;
+use pi_events::StopReason;
+use sanitizer::figures::millis;
 
 /// A host's next step, according to a `DeliveryDispatcher`.
 #[napi(object, object_from_js = false)]

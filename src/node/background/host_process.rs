@@ -10,7 +10,7 @@ use crate::node::callbacks::HostCallbacks;
 use crate::node::context::location::addon;
 use crate::node::runtime::promise;
 use crate::orchestrate::background;
-use crate::process::Detached;
+use supervisor::Detached;
 
 /// The script of a host process: it loads this addon, outlives its terminal, and ends its run on SIGTERM.
 const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title = 'pi-subagent-host'; \

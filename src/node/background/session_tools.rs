@@ -15,8 +15,8 @@ use crate::node::result::TextContent;
 use crate::node::runtime::promise;
 use crate::orchestrate::background::{SessionAnswer, parse_call, use_session_tool};
 use crate::present::Report;
-use crate::process::{Cancel, CancelReason};
 use crate::run::spawn_task;
+use supervisor::{Cancel, CancelReason};
 
 /// The answer to a call of a session tool, as pi takes the result of a tool.
 #[napi(object, object_from_js = false)]

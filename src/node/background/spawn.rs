@@ -5,7 +5,6 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use crate::agent::AskTarget;
 use crate::node::callbacks::HostCallbacks;
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
@@ -13,6 +12,7 @@ use crate::node::runtime::{off_thread, promise};
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawn, spawnable};
 use crate::run::{HostCapabilities, WriteReach};
+use agents::AskTarget;
 
 /// The answer to a request for a background run.
 #[napi(object, object_from_js = false)]

@@ -7,11 +7,11 @@ use napi::bindgen_prelude::{Either, Env, PromiseRaw, Uint8Array};
 use napi_derive::napi;
 
 use super::sanitizer_maker;
-use crate::event::{Collected, Collector, Counts};
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::result::{DisplayItem, RunUsage};
 use crate::node::runtime::{off_thread, promise};
 use crate::run::clean;
+use pi_events::{Collected, Collector, Counts};
 
 /// The number of bytes of a file that are read at a time.
 const READ_BYTES: usize = 64 * 1024;

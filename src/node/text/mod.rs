@@ -10,7 +10,7 @@ use napi_derive::napi;
 
 use super::into_js::{IntoJs, object_into_js};
 use super::runtime::{off_thread, promise};
-use crate::text::{
+use sanitizer::{
     self, Allowed, HomePaths, Sanitizer, SanitizerOptions, TruncateLimits, auth_secrets, check_allowed,
     secret_values,
 };
@@ -177,7 +177,7 @@ pub fn truncate_output(
     text: String,
     limits: Option<OutputLimits>,
 ) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
-    truncated(env, text, limits, text::truncate)
+    truncated(env, text, limits, sanitizer::truncate)
 }
 
 /// Keeps the head of a text. Rejects for a limit that is negative or NaN.
@@ -196,7 +196,7 @@ pub fn truncate_head(
     text: String,
     limits: Option<OutputLimits>,
 ) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
-    truncated(env, text, limits, text::truncate_head)
+    truncated(env, text, limits, sanitizer::truncate_head)
 }
 
 /// Keeps the tail of a text. Rejects for a limit that is negative or NaN.
@@ -214,14 +214,14 @@ pub fn truncate_tail(
     text: String,
     limits: Option<OutputLimits>,
 ) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
-    truncated(env, text, limits, text::truncate_tail)
+    truncated(env, text, limits, sanitizer::truncate_tail)
 }
 
 fn truncated(
     env: Env,
     text: String,
     limits: Option<OutputLimits>,
-    truncate: fn(&str, TruncateLimits, Option<&str>) -> text::Truncated,
+    truncate: fn(&str, TruncateLimits, Option<&str>) -> sanitizer::Truncated,
 ) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
     promise(env, async move {
         let limits = limits.unwrap_or_default();
@@ -251,12 +251,12 @@ fn limit(name: &str, value: Option<f64>, default: usize) -> napi::Result<usize> 
     }
 }
 
-object_into_js! { |redaction: text::Redaction| Redaction {
+object_into_js! { |redaction: sanitizer::Redaction| Redaction {
     rule: redaction.rule.to_owned(), what, count, ranges,
 } }
 
 object_into_js! { |range: Range<usize>| ByteRange { start, end } }
 
-object_into_js! { |truncated: text::Truncated| TruncatedOutput {
+object_into_js! { |truncated: sanitizer::Truncated| TruncatedOutput {
     text, truncated, kept_lines, total_lines, kept_bytes, total_bytes,
 } }

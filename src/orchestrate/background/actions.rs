@@ -20,8 +20,8 @@ use crate::run::{
     RunId, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Used, blocking, cannot_continue,
     prepare_with, spawn_task,
 };
-use crate::store::now_ms;
-use crate::text::figures::millis;
+use sanitizer::figures::millis;
+use store::now_ms;
 
 /// The maximum time that `stop` waits for a run to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);

@@ -21,10 +21,10 @@ use super::service::BackgroundService;
 use super::spawn::spawnable;
 use super::watch::{adopt_orphans, watch_others};
 use crate::archive::path_before_archiving;
-use crate::config::OnRestart;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
 use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, spawn_task};
-use crate::store::{Delivery, now_ms};
+use agents::config::OnRestart;
+use store::{Delivery, now_ms};
 
 /// Least time between two events.
 const INTERVAL: Duration = Duration::from_millis(200);

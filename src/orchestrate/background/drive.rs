@@ -11,11 +11,11 @@ use super::live_run::LiveRun;
 use super::question::ConversationCallbacks;
 use super::registry::Registration;
 use super::service::BackgroundService;
-use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::admission::Admission;
 use crate::run::{AdmittedRun, Cleanup, HostCallbacks, RunRecord, ToolResult, blocking};
 use crate::transcript::session_id;
+use agents::config::Config;
 
 /// The maximum age of unstored usage while nothing else changes. After a crash, usage that was not stored is unknown.
 const SPENDING_INTERVAL: Duration = Duration::from_secs(5);

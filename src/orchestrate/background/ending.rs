@@ -1,16 +1,16 @@
 //! The end of a run: its final record and the delivery for its conversation.
 
 use super::live_run::{EndReason, LiveRun};
-use crate::agent::Network;
-use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
     ANNOUNCE_SKIP, Announcement, BackgroundStatus, Cleanup, RunOutcome, RunRecord, SandboxReport,
     SingleResult, ToolResult, changes_summary, must_be_delivered,
 };
-use crate::store::{Delivery, now_ms};
-use crate::text::figures::millis;
-use crate::text::{FullText, TruncateLimits, truncate, truncate_partial};
+use agents::Network;
+use agents::config::Config;
+use sanitizer::figures::millis;
+use sanitizer::{FullText, TruncateLimits, truncate, truncate_partial};
+use store::{Delivery, now_ms};
 
 /// The limits of the result that the store keeps next to the delivery, to show it later. The rest of its 16 KiB is for the
 /// longer name of an archived transcript.
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_result_without_a_run_has_the_reason() {
-        let live = LiveRun::new(RunRecord::default(), &crate::process::Cancel::new());
+        let live = LiveRun::new(RunRecord::default(), &supervisor::Cancel::new());
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
         let ending = Ending::of_result(&live, &refused, &Config::default(), None, &[]);

@@ -19,18 +19,18 @@ use super::question::ConversationCallbacks;
 use super::service::{BackgroundService, background};
 use super::spawn::{SpawnRefusal, max_runs, refusal, too_many};
 use super::watch::watch_others;
-use crate::config::{Config, OnExit};
 use crate::orchestrate::admission::Queued;
 use crate::orchestrate::background_move::MoveError;
 use crate::orchestrate::call::Call;
-use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Control, HostCallbacks, Progress, RunRecord, RunSpec, RunState, ToolResult, blocking,
     find_agents, is_allowed,
 };
-use crate::store::now_ms;
-use crate::text::figures::millis;
 use crate::transcript::session_id;
+use agents::config::{Config, OnExit};
+use sanitizer::figures::millis;
+use store::now_ms;
+use supervisor::{Cancel, CancelReason};
 
 /// The maximum number of bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;

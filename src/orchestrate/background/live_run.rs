@@ -8,14 +8,14 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::question::open::OpenQuestion;
-use crate::event::DisplayItem;
 use crate::orchestrate::background_move::BackgroundMove;
 use crate::orchestrate::call::Call;
-use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, Control, Progress, RunRecord, RunState};
-use crate::store::now_ms;
-use crate::text::figures::millis;
-use crate::text::{ceil_char_boundary, newest};
+use pi_events::DisplayItem;
+use sanitizer::figures::millis;
+use sanitizer::{ceil_char_boundary, newest};
+use store::now_ms;
+use supervisor::{Cancel, CancelReason};
 
 /// Bytes of the live text that other processes and the interface see. The transcript has all of it.
 const TEXT_BYTES: usize = 2 * 1024;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_long_text_shows_its_newest_words() {
-        let live = LiveRun::new(RunRecord::default(), &crate::process::Cancel::new());
+        let live = LiveRun::new(RunRecord::default(), &supervisor::Cancel::new());
         let text = format!("{}The newest words.", "One line.\n".repeat(1_000));
         live.update(&Progress { text: text.as_str().into(), ..Progress::default() });
         let shown = live.record().progress.text.expect("the run has a text");

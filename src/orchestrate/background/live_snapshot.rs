@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::files::{layout, open, owned, private};
 use crate::run::{LiveSnapshot, RunRecord};
+use files::{layout, open, owned, private};
 
 /// The maximum number of bytes that are read of a snapshot.
 const MAX_BYTES: u64 = 1024 * 1024;

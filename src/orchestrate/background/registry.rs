@@ -148,7 +148,7 @@ impl Drop for Registration<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Cancel;
+    use supervisor::Cancel;
 
     fn live(key: &str, session: &str) -> Arc<LiveRun> {
         let run = RunRecord { key: key.to_owned(), session: session.to_owned(), ..RunRecord::default() };

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-use crate::files::layout;
 use crate::run::RunRecord;
-use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
+use files::layout;
+use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
 /// The maximum number of ended runs in a list. The newest count.
 const MAX_RUNS: usize = 100;

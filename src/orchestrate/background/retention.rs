@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::repository::RunRepository;
-use crate::agent::canonical;
 use crate::archive::{
     ArchiveError, Candidate, RunPlace, archive, current_transcript, keep_within, prune_snapshots,
 };
-use crate::files::layout;
 use crate::run::{Cleanup, HostContext, RunOutcome, RunRecord, load_config, sweep_leftovers};
-use crate::store::{StoredDirectory, now_ms};
-use crate::text::chain;
-use crate::text::figures::millis;
+use files::canonical;
+use files::layout;
+use sanitizer::chain;
+use sanitizer::figures::millis;
+use store::{StoredDirectory, now_ms};
 
 /// The minimum time for which the files of a run are kept after its end was delivered: the person may look at them.
 const MIN_RETENTION_MS: i64 = 60 * 60 * 1000;
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
     use crate::run::Host;
-    use crate::store::{Delivery, attach};
+    use store::{Delivery, attach};
 
     fn context(agent_dir: &Path, quota: u64) -> HostContext {
         HostContext {

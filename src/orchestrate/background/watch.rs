@@ -12,8 +12,8 @@ use super::repository::{SEND, STOP};
 use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use crate::run::{CallSettings, HostContext, RunRecord, load_config, recover_trees, spawn_task};
-use crate::store::Request;
 use crate::transcript::{last_text, session_id};
+use store::Request;
 
 /// The pause between two polls of the store while runs are live.
 const BUSY_PAUSE: Duration = Duration::from_millis(500);

@@ -16,14 +16,14 @@ use super::calls::Early;
 use super::handover::{Claim, Handover, discard};
 use super::spares::take_spare;
 use super::streaming_args::{NamedChild, StreamingArgs};
-use crate::config::EarlyBoot;
 use crate::orchestrate::call_order::{Sequence, SequenceGuard};
 use crate::orchestrate::limits::request;
 use crate::orchestrate::queue::{EarlyPermit, Group, Queue};
-use crate::process::{Cancel, CancelReason};
 use crate::run::{
     Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, SharedRunId, prepare,
 };
+use agents::config::EarlyBoot;
+use supervisor::{Cancel, CancelReason};
 
 /// Stands in for the task in the spec. The child never gets it.
 const NO_TASK: &str = "not known yet";

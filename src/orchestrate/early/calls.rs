@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::agent::Tool;
 use crate::run::BoxFuture;
+use agents::Tool;
 
 /// Bytes of a call without a name or an id that are buffered; the name of its agent would have been in there.
 const MAX_BUFFERED: usize = 16 * 1024;

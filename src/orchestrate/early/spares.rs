@@ -15,8 +15,8 @@ use tokio::time::{interval, sleep, timeout};
 use super::handover::{CLAIM_WAIT, Claim, Handover, discard};
 use crate::orchestrate::limits::request;
 use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
-use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, Booted, Memory, SpareRequest, ToolResult, blocking, spawn_task};
+use supervisor::{Cancel, CancelReason};
 
 /// The interval at which a spare child checks whether memory has become short.
 const MEMORY_CHECK: Duration = Duration::from_secs(5);

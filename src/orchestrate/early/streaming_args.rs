@@ -1,6 +1,6 @@
 //! Finds the children named in a tool call while its arguments still arrive.
 
-use crate::text::json::skim::{Kind, Sink, Skimmer, Status, Verdict, Word};
+use sanitizer::json::skim::{Kind, Sink, Skimmer, Status, Verdict, Word};
 
 /// Bytes of an agent's name or of a directory; a longer value is dropped.
 const MAX_VALUE: usize = 4096;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Condvar;
 
-use crate::store::{Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull};
+use store::{Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull};
 
 /// The interval of checking whether another process has left. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);

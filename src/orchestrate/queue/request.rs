@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::pauses::QuotaWait;
-use crate::store::Store;
+use store::Store;
 
 /// The limits that hold for a run, or for a child that is booted early.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use super::claims::{Claims, TicketUpdate};
 use super::state::State;
-use crate::text::chain;
+use sanitizer::chain;
 
 /// The state of a queue, behind its lock.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::claims::{Claims, TicketUpdate};
 use super::pauses::Pauses;
 use super::request::{Group, Request, UserCap, WaitStatus, Writes};
-use crate::store::{StoreError, TicketState, WhenFull};
+use store::{StoreError, TicketState, WhenFull};
 
 /// The state of a queue. Runs and children have ids in the order of arrival; a run's permit has the id of the run.
 #[derive(Debug, Default)]

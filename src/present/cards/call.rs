@@ -7,12 +7,12 @@ use super::task_rows::TaskList;
 use super::tasks::{TaskView, clock, common_model};
 use super::work::{self, ANSWER_LINES, Failure, Room, failure_rows, figures, sum};
 use super::{foreign, title};
-use crate::event::Usage;
 use crate::present::Mark;
 use crate::present::counts::counts;
 use crate::present::drawing::{Drawing, Fit, INDENT, Part, Row, Span, expand_hint, indented, more_note};
 use crate::run::{ErrorCode, Mode};
-use crate::text::figures::counted;
+use pi_events::Usage;
+use sanitizer::figures::counted;
 
 /// Rows that pi needs below a card: its borders, the working line, the editor, the footer.
 const PI_ROWS: u32 = 12;

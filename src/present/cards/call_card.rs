@@ -2,8 +2,8 @@
 
 use super::session_tools::SessionCall;
 use super::state::{Call, Extent};
-use crate::agent::Tool;
 use crate::present::Drawing;
+use agents::Tool;
 
 /// The card of a call, with everything that it remembers of the call. Arguments and details come as JSON.
 #[derive(Debug)]

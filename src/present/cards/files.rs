@@ -3,7 +3,7 @@
 use super::stored::EndedTask;
 use crate::present::drawing::{Drawing, Fit, INDENT, Row, Span, folded};
 use crate::run::{MAX_CHANGES, MAX_FLAGGED};
-use crate::text::quoted_if_unusual;
+use sanitizer::quoted_if_unusual;
 
 /// Returns the rows of one run or several: changed files, the files to look at first, and why there may be more of those.
 pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, is_expanded: bool) -> Drawing {

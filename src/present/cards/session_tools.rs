@@ -7,10 +7,10 @@ use super::report::{StoredLine, StoredReport, stored_lines};
 use super::state::Phase;
 use super::stored::read;
 use super::title;
-use crate::agent::{Tool, prepare_arguments};
 use crate::present::Mark;
 use crate::present::drawing::{Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, indented};
-use crate::text::text_enum;
+use agents::{Tool, prepare_arguments};
+use sanitizer::text_enum;
 
 /// Lines of a report in a collapsed card.
 const FEW_LINES: usize = 6;

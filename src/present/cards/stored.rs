@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::event::{ContextUse, Cost, Usage, short_form};
 use crate::run::{Mode, RetryNotice, RunState};
-use crate::text::text_enum;
+use pi_events::{ContextUse, Cost, Usage, short_form};
+use sanitizer::text_enum;
 
 /// The version that says the same by each field as this release.
 const VERSION: f64 = 1.0;

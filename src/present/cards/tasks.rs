@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::stored::{Context, EndedTask, Item, LiveTask, Retry, count};
-use crate::agent::{Tool, prepare_arguments};
-use crate::event::{ContextUse, Usage};
 use crate::present::counts::{has_ended, is_active};
 use crate::present::drawing::Span;
 use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, RunOutcome};
-use crate::text::figures;
+use agents::{Tool, prepare_arguments};
+use pi_events::{ContextUse, Usage};
+use sanitizer::figures;
 
 /// A silence shorter than the first limit is not shown. One longer than the second may mean trouble.
 const SILENCE_SHOWN_MS: f64 = 2_000.0;

@@ -2,13 +2,13 @@
 
 use super::files::files;
 use super::stored::{CallFailure, Check, Context, EndedTask, Isolation, Item, StoredUsage, count};
-use crate::event::{ContextUse, Usage};
 use crate::present::drawing::{
     Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, more_note, plain, short_path,
 };
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
-use crate::text::{figures, quoted_if_unusual, quoted_within, redacted_counts};
+use pi_events::{ContextUse, Usage};
+use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: u32 = 6;
 const ERROR_LINES: u32 = 6;

@@ -2,7 +2,7 @@
 
 use std::path::MAIN_SEPARATOR;
 
-use crate::text::{ceil_char_boundary, without_controls};
+use sanitizer::{ceil_char_boundary, without_controls};
 
 /// Text looked at for a preview of a few lines.
 pub(crate) const PREVIEW_CHARS: usize = 4_000;

@@ -6,8 +6,8 @@ use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_label::{name, state_and_time};
 use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
-use crate::text::{figures, one_line, quoted_if_unusual, quoted_path};
-use crate::workspace::Undone;
+use sanitizer::{figures, one_line, quoted_if_unusual, quoted_path};
+use worktree::Undone;
 
 /// The sentence for the model when its call no longer waits for a run.
 pub(crate) const RESULT_ARRIVES: &str = "The result will arrive as a message when it ends. Do not start it \

@@ -1,9 +1,9 @@
 //! `/subagents agents`.
 
-use crate::agent::{AgentDefinition, Source};
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::run::{CannotRun, Listed, Listing, WriteReach};
-use crate::text::{Diagnostic, Severity, figures, one_line, quoted_if_unusual};
+use agents::{AgentDefinition, Source};
+use sanitizer::{Diagnostic, Severity, figures, one_line, quoted_if_unusual};
 
 /// Longest description, reason or list of tools.
 const MAX_TEXT: usize = 1_000;

@@ -6,8 +6,8 @@ use super::action::{MAX_REASON, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_label::name;
 use crate::run::RunRecord;
-use crate::text::{Visible, figures, one_line, quoted};
-use crate::workspace::{Applied, Difference, Discarded};
+use sanitizer::{Visible, figures, one_line, quoted};
+use worktree::{Applied, Difference, Discarded};
 
 /// Lines of a difference that are shown: more is read in an editor.
 const MAX_LINES: usize = 400;

@@ -2,7 +2,7 @@
 
 use crate::doctor::{Check, Status};
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::text::{figures, one_line};
+use sanitizer::{figures, one_line};
 
 /// Longest message or hint.
 const MAX_TEXT: usize = 4_000;

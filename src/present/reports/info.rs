@@ -4,7 +4,7 @@ use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{WAITED_FOR, mark, name, state_and_time};
 use crate::run::{BackgroundStatus, Cleanup, RunRecord};
-use crate::text::{figures, one_line};
+use sanitizer::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the transcript has all of it.
 const MAX_TEXT: usize = 400;

@@ -6,7 +6,7 @@ use crate::present::run_label::{
     MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, agent_and_label, mark, state_and_time, usage_parts,
 };
 use crate::run::{RunRecord, RunState};
-use crate::text::{one_line, quoted_within};
+use sanitizer::{one_line, quoted_within};
 
 /// Lists the runs, newest first as given, and says how many older ones there are; `all` if they come from all sessions.
 /// Numbers count from 1.

@@ -6,8 +6,8 @@ use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{name, state_and_time};
 use crate::run::RunRecord;
-use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry};
+use sanitizer::{figures, one_line};
 
 /// Lines of a conversation that a log shows by default.
 pub const DEFAULT_LOG_LINES: usize = 20;

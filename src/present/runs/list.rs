@@ -2,10 +2,10 @@
 
 use super::columns::Columns;
 use super::view::{ShownRun, UNREAD, short};
-use crate::event::Usage;
 use crate::present::counts::{counts, has_ended};
 use crate::present::drawing::{Drawing, Fit, Part, Row, Span};
 use crate::present::usage_text;
+use pi_events::Usage;
 
 /// Characters of the name of a run that has ended, in the widget.
 const NAME_CHARS: usize = 40;

@@ -1,7 +1,7 @@
 //! The parts of the panel other than runs: its keys, and the text that it shows if there are no runs.
 
 use crate::present::drawing::{Color, Drawing, INDENT, Row, folded};
-use crate::text::text_enum;
+use sanitizer::text_enum;
 
 text_enum! {
     /// An action of a key in the panel.

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::event::Usage;
 use crate::present::cards::{Context, Retry, StoredUsage};
 use crate::present::counts::is_active;
 use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist, newest_words};
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
-use crate::text::figures;
+use pi_events::Usage;
+use sanitizer::figures;
 
 /// The number of characters of a text that are read for one line. No line has room for more.
 const LINE_CHARS: usize = 400;

@@ -5,9 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::resolve::ResolvedRun;
-use crate::agent::{ASK, AskTarget, ToolPlan};
-use crate::config::Config;
-use crate::process::CancelReason;
 use crate::run::blocking::blocking;
 use crate::run::budget::OverBudget;
 use crate::run::drive::protocol::protocol_of;
@@ -17,6 +14,9 @@ use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
 use crate::run::spec::{RunSpec, SharedRunId};
+use agents::config::Config;
+use agents::{ASK, AskTarget, ToolPlan};
+use supervisor::CancelReason;
 
 /// A run that may start. Everything about it is decided, but nothing has been started or spent.
 #[derive(Clone)]

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::process::{Abilities, Supervision, probe};
 use crate::run::context::HostContext;
-use crate::text::chain;
+use sanitizer::chain;
+use supervisor::{Abilities, Supervision, probe};
 
 /// The means that this machine has to restrain a child, as its warden reports them.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
 use super::write_reach::only_reads;
-use crate::agent::{AgentDefinition, Source, ToolPlan, allowed_text, confirm, definition_text, is_confirmed};
-use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
-use crate::text::{ChangedLine, Visible, changed_lines, figures};
+use agents::config::{NonInteractivePolicy, ProjectAgentPolicy};
+use agents::{AgentDefinition, Source, ToolPlan, allowed_text, confirm, definition_text, is_confirmed};
+use sanitizer::{ChangedLine, Visible, changed_lines, figures};
 
 /// The prefix of each line of an agent file, so that no line can pass for a line of the question.
 const BAR: &str = "| ";

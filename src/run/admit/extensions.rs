@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::resolve::ResolvedRun;
-use crate::agent::Source;
-use crate::config::InheritExtensions;
-use crate::process;
 use crate::run::context::{BUILT_IN_PROVIDER, HostContext};
+use agents::Source;
+use agents::config::InheritExtensions;
 
 /// The prefix of the names of pi's built-in extensions.
 const PREFIX: &str = "builtin:";
@@ -131,10 +130,10 @@ pub(in crate::run) fn may_download(
     agent_dir: &Path,
     env: &[(OsString, OsString)],
 ) -> bool {
-    let path = process::search_path(env);
+    let path = supervisor::search_path(env);
     let is_installed = |name: &&str| {
         let fetched = agent_dir.join(BIN).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-        fetched.exists() || process::resolve_program(name.as_ref(), path).is_some()
+        fetched.exists() || supervisor::resolve_program(name.as_ref(), path).is_some()
     };
     let is_missing = |(tool, names): &(&str, &[&str])| {
         tools.iter().any(|wanted| wanted == tool) && !names.iter().any(is_installed)

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::canonical;
-use crate::config::Config;
-use crate::files::layout;
 use crate::run::context::HostContext;
+use agents::config::Config;
+use files::canonical;
+use files::layout;
 
 /// The user's own credentials, below pi's directory; models come with keys. The child gets copies, without tokens that
 /// work only once.

@@ -15,16 +15,16 @@ use super::settings::CallSettings;
 use super::shell::shell_policy;
 use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSource, find_agents};
 use super::write_reach::{WriteReach, only_reads};
-use crate::agent::{
-    AgentDefinition, Catalog, DropReason, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Surface,
-    SurfaceConfig, ToolPlan, surface, tool_entry_problem,
-};
-use crate::config::{ALL, Config, LoadedConfig, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::{LauncherError, selected};
 use crate::run::spec::RunOverrides;
-use crate::text::{Code, Diagnostic, Position, Severity, quoted};
+use agents::config::{ALL, Config, LoadedConfig, NamedAgent};
+use agents::{
+    AgentDefinition, Catalog, DropReason, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Surface,
+    SurfaceConfig, ToolPlan, surface, tool_entry_problem,
+};
+use sanitizer::{Code, Diagnostic, Position, Severity, quoted};
 
 /// The maximum number of notices about agent files. A directory with more is not meant for this package.
 const MAX_NOTICES: usize = 10;

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::agent::canonical;
-use crate::files::open;
-use crate::process;
 use crate::run::context::HostContext;
+use files::canonical;
+use files::open;
 
 /// The number of directories above a script that are searched for pi's `package.json`.
 const PACKAGE_SEARCH_DEPTH: usize = 6;
@@ -135,7 +134,7 @@ impl PiProgram {
         if let Some(program) = Self::host(context) {
             return Ok(program);
         }
-        let program = process::resolve_program("pi".as_ref(), process::search_path(&context.env))
+        let program = supervisor::resolve_program("pi".as_ref(), supervisor::search_path(&context.env))
             .ok_or(PiError::NotInPath)?;
         Ok(Self::from_script_or_shim(&program))
     }
@@ -158,7 +157,7 @@ impl PiProgram {
                 cwd: cwd.to_string_lossy().into_owned(),
             });
         }
-        let resolved = process::resolve_program(program.as_ref(), process::search_path(&context.env))
+        let resolved = supervisor::resolve_program(program.as_ref(), supervisor::search_path(&context.env))
             .ok_or_else(|| PiError::Configured(program.clone()))?;
         let version = args
             .iter()

@@ -11,8 +11,6 @@ use super::refusal::Refusal;
 use super::resolve::{ResolvedRun, Withheld, resolve};
 use super::settings::CallSettings;
 use super::values::ModelCheck;
-use crate::agent::{Source, ToolPlan};
-use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
 use crate::run::outcome::report::ResultBuilder;
@@ -20,7 +18,9 @@ use crate::run::outcome::retry::EarlierAttempts;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
 use crate::run::spec::{RunSpec, SharedRunId};
-use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
+use agents::{Source, ToolPlan};
+use sanitizer::{FENCE_BYTES, Sanitizer, TruncateLimits};
+use supervisor::{Cancel, CancelReason};
 
 /// The maximum length to which an agent's name is shown before the agent is found, in bytes. Valid names fit.
 const MAX_NAME: usize = 64;

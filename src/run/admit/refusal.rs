@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::values::{UnusableModel, ValueSource};
-use crate::agent::{SchemaError, UnknownAgent};
-use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
-use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain};
+use agents::{SchemaError, UnknownAgent};
+use sanitizer::{Diagnostic, Sanitizer, TruncateLimits, chain};
+use supervisor::SpawnError;
 
 /// The maximum length of a refusal, in characters. It contains a path, a list of agents, and a sentence.
 const MESSAGE_CHARS: usize = 16 * 1024;
@@ -118,7 +118,7 @@ pub enum Refusal {
     InvalidConfig(#[from] InvalidConfig),
     /// The delegation is nested too deeply.
     #[error(transparent)]
-    Depth(crate::agent::TooDeep),
+    Depth(agents::TooDeep),
     /// No agent has this name.
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
@@ -229,7 +229,7 @@ impl Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::SanitizerOptions;
+    use sanitizer::SanitizerOptions;
 
     /// A directory may have any name. A name with line breaks could pass for lines of ours.
     #[test]

@@ -14,19 +14,19 @@ use super::scope::WriteScope;
 use super::shell::shell_policy;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
-use crate::agent::{
-    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoUsableTools,
-    OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITE_TOOLS, depth_from_env, plan_tools,
-};
-use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
-use crate::process::Supervision;
 use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::launcher::{Launcher, launcher_of, remote_limit, selected};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::spec::{RunSpec, Timeout};
-use crate::text::figures;
-use crate::workspace::{WorkTree, leads_git, withheld_git_variables};
+use agents::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
+use agents::{
+    AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoUsableTools,
+    OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITE_TOOLS, depth_from_env, plan_tools,
+};
+use sanitizer::figures;
+use supervisor::Supervision;
+use worktree::{WorkTree, leads_git, withheld_git_variables};
 
 /// The decisions about a run that do not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
@@ -534,7 +534,7 @@ pub(super) fn own_credentials(context: &HostContext, agent: &AgentDefinition) ->
 /// Returns the path of an agent's own credentials, if anything exists there. Blocks.
 #[cfg(unix)]
 fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
-    let path = crate::files::layout::credentials_of(agent_dir, agent);
+    let path = files::layout::credentials_of(agent_dir, agent);
     std::fs::symlink_metadata(&path).is_ok().then_some(path)
 }
 

@@ -1,11 +1,11 @@
 //! Decides how the kernel restrains a child: the sandbox around the whole child, and the one around programs that its
 //! shell starts.
 
-use crate::agent::{AgentDefinition, Network, SandboxMode, Source};
-use crate::config::{AllowWrite, Config};
-use crate::process::{Abilities, Mechanism};
 use crate::run::launch::launcher::selected;
 use crate::run::result::SandboxReport;
+use agents::config::{AllowWrite, Config};
+use agents::{AgentDefinition, Network, SandboxMode, Source};
+use supervisor::{Abilities, Mechanism};
 
 /// The first version of Landlock's ABI that keeps a child from signalling processes outside its sandbox: Linux 6.12.
 const SIGNAL_SCOPE_ABI: u32 = 6;

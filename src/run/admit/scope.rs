@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::hidden::{below_home, place_of};
 use super::refusal::Refusal;
-use crate::agent::canonical;
-use crate::config::Config;
-use crate::files::layout;
 use crate::run::context::HostContext;
-use crate::workspace::{Found, REPOSITORY, SearchLimits, WatchedFiles, is_bare, root_of, scan};
+use agents::config::Config;
+use files::canonical;
+use files::layout;
+use worktree::{Found, REPOSITORY, SearchLimits, WatchedFiles, is_bare, root_of, scan};
 
 /// The directories for temporary files of all programs and all users.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::refusal::{InvalidConfig, Refusal};
-use crate::config::{self, Config, ConfigPaths, LoadedConfig};
-use crate::files::{layout, open};
 use crate::log;
-use crate::process::Cancel;
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::text::{Allowed, Sanitizer, SanitizerOptions, auth_secrets, key_secret, secret_values};
+use agents::config::{self, Config, ConfigPaths, LoadedConfig};
+use files::{layout, open};
+use sanitizer::{Allowed, Sanitizer, SanitizerOptions, auth_secrets, key_secret, secret_values};
+use supervisor::Cancel;
 
 /// pi's own store of credentials, in its agent directory.
 const AUTH_FILE: &str = "auth.json";
@@ -191,8 +191,8 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
-    use crate::process::CancelReason;
     use crate::run::Host;
+    use supervisor::CancelReason;
 
     /// Creates a runtime with one thread for reading files, and a clock that the test controls.
     fn runtime() -> tokio::runtime::Runtime {

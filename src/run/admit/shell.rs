@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::sandbox::SandboxPlan;
-use crate::agent::{SHELL, ShellPolicy};
-use crate::files::open;
 use crate::run::context::HostContext;
+use agents::{SHELL, ShellPolicy};
+use files::open;
 
 /// The path of pi's settings in a project.
 const PROJECT_SETTINGS: &str = ".pi/settings.json";

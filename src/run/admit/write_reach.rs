@@ -1,12 +1,12 @@
 //! Decides which tree a child changes, and which of its changes cannot be undone.
 
 use super::values::AgentValues;
-use crate::agent::{AgentDefinition, Isolation, ToolPlan, is_free_of_side_effects};
-use crate::config::Config;
 use crate::run::launch::launcher::{Launcher, remote_changes_notice};
 use crate::run::spec::RunSpec;
-use crate::text::text_enum;
-use crate::workspace::{WRITES, WorkTree, has_git};
+use agents::config::Config;
+use agents::{AgentDefinition, Isolation, ToolPlan, is_free_of_side_effects};
+use sanitizer::text_enum;
+use worktree::{WRITES, WorkTree, has_git};
 
 /// The notes for the user before a run writes in place.
 const NOT_IGNORED: &str =

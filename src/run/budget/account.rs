@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::run::context::HostContext;
-use crate::store::{Store, attach};
+use store::{Store, attach};
 
 /// Counted units per dollar.
 const NANOS: u64 = 1_000_000_000;

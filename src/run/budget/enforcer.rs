@@ -3,8 +3,8 @@
 use parking_lot::Mutex;
 
 use super::meter::{Meter, NextTurn, OverBudget, Spending, Stage};
-use crate::event::{Live, StopReason, Usage};
-use crate::process::{Cancel, CancelReason};
+use pi_events::{Live, StopReason, Usage};
+use supervisor::{Cancel, CancelReason};
 
 /// Checks the meter of a run at every message of its child.
 pub(in crate::run) struct BudgetEnforcer {

@@ -7,8 +7,8 @@ use std::fmt;
 use tokio::sync::watch;
 
 use super::account::{Ledger, Reservation, SessionAccount, TurnSize, TurnSizes, dollars, nanos};
-use crate::config::Budget;
-use crate::event::Usage;
+use agents::config::Budget;
+use pi_events::Usage;
 
 /// The share of a bound at which the child gets the message to wrap up: 8 of 10.
 const WRAP_UP: (u128, u128) = (8, 10);

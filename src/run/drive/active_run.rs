@@ -6,8 +6,6 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::control::{Steering, Watchers};
-use crate::event::Usage;
-use crate::process::{Cancel, CancelReason, ProcessTree};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
@@ -17,8 +15,10 @@ use crate::run::outcome::retry::Limited;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::progress::Progress;
 use crate::run::state::RunState;
-use crate::text::Sanitizer;
-use crate::text::figures::millis;
+use pi_events::Usage;
+use sanitizer::Sanitizer;
+use sanitizer::figures::millis;
+use supervisor::{Cancel, CancelReason, ProcessTree};
 
 /// The notice for a run whose tree was not recorded, instead of the undo command.
 const NOT_RECORDED: &str = "its tree could not be recorded, so its changes cannot be undone";

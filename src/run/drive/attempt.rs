@@ -19,16 +19,16 @@ use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::turn_grants::TurnGrants;
 use super::updates::Updates;
-use crate::agent::{AskTarget, SUBMIT};
-use crate::config::AnnounceMode;
-use crate::event::Collector;
-use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Prepared};
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::launcher::RemoteOutput;
 use crate::run::outcome::announcement::use_reply;
 use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
-use crate::text::chain;
+use agents::config::AnnounceMode;
+use agents::{AskTarget, SUBMIT};
+use pi_events::Collector;
+use sanitizer::chain;
+use supervisor::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
 
 /// The maximum time that a child may take to exit after its work.
 const LINGER: Duration = Duration::from_secs(2);

@@ -13,14 +13,14 @@ use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
 use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
-use crate::event::{Collector, Live, Question, Response, StopReason};
-use crate::process::{Activity, Observer};
 use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
 use crate::run::launch::launcher::RemoteOutput;
 use crate::run::outcome::retry::Limited;
 use crate::run::outcome::verdict::{Busy, ProtocolReport};
+use pi_events::{Collector, Live, Question, Response, StopReason};
+use supervisor::{Activity, Observer};
 
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
@@ -387,14 +387,14 @@ impl DrivenChild<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Budget, LoopLimits, Protocol};
-    use crate::event::RateLimit;
-    use crate::process::Cancel;
     use crate::run::budget::meter::Meter;
     use crate::run::callbacks::BoxFuture;
     use crate::run::drive::control::QuotaWaitTooLong;
     use crate::run::drive::protocol::protocol_of;
-    use crate::text::{Sanitizer, SanitizerOptions};
+    use agents::config::{Budget, LoopLimits, Protocol};
+    use pi_events::RateLimit;
+    use sanitizer::{Sanitizer, SanitizerOptions};
+    use supervisor::Cancel;
 
     struct NoProvider;
 
@@ -468,7 +468,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn a_child_that_never_rests_after_its_answer_is_ended_within_the_settle_timeout() {
-        use crate::process::{ChildCommand, Outcome, SuperviseLimits, supervise};
+        use supervisor::{ChildCommand, Outcome, SuperviseLimits, supervise};
 
         let script = r#"printf '%s\n' '{"type":"agent_start"}' \
             '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"The answer."}],"stopReason":"stop"}}' \

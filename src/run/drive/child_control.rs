@@ -8,9 +8,9 @@ use tokio::sync::Notify;
 
 use super::protocol::{ChildProtocol, Command};
 use super::turn_grants::TurnGrants;
-use crate::event::SentMessages;
-use crate::process::Input;
 use crate::run::budget::enforcer::BudgetNotice;
+use pi_events::SentMessages;
+use supervisor::Input;
 
 /// Questions that may wait for their answers. Further ones are cancelled.
 const MAX_ASKING: usize = 16;

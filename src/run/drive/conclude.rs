@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::active_run::ActiveRun;
-use crate::files::FileError;
-use crate::process::Outcome;
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::launcher::{HelperError, RemoteEnd, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
 use crate::run::outcome::verdict::AttemptReport;
-use crate::text::{Sanitizer, chain, quoted_within, with_cause};
+use files::FileError;
+use sanitizer::{Sanitizer, chain, quoted_within, with_cause};
+use supervisor::Outcome;
 
 /// The time limit of a launcher's command `fetch`.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);

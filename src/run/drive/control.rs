@@ -6,11 +6,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::child_control::ChildControl;
-use crate::event::RateLimit;
-use crate::process::Cancel;
 use crate::run::callbacks::BoxFuture;
 use crate::run::progress::ProgressSender;
-use crate::text::figures;
+use pi_events::RateLimit;
+use sanitizer::figures;
+use supervisor::Cancel;
 
 /// Controls one call. Clones control the same call.
 #[derive(Clone, Debug, Default)]

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::event::Live;
 use crate::run::budget::meter::wrap_up;
-use crate::text::figures::duration;
+use pi_events::Live;
+use sanitizer::figures::duration;
 
 /// The share of the limit at which the child is warned: 8 of 10, as for budgets.
 const WARNING: (u32, u32) = (8, 10);
@@ -60,7 +60,7 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Collector;
+    use pi_events::Collector;
 
     #[test]
     fn a_child_is_warned_once_about_its_time_and_only_between_its_turns() {

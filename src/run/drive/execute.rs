@@ -9,9 +9,6 @@ use tokio::task::JoinSet;
 
 use super::active_run::ActiveRun;
 use super::control::{Control, QuotaWaitTooLong, Watchers};
-use crate::agent::{canonical, is_free_of_side_effects};
-use crate::event::{RateLimit, Usage};
-use crate::process::{CancelReason, Outcome};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::scope::WriteScope;
@@ -33,8 +30,12 @@ use crate::run::result::ToolResult;
 use crate::run::snapshots::{Before, NotRecorded, TreeAtEnd};
 use crate::run::spec::Resumption;
 use crate::run::state::RunState;
-use crate::text::with_cause;
-use crate::workspace::root_of;
+use agents::is_free_of_side_effects;
+use files::canonical;
+use pi_events::{RateLimit, Usage};
+use sanitizer::with_cause;
+use supervisor::{CancelReason, Outcome};
+use worktree::root_of;
 
 /// The prompt of a child whose session continues after its provider's quota was used up.
 const AFTER_QUOTA: &str = "The provider's usage limit interrupted you and has been lifted. Continue with your task where you left off, and finish it.";

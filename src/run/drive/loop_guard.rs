@@ -1,10 +1,10 @@
 //! Ends a child that repeats itself: the same tool calls with the same results, or one refused result after another.
 
-use crate::config::LoopLimits;
-use crate::event::{DisplayItem, Live, RefusedResults, Repeats, short_form};
-use crate::process::{Cancel, CancelReason};
 use crate::run::outcome::clean::clean_items;
-use crate::text::{Sanitizer, quoted_within};
+use agents::config::LoopLimits;
+use pi_events::{DisplayItem, Live, RefusedResults, Repeats, short_form};
+use sanitizer::{Sanitizer, quoted_within};
+use supervisor::{Cancel, CancelReason};
 
 /// The smallest effective limit of repetitions. With a smaller one, every call would count.
 const MIN_REPEATS: u64 = 2;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use crate::event::Collector;
+use pi_events::Collector;
 
 /// A collector that the child's reader feeds and the update task reads.
 ///

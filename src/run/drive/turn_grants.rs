@@ -8,10 +8,10 @@ use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{off_thread, spawn_task};
 use crate::run::launch::files::GUARD;
-use crate::text::chain;
+use sanitizer::chain;
+use supervisor::{Cancel, CancelReason};
 
 /// Grants the turns of one child.
 #[derive(Debug)]

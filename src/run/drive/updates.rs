@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::active_run::ActiveRun;
 use super::shared_collector::SharedCollector;
-use crate::event::{DisplayItem, short_form};
-use crate::process::ResourceMonitor;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
 use crate::run::progress::{Progress, Resources, RetryNotice};
 use crate::run::state::RunState;
-use crate::text::Sanitized;
-use crate::text::figures::millis;
+use pi_events::{DisplayItem, short_form};
+use sanitizer::Sanitized;
+use sanitizer::figures::millis;
+use supervisor::ResourceMonitor;
 
 /// The shortest time between two updates: people cannot see more than twenty per second.
 pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);

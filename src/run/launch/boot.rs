@@ -11,16 +11,16 @@ use super::files::{GUARD, RunFiles, RunFilesSpec};
 use super::launcher::{Launch, Payload, RemoteOutput};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
-use crate::files::{FileError, layout};
-use crate::process::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 use crate::run::launch::private_files::PrivateDirsSpec;
-use crate::text::{chain, with_cause};
-use crate::workspace::PARTIAL;
+use files::{FileError, layout};
+use sanitizer::{chain, with_cause};
+use supervisor::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
+use worktree::PARTIAL;
 
 /// The time limit for a cancelled start to finish creating files. It usually takes milliseconds.
 const MAX_CREATION: Duration = Duration::from_millis(500);

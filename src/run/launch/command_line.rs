@@ -6,10 +6,7 @@ use serde::Serialize;
 
 use super::files::RunFiles;
 use super::sandboxes;
-use crate::agent::{DEPTH, MAX_DEPTH, ask_tool, submit_tool};
-use crate::config;
 use crate::log::VARIABLE;
-use crate::process::{ChildCommand, Guardian, Limits, Options, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
 use crate::run::admit::pi::{PiProgram, PiVersion};
@@ -18,7 +15,10 @@ use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
 use crate::run::drive::ASK_KEY_PREFIX;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
-use crate::workspace::{WRITES, leads_git, without_git_variables};
+use agents::config;
+use agents::{DEPTH, MAX_DEPTH, ask_tool, submit_tool};
+use supervisor::{ChildCommand, Guardian, Limits, Options, Supervision};
+use worktree::{WRITES, leads_git, without_git_variables};
 
 /// The environment variable with the tools that the guard allows, separated by commas.
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";

@@ -12,10 +12,10 @@ use super::leftovers::{self, Note};
 use super::private_dirs::PrivateDirs;
 use super::private_files::{PrivateDirsSpec, write_private};
 use super::resume::{SessionLock, lock_directory, lock_session};
-use crate::files::{FileError, layout, private};
-use crate::process::CleanUp;
 use crate::run::blocking::off_thread;
 use crate::run::spec::{Resumption, RunId};
+use files::{FileError, layout, private};
+use supervisor::CleanUp;
 
 /// The number of run ids that are tried. With 32 random bits and thousands of runs, a second attempt is already rare.
 const ID_ATTEMPTS: usize = 16;

@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use self::clear::{NOTE, Noted, clear, our_uid};
 use super::private_dirs::temporary_name;
-use crate::files::{FileError, layout, open, private};
+use files::{FileError, layout, open, private};
 
 /// The maximum number of notes that are read at one start. The next starts handle the rest.
 const MAX_NOTES: usize = 1024;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::FileError;
+use files::FileError;
 
 /// A type without values: no notes are written.
 #[derive(Debug)]

@@ -13,11 +13,11 @@ use crate::credentials::{
     GiveBack, PrivateAgentDir, Refused, has_entry, link_shell, needs_refresh, refresh_before_copy,
     remove_tree,
 };
-use crate::files::{FileError, private};
 use crate::run::blocking::blocking;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::{COMPILE_CACHE_VARIABLE, NO_COMPILE_CACHE_VARIABLE};
-use crate::text::chain;
+use files::{FileError, private};
+use sanitizer::chain;
 
 /// The prefix of the names of temporary directories. The run's id follows.
 pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::private_files::{PrivateDirsSpec, TokenUse};
-use crate::files::FileError;
 use crate::run::callbacks::HostCallbacks;
+use files::FileError;
 
 /// A type without values: on these systems no child has private directories.
 #[derive(Debug)]

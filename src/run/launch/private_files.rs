@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::files::{FileError, private};
 use crate::run::context::SessionKey;
+use files::{FileError, private};
 
 /// The inputs for creating a child's private directories.
 #[derive(Clone, Copy, Debug)]

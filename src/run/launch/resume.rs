@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-#[cfg(unix)]
-use crate::files::exclusive::is_path_locked;
-use crate::files::exclusive::{has_no_locks, lock as try_lock, remove};
-use crate::files::open::refuse_links;
-use crate::files::{FileError, layout, private};
 use crate::run::spec::Resumption;
 use crate::transcript::MAX_HEADER;
+#[cfg(unix)]
+use files::exclusive::is_path_locked;
+use files::exclusive::{has_no_locks, lock as try_lock, remove};
+use files::open::refuse_links;
+use files::{FileError, layout, private};
 
 /// The time limit for waiting for another process that continues or sweeps the run. A sweep removes only a few files.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(300);

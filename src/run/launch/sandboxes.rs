@@ -5,9 +5,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::files::RunFiles;
-use crate::agent::{Network, canonical};
-use crate::files::{layout, private};
-use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
 use crate::run::admit::hidden::{
     CREDENTIALS, SERVERS, below_home, configured, hidden, private_tree, private_trees,
 };
@@ -16,8 +13,12 @@ use crate::run::admit::sandbox::EnforcedSandbox;
 use crate::run::admit::scope::WriteScope;
 use crate::run::context::HostContext;
 use crate::run::spec::RunSpec;
-use crate::text::{covers, names_secret};
-use crate::workspace::root_of;
+use agents::Network;
+use files::canonical;
+use files::{layout, private};
+use sanitizer::{covers, names_secret};
+use supervisor::{Sandbox, ToolShell, resolve_program, search_path};
+use worktree::root_of;
 
 /// The maximum file size for a child that cannot write in its project, in bytes. Its session alone must not fill the
 /// disk.

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use super::files::RunFiles;
 use super::private_dirs::PrivateDirs;
 use super::sandboxes::{shell, tool_shell};
-use crate::files::FileError;
-use crate::process::{ChildCommand, SpawnError};
 use crate::run::admit::admitted::AdmittedRun;
-use crate::text::chain;
+use files::FileError;
+use sanitizer::chain;
+use supervisor::{ChildCommand, SpawnError};
 
 /// Merges both streams, so that the output keeps its order. Of standard error, the beginning and the end are kept.
 const ONE_STREAM: &str = "exec 1>&2\n";

@@ -1,10 +1,10 @@
 //! Reads the announcement from a child's last words.
 
-use crate::event::{Collected, StopReason, provider_message};
-use crate::process::{CancelReason, Outcome};
 use crate::run::outcome::verdict::ProtocolReport;
 use crate::run::result::{ANNOUNCE_SKIP, Announcement};
-use crate::text::quoted_within;
+use pi_events::{Collected, StopReason, provider_message};
+use sanitizer::quoted_within;
+use supervisor::{CancelReason, Outcome};
 
 /// Characters of a reason that came from the child.
 const REASON_CHARS: usize = 2_000;

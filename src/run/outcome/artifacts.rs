@@ -6,8 +6,8 @@ use std::path::Path;
 use super::changes::MAX_CHANGES;
 use super::flagged::MAX_FLAGGED;
 use crate::run::result::{CheckReport, IsolationReport, SingleResult};
-use crate::text::figures::counted;
-use crate::text::{quoted_path, quoted_paths};
+use sanitizer::figures::counted;
+use sanitizer::{quoted_path, quoted_paths};
 
 /// The label before the paths of the files that a person should check first.
 const FLAGGED: &str = "Check these first: they run code later or instruct agents: ";

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::git::{Git, NoAnswer};
-use crate::process::{Guardian, resolve_program, search_path};
-use crate::workspace::{Change, Mark, mark_of};
+use supervisor::{Guardian, resolve_program, search_path};
+use worktree::{Change, Mark, mark_of};
 
 /// `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
 const STATUS: [&str; 6] =

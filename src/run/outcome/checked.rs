@@ -1,10 +1,10 @@
 //! Judges the commands in a child's tree. Formats the outcome of a check for the result and for the child, and the
 //! error of a private tree that could not be prepared.
 
-use crate::process::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::CheckReport;
-use crate::text::figures::duration;
-use crate::text::{Sanitizer, TruncateLimits, fenced_as, quoted_within};
+use sanitizer::figures::duration;
+use sanitizer::{Sanitizer, TruncateLimits, fenced_as, quoted_within};
+use supervisor::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 
 /// The limits of the check's output that its child reads. The child gets the beginning and the end, because tools print
 /// the first failure first and a summary last.
@@ -136,7 +136,7 @@ pub(in crate::run) fn line(text: &str, sanitizer: &Sanitizer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::SanitizerOptions;
+    use sanitizer::SanitizerOptions;
 
     #[test]
     fn a_command_is_truncated_after_its_secrets_are_redacted() {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::event::{Collected, DisplayItem, RefusedResults, Retry, StopReason, Submitted};
-use crate::text::Sanitizer;
+use pi_events::{Collected, DisplayItem, RefusedResults, Retry, StopReason, Submitted};
+use sanitizer::Sanitizer;
 
 /// Sanitizes every string of a collected stream. Where a text may have been cut, also removes the beginning of a known
 /// secret at its end, which the scanner could not recognize.
@@ -67,7 +67,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::text::SanitizerOptions;
+    use sanitizer::SanitizerOptions;
 
     const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 

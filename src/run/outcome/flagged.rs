@@ -11,7 +11,7 @@ use super::changes::listed;
 use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::blocking;
 use crate::run::isolation::ImportOutcome;
-use crate::workspace::{Gap, SearchLimits, WatchedFiles, by_danger, is_flagged};
+use worktree::{Gap, SearchLimits, WatchedFiles, by_danger, is_flagged};
 
 /// The maximum number of files that a result lists.
 pub(crate) const MAX_FLAGGED: usize = 50;

@@ -10,15 +10,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::config::Config;
-use crate::files::Hidden;
-use crate::process::{Cancel, CaptureLimits, ChildCommand, Guardian, Options, Sandbox, capture_within};
 use crate::run::admit::HostCapabilities;
 use crate::run::admit::hidden::{below_home, private_tree, unreadable};
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
-use crate::text::chain;
-use crate::workspace::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_git_variables};
+use agents::config::Config;
+use files::Hidden;
+use sanitizer::chain;
+use supervisor::{Cancel, CaptureLimits, ChildCommand, Guardian, Options, Sandbox, capture_within};
+use worktree::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_git_variables};
 
 /// The total time limit of the git commands that read the work tree once. A large work tree takes a second. A hanging
 /// file system must not block the run.

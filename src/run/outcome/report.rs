@@ -12,9 +12,6 @@ use super::flagged::of_branch;
 use super::retry::EarlierAttempts;
 use super::structured::Structured;
 use super::verdict::{AttemptReport, RunReport, Verdict};
-use crate::agent::OutputSchema;
-use crate::event::{Refusal, StopReason, Usage};
-use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::isolation::ImportOutcome;
@@ -25,8 +22,11 @@ use crate::run::result::{
 };
 use crate::run::spec::SharedRunId;
 use crate::run::state::RunOutcome;
-use crate::text::figures::millis;
-use crate::text::{Sanitizer, TruncateLimits, chain, fenced, redacted_message, truncate, truncate_partial};
+use agents::OutputSchema;
+use pi_events::{Refusal, StopReason, Usage};
+use sanitizer::figures::millis;
+use sanitizer::{Sanitizer, TruncateLimits, chain, fenced, redacted_message, truncate, truncate_partial};
+use supervisor::{Outcome, Supervision};
 
 /// The maximum wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::config::Retry;
-use crate::event::{Collected, RateLimit, StopReason, Usage};
+use agents::config::Retry;
+use pi_events::{Collected, RateLimit, StopReason, Usage};
 
 /// The longest pause. No configuration can extend it.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
@@ -103,7 +103,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::event::Collector;
+    use pi_events::Collector;
 
     fn collected(records: &[serde_json::Value]) -> Collected {
         let mut collector = Collector::new();

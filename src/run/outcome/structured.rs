@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::agent::OutputSchema;
-use crate::event::Submitted;
 use crate::run::launch::files::RunFiles;
-use crate::text::figures::bytes;
-use crate::text::{TruncateLimits, chain, fenced_as};
+use agents::OutputSchema;
+use pi_events::Submitted;
+use sanitizer::figures::bytes;
+use sanitizer::{TruncateLimits, chain, fenced_as};
 
 /// The maximum size of a value in `details`, as JSON, in bytes. A session file keeps `details`.
 const MAX_DETAILS_BYTES: usize = 64 * 1024;

@@ -4,14 +4,14 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::flagged::Flagged;
-use crate::agent::SUBMIT;
-use crate::event::{Collected, MAX_SUBMITTED, RefusedResults, StopReason, Submitted, provider_message};
-use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::admit::permission_hooks::failed_hook;
 use crate::run::launch::launcher::RemoteEnd;
 use crate::run::result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
 use crate::run::state::RunOutcome;
-use crate::text::{Sanitizer, quoted, quoted_within};
+use agents::SUBMIT;
+use pi_events::{Collected, MAX_SUBMITTED, RefusedResults, StopReason, Submitted, provider_message};
+use sanitizer::{Sanitizer, quoted, quoted_within};
+use supervisor::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 
 /// The exit code of a run that a time limit ended, as in `timeout(1)`.
 const EXIT_TIMEOUT: i32 = 124;

@@ -9,7 +9,6 @@ use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
 use crate::archive::current_transcript;
-use crate::config::OnExit;
 use crate::doctor::doctor;
 use crate::orchestrate::MoveError;
 use crate::orchestrate::background::actions::{
@@ -22,11 +21,12 @@ use crate::present::{
     Clock, Report, action_report, agents_report, already_finished, doctor_report, info_report, list_report,
     log_report, moved_to_background_report, refused_report, started_report, stopped_report,
 };
-use crate::process::Detached;
 use crate::run::{
     CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, blocking, list_agents,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
+use agents::config::OnExit;
+use supervisor::Detached;
 
 /// The error of a run without a transcript.
 pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";

@@ -11,8 +11,8 @@ use crate::present::{
     undone_report,
 };
 use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, snapshot_store};
-use crate::text::chain;
-use crate::workspace::{ApplyError, GitError, SnapshotError, SnapshotStore};
+use sanitizer::chain;
+use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore};
 
 /// The refusal of every command while the run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";

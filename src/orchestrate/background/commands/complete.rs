@@ -3,7 +3,7 @@
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::present::{agent_and_label, state};
 use crate::run::RunRecord;
-use crate::text::one_line;
+use sanitizer::one_line;
 
 /// The maximum number of completions offered.
 const MAX_OFFERED: usize = 20;

@@ -1,7 +1,7 @@
 //! Parses the line after `/subagents`: the subcommands, their arguments, and the errors.
 
 use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Mark, Report, ReportLine};
-use crate::text::{nearest, quoted, suggestion};
+use sanitizer::{nearest, quoted, suggestion};
 
 /// A command that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Finds the question that `answer …` refers to, among the questions that wait for a person.
 
 use super::parse::Words;
-use crate::text::{nearest, quoted, suggestion};
+use sanitizer::{nearest, quoted, suggestion};
 
 /// The run whose question waits.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::parse::Target;
 use crate::present::{Mark, Report, ReportLine, agent_and_label, mark, state};
 use crate::run::RunRecord;
-use crate::text::{nearest, one_line, quoted, suggestion, without_controls};
+use sanitizer::{nearest, one_line, quoted, suggestion, without_controls};
 
 /// The maximum number of runs listed in an error.
 const MAX_NAMED: usize = 8;

@@ -11,9 +11,9 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::agent::Tool;
-use crate::files::open;
 use crate::present::ANNOUNCEMENT;
+use agents::Tool;
+use files::open;
 
 /// The text that every entry with deliveries contains.
 const IDS: &str = "deliveryIds";

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::config::OnRestart;
 use crate::present::{RunQuestion, announcement_details, questions_details};
 use crate::run::RunRecord;
-use crate::text::{floor_char_boundary, text_enum};
+use agents::config::OnRestart;
+use sanitizer::{floor_char_boundary, text_enum};
 
 /// The maximum number of bytes of a task in an event.
 const TASK_BYTES: usize = 200;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::orchestrate::background::question::open::is_question;
-use crate::store::Delivery;
+use store::Delivery;
 
 /// The deliveries of an open conversation that this process has claimed, until the conversation is known to contain
 /// them.

@@ -10,9 +10,9 @@ use tokio::sync::watch;
 
 use super::delivery_ids::delivered_in_file;
 use super::outbox::Outbox;
-use crate::process::Cancel;
 use crate::run::{HostContext, RunRecord};
-use crate::store::Delivery;
+use store::Delivery;
+use supervisor::Cancel;
 
 /// The surroundings of a conversation.
 #[derive(Clone, Debug)]

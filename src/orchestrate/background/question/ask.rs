@@ -11,8 +11,8 @@ use crate::present::RunQuestion;
 use crate::run::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, RunRecord, spawn_task,
 };
-use crate::store::{Delivery, now_ms};
-use crate::text::figures::millis;
+use sanitizer::figures::millis;
+use store::{Delivery, now_ms};
 
 /// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts the
 /// run and has closed the question.

@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::run::RunRecord;
-use crate::store::Delivery;
+use store::Delivery;
 
 /// The maximum number of questions of one run. Each costs the conversation a turn.
 const MAX_QUESTIONS: u32 = 32;

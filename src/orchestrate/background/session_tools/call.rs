@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::agent::{Tool, prepare_arguments};
 use crate::present::{Report, ReportLine};
+use agents::{Tool, prepare_arguments};
 
 /// The default number of runs in a list, and of messages of a conversation.
 const DEFAULT_LIMIT: u32 = 20;

@@ -14,8 +14,8 @@ use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{Clock, TRANSCRIPT_DELETED, list_report, log_report, refused_report};
 use crate::run::{RunOutcome, RunRecord};
-use crate::text::{TruncateLimits, one_line, truncate};
 use crate::transcript::{TranscriptEntry, Wanted};
+use sanitizer::{TruncateLimits, one_line, truncate};
 
 /// Longest first line of a task, in characters.
 const TASK_CHARS: usize = 160;

@@ -13,9 +13,9 @@ use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::live_run::LiveRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{DeliveryBody, action_report, refused_report};
-use crate::process::Cancel;
 use crate::run::{ActionOutcome, BackgroundStatus, HostCallbacks, RunRecord};
-use crate::store::Delivery;
+use store::Delivery;
+use supervisor::Cancel;
 
 /// The note if the result arrives as a message.
 const ANNOUNCED: &str = "its result arrives as a message";

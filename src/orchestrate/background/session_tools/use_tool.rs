@@ -11,8 +11,8 @@ use crate::orchestrate::background::actions::stop;
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{Clock, action_report, refused_report};
-use crate::process::Cancel;
 use crate::run::{ActionOutcome, HostCallbacks, blocking};
+use supervisor::Cancel;
 
 /// Carries out a call. `cancel` ends the wait for a reply. A sent message stays sent.
 pub async fn use_session_tool(

@@ -7,7 +7,6 @@ use tokio::sync::{Notify, oneshot};
 use super::plan::{SpawnPlan, plan};
 use super::refusal::{max_runs, too_many};
 use super::request::{Handoff, Receipt, SpawnRequest};
-use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
@@ -18,6 +17,7 @@ use crate::run::{
     AdmittedRun, ErrorCode, HostCallbacks, RunId, RunRecord, SharedRunId, ToolResult, blocking, look_up,
     prepare_with, spawn_task,
 };
+use agents::config::Config;
 
 /// The note that the model reads after a run was accepted.
 const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; \

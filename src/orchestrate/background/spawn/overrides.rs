@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::orchestrate::model_override::line;
 use crate::run::{Cleanup, Timeout};
-use crate::text::Sanitizer;
+use sanitizer::Sanitizer;
 
 /// Longest label, in characters.
 const LABEL_CHARS: usize = 80;

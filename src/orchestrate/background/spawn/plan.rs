@@ -7,13 +7,13 @@ use uuid::Uuid;
 use super::overrides::{self, InvalidOption, short};
 use super::refusal::{detach_refusal, refusal};
 use super::request::{Handoff, Receipt, SpawnRequest};
-use crate::config::{Config, OnExit};
 use crate::orchestrate::model_override::{known_model, known_thinking};
 use crate::run::{
     CallSettings, HostModel, RunId, RunOverrides, RunRecord, RunSpec, Timeout, find_agents, is_allowed,
     starts_another_pi,
 };
-use crate::text::figures::millis;
+use agents::config::{Config, OnExit};
+use sanitizer::figures::millis;
 
 /// The maximum number of bytes of a task that are stored.
 const TASK_BYTES: usize = 4 * 1024;

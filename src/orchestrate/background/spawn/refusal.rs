@@ -1,7 +1,7 @@
 //! The reasons why a run may not start in the background, or continue there.
 
-use crate::config::Config;
 use crate::run::Timeout;
+use agents::config::Config;
 
 /// The number of runs, waiting or running, that one process may have per slot of `maxConcurrent`.
 const RUNS_PER_SLOT: usize = 32;

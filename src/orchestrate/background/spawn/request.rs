@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::orchestrate::{BackgroundMoveAnswer, CallOrder};
 use crate::present::RESULT_ARRIVES;
-use crate::process::{Cancel, Detached};
 use crate::run::{HostContext, RunRecord, blocking};
-use crate::store::now_ms;
-use crate::text::{chain, text_enum};
+use sanitizer::{chain, text_enum};
+use store::now_ms;
+use supervisor::{Cancel, Detached};
 
 /// The time limit for a host process to accept its run. It loads an addon and reads a few files.
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);

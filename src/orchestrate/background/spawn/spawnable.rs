@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::agent::{AskTarget, Source};
 use crate::run::{
     CallSettings, HostCapabilities, HostContext, WriteReach, default_agent, find_agents, is_allowed,
     list_agents,
 };
+use agents::{AskTarget, Source};
 
 /// Longest description, in characters.
 const DESCRIPTION_CHARS: usize = 200;

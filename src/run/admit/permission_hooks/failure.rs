@@ -1,6 +1,6 @@
 //! Detects a child that ended because a permission hook did not load.
 
-use crate::text::{Sanitizer, quoted_path, quoted_within};
+use sanitizer::{Sanitizer, quoted_path, quoted_within};
 
 /// The start of pi's line about an extension that did not load.
 const FAILED: &str = "Failed to load extension \"";

@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::installed::installed;
 use super::watches::{EVENT, PROVIDER, contains_any, deadline};
-use crate::agent::canonical;
-use crate::files::open;
 use crate::run::context::{HostContext, HostExtension};
+use files::canonical;
+use files::open;
 
 /// The marks by which a copy of our own package is recognized that does not host us: its name, the path of its module,
 /// and the module's first bytes.

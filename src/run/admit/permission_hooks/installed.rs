@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::package::{is_package, of_directory, of_package, of_paths, strings};
 use super::patterns::{Patterns, normal};
-use crate::files::open;
 use crate::run::context::HostExtension;
+use files::open;
 
 /// The maximum size of pi's settings, in bytes. Larger settings are ignored.
 const MAX_SETTINGS: u64 = 1024 * 1024;

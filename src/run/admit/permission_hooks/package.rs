@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::patterns::{Patterns, expand, normal};
-use crate::files::open;
+use files::open;
 
 /// The maximum size of a `package.json`, in bytes. A larger one is ignored.
 const MAX_MANIFEST: u64 = 1024 * 1024;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use memchr::memmem;
 
 use super::patterns::normal;
-use crate::files::open;
+use files::open;
 
 /// The event that an extension has to name to receive tool calls.
 pub(super) const EVENT: &[&[u8]] = &[b"tool_call"];

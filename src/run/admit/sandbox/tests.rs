@@ -1,7 +1,7 @@
 //! Tests the choice of a sandbox, and the report about it.
 
 use super::*;
-use crate::config::Sandbox;
+use agents::config::Sandbox;
 
 fn agent(readonly: bool, sandbox: Option<SandboxMode>) -> AgentDefinition {
     AgentDefinition { name: "own".into(), readonly, sandbox, ..AgentDefinition::default() }

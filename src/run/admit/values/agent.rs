@@ -9,13 +9,13 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::agent::{
-    AgentDefinition, AgentDirs, Catalog, Context, Isolation, Skills, Source, THINKING_LEVELS, discover,
-};
-use crate::config::{ALL, AgentBounds, AgentSettings, Config};
 use crate::run::admit::hidden::{below_home, unreadable};
 use crate::run::context::{Host, HostContext};
 use crate::run::spec::RunOverrides;
+use agents::config::{ALL, AgentBounds, AgentSettings, Config};
+use agents::{
+    AgentDefinition, AgentDirs, Catalog, Context, Isolation, Skills, Source, THINKING_LEVELS, discover,
+};
 
 /// Cancels the value of the agent file, so that the configuration or the session counts.
 const INHERIT: &str = "inherit";

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::agent::{AgentValues, ValueSource};
-use crate::agent::{Context, Skills};
-use crate::text::figures;
+use agents::{Context, Skills};
+use sanitizer::figures;
 
 impl AgentValues {
     /// Formats every value with its source.

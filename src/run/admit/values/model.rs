@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::agent::{Sourced, ValueSource};
-use crate::agent::AgentDefinition;
-use crate::config::{Config, InheritExtensions};
 use crate::run::admit::permission_hooks::may_provide_model;
 use crate::run::blocking::blocking;
 use crate::run::callbacks::{HostCallbacks, HostModel};
 use crate::run::context::HostContext;
 use crate::run::launch::launcher::launcher_of;
-use crate::text::{nearest, quoted_path, suggestion};
+use agents::AgentDefinition;
+use agents::config::{Config, InheritExtensions};
+use sanitizer::{nearest, quoted_path, suggestion};
 
 /// The time limit for looking up a model in pi. It usually takes a millisecond. Without an answer, the child finds out
 /// itself.

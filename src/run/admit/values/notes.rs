@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::agent::{canonical, project_directories};
-use crate::files::{Directory, open};
 use crate::run::context::HostContext;
-use crate::text::{floor_char_boundary, without_controls};
+use agents::project_directories;
+use files::canonical;
+use files::{Directory, open};
+use sanitizer::{floor_char_boundary, without_controls};
 
 const NAME: &str = "TOOLS.md";
 /// The maximum number of files that are read, the nearest first. A project has one or two.

@@ -1,8 +1,8 @@
 //! Finds the skills that a child sees.
 
-use crate::agent::Skills;
 use crate::run::context::Host;
-use crate::text::{nearest, quoted, suggestion};
+use agents::Skills;
+use sanitizer::{nearest, quoted, suggestion};
 
 /// The skills that a child sees.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Tests when a child gets the message to wrap up, and when its run is ended.
 
 use super::*;
-use crate::config::Budget;
-use crate::event::{Cost, RefusedResults};
 use crate::run::budget::account::SessionAccount;
+use agents::config::Budget;
+use pi_events::{Cost, RefusedResults};
 
 const CALLS_A_TOOL: Option<&StopReason> = Some(&StopReason::ToolUse);
 

@@ -9,12 +9,12 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::Tree;
-use crate::process::{Cancel, Outcome};
 use crate::run::drive::active_run::ActiveRun;
 use crate::run::drive::child_control::ChildControl;
 use crate::run::outcome::checked::Checked;
 use crate::run::result::CheckReport;
-use crate::text::with_cause;
+use sanitizer::with_cause;
+use supervisor::{Cancel, Outcome};
 
 /// The state of a child's check. Shared by the reader of the child and the task that runs the check.
 pub(in crate::run::drive) struct CheckState {

@@ -6,14 +6,14 @@ pub(super) mod setup;
 use std::time::{Duration, Instant};
 
 use super::active_run::ActiveRun;
-use crate::process::{
-    Activity, Cancel, CancelReason, ChildCommand, Input, Mechanism, Observer, SuperviseLimits, Supervised,
-    start,
-};
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::tree_command::TreeCommandError;
 use crate::run::outcome::checked::line;
+use supervisor::{
+    Activity, Cancel, CancelReason, ChildCommand, Input, Mechanism, Observer, SuperviseLimits, Supervised,
+    start,
+};
 
 /// The maximum time that a command may take to clean up after it was ended.
 const GRACE: Duration = Duration::from_secs(1);

@@ -1,11 +1,11 @@
 //! Prepares a private tree with a command, before its child gets its first prompt.
 
 use super::Tree;
-use crate::process::Outcome;
 use crate::run::drive::active_run::ActiveRun;
 use crate::run::outcome::checked::SetUp;
 use crate::run::outcome::verdict::Verdict;
-use crate::text::with_cause;
+use sanitizer::with_cause;
+use supervisor::Outcome;
 
 impl ActiveRun<'_> {
     /// Runs the command that prepares the private tree, if there is one.

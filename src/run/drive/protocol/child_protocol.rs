@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use crate::process::Input;
 use crate::run::callbacks::Answer;
+use supervisor::Input;
 
 /// The id of the prompt. If pi rejects this command, the run ends.
 pub(in crate::run) const PROMPT_ID: &str = "prompt";

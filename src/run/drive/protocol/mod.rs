@@ -7,7 +7,7 @@ mod rpc;
 
 pub(in crate::run) use child_protocol::{ANNOUNCE_ID, CHECK_ID, ChildProtocol, Command, PROMPT_ID};
 
-use crate::config::Protocol;
+use agents::config::Protocol;
 
 /// The protocol that the setting `protocol` names.
 pub(in crate::run) fn protocol_of(setting: Protocol) -> &'static dyn ChildProtocol {

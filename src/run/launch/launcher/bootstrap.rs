@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::quoted::quoted;
 use super::remote_warden::{self, RUN};
 use super::tree;
-use crate::workspace::RemoteTree;
+use worktree::RemoteTree;
 
 /// A placeholder for the script's own directory on the remote machine, at the beginning of an argument.
 pub(super) const PLACE: &str = "/dev/null/pi-subagent";

@@ -13,14 +13,14 @@ use super::quoted::quoted;
 use super::remote_exit::{RemoteEnd, RemoteExit};
 use super::remote_output::RemoteOutput;
 use super::remote_warden;
-use crate::config::{self, Quote};
-use crate::process::{Captured, ChildCommand, resolve_program, search_path};
 use crate::run::admit::pi::{Origin, PiError, PiProgram, PiVersion};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
-use crate::text::names_secret;
-use crate::text::template::{Value, fill};
-use crate::workspace::without_git_variables;
+use agents::config::{self, Quote};
+use sanitizer::names_secret;
+use sanitizer::template::{Value, fill};
+use supervisor::{Captured, ChildCommand, resolve_program, search_path};
+use worktree::without_git_variables;
 
 /// The working directory of launchers. It contains no files of a project.
 const NEUTRAL: &str = "/";

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::remote_exit::RemoteEnd;
 use super::remote_output::RemoteOutput;
-use crate::process::ChildCommand;
 use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
-use crate::workspace::RemoteTree;
+use supervisor::ChildCommand;
+use worktree::RemoteTree;
 
 /// The facts about one child that a launcher uses.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::process::{Captured, ChildCommand, Outcome, SpawnError, capture, exit_signal};
+use supervisor::{Captured, ChildCommand, Outcome, SpawnError, capture, exit_signal};
 
 /// The time limit for the command `cancel`. The caller waits for it.
 const CANCELLING: Duration = Duration::from_secs(10);

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::contract::{Job, Launch, Launcher, Materials, Payload};
-use crate::process::ChildCommand;
 use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::context::HostContext;
 use crate::run::launch::files::RunFiles;
+use supervisor::ChildCommand;
 
 #[derive(Debug)]
 pub(super) struct Local;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::select::launcher_of;
-use crate::agent::Isolation;
-use crate::config::{Config, LOCAL};
 use crate::run::admit::values::{AgentValues, find_agents};
 use crate::run::context::HostContext;
 use crate::run::spec::RunOverrides;
+use agents::Isolation;
+use agents::config::{Config, LOCAL};
 
 const CANNOT_CONTINUE: &str = "a run cannot be continued";
 

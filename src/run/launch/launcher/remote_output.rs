@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crate::files::private;
-use crate::workspace::{RemoteChanges, RemoteChangesError};
+use files::private;
+use worktree::{RemoteChanges, RemoteChangesError};
 
 /// The maximum length of a message, in bytes.
 const MAX_LINE: usize = 4 * 1024;

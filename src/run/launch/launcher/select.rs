@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::configured::Configured;
 use super::contract::Launcher;
 use super::local::Local;
-use crate::agent::AgentDefinition;
-use crate::config::{self, Config, LOCAL};
+use agents::AgentDefinition;
+use agents::config::{self, Config, LOCAL};
 
 /// The reason why the requested launcher cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::quoted::quoted;
-use crate::workspace::RemoteTree;
+use worktree::RemoteTree;
 
 /// Uses the variables `d`, the script's directory; `t`, the tree; `b`, the commit that the tree is created from; `r`,
 /// the full name of its branch.

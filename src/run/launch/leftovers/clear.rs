@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use pi_subagent_warden::remove_tree;
 use rustix::fs::{AtFlags, CWD, fstat, unlinkat};
 
-use crate::files::{layout, open};
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::launch::resume::lock_dead;
+use files::{layout, open};
 
 /// The extension of notes.
 pub(super) const NOTE: &str = "run";

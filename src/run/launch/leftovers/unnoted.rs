@@ -14,8 +14,8 @@ use pi_subagent_warden::{is_transient, remove_tree};
 use rustix::fs::{CWD, FlockOperation, flock};
 
 use super::clear::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
-use crate::files::{layout, open};
 use crate::run::launch::private_dirs::{AGENT, CHECK, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
+use files::{layout, open};
 
 /// The age after which a leftover is removed. No living run goes that long without a change.
 const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);

@@ -7,12 +7,13 @@ use std::time::UNIX_EPOCH;
 
 use sha2::{Digest, Sha256};
 
-use crate::agent::{canonical, project_directories};
-use crate::files::layout::is_unread;
-use crate::files::open;
-use crate::process::{ChildCommand, resolve_program, search_path};
 use crate::run::admit::pi::package_files;
 use crate::run::context::{HostContext, SessionKey};
+use agents::project_directories;
+use files::canonical;
+use files::layout::is_unread;
+use files::open;
+use supervisor::{ChildCommand, resolve_program, search_path};
 
 /// The instruction files that pi searches for in the working directory and its parents.
 const CONTEXT_FILES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];

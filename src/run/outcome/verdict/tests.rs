@@ -4,8 +4,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::time::Instant;
 
 use super::*;
-use crate::process::LimitKind;
-use crate::text::SanitizerOptions;
+use sanitizer::SanitizerOptions;
+use supervisor::LimitKind;
 
 /// The error of a child that [`failed_by_provider`].
 const PROVIDER: &str = "the model's provider reported an error: `500: overloaded`";

@@ -1,0 +1,45 @@
+//! Configuration files: the known keys, their bounds, and how a project may tighten them.
+//!
+//! This module does not know what the settings are used for. It only reads files; other modules read the environment
+//! and the command line.
+//!
+//! ```text
+//! load ─▶ located (JSON with positions) ─▶ reader ─▶ check each value ─▶ tighten (projects) ─▶ keys ─▶ Config
+//! ```
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `keys` | every key: type, bounds, default, how a project may change it; the settings by key |
+//! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
+//! | `agent_settings`, `launcher` | the settings of one agent, and of one launcher |
+//! | `load` | which files are read, and the merged result |
+//! | `located` | the position of a value in a file |
+//! | `reader` | the mistakes in a file, and the settings that apply |
+//! | `check`, `shortcut` | if a value is valid, and which values are |
+//! | `tighten` | the accepted part of a project's value |
+//! | `reference` | the tables of keys in `docs/`, which a test compares with `keys` |
+
+mod agent_settings;
+mod check;
+mod keys;
+mod launcher;
+mod load;
+mod located;
+mod reader;
+#[cfg(test)]
+mod reference;
+mod settings;
+mod shortcut;
+mod tighten;
+mod units;
+
+pub use agent_settings::{AgentBounds, AgentSettings};
+pub use launcher::PLACEHOLDERS;
+pub use launcher::{LOCAL, Launcher, Quote};
+pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
+pub use reader::{ALL, NamedAgent, NamedTool};
+pub use settings::{
+    AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config, EarlyBoot, InheritExtensions,
+    Limits, LoopLimits, NonInteractivePolicy, OnExit, OnRestart, Origin, OutputLimits, ProjectAgentPolicy,
+    Protocol, Quota, Retry, Sandbox, SessionBudget, Spare, Tools,
+};

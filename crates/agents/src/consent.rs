@@ -1,0 +1,119 @@
+//! The project agents that the user has agreed to run.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::parse::{MAX_FILE_BYTES as MAX_TEXT_BYTES, hash};
+use files::{layout, open, owned, private};
+
+/// The maximum number of stored confirmations. Above it the oldest are dropped, and pi asks the user again.
+const MAX_ENTRIES: usize = 1000;
+/// The maximum size of the file. Files written by this module stay far below it.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The maximum total size of the stored texts, newest first. The longest definition fits into it, and the escaped
+/// texts fit into the file.
+const MAX_TEXTS_BYTES: usize = 1024 * 1024;
+
+/// A confirmation of one definition.
+#[derive(Debug, Serialize, Deserialize)]
+struct Confirmed {
+    path: String,
+    sha256: String,
+    /// The confirmed text, to show later changes. It is exact, so that a change within a secret is visible. Only the
+    /// newest confirmation of a file has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// The content of the file, oldest confirmation first.
+#[derive(Default, Serialize, Deserialize)]
+struct Confirmations {
+    confirmed: Vec<Confirmed>,
+}
+
+/// Returns true if the user agreed to exactly this content of this file. If this cannot be determined, returns false.
+/// Blocks.
+#[must_use]
+pub fn is_confirmed(agent_dir: &Path, path: &Path, content_hash: &str) -> bool {
+    let Some(path) = key(path) else { return false };
+    let is_it = |known: &Confirmed| known.path == path && known.sha256 == content_hash;
+    read(&layout::confirmed_agents(agent_dir)).is_ok_and(|known| known.confirmed.iter().any(is_it))
+}
+
+/// Returns the text that the user agreed to in the last confirmation of this file. The outer `None` means that the
+/// file was never confirmed, the inner `None` that its text was not stored. Blocks.
+#[must_use]
+pub fn allowed_text(agent_dir: &Path, path: &Path) -> Option<Option<String>> {
+    let key = key(path)?;
+    let known = read(&layout::confirmed_agents(agent_dir)).ok()?;
+    known.confirmed.into_iter().rev().find(|known| known.path == key).map(|known| known.text)
+}
+
+/// Stores the user's agreement. If two processes write at the same moment, one confirmation may be lost and pi asks
+/// the user again. A path that is not valid UTF-8 cannot be stored, so pi asks each time. Blocks.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written. Earlier confirmations are then unchanged.
+pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<()> {
+    let Some(key) = key(path) else { return Ok(()) };
+    let file = layout::confirmed_agents(agent_dir);
+    // Read the file each time, because other pi processes write it too.
+    let mut confirmations = read(&file)?;
+    let confirmed = &mut confirmations.confirmed;
+    confirmed.retain(|known| known.path != key || known.sha256 != content_hash);
+    confirmed.iter_mut().filter(|known| known.path == key).for_each(|known| known.text = None);
+    let text = definition_text(path, content_hash);
+    let sha256 = content_hash.to_owned();
+    confirmed.push(Confirmed { path: key, sha256, text });
+    confirmed.drain(..confirmed.len().saturating_sub(MAX_ENTRIES));
+    let mut bytes = 0;
+    for known in confirmed.iter_mut().rev() {
+        bytes += known.text.as_ref().map_or(0, String::len);
+        if bytes > MAX_TEXTS_BYTES {
+            known.text = None;
+        }
+    }
+    private::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    // Readers see either the old or the new content, never a part.
+    let written = private::write_temporary(&file, &serde_json::to_vec(&confirmations)?)?;
+    written.as_file().sync_all()?;
+    written.persist(&file)?;
+    Ok(())
+}
+
+/// Reads the confirmations. A file that cannot be parsed is moved aside and counts as empty.
+fn read(path: &Path) -> io::Result<Confirmations> {
+    let file = match owned::open(path, fs::File::options().read(true)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Confirmations::default()),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    if let Ok(confirmations) = serde_json::from_slice(&bytes) {
+        return Ok(confirmations);
+    }
+    // Another process may already have moved it.
+    fs::rename(path, path.with_extension("json.corrupt")).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })?;
+    Ok(Confirmations::default())
+}
+
+fn key(path: &Path) -> Option<String> {
+    Some(fs::canonicalize(path).ok()?.to_str()?.to_owned())
+}
+
+/// Returns the text of a definition if it still has this hash. Blocks.
+#[must_use]
+pub fn definition_text(path: &Path, content_hash: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    open::of_project(path).ok()?.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (hash(&bytes) == content_hash).then(|| String::from_utf8(bytes).ok()).flatten()
+}

@@ -1,0 +1,56 @@
+//! The event stream of a child, folded into a small state as its bytes arrive.
+//!
+//! ```text
+//! bytes ─ lines ─ wire::fast ─────────────────────────────┐
+//!           └─ json::skim ─ wire::record ─ fold ──────────┴─ Live (under way) ─ Collected (at the end)
+//! ```
+//!
+//! [`Collector`] drives this crate. It knows nothing about processes, and its results are not sanitized.
+//!
+//! | Question | File |
+//! |---|---|
+//! | How do bytes get to the state? | `collector` |
+//! | What does an event change? | `fold` |
+//! | Which tool calls repeat? | `loops` |
+//! | Which messages does the run need an answer to? | `messages` |
+//! | What is the result of the whole stream? | `collected` |
+//! | Which fields of a record are wanted? | `wire/` |
+//! | What is visible while a run is under way? | `live` |
+//! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
+//! | Which of many items are stored, and what do questions and responses contain? | `newest`, `question` |
+//! | What is stored of lines that are not events? | `noise` |
+//! | What does a provider say in an error? | `provider_error` |
+//! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
+#![forbid(unsafe_code)]
+
+mod collected;
+mod collector;
+mod display;
+mod fold;
+mod live;
+mod loops;
+mod messages;
+mod newest;
+mod noise;
+mod provider_error;
+mod question;
+mod rate_limit;
+mod short_form;
+mod stop_reason;
+mod usage;
+mod wire;
+
+pub use collected::{Collected, Counts, Refusal, RefusedResults, Retry};
+pub use collector::{Collector, Progress};
+pub use display::DisplayItem;
+pub use live::{Live, PendingRetry};
+pub use loops::Repeats;
+pub use messages::SentMessages;
+pub use provider_error::provider_message;
+pub use question::{Question, QuestionMethod, Response};
+pub use rate_limit::RateLimit;
+pub use short_form::short_form;
+pub use stop_reason::StopReason;
+pub use usage::{ContextUse, Cost, Usage};
+pub use wire::arguments::Arguments;
+pub use wire::submitted::{MAX_SUBMITTED, Submitted};

@@ -1,0 +1,248 @@
+//! The sanitizer: its options, the steps of a pass, and the safe part of a growing text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use serde::Serialize;
+
+use super::allowed::{Allowed, AllowedPlaces};
+use super::controls::strip;
+use super::known::KnownValues;
+use super::tally::{RedactedValues, Tally};
+use super::{Sanitized, frames, parts};
+use crate::floor_char_boundary;
+use crate::redact::{Edit, HomePaths, Homes, REDACTED, STACK_FRAMES, Scanner, describe_rule, rules};
+use crate::secrets::is_searchable;
+
+/// The maximum number of passes over a text. A redaction can form a new pattern. Usually the second pass finds it and
+/// the third finds nothing more.
+const MAX_PASSES: usize = 6;
+
+/// The length of the checked end of a growing text, in bytes. Nothing longer is held back.
+pub(super) const REACH: usize = 16 * 1024;
+
+/// The rule for exact values.
+const KNOWN: &str = "known_secret";
+
+/// The settings of a sanitizer, and the values that it redacts in addition to its rules.
+#[derive(Clone, Debug, Default)]
+pub struct SanitizerOptions {
+    /// Exact values to redact everywhere. Values that are not searchable are ignored, see
+    /// [`secret_values`](crate::secret_values).
+    pub secrets: Vec<String>,
+    /// The user's home directories.
+    pub homes: Vec<String>,
+    /// The home directories that become `~`.
+    pub home_paths: HomePaths,
+    /// Values and rules that are not redacted.
+    pub allowed: Allowed,
+}
+
+impl SanitizerOptions {
+    /// Creates options with one exact value to redact.
+    #[must_use]
+    pub fn with_secret(secret: &str) -> Self {
+        Self { secrets: vec![secret.to_owned()], ..Self::default() }
+    }
+}
+
+/// The hits of one rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Redaction {
+    /// The name of the rule, such as `github_token`, `assignment` or `control_sequence`.
+    pub rule: &'static str,
+    /// A plain description of the text that the rule finds.
+    pub what: String,
+    /// The number of hits.
+    pub count: usize,
+    /// Byte ranges in the input, in order. A range includes the control sequences inside the redacted text.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// Removes secrets, home directories, control sequences and long stack traces from text.
+///
+/// It takes linear time and is idempotent: sanitized text does not change. Compile it once and share it.
+pub struct Sanitizer {
+    rules: Arc<Rules>,
+    /// The counts of redacted values, if this sanitizer counts.
+    tally: Option<Mutex<Tally>>,
+}
+
+/// The compiled rules.
+struct Rules {
+    scanner: Scanner,
+    known: KnownValues,
+    allowed: Allowed,
+    places: AllowedPlaces,
+}
+
+impl Sanitizer {
+    /// Compiles the rules, which takes about 20 microseconds.
+    #[must_use]
+    pub fn new(options: SanitizerOptions) -> Self {
+        let SanitizerOptions { secrets, homes, home_paths, allowed } = options;
+        let is_searched = |value: &&String| {
+            is_searchable(value.trim()) && !allowed.has_rule(KNOWN) && !allowed.has_value(value)
+        };
+        let known = KnownValues::new(secrets.iter().filter(is_searched).map(String::as_str));
+        let homes = Homes { own: homes, paths: home_paths };
+        let scanner = Scanner::new(rules(&homes), allowed.rules(), known.pieces());
+        let places = AllowedPlaces::new(&allowed);
+        Self { rules: Arc::new(Rules { scanner, known, allowed, places }), tally: None }
+    }
+
+    /// Returns a sanitizer with the same rules that counts its redactions from now on.
+    #[must_use]
+    pub fn with_new_counts(&self) -> Self {
+        Self { rules: Arc::clone(&self.rules), tally: Some(Mutex::default()) }
+    }
+
+    /// Returns the redactions since counting began, the most frequent rule first. Each value counts once.
+    #[must_use]
+    pub fn redacted(&self) -> Vec<RedactedValues> {
+        let tally = self.tally.as_ref();
+        tally.map(|tally| tally.lock().unwrap_or_else(PoisonError::into_inner).counts()).unwrap_or_default()
+    }
+
+    /// Returns true if the user has excluded this value or rule from redaction.
+    pub(super) fn allows(&self, rule: &str, value: &str) -> bool {
+        self.rules.allowed.has_rule(rule) || self.rules.allowed.has_value(value)
+    }
+
+    pub(super) fn count(&self, count: impl FnOnce(&mut Tally)) {
+        if let Some(tally) = &self.tally {
+            count(&mut tally.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Redacts a text, so that it may leave the process.
+    #[must_use]
+    pub fn sanitize(&self, text: &str) -> Sanitized {
+        let mut text = strip(text).text;
+        let mut parts = parts::all(&text);
+        for _ in 0..MAX_PASSES {
+            let edits = self.find_edits(&text, &parts);
+            if edits.is_empty() {
+                break;
+            }
+            self.count(|tally| tally.count_edits(&text, &edits));
+            let next = apply(&text, &edits);
+            if next == text {
+                break;
+            }
+            parts = parts::changed_parts(&text, &edits, &next);
+            text = Cow::Owned(next);
+        }
+        Sanitized::new(text.into_owned())
+    }
+
+    /// Sanitizes the current state of a growing text. Leaves out the beginning of an exact value at the end, because
+    /// only a complete value is recognized.
+    ///
+    /// [`settled_length`](crate::settled_length) does the same for text that the rules cannot recognize yet.
+    #[must_use]
+    pub fn sanitize_growing(&self, text: &str) -> Sanitized {
+        let text = strip(text).text;
+        let partial = self.rules.known.partial_at_end(&text);
+        self.sanitize(&text[..partial.unwrap_or(text.len())])
+    }
+
+    /// Lists the rules that hit a text, without the hit text.
+    ///
+    /// Rules are in the order of their first hit. Overlapping hits count once, for the rule that covers the most.
+    #[must_use]
+    pub fn inspect(&self, text: &str) -> Vec<Redaction> {
+        let stripped = strip(text);
+        let mut hits: Vec<(&'static str, Range<usize>)> =
+            stripped.removed.iter().map(|piece| ("control_sequence", piece.input.clone())).collect();
+        hits.extend(
+            self.find_edits(&stripped.text, &parts::all(&stripped.text))
+                .iter()
+                .map(|edit| (edit.rule, stripped.to_input(&edit.range))),
+        );
+        hits.sort_by_key(|(_, range)| range.start);
+        let mut redactions: Vec<Redaction> = Vec::new();
+        for (rule, range) in hits {
+            match redactions.iter_mut().find(|redaction| redaction.rule == rule) {
+                Some(redaction) => {
+                    redaction.count += 1;
+                    redaction.ranges.push(range);
+                }
+                None => redactions.push(Redaction {
+                    rule,
+                    what: describe_rule(rule),
+                    count: 1,
+                    ranges: vec![range],
+                }),
+            }
+        }
+        redactions
+    }
+
+    /// Finds the redactions in some parts of a text, and in the whole text for the rules without triggers.
+    fn find_edits(&self, text: &str, parts: &[Range<usize>]) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let rules = &*self.rules;
+        let pieces = rules.scanner.collect(text, parts, &mut edits);
+        let known = rules.known.find_all(text, pieces);
+        edits.extend(known.into_iter().map(|hit| Edit::new(hit, REDACTED, KNOWN)));
+        if !rules.allowed.has_rule(STACK_FRAMES) {
+            frames::collect(text, &mut edits);
+        }
+        // Some edits come from functions that do not know the allowed rules.
+        edits.retain(|edit| !rules.allowed.has_rule(edit.rule));
+        let mut edits = resolve_overlaps(edits);
+        rules.places.drop_allowed(text, &mut edits);
+        edits
+    }
+}
+
+/// Returns the length of the part of a growing text that can be shown. The rest may be part of a secret that no rule
+/// recognizes before it is complete.
+///
+/// Whichever text follows, the sanitized part never shows eight consecutive characters of a secret that is redacted in
+/// the whole text. The end of a long word, a value without its end, and possible lines of a private key are held back.
+#[must_use]
+pub fn settled_length(text: &str) -> usize {
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(rules(&Homes::default()), &[], []));
+    let from = floor_char_boundary(text, text.len().saturating_sub(REACH));
+    let stripped = strip(&text[from..]);
+    let open = SCANNER.open_from(&stripped.text);
+    if open == stripped.text.len() {
+        return text.len();
+    }
+    from + stripped.to_input(&(open..open)).start
+}
+
+/// Sorts the edits and resolves overlaps. An edit that covers another one wins, and two partly overlapping edits
+/// become one redaction of both. Of two equal ranges the earlier one stays.
+fn resolve_overlaps(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|edit| (edit.range.start, usize::MAX - edit.range.end));
+    let mut settled: Vec<Edit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match settled.last_mut() {
+            Some(last) if edit.range.start < last.range.end => {
+                if edit.range.end > last.range.end {
+                    last.range.end = edit.range.end;
+                    last.with = Cow::Borrowed(REDACTED);
+                }
+            }
+            _ => settled.push(edit),
+        }
+    }
+    settled
+}
+
+/// Applies sorted edits without overlaps.
+fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for edit in edits {
+        out.push_str(&text[from..edit.range.start]);
+        out.push_str(&edit.with);
+        from = edit.range.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}

@@ -1,0 +1,173 @@
+//! The errors of applying, undoing, showing and discarding changes.
+
+use std::path::PathBuf;
+
+use crate::snapshot::{SnapshotError, named as shown};
+use sanitizer::figures;
+
+/// The maximum number of paths in a message.
+const MAX_NAMED: usize = 20;
+
+/// The reason why something was not applied, undone, shown or discarded. Nothing has changed, unless the message says
+/// so.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// Nothing is known of the run's changes.
+    #[error(
+        "it has no stored changes: it could not write, it changed nothing, or its files were removed since. \
+         A branch `subagent/ID` is kept even then"
+    )]
+    Nothing,
+    /// The run worked in the user's tree.
+    #[error(
+        "it was not isolated and worked in your tree itself: `git diff` shows the changes, `/subagents undo \
+         {id}` reverts them"
+    )]
+    InPlace {
+        /// The run.
+        id: String,
+    },
+    /// The run has no artifacts.
+    #[error(
+        "it worked in a private tree and has no imported changes: it changed nothing, or the import failed"
+    )]
+    NoBranch,
+    /// The artifacts were discarded.
+    #[error("it was discarded")]
+    Discarded,
+    /// The run was applied before.
+    #[error("it was applied already: `/subagents apply --abort {id}` undoes that")]
+    AppliedAlready {
+        /// The run.
+        id: String,
+    },
+    /// An apply did not end.
+    #[error("an earlier apply was interrupted: `/subagents apply --abort {id}` restores your files")]
+    Interrupted {
+        /// The run.
+        id: String,
+    },
+    /// There is nothing to undo.
+    #[error("it is not applied: there is nothing to undo")]
+    NotApplied,
+    /// Another process is applying the run, or undoing its apply.
+    #[error("another process is applying the same run or undoing its apply: try again when it has ended")]
+    Busy,
+    /// Some files need a separate confirmation.
+    #[error(
+        "these files run code later, instruct agents, or lead out of the tree: {}; check them with \
+         `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` includes them",
+        named(paths)
+    )]
+    Flagged {
+        /// The run.
+        id: String,
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// It is unknown which files need a separate confirmation.
+    #[error(
+        "not all of your tree was checked for links and repositories that make a file run code ({why}); \
+         check the changes with `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` applies \
+         all of them"
+    )]
+    Unsearched {
+        /// The run.
+        id: String,
+        /// The limit.
+        why: String,
+    },
+    /// A name that no file may have.
+    #[error(
+        "{} is not a valid file name in a work tree: check out single files from its branch with git",
+        named(paths)
+    )]
+    Unsafe {
+        /// The names.
+        paths: Vec<PathBuf>,
+    },
+    /// Too many files were changed on both sides.
+    #[error(
+        "{files} files were changed by the run and in your tree, more than {limit}: merge its branch with git instead"
+    )]
+    TooMany {
+        /// The number of files.
+        files: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The files would take up too much memory.
+    #[error(
+        "the files that would change take up {}, before and after, more than {}: merge its branch with git instead",
+        figures::bytes(*bytes), figures::bytes(*limit)
+    )]
+    TooLarge {
+        /// Their size on both sides.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The tree has changed since.
+    #[error(
+        "these files have changed since the apply: {}; nothing was undone. Bring the files back to \
+         the state that the apply wrote, or undo the changes by hand",
+        named(paths)
+    )]
+    ChangedSince {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// A file could not be written. All others are as they were.
+    #[error(
+        "{} could not be written: {why}. Nothing has changed; fix that and try again",
+        named(std::slice::from_ref(path))
+    )]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// A file could not be written, and others could not be restored.
+    #[error(
+        "{} could not be written: {why}. Some files are written already: fix that, then `/subagents apply \
+         --abort {id}` restores your files",
+        named(std::slice::from_ref(path))
+    )]
+    HalfWritten {
+        /// The run.
+        id: String,
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// The branch has changed since the run.
+    #[error(
+        "the branch `{branch}` has changed since the run and is kept: delete it yourself with `git branch \
+         -D {branch}` if no one needs it"
+    )]
+    Moved {
+        /// Its name.
+        branch: String,
+    },
+    /// The branch is checked out.
+    #[error("the branch `{branch}` is checked out: check out another one first")]
+    CheckedOut {
+        /// Its name.
+        branch: String,
+    },
+    /// The state of the tree cannot be recorded.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
+
+/// Lists paths for a sentence.
+pub(super) fn named(paths: &[PathBuf]) -> String {
+    let quoted = |path: &PathBuf| format!("`{}`", shown(path));
+    let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(quoted).collect();
+    if paths.len() > MAX_NAMED {
+        names.push(format!("and {} more", paths.len() - MAX_NAMED));
+    }
+    names.join(", ")
+}

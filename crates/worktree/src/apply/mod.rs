@@ -1,0 +1,29 @@
+//! Applies the changes of an isolated run to the user's work tree.
+//!
+//! The state of the tree is recorded first, as a snapshot is. Then each file that the run has changed is merged by
+//! itself, from its state at the start, its current state, and the run's state. Only files are written: the index, the
+//! commits and the references of the project stay unchanged. A file is replaced only while it is in the recorded state
+//! (`replace/`). The data for undoing the apply is saved before the first file is written.
+//!
+//! | Question | File |
+//! |---|---|
+//! | the artifacts of a run, and the applied part of them | `record` |
+//! | which files lead out of the tree or into a repository, or run code later | `flagged` |
+//! | how is a file merged that has changed on both sides | `merge` |
+//! | apply it, in which order | `apply_run` |
+//! | restore the state before an apply | `abort` |
+//! | show or delete the artifacts | `discard` |
+//! | what can go wrong | `error` |
+
+mod abort;
+mod apply_run;
+mod discard;
+mod error;
+mod flagged;
+mod merge;
+mod record;
+
+pub use discard::{Difference, Discarded};
+pub use error::ApplyError;
+pub use flagged::FlaggedChanges;
+pub use record::Applied;

@@ -1,0 +1,591 @@
+//! Finds files that would block git forever, or that it would read without end.
+//!
+//! git opens files by their names, in a repository and in its work tree. A FIFO or a device with such a name blocks
+//! git, and so does a file of terabytes. An unpacked archive may contain such files, and a child can make them.
+
+use std::collections::VecDeque;
+use std::fs::{self, FileType, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::root::{OBJECTS, REPOSITORY, first_line, is_repository, named_by};
+use files::{Hidden, open};
+use sanitizer::{figures, without_quotes};
+
+/// The time that git works before its files are checked. It has usually ended by then.
+const CHECK_DELAY: Duration = Duration::from_millis(300);
+/// The time that git continues after such a file was found in the tree. git may not open the file, and be slow for
+/// another reason.
+const CONFIRM_DELAY: Duration = Duration::from_millis(400);
+/// The maximum number of entries of a repository that are checked before git starts, mainly its references. This takes
+/// a few milliseconds.
+const MAX_QUICK: usize = 20_000;
+/// The maximum number of entries that are checked while git works, those near the root first.
+const MAX_ENTRIES: usize = 200_000;
+/// The largest index, and list of packed references, that is read: four million entries.
+pub(super) const MAX_INDEX: u64 = 512 * 1024 * 1024;
+/// The largest other file of a repository that git reads as a whole. Real ones have kilobytes.
+pub(super) const MAX_TEXT: u64 = 64 * 1024 * 1024;
+/// The largest configuration that is searched for names of files.
+const MAX_CONFIG: u64 = 1024 * 1024;
+/// The maximum depth of configurations that include others, and of repositories that borrow objects from others. git
+/// has similar limits.
+const MAX_DEPTH: u32 = 5;
+/// The maximum length of a path in a message, in characters.
+const MAX_PATH: usize = 200;
+
+/// The names that git opens in every directory of a work tree.
+const IN_TREE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
+/// The names that every command opens in the root.
+const IN_ROOT: [&str; 2] = [".gitignore", ".gitattributes"];
+/// Files that git opens in the directory of a repository. It also opens names in capitals there, such as `HEAD`.
+const FILES: [&str; 7] =
+    ["config", "config.worktree", "commondir", "gitdir", "packed-refs", "shallow", "index"];
+/// The beginning of the name of a part of an index.
+const SHARED_INDEX: &str = "sharedindex.";
+/// The directories of references and of what git notes about them.
+const REFERENCES: [&str; 4] = ["refs", "logs", "reftable", "worktrees"];
+/// Directories that only a command with the repository's own settings opens.
+const SETTINGS: [&str; 4] = ["info", "rebase-merge", "rebase-apply", "sequencer"];
+/// The setting whose value is a further configuration.
+const INCLUDE: &str = "path";
+/// Other settings whose value is a file that git opens, in lower case.
+const NAMES_A_FILE: [&str; 2] = ["excludesfile", "attributesfile"];
+
+/// A file that blocks git.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// A FIFO or a device.
+    #[error(
+        "`{}` {} a FIFO or a device, and git would wait for it: remove it",
+        shown(path), if *is_link { "leads to" } else { "is" }
+    )]
+    Special {
+        /// The file, relative to the directory that was searched if it lies in it.
+        path: PathBuf,
+        /// True for a symbolic link to one.
+        is_link: bool,
+    },
+    /// A file that is larger than any real one of its name.
+    #[error(
+        "`{}` has {}, more than the limit of {}: remove it",
+        shown(path), figures::bytes(*bytes), figures::bytes(*limit)
+    )]
+    Huge {
+        /// The file, as in [`Self::Special`].
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+/// Returns the form of a path that can stand between backticks. A child may have chosen its name.
+fn shown(path: &Path) -> String {
+    without_quotes(&path.to_string_lossy(), MAX_PATH)
+}
+
+/// The part of a repository that a git command reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// References and objects. Settings and attributes are ours.
+    References,
+    /// Everything that `git status` reads.
+    Everything,
+}
+
+/// The places where a git command may meet an obstacle.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A work tree and its repository, with everything that `git status` reads of both.
+    WorkTree(PathBuf),
+    /// The files of a work tree, and the objects of its repository. Everything else that the command reads is ours.
+    Files {
+        /// The root of the work tree.
+        root: PathBuf,
+        /// The directory of the repository's objects.
+        objects: PathBuf,
+    },
+    /// The references and the objects of a repository, by its directory.
+    References(PathBuf),
+}
+
+impl Obstacle {
+    /// Searches the repository around `directory`, and the files in other places that it names, except in `hidden`
+    /// files. Takes milliseconds. Blocks.
+    #[must_use]
+    pub fn in_repository(directory: &Path, reads: Reads, hidden: &Hidden) -> Option<Self> {
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let mut search = Search { base: &directory, reads, hidden, room: MAX_QUICK, found: None };
+        search.around(&directory);
+        search.found
+    }
+}
+
+impl Place {
+    /// Searches the files that git always opens. Takes milliseconds. Blocks.
+    fn search_quickly(&self, hidden: &Hidden) -> Option<Obstacle> {
+        let search = |base| Search { base, reads: Reads::References, hidden, room: MAX_QUICK, found: None };
+        match self {
+            Self::WorkTree(root) => Obstacle::in_repository(root, Reads::Everything, hidden),
+            Self::Files { root, objects } => {
+                let mut search = search(root);
+                search.objects(objects, 0);
+                search.found
+            }
+            Self::References(git_dir) => {
+                let is_usual = git_dir.ends_with(REPOSITORY);
+                let mut search = search(git_dir.parent().filter(|_| is_usual).unwrap_or(Path::new("")));
+                search.repository(git_dir);
+                search.found
+            }
+        }
+    }
+
+    /// Searches all directories. git may not open everything in them. Blocks.
+    fn search_all(&self, hidden: &Hidden) -> Option<Obstacle> {
+        let (root, objects) = match self {
+            Self::WorkTree(root) => (Some(root), shared_by(&root.join(REPOSITORY)).join(OBJECTS)),
+            Self::Files { root, objects } => (Some(root), objects.clone()),
+            Self::References(git_dir) => (None, shared_by(git_dir).join(OBJECTS)),
+        };
+        let base = root.map_or(Path::new(""), |root| root.as_path());
+        let mut search = Search { base, reads: Reads::References, hidden, room: MAX_ENTRIES, found: None };
+        if let Some(root) = root {
+            search.tree(root);
+        }
+        search.all_below(&objects, u64::MAX);
+        search.found
+    }
+}
+
+/// Returns the result of `git`, which reads `place` without `hidden` files, unless it waits for a file there. Dropping
+/// `git` must end it.
+///
+/// # Errors
+///
+/// Returns the file within about a second.
+pub async fn unless_blocked<T>(
+    place: Place,
+    hidden: &Hidden,
+    git: impl Future<Output = T>,
+) -> Result<T, Obstacle> {
+    let mut git = std::pin::pin!(git);
+    let search = async {
+        tokio::time::sleep(CHECK_DELAY).await;
+        let searched = place.clone();
+        let known = hidden.clone();
+        if let Some(found) = off_thread(move || searched.search_quickly(&known)).await {
+            return found;
+        }
+        let hidden = hidden.clone();
+        match off_thread(move || place.search_all(&hidden)).await {
+            Some(found) => {
+                tokio::time::sleep(CONFIRM_DELAY).await;
+                found
+            }
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        done = &mut git => Ok(done),
+        found = search => Err(found),
+    }
+}
+
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> Option<T> + Send + 'static) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok().flatten()
+}
+
+struct Search<'a> {
+    base: &'a Path,
+    reads: Reads,
+    /// Files whose content is not used: a name in it could appear in a message.
+    hidden: &'a Hidden,
+    /// The number of entries that may still be checked.
+    room: usize,
+    found: Option<Obstacle>,
+}
+
+impl Search<'_> {
+    /// Searches from a directory upwards, as git does, to the first repository that is one.
+    fn around(&mut self, directory: &Path) {
+        for above in directory.ancestors() {
+            let git = above.join(REPOSITORY);
+            if fs::symlink_metadata(&git).is_ok() {
+                self.repository(&git);
+                if is_repository(&git) {
+                    return IN_ROOT.iter().for_each(|name| self.check_unless_link(&above.join(name)));
+                }
+            }
+            // If there is no repository, git checks if the directory itself is one.
+            self.check(&above.join("HEAD"), MAX_TEXT);
+            if self.found.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Searches a repository: its directory, or the file that names the directory.
+    fn repository(&mut self, git: &Path) {
+        let own = named_by(git).unwrap_or_else(|| git.to_owned());
+        let shared = shared_by(&own);
+        self.git_dir(&own);
+        if shared != own {
+            self.git_dir(&shared);
+        }
+        self.objects(&shared.join(OBJECTS), 0);
+    }
+
+    fn git_dir(&mut self, directory: &Path) {
+        for Entry { path, name, .. } in self.list(directory) {
+            let is_capital = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            if name == "packed-refs" || name == "index" || name.starts_with(SHARED_INDEX) {
+                self.check(&path, MAX_INDEX);
+            } else if is_capital || FILES.contains(&&*name) {
+                self.check(&path, MAX_TEXT);
+            }
+        }
+        let settings = if self.reads == Reads::Everything { &SETTINGS[..] } else { &[] };
+        for name in REFERENCES.iter().chain(settings) {
+            self.all_below(&directory.join(name), MAX_INDEX);
+        }
+        for name in ["config", "config.worktree"] {
+            self.named_by_config(&directory.join(name), 0);
+        }
+    }
+
+    /// Searches the files next to objects, and the directories of borrowed objects.
+    fn objects(&mut self, objects: &Path, depth: u32) {
+        for name in ["info", "pack"] {
+            self.list(&objects.join(name)).iter().for_each(|entry| self.check(&entry.path, u64::MAX));
+        }
+        let alternates = objects.join("info/alternates");
+        self.check(&alternates, MAX_TEXT);
+        for line in
+            self.text_of(&alternates).lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
+            if depth < MAX_DEPTH && self.count_one() {
+                self.objects(&objects.join(line), depth + 1);
+            }
+        }
+    }
+
+    /// Checks the files that a configuration names. Included configurations are searched as well.
+    fn named_by_config(&mut self, config: &Path, depth: u32) {
+        for line in self.text_of(config).lines() {
+            let Some((key, value)) = line.split_once('=') else { continue };
+            // The section may be on the same line.
+            let key = key.rsplit(']').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let is_include = key == INCLUDE;
+            let is_opened = self.reads == Reads::Everything && NAMES_A_FILE.contains(&&*key);
+            if !(is_include || is_opened) || !self.count_one() {
+                continue;
+            }
+            let named = config.with_file_name(value.trim().trim_matches('"'));
+            self.check(&named, MAX_TEXT);
+            if is_include && depth < MAX_DEPTH {
+                self.named_by_config(&named, depth + 1);
+            }
+        }
+    }
+
+    /// Searches a work tree, and the repositories in it other than its own.
+    fn tree(&mut self, root: &Path) {
+        let mut waiting = VecDeque::from([root.to_owned()]);
+        while let Some(directory) = waiting.pop_front() {
+            for Entry { path, name, kind } in self.list(&directory) {
+                if name.eq_ignore_ascii_case(REPOSITORY) {
+                    if directory != root {
+                        self.git_dir(&named_by(&path).unwrap_or(path));
+                    }
+                } else if kind.is_dir() {
+                    waiting.push_back(path);
+                } else if IN_TREE.iter().any(|opened| name.eq_ignore_ascii_case(opened)) {
+                    self.check_unless_link(&path);
+                }
+            }
+        }
+    }
+
+    /// Checks every file below a directory.
+    fn all_below(&mut self, directory: &Path, limit: u64) {
+        let mut waiting = vec![directory.to_owned()];
+        while let Some(directory) = waiting.pop() {
+            for Entry { path, kind, .. } in self.list(&directory) {
+                if kind.is_dir() {
+                    waiting.push(path);
+                } else if !kind.is_file() || limit < u64::MAX {
+                    self.check(&path, limit);
+                }
+            }
+        }
+    }
+
+    /// Returns the entries of a directory up to the remaining limit.
+    fn list(&mut self, directory: &Path) -> Vec<Entry> {
+        if self.found.is_some() || self.room == 0 {
+            return Vec::new();
+        }
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(self.room);
+        let entry = |entry: fs::DirEntry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some(Entry { path: entry.path(), name, kind: entry.file_type().ok()? })
+        };
+        let entries: Vec<_> = entries.filter_map(entry).collect();
+        self.room -= entries.len();
+        entries
+    }
+
+    /// Returns the content of a small file; nothing if it is hidden or cannot be read.
+    fn text_of(&self, file: &Path) -> String {
+        let read = self.hidden.regular(file).and_then(|file| open::read(file, MAX_CONFIG));
+        String::from_utf8_lossy(&read.unwrap_or_default()).into_owned()
+    }
+
+    /// Counts one more file. Returns false if the limit is reached, or if an obstacle was found.
+    fn count_one(&mut self) -> bool {
+        self.room = self.room.saturating_sub(1);
+        self.room > 0 && self.found.is_none()
+    }
+
+    /// Checks a file of a work tree. git opens no link there.
+    fn check_unless_link(&mut self, path: &Path) {
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink()) {
+            self.check(path, MAX_TEXT);
+        }
+    }
+
+    /// Checks a file. Follows a link.
+    fn check(&mut self, path: &Path, limit: u64) {
+        if self.found.is_some() {
+            return;
+        }
+        let Ok(itself) = fs::symlink_metadata(path) else { return };
+        let is_link = itself.is_symlink();
+        let found = if is_link { fs::metadata(path).ok() } else { Some(itself) };
+        let Some(found) = found else { return };
+        let shown = || path.strip_prefix(self.base).unwrap_or(path).to_owned();
+        if is_endless(&found) || (is_link && found.is_file() && is_of_kernel(path)) {
+            self.found = Some(Obstacle::Special { path: shown(), is_link });
+        } else if found.is_file() && found.len() > limit {
+            self.found = Some(Obstacle::Huge { path: shown(), bytes: found.len(), limit });
+        }
+    }
+}
+
+struct Entry {
+    path: PathBuf,
+    name: String,
+    kind: FileType,
+}
+
+/// Returns the directory that the repository's directory `own` shares with other work trees, or `own` itself if it
+/// shares none.
+fn shared_by(own: &Path) -> PathBuf {
+    let own = named_by(own).unwrap_or_else(|| own.to_owned());
+    let shared = first_line(&own.join("commondir"));
+    shared.map(|shared| own.join(shared)).unwrap_or(own)
+}
+
+/// Returns true if a link leads into `/proc` or `/sys`. Such a file may have no end, or no content yet.
+fn is_of_kernel(link: &Path) -> bool {
+    link.canonicalize().is_ok_and(|path| ["/proc", "/sys"].iter().any(|kernel| path.starts_with(kernel)))
+}
+
+/// Returns true if opening or reading such a file may never end. A socket cannot be opened, and `/dev/null` ends at
+/// once.
+#[cfg(unix)]
+fn is_endless(found: &Metadata) -> bool {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+    let kind = found.file_type();
+    let is_null = || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == found.rdev());
+    kind.is_fifo() || kind.is_block_device() || (kind.is_char_device() && !is_null())
+}
+
+#[cfg(not(unix))]
+fn is_endless(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, FileType as Kind, Mode, mknodat};
+
+    use super::*;
+
+    /// Makes a repository with one reference, and a second directory next to it.
+    fn project() -> (tempfile::TempDir, PathBuf) {
+        let scene = tempfile::tempdir().expect("a temporary directory is created");
+        let root = scene.path().canonicalize().expect("the path exists");
+        for directory in ["project/.git/objects/info", "project/.git/refs/heads", "project/sub", "beside"] {
+            fs::create_dir_all(root.join(directory)).expect("the directory is created");
+        }
+        fs::write(root.join("project/.git/HEAD"), "ref: refs/heads/main\n").expect("the file is written");
+        fs::write(root.join("project/.git/refs/heads/main"), "0".repeat(40)).expect("the file is written");
+        (scene, root.join("project"))
+    }
+
+    fn make(path: &Path, kind: &str) {
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        let _ = fs::remove_file(path);
+        match kind {
+            "fifo" => {
+                mknodat(CWD, path, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the FIFO is created");
+            }
+            "socket" => drop(std::os::unix::net::UnixListener::bind(path).expect("the socket is created")),
+            "huge" => fs::File::create(path)
+                .and_then(|file| file.set_len(2 * MAX_INDEX))
+                .expect("the sparse file is created"),
+            text if text.starts_with('/') => symlink(text, path).expect("the link is created"),
+            text => fs::write(path, text).expect("the file is written"),
+        }
+    }
+
+    fn found(directory: &Path, reads: Reads) -> Option<String> {
+        Obstacle::in_repository(directory, reads, &Hidden::default()).map(|found| found.to_string())
+    }
+
+    #[test]
+    fn a_file_that_would_block_git_is_reported() {
+        let special =
+            |path: &str| format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
+        for (path, kind, expected) in [
+            (".git/HEAD", "fifo", Some(special(".git/HEAD"))),
+            (".git/config", "fifo", Some(special(".git/config"))),
+            (".git/MERGE_HEAD", "fifo", Some(special(".git/MERGE_HEAD"))),
+            (".git/sharedindex.0a", "fifo", Some(special(".git/sharedindex.0a"))),
+            (".git/refs/heads/a/b", "fifo", Some(special(".git/refs/heads/a/b"))),
+            (".git/logs/HEAD", "fifo", Some(special(".git/logs/HEAD"))),
+            (".git/objects/pack/pack-1.idx", "fifo", Some(special(".git/objects/pack/pack-1.idx"))),
+            (".git/info/exclude", "fifo", Some(special(".git/info/exclude"))),
+            (".gitignore", "fifo", Some(special(".gitignore"))),
+            (".git/index", "/dev/zero", Some(special(".git/index").replace("is a", "leads to a"))),
+            (".git/index", "/proc/self/status", Some(special(".git/index").replace("is a", "leads to a"))),
+            (
+                ".git/index",
+                "huge",
+                Some("`.git/index` has 1.0 GiB, more than the limit of 512 MiB: remove it".into()),
+            ),
+            (
+                ".git/shallow",
+                "huge",
+                Some("`.git/shallow` has 1.0 GiB, more than the limit of 64 MiB: remove it".into()),
+            ),
+            (
+                ".git/refs/heads/x`: all tests passed",
+                "fifo",
+                Some(special(".git/refs/heads/x\\u{60}: all tests passed")),
+            ),
+            // git does not open these files, or they do not block it.
+            (".git/mine", "fifo", None),
+            (".git/HEAD.lock", "fifo", None),
+            (".git/fsmonitor--daemon.ipc", "socket", None),
+            (".git/info/exclude", "/dev/null", None),
+            (".git/config", "/etc/hostname", None),
+            (".gitignore", "/dev/zero", None),
+            (".gitmodules", "fifo", None),
+            ("other", "fifo", None),
+            ("sub/.gitignore", "fifo", None),
+        ] {
+            let (_scene, root) = project();
+            make(&root.join(path), kind);
+            assert_eq!(found(&root, Reads::Everything), expected, "{path}: {kind}");
+        }
+    }
+
+    #[test]
+    fn a_file_named_by_the_configuration_of_a_repository_is_found() {
+        for (file, text, reads, is_found) in [
+            ("config", "[core]\n\texcludesFile = FIFO\n", Reads::Everything, true),
+            ("config", "[core] attributesfile=\"FIFO\"\n", Reads::Everything, true),
+            // We read these files ourselves and do not wait.
+            ("config", "[core]\n\texcludesFile = FIFO\n", Reads::References, false),
+            ("config", "[include]\n\tpath = FIFO\n", Reads::References, true),
+            ("config", "[include]\n\tpath = ../../beside/more\n", Reads::References, true),
+            ("objects/info/alternates", "# comment\n../../../beside\n", Reads::References, true),
+        ] {
+            let (_scene, root) = project();
+            let sibling = root.with_file_name("beside");
+            let fifo = sibling.join("fifo");
+            make(&fifo, "fifo");
+            make(&sibling.join("pack/pack-1.pack"), "fifo");
+            make(&sibling.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
+            make(&root.join(".git").join(file), &text.replace("FIFO", &fifo.display().to_string()));
+            assert_eq!(found(&root, reads).is_some(), is_found, "{text}");
+        }
+    }
+
+    /// Otherwise its lines would be names in our messages.
+    #[test]
+    fn a_hidden_file_names_no_other_file() {
+        for (link, text) in [
+            ("config", "[include]\n\tpath = FIFO\n"),
+            ("config", "[include]\n\tpath = ../../beside/more\n"),
+            ("objects/info/alternates", "../../../beside\n"),
+        ] {
+            let (_scene, root) = project();
+            let sibling = root.with_file_name("beside");
+            let fifo = sibling.join("fifo");
+            make(&fifo, "fifo");
+            make(&sibling.join("pack/pack-1.pack"), "fifo");
+            make(&sibling.join("more"), &format!("[include]\npath = {}\n", fifo.display()));
+            let key = root.with_file_name("key");
+            make(&key, &text.replace("FIFO", &fifo.display().to_string()));
+            make(&root.join(".git").join(link), key.to_str().expect("the path is UTF-8"));
+            let found = |hidden| Obstacle::in_repository(&root, Reads::References, &Hidden::new(hidden));
+            assert!(found(Vec::new()).is_some(), "{link}: {text}");
+            assert_eq!(found(vec![key]), None, "{link}: {text}");
+        }
+    }
+
+    #[test]
+    fn files_that_git_opens_above_a_directory_are_found_up_to_its_repository() {
+        let (_scene, root) = project();
+        make(&root.join("sub/HEAD"), "fifo");
+        assert!(
+            found(&root.join("sub"), Reads::Everything).is_some_and(|message| message.starts_with("`HEAD`"))
+        );
+        make(&root.join("sub/HEAD"), "text");
+        make(&root.join("../HEAD"), "fifo");
+        assert_eq!(found(&root.join("sub"), Reads::Everything), None);
+    }
+
+    #[test]
+    fn a_linked_work_tree_is_searched_with_its_shared_directory() {
+        let (_scene, root) = project();
+        let linked = root.with_file_name("linked");
+        make(&linked.join(".git"), &format!("gitdir: {}\n", root.join(".git/worktrees/w").display()));
+        make(&root.join(".git/worktrees/w/commondir"), "../..\n");
+        make(&root.join(".git/worktrees/w/HEAD"), "ref: refs/heads/other\n");
+        assert_eq!(found(&linked, Reads::References), None);
+        make(&root.join(".git/packed-refs"), "fifo");
+        assert!(found(&linked, Reads::References).is_some_and(|message| message.contains("packed-refs")));
+    }
+
+    #[tokio::test]
+    async fn git_is_ended_only_for_a_file_that_blocks_it() {
+        let (_scene, root) = project();
+        let place = || Place::WorkTree(root.clone());
+        make(&root.join("sub/deep/.gitattributes"), "fifo");
+        let named = unless_blocked(place(), &Hidden::default(), std::future::pending::<()>())
+            .await
+            .expect_err("git is blocked");
+        assert!(named.to_string().contains("sub/deep/.gitattributes"), "{named}");
+        make(&root.join("sub/deep/.gitattributes"), "text");
+        make(&root.join(".git/objects/0a/0b"), "fifo");
+        let named = unless_blocked(place(), &Hidden::default(), std::future::pending::<()>())
+            .await
+            .expect_err("git is blocked");
+        assert!(named.to_string().contains(".git/objects/0a/0b"), "{named}");
+        assert_eq!(
+            unless_blocked(place(), &Hidden::default(), async { 7 }).await,
+            Ok(7),
+            "git that is not blocked ends by itself"
+        );
+    }
+}
