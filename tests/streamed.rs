@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 const PART: usize = 8;
 
 const CORPUS: [&str; 4] = [
-    include_str!("inputs/secrets.txt"),
-    include_str!("inputs/held-out/secrets.txt"),
-    include_str!("inputs/innocent.txt"),
-    include_str!("inputs/held-out/innocent.txt"),
+    include_str!("../crates/sanitizer/tests/inputs/secrets.txt"),
+    include_str!("../crates/sanitizer/tests/inputs/held-out/secrets.txt"),
+    include_str!("../crates/sanitizer/tests/inputs/innocent.txt"),
+    include_str!("../crates/sanitizer/tests/inputs/held-out/innocent.txt"),
 ];
 
 fn sanitizer(secrets: &[&str]) -> Sanitizer {

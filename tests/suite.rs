@@ -1,6 +1,6 @@
 //! The tests of the core, as one program: it is linked once. `tests/NAME.rs` is the module `NAME`, and
-//! `cargo test --no-default-features --test suite NAME::` runs its tests. `tests/collector.rs` is a program of its own, because it
-//! counts allocations.
+//! `cargo test --no-default-features --test suite NAME::` runs its tests. The crates
+//! have programs of their own for the tests that need only the crate.
 
 mod accounts;
 mod agent_dir;
@@ -12,7 +12,6 @@ mod announce;
 mod apply;
 mod apply_commands;
 mod archive;
-mod arguments;
 mod ask;
 mod ask_parent;
 mod background;
@@ -21,18 +20,14 @@ mod background_move;
 mod budget;
 mod capture;
 mod check;
-mod config;
 mod consent;
-mod corpus;
 mod deadline;
-mod discover;
 mod documents;
 mod foreground;
 mod frontmatter;
 mod hidden_files;
 mod isolation;
 mod isolation_remote;
-mod known_values;
 mod launcher_faults;
 mod launcher_settings;
 mod launcher_survivors;
@@ -45,7 +40,6 @@ mod literals;
 mod log;
 mod loops;
 mod permission_hooks;
-mod policy;
 mod private_tree_saves;
 mod properties;
 mod queue;
@@ -54,7 +48,6 @@ mod quota;
 mod repositories;
 mod rooms;
 mod run;
-mod sanitize;
 mod session_tools;
 mod settings;
 mod snapshot;
@@ -67,7 +60,6 @@ mod structured;
 mod supervise;
 mod support;
 mod transcript;
-mod truncate;
 mod undo;
 mod writers;
 mod writers_remote;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use heap::held;
 
-#[path = "../fuzz/properties/heap.rs"]
+#[path = "../../../fuzz/properties/heap.rs"]
 mod heap;
 
 /// One more than the largest working set of the collector.
@@ -108,7 +108,7 @@ const END_HEAD: &str =
 const END_TAIL: &str = "\"}],\"stopReason\":\"stop\"}}\n";
 
 fn recorded() -> Vec<(String, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/streams");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs/streams");
     let mut streams = Vec::new();
     for version in ["0.73.1", "0.87.1", "1.6.0"] {
         let mut files: Vec<_> = fs::read_dir(root.join(version))

@@ -83,9 +83,9 @@ fn the_figures_reach_the_limits_and_match_the_docs() {
     println!("{figures}\nmissed:\n{}\nchanged:\n{}", missed.concat().join("\n"), changed.concat().join("\n"));
     assert!(missed_count * 1000 <= secrets * MAX_MISSED, "{figures}:\n{}", missed.concat().join("\n"));
     assert!(changed_count * 1000 <= innocent * MAX_CHANGED, "{figures}:\n{}", changed.concat().join("\n"));
-    let page = include_str!("../docs/redaction.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = include_str!("../../../docs/redaction.md").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains(&figures), "docs/redaction.md does not say: {figures}");
-    let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let readme = include_str!("../../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let report =
         format!("Of our {secrets} test secrets {} are redacted", percent(secrets - missed_count, secrets));
     assert!(readme.contains(&report), "README.md does not say: {report}");

@@ -1,0 +1,6 @@
+//! The tests of the public functions, as one program: `tests/NAME.rs` is the module `NAME`.
+
+mod arguments;
+mod config;
+mod discover;
+mod policy;

@@ -1,0 +1,6 @@
+//! The tests of the public functions, as one program: `tests/NAME.rs` is the module `NAME`.
+
+mod corpus;
+mod known_values;
+mod sanitize;
+mod truncate;
