@@ -19,10 +19,10 @@ use crate::config::{Config, InheritExtensions, Spare};
 use crate::files::layout;
 use crate::log::{self, Report};
 use crate::process::{ChildCommand, Guardian, Options, capture};
-use crate::run::admit::listing::{Listed, Listing, list_agents};
-use crate::run::admit::permission_hooks::find_permission_hooks;
-use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
+use crate::run::{
+    CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Listed, Listing, Memory, Origin,
+    PiProgram, PiVersion, find_permission_hooks, list_agents, off_thread,
+};
 use crate::text::figures::{self, counted};
 use crate::text::{Allowed, Diagnostic, Severity, chain, quoted};
 use crate::workspace::without_git_variables;

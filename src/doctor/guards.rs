@@ -4,8 +4,7 @@ use super::check::{Check, Status};
 use crate::agent::{Network, SandboxMode};
 use crate::config::{AllowWrite, Config};
 use crate::process::{Abilities, Mechanism, Supervision};
-use crate::run::HostCapabilities;
-use crate::run::admit::sandbox::EnforcedSandbox;
+use crate::run::{EnforcedSandbox, HostCapabilities};
 
 /// Reports which of a child's processes are certain to end, and when.
 pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {

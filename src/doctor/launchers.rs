@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::check::{Check, Status};
 use crate::config::Config;
 use crate::process::{Outcome, capture_observed};
-use crate::run::admit::pi::PiVersion;
-use crate::run::launch::files::GUARD;
-use crate::run::launch::launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
-use crate::run::{HostContext, RunId, spawn_task};
+use crate::run::{
+    Configured, GUARD, HostContext, LauncherTest, OutputTimestamps, PiVersion, RunId, TestAnswer, run_cancel,
+    spawn_task,
+};
 use crate::text::{chain, figures, with_cause};
 
 const AREA: &str = "launcher";

@@ -7,8 +7,7 @@ use super::check::{Check, Status};
 use crate::agent::SandboxMode;
 use crate::config::{AllowWrite, Config};
 use crate::process::{resolve_program, search_path};
-use crate::run::admit::scope::WriteScope;
-use crate::run::{HostCapabilities, HostContext};
+use crate::run::{HostCapabilities, HostContext, WriteScope};
 use crate::workspace::withheld_git_variables;
 
 const AREA: &str = "writing";

@@ -189,7 +189,8 @@ fn stopped(
 fn artifacts_of(results: &[ToolResult], count: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<String> {
     let wanted = results.iter().enumerate().filter(|(index, _)| is_wanted(*index));
     let artifacts = wanted.filter_map(|(index, result)| {
-        let summary = result.details.results.first().and_then(files_summary)?;
+        let RunDetails { run_id, results, .. } = &result.details;
+        let summary = files_summary(run_id.as_deref().unwrap_or_default(), results.first()?)?;
         Some(format!("{}\n{summary}", heading(result, index, count)))
     });
     artifacts.collect()

@@ -6,13 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::capabilities::HostCapabilities;
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
 use super::resolve::{loads_permission_hooks, own_credentials, tools_of};
-use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
-use super::shell::shell_policy;
 use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSource, find_agents};
 use super::write_reach::{WriteReach, only_reads};
 use crate::agent::{
@@ -22,7 +19,8 @@ use crate::agent::{
 use crate::config::{ALL, Config, LoadedConfig, NamedAgent};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
-use crate::run::launch::launcher::{LauncherError, selected};
+use crate::run::launcher::{LauncherError, selected};
+use crate::run::sandbox::{HostCapabilities, SandboxPlan, may_write, shell_policy};
 use crate::run::spec::RunOverrides;
 use crate::text::{Code, Diagnostic, Position, Severity, quoted};
 

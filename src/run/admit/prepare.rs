@@ -6,19 +6,18 @@ use std::time::Instant;
 use tokio::sync::Notify;
 
 use super::admitted::AdmittedRun;
-use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
-use super::resolve::{ResolvedRun, Withheld, resolve};
+use super::resolve::{ResolvedRun, resolve};
 use super::settings::CallSettings;
 use super::values::ModelCheck;
 use crate::agent::{Source, ToolPlan};
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
-use crate::run::outcome::report::ResultBuilder;
-use crate::run::outcome::retry::EarlierAttempts;
-use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
+use crate::run::result::builder::{EarlierAttempts, ResultBuilder, Withheld};
+use crate::run::result::verdict::Verdict;
+use crate::run::sandbox::HostCapabilities;
 use crate::run::spec::{RunSpec, SharedRunId};
 use crate::text::{FENCE_BYTES, Sanitizer, TruncateLimits};
 

@@ -5,13 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::capabilities::HostCapabilities;
-use super::hidden::{hides, hides_extensions};
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
-use super::sandbox::{SandboxPlan, may_write};
-use super::scope::WriteScope;
-use super::shell::shell_policy;
+use super::remote_limits::remote_limit;
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::agent::{
@@ -21,9 +17,12 @@ use crate::agent::{
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
 use crate::run::context::{HostContext, HostTool, SessionKey};
-use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Launcher, launcher_of, remote_limit, selected};
+use crate::run::launcher::{Launcher, launcher_of, selected};
+use crate::run::protocol::protocol_of;
 use crate::run::result::ANNOUNCE_SKIP;
+use crate::run::result::builder::Withheld;
+use crate::run::sandbox::hidden::{hides, hides_extensions};
+use crate::run::sandbox::{HostCapabilities, SandboxPlan, ScopeError, WriteScope, may_write, shell_policy};
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
 use crate::workspace::{WorkTree, leads_git, withheld_git_variables};
@@ -51,9 +50,9 @@ pub(crate) struct ResolvedRun {
     pub budget: Budget,
     /// The limits on repeated calls.
     pub loops: LoopLimits,
-    pub(in crate::run) sandbox: SandboxPlan,
+    pub(crate) sandbox: SandboxPlan,
     /// The launcher that starts the child, here or on another machine.
-    pub(in crate::run) launcher: Arc<dyn Launcher>,
+    pub(crate) launcher: Arc<dyn Launcher>,
     /// The directories that the child may write to, if the kernel confines it.
     pub scope: Option<WriteScope>,
     /// The user's permission hooks that the child loads.
@@ -92,22 +91,13 @@ pub(crate) struct ResolvedRun {
     tool_snapshot: Option<Vec<String>>,
 }
 
-/// Tools that write and that a child does not have.
-#[derive(Clone, Debug, Default)]
-pub(in crate::run) struct Withheld {
-    /// The names that pi uses.
-    pub tools: BTreeSet<String>,
-    /// The reason.
-    pub why: &'static str,
-}
-
 /// Decides whether a run may start, and with which settings. Reads agent definitions, but starts nothing and asks no
 /// questions.
 ///
 /// # Errors
 ///
 /// Returns a [`Refusal`] for every problem that ends a call before a child exists.
-pub(in crate::run) fn resolve(
+pub(crate) fn resolve(
     spec: &RunSpec,
     loaded: &LoadedConfig,
     capabilities: &HostCapabilities,
@@ -136,7 +126,7 @@ pub(in crate::run) fn resolve(
     if sandbox.is_enforced()
         && let Some(place) = hides(&config, context, &spec.cwd)
     {
-        return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
+        return Err(ScopeError::Hidden { cwd: spec.cwd.clone(), place }.into());
     }
     if sandbox.is_enforced()
         && (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(&sandbox, &config))
@@ -247,7 +237,7 @@ fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
 
 impl ResolvedRun {
     /// Logs the decisions and their reasons.
-    pub(in crate::run) fn log(&self, plan: &ToolPlan) {
+    pub(crate) fn log(&self, plan: &ToolPlan) {
         let Self { agent, values, sandbox, notices, .. } = self;
         let file = agent.path.as_ref().map(|path| path.display().to_string());
         tracing::info!(
@@ -267,40 +257,40 @@ impl ResolvedRun {
     }
 
     /// Returns the provider of the child's model, if known.
-    pub(in crate::run) fn provider(&self) -> Option<&str> {
+    pub(crate) fn provider(&self) -> Option<&str> {
         self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)
     }
 
     /// Returns true if the child may write the user's files.
-    pub(in crate::run) fn may_write(&self) -> bool {
+    pub(crate) fn may_write(&self) -> bool {
         may_write(&self.agent, &self.config)
     }
 
     /// Returns true if the child may change files of this machine.
-    pub(in crate::run) fn may_write_here(&self) -> bool {
+    pub(crate) fn may_write_here(&self) -> bool {
         self.may_write() && self.launcher.remote_name().is_none()
     }
 
     /// Returns true if the child may begin a turn only when its budget covers it. A remote child cannot be stopped
     /// between turns.
-    pub(in crate::run) fn needs_turn_grants(&self) -> bool {
+    pub(crate) fn needs_turn_grants(&self) -> bool {
         let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
         is_bounded && self.launcher.remote_name().is_none()
     }
 
     /// Returns the command that checks the child's work. A child that cannot write has none.
-    pub(in crate::run) fn check(&self) -> Option<&str> {
+    pub(crate) fn check(&self) -> Option<&str> {
         self.values.check.value.as_deref().filter(|_| self.may_write())
     }
 
     /// Returns the command that prepares the private tree. A run in place, or on another machine, has none.
-    pub(in crate::run) fn setup(&self) -> Option<&str> {
+    pub(crate) fn setup(&self) -> Option<&str> {
         let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
         own.filter(|_| self.is_isolated && self.launcher.remote_name().is_none())
     }
 
     /// Returns true if the child gets private directories: it is sandboxed, or its credentials differ from the user's.
-    pub(in crate::run) fn needs_private_dirs(&self) -> bool {
+    pub(crate) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_enforced() || self.credentials.is_some() || !self.keys.is_empty()
     }
 
@@ -309,7 +299,7 @@ impl ResolvedRun {
     /// # Errors
     ///
     /// Fails if the agent declares tools and this pi has none of them.
-    pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
+    pub(crate) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
         let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
         Ok(match &self.tool_snapshot {
             Some(snapshot) => plan.limit_to(snapshot),
@@ -318,7 +308,7 @@ impl ResolvedRun {
     }
 
     /// Returns the child's system prompt: the agent's prompt, followed by facts about this run.
-    pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
+    pub(crate) fn prompt(&self, plan: &ToolPlan) -> String {
         let own = self.agent.prompt.trim_end().to_owned();
         let notes = [
             plan.note().map(str::to_owned),
@@ -373,7 +363,7 @@ impl ResolvedRun {
     }
 
     /// Returns the tools that write and that the child does not have, with the reason.
-    pub(in crate::run) fn withheld(&self, plan: &ToolPlan) -> Withheld {
+    pub(crate) fn withheld(&self, plan: &ToolPlan) -> Withheld {
         let why = match (self.agent.readonly, self.config.allow_write.is_on()) {
             (true, _) => "this agent is readonly",
             (false, false) => "`allowWrite` is off",
@@ -430,7 +420,7 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
 
 /// Returns true if a child with this sandbox loads the user's permission hooks. It does not if the kernel prevents all
 /// writing, or if the user's settings say which extensions children load.
-pub(in crate::run) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Config) -> bool {
+pub(crate) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Config) -> bool {
     let chooses = matches!(config.inherit_extensions, InheritExtensions::None | InheritExtensions::Only(_));
     !chooses && !sandbox.is_read_only()
 }
@@ -485,7 +475,7 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
 /// # Errors
 ///
 /// Fails if the agent declares tools and this pi has none of them.
-pub(in crate::run) fn tools_of(
+pub(crate) fn tools_of(
     agent: &AgentDefinition,
     values: &AgentValues,
     config: &Config,

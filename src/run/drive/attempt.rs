@@ -8,14 +8,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::active_run::ActiveRun;
-use super::ask_key::AskKey;
 use super::child::{Announcing, DrivenChild, SETTLE_TIMEOUT, SilenceLimits};
 use super::child_control::ChildControl;
 use super::commands::Tree;
 use super::commands::check::{CheckState, Checks};
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
-use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::turn_grants::TurnGrants;
 use super::updates::Updates;
@@ -25,9 +23,10 @@ use crate::event::Collector;
 use crate::process::{CancelReason, ChildCommand, Outcome, Started, SuperviseLimits};
 use crate::run::launch::boot::{Booted, Prepared};
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::RemoteOutput;
+use crate::run::launcher::RemoteOutput;
 use crate::run::outcome::announcement::use_reply;
-use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
+use crate::run::protocol::{AskKey, protocol_of};
+use crate::run::result::verdict::{AttemptReport, ProtocolReport, Verdict};
 use crate::text::chain;
 
 /// The maximum time that a child may take to exit after its work.

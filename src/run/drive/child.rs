@@ -5,22 +5,21 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc};
 
-use super::ask_key::{AskKey, Asker};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
 use super::commands::check::{CheckState, Next};
 use super::control::ProviderGate;
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
-use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
 use crate::event::{Collector, Live, Question, Response, StopReason};
 use crate::process::{Activity, Observer};
 use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
-use crate::run::launch::launcher::RemoteOutput;
+use crate::run::launcher::RemoteOutput;
 use crate::run::outcome::retry::Limited;
-use crate::run::outcome::verdict::{Busy, ProtocolReport};
+use crate::run::protocol::{ANNOUNCE_ID, AskKey, Asker, CHECK_ID, Command, PROMPT_ID};
+use crate::run::result::verdict::{Busy, ProtocolReport};
 
 /// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
@@ -393,7 +392,7 @@ mod tests {
     use crate::run::budget::meter::Meter;
     use crate::run::callbacks::BoxFuture;
     use crate::run::drive::control::QuotaWaitTooLong;
-    use crate::run::drive::protocol::protocol_of;
+    use crate::run::protocol::protocol_of;
     use crate::text::{Sanitizer, SanitizerOptions};
 
     struct NoProvider;

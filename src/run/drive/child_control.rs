@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::protocol::{ChildProtocol, Command};
 use super::turn_grants::TurnGrants;
 use crate::event::SentMessages;
 use crate::process::Input;
 use crate::run::budget::enforcer::BudgetNotice;
+use crate::run::protocol::{ChildProtocol, Command};
 
 /// Questions that may wait for their answers. Further ones are cancelled.
 const MAX_ASKING: usize = 16;

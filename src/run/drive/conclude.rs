@@ -7,9 +7,9 @@ use crate::files::FileError;
 use crate::process::Outcome;
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::{HelperError, RemoteEnd, run_cancel, run_helper};
 use crate::run::launch::private_files::write_private;
-use crate::run::outcome::verdict::AttemptReport;
+use crate::run::launcher::{HelperError, RemoteEnd, run_cancel, run_helper};
+use crate::run::result::verdict::AttemptReport;
 use crate::text::{Sanitizer, chain, quoted_within, with_cause};
 
 /// The time limit of a launcher's command `fetch`.

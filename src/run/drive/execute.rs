@@ -12,25 +12,25 @@ use super::control::{Control, QuotaWaitTooLong, Watchers};
 use crate::agent::{canonical, is_free_of_side_effects};
 use crate::event::{RateLimit, Usage};
 use crate::process::{CancelReason, Outcome};
-use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::{blocking, spawn_task, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::isolation::{Isolated, IsolationError};
 use crate::run::launch::boot::{Booted, StartFailure};
 use crate::run::launch::files::RunFiles;
-use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
-use crate::run::outcome::flagged::{Watched, of_branch};
-use crate::run::outcome::git::{NoAnswer, read_only};
 use crate::run::outcome::retry::{Limited, backoff, has_no_side_effects, may_retry};
-use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
+use crate::run::record::changes::{Changed, WorkTree, listed, paths_of};
+use crate::run::record::flagged::{Watched, of_branch};
+use crate::run::record::git::{NoAnswer, read_only};
+use crate::run::record::isolation::{Isolated, IsolationError};
+use crate::run::record::snapshots::{Before, NotRecorded, TreeAtEnd};
 use crate::run::result::ToolResult;
-use crate::run::snapshots::{Before, NotRecorded, TreeAtEnd};
+use crate::run::result::artifacts::MAX_CHANGES;
+use crate::run::result::verdict::{RunReport, Verdict};
+use crate::run::sandbox::{HostCapabilities, WriteScope};
 use crate::run::spec::Resumption;
 use crate::run::state::RunState;
 use crate::text::with_cause;
@@ -103,7 +103,7 @@ impl AdmittedRun {
         result
     }
 
-    pub(in crate::run) async fn meter(&self) -> Meter {
+    pub(crate) async fn meter(&self) -> Meter {
         // The account is charged even without a bound, because one may be set later.
         let limit = self.config().session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);

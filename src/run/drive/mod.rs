@@ -18,15 +18,13 @@
 //! | `after_end` | the changes that the run has left in its tree, and the time that its caller waits for them |
 //! | `child_control` | the messages that a child may get now, and the requests at its end |
 //! | `turn_grants` | the grant of each turn that the budget covers |
-//! | `protocol/` | the encoding of all this, by the setting `protocol` |
 //! | `loop_guard` | the warning and the end of a child that repeats itself |
 //! | `shared_collector`, `updates` | the progress of a working child for its watchers |
-//! | `questions`, `ask_key` | the child's questions, and the key that identifies its agent's questions |
+//! | `questions` | the child's questions |
 //! | `control` | the handle on a call, which cancels and steers it |
 
 mod active_run;
 mod after_end;
-mod ask_key;
 mod attempt;
 mod child;
 mod child_control;
@@ -36,12 +34,10 @@ mod control;
 mod deadline;
 mod execute;
 mod loop_guard;
-pub(crate) mod protocol;
 mod questions;
 mod shared_collector;
 mod turn_grants;
 mod updates;
 
-pub(in crate::run) use ask_key::PREFIX as ASK_KEY_PREFIX;
 pub use control::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub(crate) use updates::UPDATE_INTERVAL;

@@ -7,10 +7,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::active_run::ActiveRun;
 use super::child::PendingQuestion;
 use super::child_control::ChildControl;
-use super::protocol::Command;
 use crate::agent::AskTarget;
 use crate::event::Question;
 use crate::run::callbacks::{Answer, ChildQuestion, ShownQuestion};
+use crate::run::protocol::Command;
 
 impl ActiveRun<'_> {
     /// Gets the answers to questions, one at a time. Runs until it is dropped.

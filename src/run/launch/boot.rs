@@ -2,23 +2,23 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::{sleep, timeout};
 
 use super::command_line::{Invocation, OptionLikeValue};
 use super::files::{GUARD, RunFiles, RunFilesSpec};
-use super::launcher::{Launch, Payload, RemoteOutput};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
 use crate::process::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
-use crate::run::drive::protocol::{ChildProtocol, protocol_of};
-use crate::run::launch::private_files::PrivateDirsSpec;
+use crate::run::launch::private_files::{PrivateDirsSpec, TokenUse};
+use crate::run::launcher::{Launch, Payload, RemoteOutput};
+use crate::run::pi::{PiError, PiProgram};
+use crate::run::protocol::{ChildProtocol, protocol_of};
 use crate::text::{chain, with_cause};
 use crate::workspace::PARTIAL;
 
@@ -35,12 +35,12 @@ const RETRY_PAUSES: [Duration; 4] = [
 
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
 pub struct Booted {
-    pub(in crate::run) child: Started,
-    pub(in crate::run) prepared: Prepared,
+    pub(crate) child: Started,
+    pub(crate) prepared: Prepared,
 }
 
 /// The files and settings of a child, made before it starts.
-pub(in crate::run) struct Prepared {
+pub(crate) struct Prepared {
     pub files: RunFiles,
     pub command: ChildCommand,
     prompt: String,
@@ -65,7 +65,7 @@ enum Purpose {
 
 /// The step of a start that failed, with the system's error.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::run) enum StartError {
+pub(crate) enum StartError {
     /// This machine cannot meet a requirement of the run.
     #[error("{0}")]
     Unmet(String),
@@ -90,7 +90,7 @@ pub(in crate::run) enum StartError {
 }
 
 /// The reason why there is no child.
-pub(in crate::run) enum StartFailure {
+pub(crate) enum StartFailure {
     /// The start failed.
     Failed {
         /// The failed step.
@@ -108,13 +108,43 @@ impl AdmittedRun {
         self.launch(1, cancel).await.ok()
     }
 
+    /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is
+    /// created first, if it runs on another machine, or if its protocol needs the task at once. An exhausted budget
+    /// also prevents it, and so does a token that must be refreshed before the child gets its copy.
+    pub async fn may_boot_early(&self) -> bool {
+        if self.resolved.is_isolated || self.resolved.launcher.remote_name().is_some() {
+            return false;
+        }
+        if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
+            return false;
+        }
+        match self.token_use() {
+            Some(token) => blocking(move || !token.needs_refresh()).await,
+            None => true,
+        }
+    }
+
+    /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy, uses
+    /// a key of the session, or has no time limit.
+    pub(crate) fn token_use(&self) -> Option<TokenUse> {
+        let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
+        let provider = self.provider()?;
+        let has_key = self.resolved.keys.iter().any(|known| known.provider == provider);
+        (self.resolved.needs_private_dirs() && !has_key).then_some(TokenUse {
+            agent_dir: self.spec.context.agent_dir.clone(),
+            credentials: self.resolved.credentials.clone(),
+            provider: provider.to_owned(),
+            until,
+        })
+    }
+
     /// Starts a child for the next call with the same plan. Use [`Self::fits_spare`] before that call takes it.
     pub async fn boot_spare(&self, cancel: &Cancel) -> Option<Booted> {
         self.launch_for(Purpose::Spare, cancel).await.ok()
     }
 
     /// Creates the files of an attempt's child and starts it.
-    pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, StartFailure> {
+    pub(crate) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, StartFailure> {
         self.launch_for(Purpose::Attempt(attempt), cancel).await
     }
 
@@ -293,7 +323,7 @@ impl AdmittedRun {
     }
 
     /// Returns true if a child that was booted early is identical to the one that would be started now. Blocks.
-    pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
+    pub(crate) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.tree.has_ended()
             && self.spec.overrides.resumes.is_none()
             && protocol_of(self.resolved.config.protocol).waits_for_task()
@@ -324,7 +354,7 @@ async fn start_with_retries(command: &ChildCommand, cancel: &Cancel) -> Result<O
 
 impl Prepared {
     /// Returns the child's standard input, which begins with its task.
-    pub(in crate::run) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
+    pub(crate) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
         let Some(mut bytes) = self.preamble.take() else { return protocol.first_input(task) };
         if protocol.takes_commands() {
             bytes.extend(protocol.first_bytes(task));

@@ -1,6 +1,7 @@
 //! Builds the child's command line and environment.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -12,12 +13,12 @@ use crate::log::VARIABLE;
 use crate::process::{ChildCommand, Guardian, Limits, Options, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
-use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
-use crate::run::drive::ASK_KEY_PREFIX;
-use crate::run::drive::protocol::{ChildProtocol, protocol_of};
+use crate::run::launcher::Materials;
+use crate::run::pi::{PiProgram, PiVersion};
+use crate::run::protocol::{ASK_KEY_PREFIX, ChildProtocol, protocol_of};
 use crate::workspace::{WRITES, leads_git, without_git_variables};
 
 /// The environment variable with the tools that the guard allows, separated by commas.
@@ -47,10 +48,10 @@ const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 /// pi would read the model or the thinking level as an option.
 #[derive(Debug, thiserror::Error)]
 #[error("arguments: `{0}` begins with a hyphen, which pi would read as an option")]
-pub(in crate::run) struct OptionLikeValue(String);
+pub(crate) struct OptionLikeValue(String);
 
 /// The parts from which a child's command is built.
-pub(in crate::run) struct Invocation<'a> {
+pub(crate) struct Invocation<'a> {
     /// The run, with all decisions about it.
     pub run: &'a AdmittedRun,
     /// The pi program to run.
@@ -66,7 +67,7 @@ impl Invocation<'_> {
     /// # Errors
     ///
     /// Fails if pi would read the model or the thinking level as an option.
-    pub(in crate::run) fn command(&self) -> Result<ChildCommand, OptionLikeValue> {
+    pub(crate) fn command(&self) -> Result<ChildCommand, OptionLikeValue> {
         let chosen = [&self.run.resolved.values.model.value, &self.run.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
             return Err(OptionLikeValue(option.to_owned()));
@@ -139,7 +140,11 @@ impl Invocation<'_> {
         if offline {
             args.add(&["--offline"]);
         }
-        let own = self.run.resolved.launcher.materialize(self.files);
+        let own = self.run.resolved.launcher.materialize(Materials {
+            prompt: self.files.prompt.clone(),
+            guard: self.files.guard.clone(),
+            session: self.files.session().map(Path::to_path_buf),
+        });
         match &own.session {
             Some(session) => args.pair("--session", session),
             None => args.add(&["--no-session"]),

@@ -8,13 +8,12 @@ use super::files::RunFiles;
 use crate::agent::{Network, canonical};
 use crate::files::{layout, private};
 use crate::process::{Sandbox, ToolShell, resolve_program, search_path};
-use crate::run::admit::hidden::{
+use crate::run::admit::resolve::ResolvedRun;
+use crate::run::context::HostContext;
+use crate::run::sandbox::hidden::{
     CREDENTIALS, SERVERS, below_home, configured, hidden, private_tree, private_trees,
 };
-use crate::run::admit::resolve::ResolvedRun;
-use crate::run::admit::sandbox::EnforcedSandbox;
-use crate::run::admit::scope::WriteScope;
-use crate::run::context::HostContext;
+use crate::run::sandbox::{EnforcedSandbox, WriteScope};
 use crate::run::spec::RunSpec;
 use crate::text::{covers, names_secret};
 use crate::workspace::root_of;

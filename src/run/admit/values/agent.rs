@@ -13,8 +13,8 @@ use crate::agent::{
     AgentDefinition, AgentDirs, Catalog, Context, Isolation, Skills, Source, THINKING_LEVELS, discover,
 };
 use crate::config::{ALL, AgentBounds, AgentSettings, Config};
-use crate::run::admit::hidden::{below_home, unreadable};
 use crate::run::context::{Host, HostContext};
+use crate::run::sandbox::hidden::{below_home, unreadable};
 use crate::run::spec::RunOverrides;
 
 /// Cancels the value of the agent file, so that the configuration or the session counts.

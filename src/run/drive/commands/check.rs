@@ -17,7 +17,7 @@ use crate::run::result::CheckReport;
 use crate::text::with_cause;
 
 /// The state of a child's check. Shared by the reader of the child and the task that runs the check.
-pub(in crate::run::drive) struct CheckState {
+pub(crate) struct CheckState {
     state: Mutex<State>,
     wanted: Notify,
 }
@@ -41,7 +41,7 @@ enum Stage {
 }
 
 /// The next step of the child's reader after the child has finished.
-pub(in crate::run::drive) enum Next {
+pub(crate) enum Next {
     /// Waits for the check.
     Wait,
     /// Sends this message to the child.
@@ -51,7 +51,7 @@ pub(in crate::run::drive) enum Next {
 }
 
 impl CheckState {
-    pub(in crate::run::drive) fn new(is_wanted: bool, attempts: u32) -> Self {
+    pub(crate) fn new(is_wanted: bool, attempts: u32) -> Self {
         let first = if is_wanted { Stage::Due } else { Stage::Never };
         let state = Mutex::new(State { stage: first, remaining: attempts, runs: 0, report: None });
         Self { state, wanted: Notify::new() }
@@ -59,7 +59,7 @@ impl CheckState {
 
     /// Decides the next step once the child has finished with work to check. Starts the check if it is due. Calls
     /// `may_continue` if the child could repair its work: the budget must allow another turn.
-    pub(in crate::run::drive) fn next(&self, may_continue: impl FnOnce() -> bool) -> Next {
+    pub(crate) fn next(&self, may_continue: impl FnOnce() -> bool) -> Next {
         let mut state = self.state.lock();
         match &mut state.stage {
             Stage::Never => Next::End,
@@ -83,24 +83,24 @@ impl CheckState {
     }
 
     /// Ends the checks. The last result stays.
-    pub(in crate::run::drive) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.state.lock().stage = Stage::Never;
     }
 
-    pub(in crate::run::drive) fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         matches!(self.state.lock().stage, Stage::Running | Stage::Ended(_))
     }
 
     /// Returns true if the child ended before a check of its work did.
-    pub(in crate::run::drive) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         matches!(self.state.lock().stage, Stage::Due | Stage::Running)
     }
 
-    pub(in crate::run::drive) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.state.lock().report.as_ref().is_some_and(|report| !report.passed)
     }
 
-    pub(in crate::run::drive) fn report(&self) -> Option<CheckReport> {
+    pub(crate) fn report(&self) -> Option<CheckReport> {
         self.state.lock().report.clone()
     }
 
@@ -117,19 +117,14 @@ impl CheckState {
 }
 
 /// A child whose work is checked.
-pub(in crate::run::drive) struct Checks<'a> {
+pub(crate) struct Checks<'a> {
     pub state: &'a CheckState,
     pub tree: &'a Tree<'a>,
 }
 
 impl ActiveRun<'_> {
     /// Runs checks whenever one is due, until `stop` is cancelled and all processes of the check have ended.
-    pub(in crate::run::drive) async fn run_checks(
-        &self,
-        checks: &Checks<'_>,
-        child_control: &ChildControl,
-        stop: &Cancel,
-    ) {
+    pub(crate) async fn run_checks(&self, checks: &Checks<'_>, child_control: &ChildControl, stop: &Cancel) {
         loop {
             tokio::select! {
                 biased;
@@ -143,7 +138,7 @@ impl ActiveRun<'_> {
     }
 
     /// Runs the check once. `left` is the rest of the run's own limit. Returns the outcome if the run ends with it.
-    pub(in crate::run::drive) async fn check(
+    pub(crate) async fn check(
         &self,
         checks: &Checks<'_>,
         remaining: Option<Duration>,

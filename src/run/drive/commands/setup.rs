@@ -4,7 +4,7 @@ use super::Tree;
 use crate::process::Outcome;
 use crate::run::drive::active_run::ActiveRun;
 use crate::run::outcome::checked::SetUp;
-use crate::run::outcome::verdict::Verdict;
+use crate::run::result::verdict::Verdict;
 use crate::text::with_cause;
 
 impl ActiveRun<'_> {
@@ -13,7 +13,7 @@ impl ActiveRun<'_> {
     /// # Errors
     ///
     /// The verdict on the run: a child in a tree that is not prepared would fail at something else.
-    pub(in crate::run::drive) async fn set_up(&self, tree: &Tree<'_>) -> Result<(), Verdict> {
+    pub(crate) async fn set_up(&self, tree: &Tree<'_>) -> Result<(), Verdict> {
         let resolved = &self.admitted.resolved;
         let Some(command) = resolved.setup() else { return Ok(()) };
         self.show_command("setup", command);
