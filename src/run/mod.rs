@@ -48,8 +48,8 @@ mod state;
 
 pub use admit::{
     AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, InvalidConfig, Listed, Listing,
-    Refusal, RemoteLimit, Sourced, ValueSource, WriteReach, describe, find_agents, list_agents, load_config,
-    look_up, prepare, prepare_with, start_log,
+    Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach, describe, find_agents, list_agents,
+    load_config, look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{
     cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,
@@ -61,7 +61,7 @@ pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
-pub(crate) use drive::UPDATE_INTERVAL;
+pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub use launch::{Booted, Memory, SpareRequest};
 pub(crate) use launch::{GUARD, sweep_leftovers};
@@ -81,6 +81,6 @@ pub use result::{
     SingleResult, TimeoutReason, ToolResult,
 };
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
-pub use sandbox::{HostCapabilities, ScopeError};
+pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout};
 pub use state::{RunOutcome, RunState, TaskState};

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::resolve::ResolvedRun;
+use super::resolve::{ResolvedRun, Unmet};
 use crate::agent::{ASK, AskTarget, ToolPlan};
-use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::budget::OverBudget;
 use crate::run::launcher::{Job, RemoteWork};
@@ -14,6 +13,7 @@ use crate::run::result::ToolResult;
 use crate::run::result::builder::ResultBuilder;
 use crate::run::result::verdict::Verdict;
 use crate::run::spec::{RunSpec, SharedRunId};
+use crate::text::TruncateLimits;
 
 /// A run that may start. Everything about it is decided, but nothing has been started or spent.
 #[derive(Clone)]
@@ -29,12 +29,6 @@ pub struct AdmittedRun {
 }
 
 impl AdmittedRun {
-    /// Returns the configuration of the run.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.resolved.config
-    }
-
     /// Returns the id of the run. A new id is drawn if a directory with this id already exists.
     #[must_use]
     pub fn id(&self) -> &SharedRunId {
@@ -83,13 +77,27 @@ impl AdmittedRun {
 
     /// Returns the requirement that the run cannot meet. If there is one, the run must not start.
     #[must_use]
-    pub fn unmet(&self) -> Option<&str> {
-        self.resolved.unmet.as_deref()
+    pub fn unmet(&self) -> Option<&Unmet> {
+        self.resolved.unmet.as_ref()
     }
 
     /// Returns the reason why the budget does not allow a start, if it does not.
     pub async fn over_budget(&self) -> Option<OverBudget> {
         self.meter().await.refusal()
+    }
+
+    /// Keeps `bytes` and `lines` of the run's share of a text free for words of its caller. Several runs fit into one text
+    /// even if each takes its whole share.
+    pub(crate) fn reserve(&mut self, bytes: usize, lines: usize) {
+        let limits = &mut self.builder.limits;
+        *limits = match self.spec.share {
+            0 | 1 => limits.remaining_after(bytes, lines),
+            several => {
+                let room =
+                    (self.resolved.config.output.max_total_bytes / several).saturating_sub(bytes).max(1);
+                TruncateLimits { max_bytes: limits.max_bytes.min(room), ..*limits }
+            }
+        };
     }
 
     /// Replaces the task.

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `settings` | the configuration and the known secrets; read once per call |
 //! | `resolve` | the agent, model, limits and tools of the run |
+//! | `fixed_settings` | the settings of the run that no agent and no call overrides |
 //! | `values` | the values that apply to the agent, and their sources |
 //! | `write_reach` | the tree that a child changes, and the changes that cannot be undone |
 //! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
@@ -21,6 +22,7 @@
 pub(crate) mod admitted;
 mod confirm;
 pub(crate) mod extensions;
+mod fixed_settings;
 pub(crate) mod listing;
 pub(crate) mod permission_hooks;
 mod prepare;
@@ -40,6 +42,7 @@ pub use prepare::{prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal};
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
+pub use resolve::Unmet;
 pub use settings::{CallSettings, load_config, start_log};
 pub(crate) use values::starts_another_pi;
 pub use values::{AgentValues, Sourced, ValueSource, find_agents, look_up};

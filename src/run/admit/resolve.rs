@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
-use super::remote_limits::remote_limit;
+use super::remote_limits::{RemoteLimit, remote_limit};
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::agent::{
@@ -17,12 +17,15 @@ use crate::agent::{
 use crate::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use crate::process::Supervision;
 use crate::run::context::{HostContext, HostTool, SessionKey};
-use crate::run::launcher::{Launcher, launcher_of, selected};
-use crate::run::protocol::protocol_of;
+use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
+use crate::run::protocol::{ChildProtocol, protocol_of};
 use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::result::builder::Withheld;
 use crate::run::sandbox::hidden::{hides, hides_extensions};
-use crate::run::sandbox::{HostCapabilities, SandboxPlan, ScopeError, WriteScope, may_write, shell_policy};
+use crate::run::sandbox::{
+    HostCapabilities, SandboxPlan, SandboxUnavailable, ScopeError, WardenUnknown, WriteScope, may_write,
+    shell_policy,
+};
 use crate::run::spec::{RunSpec, Timeout};
 use crate::text::figures;
 use crate::workspace::{WorkTree, leads_git, withheld_git_variables};
@@ -31,8 +34,12 @@ use crate::workspace::{WorkTree, leads_git, withheld_git_variables};
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
-    /// The run's configuration.
-    pub config: Config,
+    /// The configuration, with the settings that no agent and no call overrides; `fixed_settings` gives access to them.
+    pub(super) config: Config,
+    /// The protocol that drives the child.
+    pub protocol: &'static dyn ChildProtocol,
+    /// The means that this machine has to restrain the child.
+    pub capabilities: HostCapabilities,
     pub depth: Depth,
     /// The values that apply to the agent, with the source of each.
     pub values: AgentValues,
@@ -57,8 +64,6 @@ pub(crate) struct ResolvedRun {
     pub scope: Option<WriteScope>,
     /// The user's permission hooks that the child loads.
     pub permission_hooks: Vec<String>,
-    /// The decision whether a child that may not write gets a shell.
-    shell: ShellPolicy,
     /// True if the child works in a private tree.
     pub is_isolated: bool,
     /// The work tree that the child writes to, unless it gets a private one.
@@ -67,8 +72,6 @@ pub(crate) struct ResolvedRun {
     pub undo_note: Option<&'static str>,
     /// The mechanism that ensures the end of the child's process tree.
     pub supervision: Supervision,
-    /// The warden's program, if there is one.
-    pub warden: Option<PathBuf>,
     /// True if the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
     /// The contents of `TOOLS.md`, if the child reads context files.
@@ -86,13 +89,28 @@ pub(crate) struct ResolvedRun {
     /// without.
     pub notices: Vec<String>,
     /// A requirement of the run that this machine cannot meet. If there is one, the run must not start.
-    pub unmet: Option<String>,
-    /// The upper bound for the tools, from the call.
-    tool_snapshot: Option<Vec<String>>,
+    pub unmet: Option<Unmet>,
 }
 
-/// Decides whether a run may start, and with which settings. Reads agent definitions, but starts nothing and asks no
-/// questions.
+/// A requirement of a run that this machine cannot meet.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Unmet {
+    /// The requested launcher cannot be used.
+    #[error(transparent)]
+    Launcher(#[from] LauncherError),
+    /// It is unknown whether this machine could restrain the child.
+    #[error(transparent)]
+    Warden(#[from] WardenUnknown),
+    /// The required sandbox is unavailable.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxUnavailable),
+    /// The run needs a feature that a remote child does not have.
+    #[error(transparent)]
+    Remote(#[from] RemoteLimit),
+}
+
+/// Decides whether a run may start, and with which settings. Also returns the child's tools; it has none if the agent
+/// declares tools and this pi has none of them. Reads agent definitions, but starts nothing and asks no questions.
 ///
 /// # Errors
 ///
@@ -100,8 +118,8 @@ pub(crate) struct ResolvedRun {
 pub(crate) fn resolve(
     spec: &RunSpec,
     loaded: &LoadedConfig,
-    capabilities: &HostCapabilities,
-) -> Result<ResolvedRun, Refusal> {
+    capabilities: HostCapabilities,
+) -> Result<(ResolvedRun, Result<ToolPlan, NoUsableTools>), Refusal> {
     loaded.log();
     if let Some(broken) = &loaded.broken {
         return Err(Refusal::BrokenConfig(broken.to_string()));
@@ -147,11 +165,15 @@ pub(crate) fn resolve(
     };
     let shell = shell_policy(&sandbox, &spec.cwd, context);
     let plan = tools_of(&agent, &values, &config, context, shell);
-    let changes_files = writes && !plan.is_ok_and(|plan| only_reads(&agent, &values, &config, &plan));
+    let changes_files = writes && !plan.as_ref().is_ok_and(|plan| only_reads(&agent, &values, &config, plan));
+    let plan = match &overrides.tools {
+        Some(allowed) => plan.map(|plan| plan.limit_to(allowed)),
+        None => plan,
+    };
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_enforced());
     let (timeout, limited_by) = time_limit(overrides.timeout, &values);
     let (credentials, withheld) = usable_credentials(context, &agent, launcher.remote_name());
-    let mut notices = degraded(&config, capabilities, supervision);
+    let mut notices = degraded(&config, &capabilities, supervision);
     notices.extend(unwritable.into_iter().flatten().chain(withheld));
     if changes_files {
         notices.extend(write_notice(&*launcher, is_isolated, sandbox.is_enforced()));
@@ -159,7 +181,7 @@ pub(crate) fn resolve(
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
     notices.extend(git_variables(&config, spec, launcher.remote_name()));
-    Ok(ResolvedRun {
+    let resolved = ResolvedRun {
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
         timeout,
@@ -171,14 +193,13 @@ pub(crate) fn resolve(
             ..config.budget
         },
         loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
-        unmet: (selected(&agent, &config).err().map(|error| error.to_string()))
-            .or_else(|| capabilities.forbids())
-            .or_else(|| sandbox.forbids())
-            .or_else(|| Some(remote_limit(launcher.remote_name()?, writes, &values, overrides)?.to_string())),
+        unmet: (selected(&agent, &config).err().map(Unmet::Launcher))
+            .or_else(|| capabilities.forbids().map(Unmet::Warden))
+            .or_else(|| sandbox.forbids().map(Unmet::Sandbox))
+            .or_else(|| remote_limit(launcher.remote_name()?, writes, &values, overrides).map(Unmet::Remote)),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
-        warden: capabilities.warden().map(Path::to_path_buf),
         credentials,
         keys: if cfg!(unix) && launcher.remote_name().is_none() {
             keys_of(values.model.value.as_deref(), context)
@@ -186,8 +207,6 @@ pub(crate) fn resolve(
             Vec::new()
         },
         announces: overrides.announces,
-        tool_snapshot: overrides.tools.clone(),
-        shell,
         is_isolated,
         tree,
         undo_note: undo_note.filter(|_| changes_files),
@@ -195,13 +214,16 @@ pub(crate) fn resolve(
         launcher,
         values,
         agent,
+        protocol: protocol_of(config.protocol),
+        capabilities,
         config,
         depth,
         sandbox,
         scope,
         supervision,
         notices,
-    })
+    };
+    Ok((resolved, plan))
 }
 
 /// Refuses a run whose agent or task is blank.
@@ -285,26 +307,13 @@ impl ResolvedRun {
 
     /// Returns the command that prepares the private tree. A run in place, or on another machine, has none.
     pub(crate) fn setup(&self) -> Option<&str> {
-        let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
+        let own = self.values.setup.value.as_deref().or(self.configured_setup());
         own.filter(|_| self.is_isolated && self.launcher.remote_name().is_none())
     }
 
     /// Returns true if the child gets private directories: it is sandboxed, or its credentials differ from the user's.
     pub(crate) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_enforced() || self.credentials.is_some() || !self.keys.is_empty()
-    }
-
-    /// Returns the child's tools.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the agent declares tools and this pi has none of them.
-    pub(crate) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
-        let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
-        Ok(match &self.tool_snapshot {
-            Some(snapshot) => plan.limit_to(snapshot),
-            None => plan,
-        })
     }
 
     /// Returns the child's system prompt: the agent's prompt, followed by facts about this run.

@@ -40,4 +40,4 @@ mod turn_grants;
 mod updates;
 
 pub use control::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
-pub(crate) use updates::UPDATE_INTERVAL;
+pub(crate) use updates::Throttle;

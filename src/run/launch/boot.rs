@@ -12,13 +12,15 @@ use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::files::{FileError, layout};
 use crate::process::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
+use crate::run::admit::Unmet;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::launch::private_files::{PrivateDirsSpec, TokenUse};
 use crate::run::launcher::{Launch, Payload, RemoteOutput};
 use crate::run::pi::{PiError, PiProgram};
-use crate::run::protocol::{ChildProtocol, protocol_of};
+use crate::run::protocol::ChildProtocol;
+use crate::run::sandbox::SandboxUnavailable;
 use crate::text::{chain, with_cause};
 use crate::workspace::PARTIAL;
 
@@ -67,11 +69,11 @@ enum Purpose {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     /// This machine cannot meet a requirement of the run.
-    #[error("{0}")]
-    Unmet(String),
+    #[error(transparent)]
+    Unmet(#[from] Unmet),
     /// A layer of a required sandbox is missing.
-    #[error("sandbox: required, but unavailable: {missing}")]
-    NoSandbox { missing: String },
+    #[error(transparent)]
+    NoSandbox(#[from] SandboxUnavailable),
     /// The sandbox around the child's shell cannot be changed.
     #[error("sandbox")]
     Sandbox(#[source] FileError),
@@ -115,7 +117,7 @@ impl AdmittedRun {
         if self.resolved.is_isolated || self.resolved.launcher.remote_name().is_some() {
             return false;
         }
-        if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
+        if !self.resolved.protocol.waits_for_task() || self.meter().await.refusal().is_some() {
             return false;
         }
         match self.token_use() {
@@ -193,7 +195,7 @@ impl AdmittedRun {
         let (closed, booted) = blocking(close).await;
         let error = match closed {
             Ok(()) if !sandbox.required => return Ok(booted),
-            Ok(()) => StartError::NoSandbox { missing },
+            Ok(()) => SandboxUnavailable { reason: missing }.into(),
             Err(error) => StartError::Sandbox(error),
         };
         let Booted { prepared: Prepared { files, .. }, child } = booted;
@@ -219,16 +221,15 @@ impl AdmittedRun {
         let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
 
         let Self { spec, resolved, .. } = self;
-        let config = &resolved.config;
         let context = &spec.context;
         if let Some(unmet) = &resolved.unmet {
-            return Err(StartError::Unmet(unmet.clone()));
+            return Err(unmet.clone().into());
         }
         if let Some(scope) = &resolved.scope
             && resolved.sandbox.enforced().is_some_and(|sandbox| sandbox.required)
             && scope.find_protected().is_partial
         {
-            return Err(StartError::NoSandbox { missing: PARTIAL.to_owned() });
+            return Err(SandboxUnavailable { reason: PARTIAL.to_owned() }.into());
         }
         check_cwd(&spec.cwd).map_err(StartError::Spawn)?;
         let pi = self.pi()?;
@@ -239,7 +240,7 @@ impl AdmittedRun {
         let wanted = RunFilesSpec {
             cwd: &spec.cwd,
             prompt: &prompt,
-            session: config.persist_session && resolved.launcher.keeps_session(),
+            session: resolved.keeps_session(),
             private_dirs: resolved.needs_private_dirs().then_some(PrivateDirsSpec {
                 agent_dir: &context.agent_dir,
                 credentials: resolved.credentials.as_deref(),
@@ -255,7 +256,7 @@ impl AdmittedRun {
         let files =
             RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(StartError::Files)?;
         let plain = self.command(&pi, &files)?;
-        let protocol = protocol_of(config.protocol);
+        let protocol = resolved.protocol;
         // The protocol encodes the task so that it cannot be taken for a command.
         let first = (!protocol.takes_commands()).then(|| protocol.first_bytes(&spec.task));
         let task = first.as_deref().map(String::from_utf8_lossy);
@@ -274,7 +275,9 @@ impl AdmittedRun {
         let Launch { command, preamble, remote_output } =
             resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
-        if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
+        if let (Some(shell), Some(warden), Some(own)) =
+            (&shell, resolved.capabilities.warden(), &files.private_dirs)
+        {
             own.replace_shell(warden, &shell.to_bytes()).map_err(StartError::Files)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
@@ -290,7 +293,7 @@ impl AdmittedRun {
     }
 
     fn pi(&self) -> Result<PiProgram, StartError> {
-        let configured = self.resolved.config.pi_command.as_deref();
+        let configured = self.resolved.pi_command();
         let launcher = &self.resolved.launcher;
         (launcher.locate(configured, &self.spec.cwd, &self.spec.context)).map_err(StartError::Executable)
     }
@@ -326,8 +329,7 @@ impl AdmittedRun {
     pub(crate) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.tree.has_ended()
             && self.spec.overrides.resumes.is_none()
-            && protocol_of(self.resolved.config.protocol).waits_for_task()
-            && self.resolved.unmet.is_none()
+            && self.resolved.protocol.waits_for_task()
             && booted.prepared.prompt == self.resolved.prompt(&self.plan)
             && self.pi().and_then(|pi| self.command(&pi, &booted.prepared.files)).is_ok_and(|now| {
                 now == booted.prepared.command

@@ -18,7 +18,7 @@ use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
 use crate::run::launcher::Materials;
 use crate::run::pi::{PiProgram, PiVersion};
-use crate::run::protocol::{ASK_KEY_PREFIX, ChildProtocol, protocol_of};
+use crate::run::protocol::ASK_KEY_PREFIX;
 use crate::workspace::{WRITES, leads_git, without_git_variables};
 
 /// The environment variable with the tools that the guard allows, separated by commas.
@@ -84,10 +84,6 @@ impl Invocation<'_> {
         })
     }
 
-    fn protocol(&self) -> &'static dyn ChildProtocol {
-        protocol_of(self.run.config().protocol)
-    }
-
     /// Returns the child's extensions, including the necessary built-in ones.
     fn extensions(&self) -> Extensions {
         let chosen = self.run.resolved.extensions(&self.run.spec.context, self.run.tools());
@@ -115,7 +111,7 @@ impl Invocation<'_> {
     /// If the run has to download something, this function only sets the variable, to a value that allows downloads
     /// but still stops these requests. For model lists, pi only checks whether the variable is set.
     fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
-        if !self.protocol().refreshes_models() {
+        if !self.run.resolved.protocol.refreshes_models() {
             return false;
         }
         // The programs that a remote machine lacks are not known here.
@@ -136,7 +132,7 @@ impl Invocation<'_> {
 
     fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
         let mut args = Arguments(self.pi.args.clone());
-        args.add(self.protocol().args());
+        args.add(self.run.resolved.protocol.args());
         if offline {
             args.add(&["--offline"]);
         }
@@ -193,14 +189,15 @@ impl Invocation<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let ResolvedRun { agent, config, depth, sandbox, .. } = &*self.run.resolved;
+        let ResolvedRun { agent, depth, sandbox, .. } = &*self.run.resolved;
+        let (allows_lsp, lsp_actions) = self.run.resolved.lsp_actions();
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
             (MAX_DEPTH, depth.max.to_string()),
             (TOOLS, self.run.tools().join(",")),
-            (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
-            (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
+            (ALLOW_LSP, if allows_lsp { "1" } else { "0" }.to_owned()),
+            (LSP_ACTIONS, lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_enforced() { "1" } else { "0" }.to_owned()),
             (ASK_TOOL, json_of(ask_tool(self.run.ask_target(), ASK_KEY_PREFIX).as_ref())),
             (SUBMIT_TOOL, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
@@ -214,7 +211,7 @@ impl Invocation<'_> {
         let mut env = without_git_variables(&self.run.spec.context.env);
         // The host's log covers its children. A pi that a child starts must not write a log because of this variable.
         env.retain(|(name, _)| name != VARIABLE);
-        let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
+        let configured = self.run.resolved.env().iter().filter(|(name, _)| !leads_git(name));
         let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
         let set = |env: &mut Vec<(OsString, OsString)>, name: &str, value| {
@@ -253,19 +250,19 @@ impl Invocation<'_> {
 
     /// Returns the child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
-        let ResolvedRun { config, supervision, warden, .. } = &*self.run.resolved;
-        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
+        let resolved = &*self.run.resolved;
+        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = resolved.resource_limits();
         let options = Options {
-            sandbox: sandboxes::sandbox(&self.run.resolved, &self.run.spec, self.files),
+            sandbox: sandboxes::sandbox(resolved, &self.run.spec, self.files),
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: self.files.scratch(),
             unless_kept: self.files.unless_kept(),
             directory: Some(self.files.directory.clone()),
-            pid_namespace: *supervision == Supervision::WardenNamespace,
-            grace: config.grace,
+            pid_namespace: resolved.supervision == Supervision::WardenNamespace,
+            grace: resolved.grace(),
             ..Options::default()
         };
-        Some(Guardian { program: warden.clone()?, options })
+        Some(Guardian { program: resolved.capabilities.warden()?.to_path_buf(), options })
     }
 
     /// Returns the environment variables that name the child's private directories.

@@ -65,7 +65,7 @@ impl AdmittedRun {
         }
         command.program = if resolved.sandbox.is_enforced() {
             let confined = tool_shell(resolved, spec, files, &command.env, has_view);
-            let (Some(confined), Some(warden)) = (confined, &resolved.warden) else {
+            let (Some(confined), Some(warden)) = (confined, resolved.capabilities.warden()) else {
                 return Err(TreeCommandError::NoSandbox);
             };
             PrivateDirs::shell_of_commands(&files.directory, warden, &confined.to_bytes())

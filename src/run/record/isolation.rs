@@ -17,6 +17,7 @@ use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::launcher::{RemoteOutput, RemoteWork};
 use crate::run::result::IsolationReport;
+use crate::run::sandbox::HostCapabilities;
 use crate::text::figures::counted;
 use crate::text::{quoted, quoted_path};
 use crate::workspace::{
@@ -87,11 +88,12 @@ struct Origin {
 impl Origin {
     async fn find(
         context: &HostContext,
-        config: &Config,
+        resolved: &ResolvedRun,
         at: PathBuf,
         stop: &Cancel,
     ) -> Result<Self, IsolationError> {
-        let store = unless_cancelled(stop, snapshot_store(context, config)).await;
+        let store = snapshot_store(context, resolved.base_config(), &resolved.capabilities);
+        let store = unless_cancelled(stop, store).await;
         let store = store.map_err(IsolationError::Stopped)?.map_err(SnapshotError::from)?;
         let found = blocking(move || {
             let cwd = crate::agent::canonical(&at);
@@ -128,14 +130,13 @@ impl Isolated {
         stop: Cancel,
     ) -> Result<(Self, PathBuf), IsolationError> {
         let context = &*context;
-        let config = &resolved.config;
         let id = &*id;
-        let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
+        let Origin { store, cwd, root } = Origin::find(context, &resolved, at, &stop).await?;
         // The later import must not be cancelled with the run.
         let stoppable_store = store.until(&stop);
         let store = store;
         // The earlier part of the run may have died before its tree was imported.
-        let lost = recovered(&store, id, config, &stop).await?;
+        let lost = recovered(&store, id, resolved.grace(), &stop).await?;
         let before = if continues { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
@@ -155,7 +156,7 @@ impl Isolated {
             stoppable_store.note_other_tree(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,
-                stoppable_store.private_tree(&snapshot, &place, &config.isolation.copy).await?,
+                stoppable_store.private_tree(&snapshot, &place, resolved.copied_paths()).await?,
             ))
         };
         let (alive, mut tree) = match created.await {
@@ -199,9 +200,8 @@ impl Isolated {
         stop: Cancel,
     ) -> Result<(Self, Arc<RemoteWork>), IsolationError> {
         let context = &*context;
-        let config = &resolved.config;
         let id = &*id;
-        let Origin { store, cwd, root } = Origin::find(context, config, at, &stop).await?;
+        let Origin { store, cwd, root } = Origin::find(context, &resolved, at, &stop).await?;
         let stoppable_store = store.until(&stop);
         let snapshot = stoppable_store.take(id, &root).await?;
         let place = layout::private_trees(&context.agent_dir);
@@ -218,10 +218,12 @@ impl Isolated {
             }
         };
         let mut notices = std::mem::take(&mut tree.notices);
-        let settings = &config.isolation;
         let lacking = [
-            ("the paths of `isolation.copy` are not in the private tree", !settings.copy.is_empty()),
-            ("`isolation.setup` did not prepare the private tree", settings.setup.is_some()),
+            (
+                "the paths of `isolation.copy` are not in the private tree",
+                !resolved.copied_paths().is_empty(),
+            ),
+            ("`isolation.setup` did not prepare the private tree", resolved.configured_setup().is_some()),
         ];
         let lacking = lacking.into_iter().filter(|(_, is_set)| *is_set);
         notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it on another machine")));
@@ -340,10 +342,10 @@ impl Isolated {
 async fn recovered(
     store: &SnapshotStore,
     id: &str,
-    config: &Config,
+    grace: Duration,
     stop: &Cancel,
 ) -> Result<Option<Imported>, SnapshotError> {
-    let until = Instant::now() + config.grace + KILL_TIMEOUT;
+    let until = Instant::now() + grace + KILL_TIMEOUT;
     loop {
         match store.recover_tree(id).await {
             Err(SnapshotError::File(error))
@@ -365,7 +367,8 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
         // Without a tree to import, git is not started.
         return Vec::new();
     }
-    let Ok(store) = snapshot_store(context, config).await else { return Vec::new() };
+    let capabilities = HostCapabilities::probe(context).await;
+    let Ok(store) = snapshot_store(context, config, &capabilities).await else { return Vec::new() };
     let recovered = store.recover_trees().await.into_iter().filter_map(|(id, imported)| {
         let Imported { branch, kept_tree: kept, changes, .. } = imported;
         let branch = branch.map(|branch| {

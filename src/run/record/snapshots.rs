@@ -20,8 +20,8 @@ const MAX_FILES: usize = 200_000;
 pub(crate) async fn snapshot_store(
     context: &HostContext,
     config: &Config,
+    capabilities: &HostCapabilities,
 ) -> Result<SnapshotStore, GitError> {
-    let capabilities = HostCapabilities::probe(context).await;
     let abilities = capabilities.abilities().ok().filter(|abilities| abilities.landlock.is_ok());
     let sandbox = capabilities.warden().zip(abilities);
     let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));
@@ -67,18 +67,18 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Takes a snapshot of the tree at `root` for the run `id`. Returns `None` without a repository or without git.
+    /// Takes a snapshot of the tree at `root` for the run `id`. Returns `None` without a repository or without git, for
+    /// which there is no `store`.
     ///
     /// # Errors
     ///
     /// Fails if git cannot be used, or cannot record the tree.
     pub(crate) async fn take(
-        context: &HostContext,
-        config: &Config,
+        store: Result<SnapshotStore, GitError>,
         id: &str,
         root: &std::path::Path,
     ) -> Result<Option<Self>, NotRecorded> {
-        let store = match snapshot_store(context, config).await {
+        let store = match store {
             Ok(store) => store,
             Err(GitError::Missing) => return Ok(None),
             Err(error) => return Err(SnapshotError::from(error).into()),

@@ -20,6 +20,13 @@ enum Found {
     Unknown(String),
 }
 
+/// It is unknown whether this machine could restrain a child.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("warden: {reason}")]
+pub struct WardenUnknown {
+    reason: String,
+}
+
 impl HostCapabilities {
     /// Asks the warden of a host. Caches the answer of a working warden for the life of the process.
     pub async fn probe(context: &HostContext) -> Self {
@@ -74,9 +81,9 @@ impl HostCapabilities {
 
     /// Returns the reason if no run may start now, because it is unknown whether this machine could restrain its
     /// child.
-    pub(crate) fn forbids(&self) -> Option<String> {
+    pub(crate) fn forbids(&self) -> Option<WardenUnknown> {
         match &self.0 {
-            Found::Unknown(reason) => Some(format!("warden: {reason}")),
+            Found::Unknown(reason) => Some(WardenUnknown { reason: reason.clone() }),
             Found::Warden(..) | Found::Nothing(_) => None,
         }
     }

@@ -15,7 +15,8 @@ mod plan;
 mod shell_policy;
 mod write_scope;
 
-pub use capabilities::HostCapabilities;
+pub use capabilities::{HostCapabilities, WardenUnknown};
+pub use plan::SandboxUnavailable;
 pub(crate) use plan::{EnforcedSandbox, SandboxPlan, may_write};
 pub(crate) use shell_policy::shell_policy;
 pub use write_scope::ScopeError;

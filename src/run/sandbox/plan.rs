@@ -51,6 +51,13 @@ pub(crate) struct EnforcedSandbox {
     pub unprotected: Option<String>,
 }
 
+/// A sandbox is required, and a layer of it is missing.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("sandbox: required, but unavailable: {reason}")]
+pub struct SandboxUnavailable {
+    pub(crate) reason: String,
+}
+
 impl SandboxPlan {
     /// Decides for the child of an agent on a machine with these abilities, or without a warden. An agent can ask for
     /// a sandbox, but cannot waive it.
@@ -142,10 +149,10 @@ impl SandboxPlan {
     }
 
     /// Returns the reason why the child must not start, if there is one.
-    pub(crate) fn forbids(&self) -> Option<String> {
+    pub(crate) fn forbids(&self) -> Option<SandboxUnavailable> {
         match self {
             Self::Unenforced { reason, forbidden: true } => {
-                Some(format!("sandbox: required, but unavailable: {reason}"))
+                Some(SandboxUnavailable { reason: reason.clone() })
             }
             _ => None,
         }

@@ -148,7 +148,7 @@ impl ActiveRun<'_> {
         let runs = checks.state.begin();
         self.show_command("check", &command);
         let sanitizer = self.sanitizer();
-        let limit = self.admitted.config().check.timeout;
+        let limit = self.admitted.resolved.check_limits().timeout;
         let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
         let checked = match self.run_in_tree(&command, checks.tree, limit, stop).await {
             Ok(ended) => {

@@ -17,7 +17,7 @@ impl ActiveRun<'_> {
         let resolved = &self.admitted.resolved;
         let Some(command) = resolved.setup() else { return Ok(()) };
         self.show_command("setup", command);
-        let limit = self.admitted.config().isolation.setup_timeout;
+        let limit = resolved.setup_timeout();
         let remaining = resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let sanitizer = self.sanitizer();
         let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
