@@ -143,7 +143,7 @@ pub fn list_agents(
         let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
         let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
         let reach = if sandbox.is_confined() { WriteReach::Tree } else { WriteReach::Anywhere };
-        let plan = plan_for(&agent, &values, cwd, &config, context, capabilities)
+        let plan = plan_for(&agent, &values, &sandbox, cwd, &config, context)
             .and_then(|plan| selected(&agent, &config).map(|_| plan).map_err(CannotRun::Launcher));
         let only_reads =
             !agent.readonly && plan.as_ref().is_ok_and(|plan| only_reads(&agent, &values, &config, plan));
@@ -282,7 +282,8 @@ pub fn describe(
         register: config.enabled,
         surface: surface(&catalog, decided, |agent| {
             let values = AgentValues::of(agent, &config, &context.host, &RunOverrides::default());
-            plan_for(agent, &values, cwd, &config, context, capabilities).is_ok()
+            let sandbox = SandboxPlan::of(agent, &config, capabilities.abilities());
+            plan_for(agent, &values, &sandbox, cwd, &config, context).is_ok()
         }),
         inject_policy: config.inject_delegation_policy,
         notices,
@@ -292,14 +293,13 @@ pub fn describe(
 fn plan_for(
     agent: &AgentDefinition,
     values: &AgentValues,
+    sandbox: &SandboxPlan,
     cwd: &Path,
     config: &Config,
     context: &HostContext,
-    capabilities: &HostCapabilities,
 ) -> Result<ToolPlan, CannotRun> {
     if let Some(by) = &values.disabled {
         return Err(CannotRun::Off(by.clone()));
     }
-    let sandbox = SandboxPlan::of(agent, config, capabilities.abilities());
-    Ok(tools_of(agent, values, config, context, shell_policy(&sandbox, cwd, context))?)
+    Ok(tools_of(agent, values, config, context, shell_policy(sandbox, cwd, context))?)
 }

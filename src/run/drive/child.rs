@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
-use super::commands::check::{CheckState, Next};
+use super::commands::{CheckState, Next};
 use super::control::ProviderGate;
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;

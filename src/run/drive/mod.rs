@@ -12,7 +12,7 @@
 //! | `execute` | the choice of the run's child, and the loop over its attempts |
 //! | `attempt` | the concurrent tasks while a child works |
 //! | `child` | the activity of a child, and the end of its work |
-//! | `commands/` | the commands that prepare the tree before the first prompt and check the work after the last |
+//! | `commands` | the commands that prepare the tree before the first prompt and check the work after the last |
 //! | `deadline` | the warning of a child whose time runs out, and the time limit of its last turn |
 //! | `conclude` | the steps after the end of a remote child |
 //! | `after_end` | the changes that the run has left in its tree, and the time that its caller waits for them |
