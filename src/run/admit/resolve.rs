@@ -141,17 +141,7 @@ pub(crate) fn resolve(
         return Err(Refusal::AgentDisabled { agent: agent.name.clone(), by });
     }
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
-    if sandbox.is_enforced()
-        && let Some(place) = hides(&config, context, &spec.cwd)
-    {
-        return Err(ScopeError::Hidden { cwd: spec.cwd.clone(), place }.into());
-    }
-    if sandbox.is_enforced()
-        && (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(&sandbox, &config))
-        && let Some((extensions, place)) = hides_extensions(&config, context)
-    {
-        return Err(Refusal::HiddenExtensions { extensions, place });
-    }
+    check_hidden(spec, &config, &sandbox)?;
     let confined = sandbox.is_confined().then(|| WriteScope::of(&config, context, &spec.cwd));
     let (scope, unwritable) = confined.transpose()?.unzip();
     let launcher = launcher_of(&agent, &config);
@@ -224,6 +214,22 @@ pub(crate) fn resolve(
         notices,
     };
     Ok((resolved, plan))
+}
+
+/// Refuses a run whose sandbox hides the child's directory, or extensions that the child must load. Blocks.
+fn check_hidden(spec: &RunSpec, config: &Config, sandbox: &SandboxPlan) -> Result<(), Refusal> {
+    if !sandbox.is_enforced() {
+        return Ok(());
+    }
+    if let Some(place) = hides(config, &spec.context, &spec.cwd) {
+        return Err(ScopeError::Hidden { cwd: spec.cwd.clone(), place }.into());
+    }
+    if (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(sandbox, config))
+        && let Some((extensions, place)) = hides_extensions(config, &spec.context)
+    {
+        return Err(Refusal::HiddenExtensions { extensions, place });
+    }
+    Ok(())
 }
 
 /// Refuses a run whose agent or task is blank.

@@ -190,8 +190,7 @@ impl Configured {
                 "echo {MARK}; pwd\n\
                  said=$({version} --version </dev/null 2>&1) || {{ printf '%s\\n' \"$said\" >&2; exit 1; }}\n\
                  printf '%s\\n' \"$said\"\n\
-                 echo {GIT} $(command -v git >/dev/null && git --version)\n{}; echo {STARTING}",
-                REPORT_WARDEN
+                 echo {GIT} $(command -v git >/dev/null && git --version)\n{REPORT_WARDEN}; echo {STARTING}"
             ),
             session: None,
             tree: None,
