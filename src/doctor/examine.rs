@@ -15,10 +15,10 @@ use super::names::names;
 use super::store::store;
 use super::writing::{git_variables, writing};
 use crate::log::{self, Report};
-use crate::run::admit::listing::{Listed, Listing, list_agents};
-use crate::run::admit::permission_hooks::find_permission_hooks;
-use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::{CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Memory, off_thread};
+use crate::run::{
+    CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Listed, Listing, Memory, Origin,
+    PiProgram, PiVersion, find_permission_hooks, list_agents, off_thread,
+};
 use agents::Source;
 use agents::config::{Config, InheritExtensions, Spare};
 use files::layout;

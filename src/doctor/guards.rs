@@ -1,8 +1,7 @@
 //! Checks what restrains a child: the warden and the sandbox.
 
 use super::check::{Check, Status};
-use crate::run::HostCapabilities;
-use crate::run::admit::sandbox::EnforcedSandbox;
+use crate::run::{EnforcedSandbox, HostCapabilities};
 use agents::config::{AllowWrite, Config};
 use agents::{Network, SandboxMode};
 use supervisor::{Abilities, Mechanism, Supervision};

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::check::{Check, Status};
-use crate::run::admit::pi::PiVersion;
-use crate::run::launch::files::GUARD;
-use crate::run::launch::launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
-use crate::run::{HostContext, RunId, spawn_task};
+use crate::run::{
+    Configured, GUARD, HostContext, LauncherTest, OutputTimestamps, PiVersion, RunId, TestAnswer, run_cancel,
+    spawn_task,
+};
 use agents::config::Config;
 use sanitizer::{chain, figures, with_cause};
 use supervisor::{Outcome, capture_observed};

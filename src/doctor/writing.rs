@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::check::{Check, Status};
-use crate::run::admit::scope::WriteScope;
-use crate::run::{HostCapabilities, HostContext};
+use crate::run::{HostCapabilities, HostContext, WriteScope};
 use agents::SandboxMode;
 use agents::config::{AllowWrite, Config};
 use supervisor::{resolve_program, search_path};

@@ -4,13 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
 
 use super::background_move::BackgroundMove;
 use super::call_order::CallOrder;
 use crate::run::{
-    Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, ToolResult,
-    UPDATE_INTERVAL,
+    Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, Throttle, ToolResult,
 };
 use supervisor::Cancel;
 
@@ -99,29 +97,23 @@ impl TasksSpec {
     }
 }
 
-/// Shows the progress of a run, at most once per [`UPDATE_INTERVAL`], and a last time when it has ended. States between
-/// two of them are skipped.
+/// Shows the progress of a run as often as [`Throttle`] allows, and a last time when it has ended. States between two of
+/// them are skipped.
 pub(super) async fn watched<T>(
     run: impl Future<Output = T>,
     mut progress: watch::Receiver<Progress>,
     mut show: impl FnMut(Progress),
 ) -> T {
     let mut run = std::pin::pin!(run);
-    let mut shown = None;
-    let mut is_news = false;
+    let mut throttle = Throttle::default();
     let value = loop {
-        let due = shown.map_or_else(Instant::now, |shown| shown + UPDATE_INTERVAL);
         tokio::select! {
             biased;
             value = &mut run => break value,
-            Ok(()) = progress.changed() => is_news = true,
-            () = sleep_until(due), if is_news => {
-                show(progress.borrow_and_update().clone());
-                (shown, is_news) = (Some(Instant::now()), false);
-            }
+            Ok(()) = throttle.next(progress.changed()) => show(progress.borrow_and_update().clone()),
         }
     };
-    if is_news || progress.has_changed().unwrap_or(true) {
+    if progress.has_changed().unwrap_or(true) {
         show(progress.borrow_and_update().clone());
     }
     value

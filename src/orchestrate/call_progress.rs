@@ -7,9 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::call::UpdateSender;
-use crate::run::{
-    Mode, Progress, RunDetails, SingleResult, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL,
-};
+use crate::run::{Mode, Progress, RunDetails, SingleResult, TaskProgress, TaskState, Throttle, ToolResult};
 use sanitizer::figures::millis;
 
 /// The progress of all tasks of a call.
@@ -90,12 +88,12 @@ impl CallProgress {
         self.changed.notify_one();
     }
 
-    /// Sends an update after each change, at most one per [`UPDATE_INTERVAL`]. Never resolves.
+    /// Sends an update after each change, as often as [`Throttle`] allows. Never resolves.
     pub(super) async fn forward(&self, updates: &UpdateSender) -> Infallible {
+        let mut throttle = Throttle::default();
         loop {
-            self.changed.notified().await;
+            throttle.next(self.changed.notified()).await;
             self.send(updates);
-            tokio::time::sleep(UPDATE_INTERVAL).await;
         }
     }
 

@@ -6,7 +6,7 @@ use crate::run::{AdmittedRun, off_thread, store_of};
 
 /// Returns the request of a run with its limits. Waits at most for the disk.
 pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
-    let config = ready.config();
+    let limits = ready.resolved.concurrency();
     let agent_dir = ready.spec.context.agent_dir.clone();
     if let Some((launcher, max_concurrent)) = ready.launcher() {
         return Request {
@@ -22,10 +22,10 @@ pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) 
     let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
     Request {
         provider: ready.provider().map(str::to_owned),
-        max_concurrent: config.max_concurrent,
+        max_concurrent: limits.process,
         lane: None,
-        early_limit: config.parallel_concurrency,
-        per_user: store.map(|store| UserCap { store, cap: config.max_concurrent_per_user }),
+        early_limit: limits.call,
+        per_user: store.map(|store| UserCap { store, cap: limits.user }),
         group,
         writes: writes(ready),
     }

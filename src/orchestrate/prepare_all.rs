@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::call::{Call, TasksSpec};
 use super::model_override::check_overrides;
+use super::summary;
 use crate::run::{
     AdmittedRun, CallError, CallSettings, ErrorCode, HostCallbacks, Mode, Refusal, RunDetails, RunId,
     RunOutcome, RunSpec, SharedRunId, ToolResult, blocking, prepare_with,
@@ -87,6 +88,7 @@ pub(super) async fn prepare_run(
 ) -> Result<AdmittedRun, ToolResult> {
     let warnings = check_overrides(&mut spec, &settings, callbacks, cancel).await;
     let mut run = prepare_with(settings, spec, id, callbacks, cancel, None).await?;
+    summary::reserve_headings(&mut run);
     for warning in warnings {
         run.note_skipped(warning);
     }

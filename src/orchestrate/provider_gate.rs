@@ -19,7 +19,7 @@ pub(super) struct MaxWait(Duration, &'static str);
 
 impl MaxWait {
     pub(super) fn of(ready: &AdmittedRun, callbacks: &dyn HostCallbacks) -> Self {
-        let quota = &ready.config().quota;
+        let quota = ready.resolved.quota();
         if callbacks.is_interactive() {
             Self(quota.max_wait, "quota.maxWaitMs")
         } else {

@@ -4,19 +4,36 @@
 use std::{iter, slice};
 
 use crate::present::moved_to_background_text;
-use crate::run::{Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_summary};
+use crate::run::{
+    AdmittedRun, Mode, RunDetails, RunOutcome, RunRecord, SingleResult, ToolResult, files_summary,
+};
 use pi_events::Usage;
 use sanitizer::{
     FENCE_BYTES, TruncateLimits, fenced, quoted_if_unusual, quoted_within, truncate, truncate_partial,
 };
 
+/// The size of a run's heading, its blank lines and its fence in bytes, in a text that several runs share.
+const HEADING_BYTES: usize = 290 + FENCE_BYTES;
+/// The size of the name of a run below the text of a call with one run, in bytes and lines.
+const NAME_BYTES: usize = 20;
+const NAME_LINES: usize = 2;
 /// The number of bytes of a result that are kept free for the headings of two steps and the fences around their words.
-const HEADINGS_BYTES: usize = 580 + 2 * FENCE_BYTES;
+const HEADINGS_BYTES: usize = 2 * HEADING_BYTES;
 /// The same in lines.
 const HEADINGS_LINES: usize = 10;
 
 /// Characters of a task that a heading has.
 const TASK_CHARS: usize = 60;
+
+/// Keeps room free in the text of a run for the heading above it, or for its name below it.
+pub(super) fn reserve_headings(run: &mut AdmittedRun) {
+    if run.spec.share > 1 {
+        // Headings count towards the total, not towards each answer.
+        run.reserve(HEADING_BYTES, 0);
+    } else if run.spec.context.session().is_some() {
+        run.reserve(NAME_BYTES, NAME_LINES);
+    }
+}
 
 /// Returns one line for the model about the run at `index` of `count`: the agent, its success or error code, the run's id and its
 /// task, which distinguishes two tasks of one agent.
@@ -189,7 +206,8 @@ fn stopped(
 fn artifacts_of(results: &[ToolResult], count: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<String> {
     let wanted = results.iter().enumerate().filter(|(index, _)| is_wanted(*index));
     let artifacts = wanted.filter_map(|(index, result)| {
-        let summary = result.details.results.first().and_then(files_summary)?;
+        let RunDetails { run_id, results, .. } = &result.details;
+        let summary = files_summary(run_id.as_deref().unwrap_or_default(), results.first()?)?;
         Some(format!("{}\n{summary}", heading(result, index, count)))
     });
     artifacts.collect()

@@ -35,7 +35,7 @@ pub(crate) fn spawn_task<T: Send + 'static>(task: impl Future<Output = T> + Send
 }
 
 /// Waits for work that may hang in a file system, until the run is cancelled.
-pub(in crate::run) async fn unless_cancelled<T>(
+pub(crate) async fn unless_cancelled<T>(
     cancel: &Cancel,
     work: impl Future<Output = T>,
 ) -> Result<T, CancelReason> {

@@ -11,9 +11,9 @@ use serde_json::Value;
 use sanitizer::text_enum;
 
 /// Set in the environment of every child, so that a child never delegates.
-pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
+pub(crate) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
 /// The provider that one of pi's built-in extensions registers.
-pub(in crate::run) const BUILT_IN_PROVIDER: &str = "llama.cpp";
+pub(crate) const BUILT_IN_PROVIDER: &str = "llama.cpp";
 /// The directory of Node's compile cache, inside the temporary directory.
 const COMPILE_CACHE: &str = "node-compile-cache";
 /// The variable that names another directory for this cache, and the variable that disables the cache.
@@ -140,12 +140,12 @@ pub struct Host {
 
 impl Host {
     /// Returns true if one of the user's extensions provides a model, or changes its provider.
-    pub(in crate::run) fn extends(&self, model: Option<&str>) -> bool {
+    pub(crate) fn extends(&self, model: Option<&str>) -> bool {
         self.is_virtual(model) || is_provided(model, &self.extension_providers)
     }
 
     /// Returns true if pi does not know a model without one of the user's extensions.
-    pub(in crate::run) fn needs_extension(&self, model: Option<&str>) -> bool {
+    pub(crate) fn needs_extension(&self, model: Option<&str>) -> bool {
         self.is_virtual(model) || is_provided(model, &self.extension_only_providers)
     }
 
@@ -203,7 +203,7 @@ impl HostContext {
     }
 
     /// Makes the path of an extension absolute: a relative one would name a file of the project.
-    pub(in crate::run) fn anchored(&self, file: &str) -> String {
+    pub(crate) fn anchored(&self, file: &str) -> String {
         let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
         if is_file { self.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
     }

@@ -8,42 +8,52 @@
 //!                                          ▲ budget: what the run and its session may spend
 //! ```
 //!
+//! The rooms are floors: each uses only those below it, and `launch` and `record` do not use each other. From the top:
+//!
 //! | Module | Contents |
 //! |---|---|
-//! | `spec`, `context` | the request of a caller, and the facts about the host |
-//! | `result`, `state`, `progress`, `callbacks` | the result and progress for the caller, and its answers |
-//! | `background` | the record of a run that outlives its call |
-//! | `isolation` | the private tree of a run, and the import of its changes |
-//! | `snapshots` | the state of a tree before a run |
-//! | `blocking` | the threads for blocking work, apart from the threads that serve children |
-//! | `admit` | the decision whether the run may start, and its settings |
-//! | `launch` | the start of its child, and the child's files |
 //! | `drive` | the input of the child, and the handling of its events |
+//! | `outcome` | the end of a run, and the decision about another attempt |
+//! | `launch` | the start of its child, and the child's files |
+//! | `record` | the tree of a run: its state before, its private copy, and its changes |
+//! | `admit` | the decision whether the run may start, and its settings |
+//! | `result` | the result of a run, and the verdict |
+//! | `sandbox` | the kernel's restrictions on a child |
+//! | `launcher` | the start of a child on this machine or on another one |
+//! | `protocol`, `pi` | the commands to a child, and the pi that it runs |
 //! | `budget` | the bounds on its spending, and their enforcement |
-//! | `outcome` | the verdict on it, its result, and the decision about another attempt |
+//! | `spec`, `context` | the request of a caller, and the facts about the host |
+//! | `state`, `progress`, `callbacks` | the progress for the caller, and its answers |
+//! | `background` | the record of a run that outlives its call |
+//! | `blocking` | the threads for blocking work, apart from the threads that serve children |
 
-pub(crate) mod admit;
+mod admit;
 mod background;
-pub(crate) mod blocking;
+mod blocking;
 mod budget;
 mod callbacks;
-pub(crate) mod context;
-pub(crate) mod drive;
-mod isolation;
-pub(crate) mod launch;
+mod context;
+mod drive;
+mod launch;
+mod launcher;
 mod outcome;
+mod pi;
 mod progress;
+mod protocol;
+mod record;
 mod result;
-pub(crate) mod snapshots;
-pub(crate) mod spec;
+mod sandbox;
+mod spec;
 mod state;
 
 pub use admit::{
-    AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
-    InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
-    WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with, start_log,
+    AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, InvalidConfig, Listed, Listing,
+    Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach, describe, find_agents, list_agents,
+    load_config, look_up, prepare, prepare_with, start_log,
 };
-pub(crate) use admit::{default_agent, is_allowed, starts_another_pi};
+pub(crate) use admit::{
+    cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,
+};
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
@@ -51,23 +61,26 @@ pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
-pub(crate) use drive::UPDATE_INTERVAL;
+pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
-pub(crate) use isolation::recover_trees;
-pub(crate) use launch::launcher::cannot_continue;
-pub use launch::launcher::{LauncherError, RemoteLimit};
-pub(crate) use launch::sweep_leftovers;
 pub use launch::{Booted, Memory, SpareRequest};
-pub(crate) use outcome::artifacts::{changes_summary, files_summary, must_be_delivered};
-pub(crate) use outcome::changes::MAX_CHANGES;
+pub(crate) use launch::{GUARD, sweep_leftovers};
+pub use launcher::LauncherError;
+pub(crate) use launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 pub use outcome::clean;
-pub(crate) use outcome::flagged::MAX_FLAGGED;
+pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
+pub(crate) use record::isolation::recover_trees;
+pub(crate) use record::snapshots::snapshot_store;
 pub(crate) use result::ANNOUNCE_SKIP;
+pub(crate) use result::artifacts::{
+    MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,
+};
 pub use result::{
     Announcement, CallError, CheckReport, ErrorCode, IsolationReport, Mode, RunDetails, SandboxReport,
     SingleResult, TimeoutReason, ToolResult,
 };
-pub(crate) use snapshots::snapshot_store;
+pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
+pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
 pub use spec::{Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout};
 pub use state::{RunOutcome, RunState, TaskState};

@@ -17,8 +17,8 @@ use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{BackgroundMove, CallOrder, MoveError};
 use crate::run::{
     ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, OverBudget, Refusal, RemoteLimit, Resumption,
-    RunId, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Used, blocking, cannot_continue,
-    prepare_with, spawn_task,
+    RunId, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking,
+    cannot_continue, prepare_with, spawn_task,
 };
 use sanitizer::figures::millis;
 use store::now_ms;
@@ -77,8 +77,8 @@ pub enum ActionError {
     #[error("{0}")]
     NotAdmitted(String),
     /// This machine cannot meet a requirement of the run.
-    #[error("{0}")]
-    Unmet(String),
+    #[error(transparent)]
+    Unmet(#[from] Unmet),
     /// The budget does not allow a start.
     #[error("{0}")]
     OverBudget(OverBudget),
@@ -292,7 +292,7 @@ async fn continue_session(
     let ready = ready.map_err(|result| ActionError::NotAdmitted(result.text))?;
     // Before the run is claimed, which forgets how it ended.
     if let Some(unmet) = ready.unmet() {
-        return Err(ActionError::Unmet(unmet.to_owned()));
+        return Err(unmet.clone().into());
     }
     if let Some(exceeded) = ready.over_budget().await {
         return Err(ActionError::OverBudget(exceeded));

@@ -88,7 +88,9 @@ impl Ending {
         };
         let notes = single.map(|single| match announced {
             // They are about the answer, which it replaces.
-            Some(Announcement::Text(_)) => changes_summary(single),
+            Some(Announcement::Text(_)) => {
+                changes_summary(result.details.run_id.as_deref().unwrap_or_default(), single)
+            }
             _ => single.notes.clone(),
         });
         let text = match announced {

@@ -92,7 +92,7 @@ impl ForegroundRun {
         Some(Arc::new(Self {
             service,
             live,
-            config: ready.resolved.config.clone(),
+            config: ready.resolved.base_config().clone(),
             call: call.control.cancel.clone(),
             setup_notes: ready.notes().to_vec(),
             spec: Arc::clone(&ready.spec),

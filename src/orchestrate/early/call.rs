@@ -186,12 +186,11 @@ async fn boot(
     cancel: &Cancel,
 ) -> Option<(Booted, EarlyPermit)> {
     let ready = prepare(spec, SharedRunId::new(RunId::random()), &NoUser, cancel).await.ok()?;
-    let config = ready.config();
-    if config.early_boot == EarlyBoot::Off || !ready.may_boot_early().await {
+    if ready.resolved.early_boot() == EarlyBoot::Off || !ready.may_boot_early().await {
         tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");
         return None;
     }
-    let group = Some((group, config.parallel_concurrency));
+    let group = Some((group, ready.resolved.concurrency().call));
     let request = request(&ready, group).await;
     order.reached().await;
     if let Some(spare) = take_spare(&ready, &request).await {

@@ -127,7 +127,7 @@ impl Signals {
 /// are the likelier ones.
 fn enlist(ready: &AdmittedRun) -> Option<(Signals, Delist)> {
     let wanted = ready.spare_request()?;
-    let limit = ready.config().spare.count;
+    let limit = ready.resolved.spare().count;
     let mut spares = SPARES.lock();
     let waiting: Vec<&Entry> =
         spares.iter().filter(|entry| entry.is_available() && entry.wanted.is_of_same_host(&wanted)).collect();
@@ -154,7 +154,7 @@ impl Drop for Delist {
 /// Boots a child and keeps it until a run takes it or it has to end.
 async fn boot_and_keep(ready: AdmittedRun, mut signals: Signals, delist: Delist) {
     if let Some((booted, permit)) = boot(&ready, &mut signals).await {
-        keep_until_claimed(booted, permit, ready.config().spare.idle, &mut signals).await;
+        keep_until_claimed(booted, permit, ready.resolved.spare().idle, &mut signals).await;
     }
     // The entry is removed first, so that a caller that waits for the end of the child finds none.
     drop(delist);

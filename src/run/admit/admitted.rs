@@ -2,20 +2,17 @@
 
 use std::fs::File;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use super::resolve::ResolvedRun;
-use crate::run::blocking::blocking;
+use super::resolve::{ResolvedRun, Unmet};
 use crate::run::budget::OverBudget;
-use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Job, RemoteWork};
-use crate::run::launch::private_files::TokenUse;
-use crate::run::outcome::report::ResultBuilder;
-use crate::run::outcome::verdict::Verdict;
+use crate::run::launcher::{Job, RemoteWork};
 use crate::run::result::ToolResult;
+use crate::run::result::builder::ResultBuilder;
+use crate::run::result::verdict::Verdict;
 use crate::run::spec::{RunSpec, SharedRunId};
-use agents::config::Config;
 use agents::{ASK, AskTarget, ToolPlan};
+use sanitizer::TruncateLimits;
 use supervisor::CancelReason;
 
 /// A run that may start. Everything about it is decided, but nothing has been started or spent.
@@ -23,21 +20,15 @@ use supervisor::CancelReason;
 pub struct AdmittedRun {
     pub(crate) spec: Arc<RunSpec>,
     pub(crate) resolved: Arc<ResolvedRun>,
-    pub(in crate::run) plan: Arc<ToolPlan>,
-    pub(in crate::run) builder: ResultBuilder,
+    pub(crate) plan: Arc<ToolPlan>,
+    pub(crate) builder: ResultBuilder,
     /// The lock of the work tree that the run writes to, once the run has its write lock.
     pub(crate) tree_lock: Option<Arc<File>>,
     /// The private tree of a child that a launcher starts on another machine, once it is known.
-    pub(in crate::run) remote_work: Option<Arc<RemoteWork>>,
+    pub(crate) remote_work: Option<Arc<RemoteWork>>,
 }
 
 impl AdmittedRun {
-    /// Returns the configuration of the run.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.resolved.config
-    }
-
     /// Returns the id of the run. A new id is drawn if a directory with this id already exists.
     #[must_use]
     pub fn id(&self) -> &SharedRunId {
@@ -56,7 +47,7 @@ impl AdmittedRun {
     }
 
     /// Returns the recipient of the child's questions with the tool `ask`.
-    pub(in crate::run) fn ask_target(&self) -> AskTarget {
+    pub(crate) fn ask_target(&self) -> AskTarget {
         if self.tools().iter().any(|tool| tool == ASK) { self.resolved.agent.ask } else { AskTarget::NoOne }
     }
 
@@ -68,7 +59,7 @@ impl AdmittedRun {
     }
 
     /// Describes the child with this id for a launcher.
-    pub(in crate::run) fn job<'a>(&'a self, run_id: &'a str) -> Job<'a> {
+    pub(crate) fn job<'a>(&'a self, run_id: &'a str) -> Job<'a> {
         Job { run_id, agent: &self.resolved.agent.name, cwd: &self.spec.cwd }
     }
 
@@ -86,8 +77,8 @@ impl AdmittedRun {
 
     /// Returns the requirement that the run cannot meet. If there is one, the run must not start.
     #[must_use]
-    pub fn unmet(&self) -> Option<&str> {
-        self.resolved.unmet.as_deref()
+    pub fn unmet(&self) -> Option<&Unmet> {
+        self.resolved.unmet.as_ref()
     }
 
     /// Returns the reason why the budget does not allow a start, if it does not.
@@ -95,34 +86,18 @@ impl AdmittedRun {
         self.meter().await.refusal()
     }
 
-    /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is
-    /// created first, if it runs on another machine, or if its protocol needs the task at once. An exhausted budget
-    /// also prevents it, and so does a token that must be refreshed before the child gets its copy.
-    pub async fn may_boot_early(&self) -> bool {
-        if self.resolved.is_isolated || self.resolved.launcher.remote_name().is_some() {
-            return false;
-        }
-        if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
-            return false;
-        }
-        match self.token_use() {
-            Some(token) => blocking(move || !token.needs_refresh()).await,
-            None => true,
-        }
-    }
-
-    /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy, uses
-    /// a key of the session, or has no time limit.
-    pub(in crate::run) fn token_use(&self) -> Option<TokenUse> {
-        let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
-        let provider = self.provider()?;
-        let has_key = self.resolved.keys.iter().any(|known| known.provider == provider);
-        (self.resolved.needs_private_dirs() && !has_key).then_some(TokenUse {
-            agent_dir: self.spec.context.agent_dir.clone(),
-            credentials: self.resolved.credentials.clone(),
-            provider: provider.to_owned(),
-            until,
-        })
+    /// Keeps `bytes` and `lines` of the run's share of a text free for words of its caller. Several runs fit into one text
+    /// even if each takes its whole share.
+    pub(crate) fn reserve(&mut self, bytes: usize, lines: usize) {
+        let limits = &mut self.builder.limits;
+        *limits = match self.spec.share {
+            0 | 1 => limits.remaining_after(bytes, lines),
+            several => {
+                let room =
+                    (self.resolved.config.output.max_total_bytes / several).saturating_sub(bytes).max(1);
+                TruncateLimits { max_bytes: limits.max_bytes.min(room), ..*limits }
+            }
+        };
     }
 
     /// Replaces the task.

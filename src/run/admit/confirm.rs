@@ -18,7 +18,7 @@ impl ResolvedRun {
     /// # Errors
     ///
     /// Fails if policy refuses the agent without asking.
-    pub(in crate::run) fn question(
+    pub(crate) fn question(
         &self,
         run_id: String,
         plan: &ToolPlan,
@@ -167,7 +167,7 @@ impl ResolvedRun {
     /// # Errors
     ///
     /// Fails if the answer cannot be written. The answer still counts for this run.
-    pub(in crate::run) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
+    pub(crate) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
         match &self.agent.path {
             Some(path) => confirm(&context.agent_dir, path, &self.agent.content_hash),
             None => Ok(()),
@@ -176,7 +176,7 @@ impl ResolvedRun {
 
     /// Returns the refusal for a user who said no or gave no answer.
     #[must_use]
-    pub(in crate::run) fn refused(&self, answer: Option<bool>) -> Refusal {
+    pub(crate) fn refused(&self, answer: Option<bool>) -> Refusal {
         let has_answered = answer.is_some();
         Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path(), has_answered }
     }

@@ -11,7 +11,7 @@ use agents::config::InheritExtensions;
 /// The prefix of the names of pi's built-in extensions.
 const PREFIX: &str = "builtin:";
 /// The built-in extension that connects to MCP servers.
-pub(in crate::run) const MCP: &str = "builtin:mcp";
+pub(crate) const MCP: &str = "builtin:mcp";
 /// The prefix of the names of MCP tools.
 const MCP_TOOLS: &str = "mcp__";
 /// Single tools, each with the built-in extension that provides it.
@@ -48,7 +48,7 @@ impl ResolvedRun {
     ///
     /// The user's permission hooks always come first.
     #[must_use]
-    pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
+    pub(crate) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
         match self.chosen(context, tools) {
             Extensions::All
                 if context.host.only_named_extensions && self.launcher.remote_name().is_none() =>
@@ -67,7 +67,7 @@ impl ResolvedRun {
     /// itself the extensions from the host's command line, nor the extensions of a project that is trusted for this
     /// session. Blocks.
     #[must_use]
-    pub(in crate::run) fn of_host(&self, context: &HostContext) -> Vec<String> {
+    pub(crate) fn of_host(&self, context: &HostContext) -> Vec<String> {
         if self.launcher.remote_name().is_some() {
             return Vec::new();
         }
@@ -104,14 +104,14 @@ impl ResolvedRun {
     /// Returns true if a child with these tools has an extension that could ask its user something. Nothing else in pi
     /// asks.
     #[must_use]
-    pub(in crate::run) fn may_ask(&self, context: &HostContext, tools: &[String]) -> bool {
+    pub(crate) fn may_ask(&self, context: &HostContext, tools: &[String]) -> bool {
         let chosen = self.extensions(context, tools);
         chosen != Extensions::Only(Vec::new()) || !builtin_needed(tools, self.provider()).is_empty()
     }
 }
 
 /// Returns pi's built-in extensions that provide one of these tools or this provider.
-pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -> Vec<&'static str> {
+pub(crate) fn builtin_needed(tools: &[String], provider: Option<&str>) -> Vec<&'static str> {
     let of_tool = |tool: &String| {
         let named = TOOLS.iter().find(|(name, _)| name == tool).map(|(_, extension)| *extension);
         if tool.starts_with(MCP_TOOLS) { Some(MCP) } else { named }
@@ -124,7 +124,7 @@ pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -
 }
 
 /// Returns true if a child with these tools, extensions and environment would download something. Blocks.
-pub(in crate::run) fn may_download(
+pub(crate) fn may_download(
     tools: &[String],
     extensions: &Extensions,
     agent_dir: &Path,

@@ -6,18 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::capabilities::HostCapabilities;
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
 use super::resolve::{loads_permission_hooks, own_credentials, tools_of};
-use super::sandbox::{SandboxPlan, may_write};
 use super::settings::CallSettings;
-use super::shell::shell_policy;
 use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSource, find_agents};
 use super::write_reach::{WriteReach, only_reads};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
-use crate::run::launch::launcher::{LauncherError, selected};
+use crate::run::launcher::{LauncherError, selected};
+use crate::run::sandbox::{HostCapabilities, SandboxPlan, may_write, shell_policy};
 use crate::run::spec::RunOverrides;
 use agents::config::{ALL, Config, LoadedConfig, NamedAgent};
 use agents::{
@@ -145,7 +143,7 @@ pub fn list_agents(
         let (_, notices) = SkillFiles::of(&values.skills.value, &context.host);
         let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
         let reach = if sandbox.is_confined() { WriteReach::Tree } else { WriteReach::Anywhere };
-        let plan = plan_for(&agent, &values, cwd, &config, context, capabilities)
+        let plan = plan_for(&agent, &values, &sandbox, cwd, &config, context)
             .and_then(|plan| selected(&agent, &config).map(|_| plan).map_err(CannotRun::Launcher));
         let only_reads =
             !agent.readonly && plan.as_ref().is_ok_and(|plan| only_reads(&agent, &values, &config, plan));
@@ -284,7 +282,8 @@ pub fn describe(
         register: config.enabled,
         surface: surface(&catalog, decided, |agent| {
             let values = AgentValues::of(agent, &config, &context.host, &RunOverrides::default());
-            plan_for(agent, &values, cwd, &config, context, capabilities).is_ok()
+            let sandbox = SandboxPlan::of(agent, &config, capabilities.abilities());
+            plan_for(agent, &values, &sandbox, cwd, &config, context).is_ok()
         }),
         inject_policy: config.inject_delegation_policy,
         notices,
@@ -294,14 +293,13 @@ pub fn describe(
 fn plan_for(
     agent: &AgentDefinition,
     values: &AgentValues,
+    sandbox: &SandboxPlan,
     cwd: &Path,
     config: &Config,
     context: &HostContext,
-    capabilities: &HostCapabilities,
 ) -> Result<ToolPlan, CannotRun> {
     if let Some(by) = &values.disabled {
         return Err(CannotRun::Off(by.clone()));
     }
-    let sandbox = SandboxPlan::of(agent, config, capabilities.abilities());
-    Ok(tools_of(agent, values, config, context, shell_policy(&sandbox, cwd, context))?)
+    Ok(tools_of(agent, values, config, context, shell_policy(sandbox, cwd, context))?)
 }

@@ -6,30 +6,23 @@ use std::time::Instant;
 use tokio::sync::Notify;
 
 use super::admitted::AdmittedRun;
-use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
-use super::resolve::{ResolvedRun, Withheld, resolve};
+use super::resolve::{ResolvedRun, resolve};
 use super::settings::CallSettings;
 use super::values::ModelCheck;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
-use crate::run::outcome::report::ResultBuilder;
-use crate::run::outcome::retry::EarlierAttempts;
-use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
+use crate::run::result::builder::{EarlierAttempts, ResultBuilder, Withheld};
+use crate::run::result::verdict::Verdict;
+use crate::run::sandbox::HostCapabilities;
 use crate::run::spec::{RunSpec, SharedRunId};
 use agents::{Source, ToolPlan};
-use sanitizer::{FENCE_BYTES, Sanitizer, TruncateLimits};
+use sanitizer::{Sanitizer, TruncateLimits};
 use supervisor::{Cancel, CancelReason};
 
 /// The maximum length to which an agent's name is shown before the agent is found, in bytes. Valid names fit.
 const MAX_NAME: usize = 64;
-/// The size of a run's heading, its blank lines and its fence in bytes, in a text that several runs share.
-const HEADING_BYTES: usize = 290 + FENCE_BYTES;
-/// The size of the name of a run below the text of a call with one run, in bytes and lines.
-const NAME_BYTES: usize = 20;
-const NAME_LINES: usize = 2;
-
 /// A lock that is taken while the user is asked.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
@@ -113,8 +106,9 @@ impl<'a> Call<'a> {
     ) -> Result<AdmittedRun, ToolResult> {
         let spec = Arc::clone(&self.spec);
         let capabilities = Box::pin(self.unless_aborted(HostCapabilities::probe(&self.spec.context))).await?;
-        let resolving = blocking(move || resolve(&spec, settings.loaded()?, &capabilities));
-        let mut resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
+        let resolving = blocking(move || resolve(&spec, settings.loaded()?, capabilities));
+        let (mut resolved, plan) =
+            self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
         let spec = Arc::clone(&self.spec);
         let has_own_login = resolved.credentials.is_some();
         let ResolvedRun { agent, config, permission_hooks, values, .. } = &resolved;
@@ -127,8 +121,8 @@ impl<'a> Call<'a> {
         self.builder.agent.clone_from(&resolved.agent.name);
         self.builder.output_schema.clone_from(&resolved.agent.output_schema);
         self.builder.model.clone_from(&resolved.model);
-        self.builder.limits = self.limits(&resolved);
-        let plan = match resolved.tools(&self.spec.context) {
+        self.builder.limits = resolved.config.output.per_answer(self.spec.share);
+        let plan = match plan {
             Ok(plan) => Arc::new(plan),
             Err(no_tool) => {
                 tracing::warn!(target: "agent", reason = %no_tool, "the call is refused");
@@ -213,22 +207,5 @@ impl<'a> Call<'a> {
         let id = self.builder.run_id.get();
         let question = blocking(move || decided.question(id.into(), &plan, &spec.context, interactive));
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
-    }
-
-    /// Returns the run's share of the size limit of a result.
-    fn limits(&self, resolved: &ResolvedRun) -> TruncateLimits {
-        let output = resolved.config.output;
-        match self.spec.share {
-            0 | 1 if self.spec.context.session().is_some() => {
-                output.single().remaining_after(NAME_BYTES, NAME_LINES)
-            }
-            0 | 1 => output.single(),
-            several => {
-                // Headings count towards the total, not towards each answer.
-                let share = output.per_answer(several);
-                let room = (output.max_total_bytes / several).saturating_sub(HEADING_BYTES).max(1);
-                TruncateLimits { max_bytes: share.max_bytes.min(room), ..share }
-            }
-        }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::values::{UnusableModel, ValueSource};
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
+use crate::run::sandbox::ScopeError;
 use agents::{SchemaError, UnknownAgent};
 use sanitizer::{Diagnostic, Sanitizer, TruncateLimits, chain};
 use supervisor::SpawnError;
@@ -52,17 +53,6 @@ pub enum Refusal {
         /// Advice for the user, with its punctuation; may be empty.
         hint: &'static str,
     },
-    /// The child could not see its working directory.
-    #[error(
-        "the working directory `{}` is in `{}`, which agents in a sandbox cannot see (`sandbox.hidden`)",
-        cwd.display(), place.display()
-    )]
-    Hidden {
-        /// The working directory.
-        cwd: PathBuf,
-        /// The hidden directory that contains it.
-        place: PathBuf,
-    },
     /// The child would lack extensions, and no one would notice.
     #[error(
         "`{}` (`sandbox.hidden`) hides extensions in `{}` that the child must load (`inheritExtensions`): an extension that \
@@ -75,27 +65,9 @@ pub enum Refusal {
         /// The hidden path that overlaps with it.
         place: PathBuf,
     },
-    /// The tree in which the child may write would contain more than a project.
-    #[error(
-        "the agent may write, and `{}` contains `{}`; start it in the directory of a project, or let it write everywhere \
-         (`allowWrite`: `all`)",
-        tree.display(), place.display()
-    )]
-    TreeTooWide {
-        /// The root of the tree.
-        tree: PathBuf,
-        /// The directory that the tree contains.
-        place: PathBuf,
-    },
-    /// The tree of a writing child is a repository without a work tree, which is protected.
-    #[error(
-        "the agent may write, and `{}` is a bare repository, where nothing but git should write; start it in a work tree",
-        tree.display()
-    )]
-    TreeIsRepository {
-        /// The repository.
-        tree: PathBuf,
-    },
+    /// The child cannot work in its directory.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
     /// The schema of the result is invalid.
     #[error("`outputSchema` is not a valid schema: {0}")]
     Schema(#[from] SchemaError),
@@ -184,10 +156,8 @@ impl Refusal {
             | Self::Count { .. }
             | Self::Directory(_)
             | Self::Path { .. }
-            | Self::Hidden { .. }
             | Self::HiddenExtensions { .. }
-            | Self::TreeTooWide { .. }
-            | Self::TreeIsRepository { .. }
+            | Self::Scope(_)
             | Self::Schema(_)
             | Self::NoStepBefore { .. }
             | Self::Model(_)
@@ -236,8 +206,8 @@ mod tests {
     fn a_refusal_is_one_line_even_if_a_name_has_line_breaks() {
         let forged = PathBuf::from("/x\n\n✓ rw\r\nReviewed \u{202e}everything");
         let refusals = [
-            Refusal::Hidden { cwd: forged.clone(), place: forged.clone() },
-            Refusal::TreeTooWide { tree: forged.clone(), place: forged.clone() },
+            ScopeError::Hidden { cwd: forged.clone(), place: forged.clone() }.into(),
+            ScopeError::TreeTooWide { tree: forged.clone(), place: forged.clone() }.into(),
             Refusal::HiddenExtensions { extensions: forged.clone(), place: forged },
             Refusal::BrokenConfig("a\nb".to_owned()),
         ];

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::capabilities::HostCapabilities;
-use super::hidden::{hides, hides_extensions};
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
-use super::sandbox::{SandboxPlan, may_write};
-use super::scope::WriteScope;
-use super::shell::shell_policy;
+use super::remote_limits::{RemoteLimit, remote_limit};
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::run::context::{HostContext, HostTool, SessionKey};
-use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::launcher::{Launcher, launcher_of, remote_limit, selected};
+use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
+use crate::run::protocol::{ChildProtocol, protocol_of};
 use crate::run::result::ANNOUNCE_SKIP;
+use crate::run::result::builder::Withheld;
+use crate::run::sandbox::hidden::{hides, hides_extensions};
+use crate::run::sandbox::{
+    HostCapabilities, SandboxPlan, SandboxUnavailable, ScopeError, WardenUnknown, WriteScope, may_write,
+    shell_policy,
+};
 use crate::run::spec::{RunSpec, Timeout};
 use agents::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use agents::{
@@ -32,8 +34,12 @@ use worktree::{WorkTree, leads_git, withheld_git_variables};
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
-    /// The run's configuration.
-    pub config: Config,
+    /// The configuration, with the settings that no agent and no call overrides; `fixed_settings` gives access to them.
+    pub(super) config: Config,
+    /// The protocol that drives the child.
+    pub protocol: &'static dyn ChildProtocol,
+    /// The means that this machine has to restrain the child.
+    pub capabilities: HostCapabilities,
     pub depth: Depth,
     /// The values that apply to the agent, with the source of each.
     pub values: AgentValues,
@@ -51,15 +57,13 @@ pub(crate) struct ResolvedRun {
     pub budget: Budget,
     /// The limits on repeated calls.
     pub loops: LoopLimits,
-    pub(in crate::run) sandbox: SandboxPlan,
+    pub(crate) sandbox: SandboxPlan,
     /// The launcher that starts the child, here or on another machine.
-    pub(in crate::run) launcher: Arc<dyn Launcher>,
+    pub(crate) launcher: Arc<dyn Launcher>,
     /// The directories that the child may write to, if the kernel confines it.
     pub scope: Option<WriteScope>,
     /// The user's permission hooks that the child loads.
     pub permission_hooks: Vec<String>,
-    /// The decision whether a child that may not write gets a shell.
-    shell: ShellPolicy,
     /// True if the child works in a private tree.
     pub is_isolated: bool,
     /// The work tree that the child writes to, unless it gets a private one.
@@ -68,8 +72,6 @@ pub(crate) struct ResolvedRun {
     pub undo_note: Option<&'static str>,
     /// The mechanism that ensures the end of the child's process tree.
     pub supervision: Supervision,
-    /// The warden's program, if there is one.
-    pub warden: Option<PathBuf>,
     /// True if the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
     /// The contents of `TOOLS.md`, if the child reads context files.
@@ -87,31 +89,37 @@ pub(crate) struct ResolvedRun {
     /// without.
     pub notices: Vec<String>,
     /// A requirement of the run that this machine cannot meet. If there is one, the run must not start.
-    pub unmet: Option<String>,
-    /// The upper bound for the tools, from the call.
-    tool_snapshot: Option<Vec<String>>,
+    pub unmet: Option<Unmet>,
 }
 
-/// Tools that write and that a child does not have.
-#[derive(Clone, Debug, Default)]
-pub(in crate::run) struct Withheld {
-    /// The names that pi uses.
-    pub tools: BTreeSet<String>,
-    /// The reason.
-    pub why: &'static str,
+/// A requirement of a run that this machine cannot meet.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Unmet {
+    /// The requested launcher cannot be used.
+    #[error(transparent)]
+    Launcher(#[from] LauncherError),
+    /// It is unknown whether this machine could restrain the child.
+    #[error(transparent)]
+    Warden(#[from] WardenUnknown),
+    /// The required sandbox is unavailable.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxUnavailable),
+    /// The run needs a feature that a remote child does not have.
+    #[error(transparent)]
+    Remote(#[from] RemoteLimit),
 }
 
-/// Decides whether a run may start, and with which settings. Reads agent definitions, but starts nothing and asks no
-/// questions.
+/// Decides whether a run may start, and with which settings. Also returns the child's tools; it has none if the agent
+/// declares tools and this pi has none of them. Reads agent definitions, but starts nothing and asks no questions.
 ///
 /// # Errors
 ///
 /// Returns a [`Refusal`] for every problem that ends a call before a child exists.
-pub(in crate::run) fn resolve(
+pub(crate) fn resolve(
     spec: &RunSpec,
     loaded: &LoadedConfig,
-    capabilities: &HostCapabilities,
-) -> Result<ResolvedRun, Refusal> {
+    capabilities: HostCapabilities,
+) -> Result<(ResolvedRun, Result<ToolPlan, NoUsableTools>), Refusal> {
     loaded.log();
     if let Some(broken) = &loaded.broken {
         return Err(Refusal::BrokenConfig(broken.to_string()));
@@ -133,17 +141,7 @@ pub(in crate::run) fn resolve(
         return Err(Refusal::AgentDisabled { agent: agent.name.clone(), by });
     }
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
-    if sandbox.is_enforced()
-        && let Some(place) = hides(&config, context, &spec.cwd)
-    {
-        return Err(Refusal::Hidden { cwd: spec.cwd.clone(), place });
-    }
-    if sandbox.is_enforced()
-        && (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(&sandbox, &config))
-        && let Some((extensions, place)) = hides_extensions(&config, context)
-    {
-        return Err(Refusal::HiddenExtensions { extensions, place });
-    }
+    check_hidden(spec, &config, &sandbox)?;
     let confined = sandbox.is_confined().then(|| WriteScope::of(&config, context, &spec.cwd));
     let (scope, unwritable) = confined.transpose()?.unzip();
     let launcher = launcher_of(&agent, &config);
@@ -157,11 +155,15 @@ pub(in crate::run) fn resolve(
     };
     let shell = shell_policy(&sandbox, &spec.cwd, context);
     let plan = tools_of(&agent, &values, &config, context, shell);
-    let changes_files = writes && !plan.is_ok_and(|plan| only_reads(&agent, &values, &config, &plan));
+    let changes_files = writes && !plan.as_ref().is_ok_and(|plan| only_reads(&agent, &values, &config, plan));
+    let plan = match &overrides.tools {
+        Some(allowed) => plan.map(|plan| plan.limit_to(allowed)),
+        None => plan,
+    };
     let supervision = capabilities.supervision(config.pid_namespace || sandbox.is_enforced());
     let (timeout, limited_by) = time_limit(overrides.timeout, &values);
     let (credentials, withheld) = usable_credentials(context, &agent, launcher.remote_name());
-    let mut notices = degraded(&config, capabilities, supervision);
+    let mut notices = degraded(&config, &capabilities, supervision);
     notices.extend(unwritable.into_iter().flatten().chain(withheld));
     if changes_files {
         notices.extend(write_notice(&*launcher, is_isolated, sandbox.is_enforced()));
@@ -169,7 +171,7 @@ pub(in crate::run) fn resolve(
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
     notices.extend(git_variables(&config, spec, launcher.remote_name()));
-    Ok(ResolvedRun {
+    let resolved = ResolvedRun {
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
         timeout,
@@ -181,14 +183,13 @@ pub(in crate::run) fn resolve(
             ..config.budget
         },
         loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
-        unmet: (selected(&agent, &config).err().map(|error| error.to_string()))
-            .or_else(|| capabilities.forbids())
-            .or_else(|| sandbox.forbids())
-            .or_else(|| Some(remote_limit(launcher.remote_name()?, writes, &values, overrides)?.to_string())),
+        unmet: (selected(&agent, &config).err().map(Unmet::Launcher))
+            .or_else(|| capabilities.forbids().map(Unmet::Warden))
+            .or_else(|| sandbox.forbids().map(Unmet::Sandbox))
+            .or_else(|| remote_limit(launcher.remote_name()?, writes, &values, overrides).map(Unmet::Remote)),
         reads_context: values.reads_context.value,
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
-        warden: capabilities.warden().map(Path::to_path_buf),
         credentials,
         keys: if cfg!(unix) && launcher.remote_name().is_none() {
             keys_of(values.model.value.as_deref(), context)
@@ -196,8 +197,6 @@ pub(in crate::run) fn resolve(
             Vec::new()
         },
         announces: overrides.announces,
-        tool_snapshot: overrides.tools.clone(),
-        shell,
         is_isolated,
         tree,
         undo_note: undo_note.filter(|_| changes_files),
@@ -205,13 +204,32 @@ pub(in crate::run) fn resolve(
         launcher,
         values,
         agent,
+        protocol: protocol_of(config.protocol),
+        capabilities,
         config,
         depth,
         sandbox,
         scope,
         supervision,
         notices,
-    })
+    };
+    Ok((resolved, plan))
+}
+
+/// Refuses a run whose sandbox hides the child's directory, or extensions that the child must load. Blocks.
+fn check_hidden(spec: &RunSpec, config: &Config, sandbox: &SandboxPlan) -> Result<(), Refusal> {
+    if !sandbox.is_enforced() {
+        return Ok(());
+    }
+    if let Some(place) = hides(config, &spec.context, &spec.cwd) {
+        return Err(ScopeError::Hidden { cwd: spec.cwd.clone(), place }.into());
+    }
+    if (config.inherit_extensions == InheritExtensions::All || loads_permission_hooks(sandbox, config))
+        && let Some((extensions, place)) = hides_extensions(config, &spec.context)
+    {
+        return Err(Refusal::HiddenExtensions { extensions, place });
+    }
+    Ok(())
 }
 
 /// Refuses a run whose agent or task is blank.
@@ -247,7 +265,7 @@ fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
 
 impl ResolvedRun {
     /// Logs the decisions and their reasons.
-    pub(in crate::run) fn log(&self, plan: &ToolPlan) {
+    pub(crate) fn log(&self, plan: &ToolPlan) {
         let Self { agent, values, sandbox, notices, .. } = self;
         let file = agent.path.as_ref().map(|path| path.display().to_string());
         tracing::info!(
@@ -267,58 +285,45 @@ impl ResolvedRun {
     }
 
     /// Returns the provider of the child's model, if known.
-    pub(in crate::run) fn provider(&self) -> Option<&str> {
+    pub(crate) fn provider(&self) -> Option<&str> {
         self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)
     }
 
     /// Returns true if the child may write the user's files.
-    pub(in crate::run) fn may_write(&self) -> bool {
+    pub(crate) fn may_write(&self) -> bool {
         may_write(&self.agent, &self.config)
     }
 
     /// Returns true if the child may change files of this machine.
-    pub(in crate::run) fn may_write_here(&self) -> bool {
+    pub(crate) fn may_write_here(&self) -> bool {
         self.may_write() && self.launcher.remote_name().is_none()
     }
 
     /// Returns true if the child may begin a turn only when its budget covers it. A remote child cannot be stopped
     /// between turns.
-    pub(in crate::run) fn needs_turn_grants(&self) -> bool {
+    pub(crate) fn needs_turn_grants(&self) -> bool {
         let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
         is_bounded && self.launcher.remote_name().is_none()
     }
 
     /// Returns the command that checks the child's work. A child that cannot write has none.
-    pub(in crate::run) fn check(&self) -> Option<&str> {
+    pub(crate) fn check(&self) -> Option<&str> {
         self.values.check.value.as_deref().filter(|_| self.may_write())
     }
 
     /// Returns the command that prepares the private tree. A run in place, or on another machine, has none.
-    pub(in crate::run) fn setup(&self) -> Option<&str> {
-        let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
+    pub(crate) fn setup(&self) -> Option<&str> {
+        let own = self.values.setup.value.as_deref().or(self.configured_setup());
         own.filter(|_| self.is_isolated && self.launcher.remote_name().is_none())
     }
 
     /// Returns true if the child gets private directories: it is sandboxed, or its credentials differ from the user's.
-    pub(in crate::run) fn needs_private_dirs(&self) -> bool {
+    pub(crate) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_enforced() || self.credentials.is_some() || !self.keys.is_empty()
     }
 
-    /// Returns the child's tools.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the agent declares tools and this pi has none of them.
-    pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoUsableTools> {
-        let plan = tools_of(&self.agent, &self.values, &self.config, context, self.shell)?;
-        Ok(match &self.tool_snapshot {
-            Some(snapshot) => plan.limit_to(snapshot),
-            None => plan,
-        })
-    }
-
     /// Returns the child's system prompt: the agent's prompt, followed by facts about this run.
-    pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
+    pub(crate) fn prompt(&self, plan: &ToolPlan) -> String {
         let own = self.agent.prompt.trim_end().to_owned();
         let notes = [
             plan.note().map(str::to_owned),
@@ -373,7 +378,7 @@ impl ResolvedRun {
     }
 
     /// Returns the tools that write and that the child does not have, with the reason.
-    pub(in crate::run) fn withheld(&self, plan: &ToolPlan) -> Withheld {
+    pub(crate) fn withheld(&self, plan: &ToolPlan) -> Withheld {
         let why = match (self.agent.readonly, self.config.allow_write.is_on()) {
             (true, _) => "this agent is readonly",
             (false, false) => "`allowWrite` is off",
@@ -430,7 +435,7 @@ fn agent_of(spec: &RunSpec, config: &Config) -> Result<Arc<AgentDefinition>, Ref
 
 /// Returns true if a child with this sandbox loads the user's permission hooks. It does not if the kernel prevents all
 /// writing, or if the user's settings say which extensions children load.
-pub(in crate::run) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Config) -> bool {
+pub(crate) fn loads_permission_hooks(sandbox: &SandboxPlan, config: &Config) -> bool {
     let chooses = matches!(config.inherit_extensions, InheritExtensions::None | InheritExtensions::Only(_));
     !chooses && !sandbox.is_read_only()
 }
@@ -485,7 +490,7 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
 /// # Errors
 ///
 /// Fails if the agent declares tools and this pi has none of them.
-pub(in crate::run) fn tools_of(
+pub(crate) fn tools_of(
     agent: &AgentDefinition,
     values: &AgentValues,
     config: &Config,

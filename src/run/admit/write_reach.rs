@@ -1,7 +1,8 @@
 //! Decides which tree a child changes, and which of its changes cannot be undone.
 
+use super::remote_limits::remote_changes_notice;
 use super::values::AgentValues;
-use crate::run::launch::launcher::{Launcher, remote_changes_notice};
+use crate::run::launcher::Launcher;
 use crate::run::spec::RunSpec;
 use agents::config::Config;
 use agents::{AgentDefinition, Isolation, ToolPlan, is_free_of_side_effects};
@@ -32,7 +33,7 @@ text_enum! {
 /// Returns true if a child changes no file although its agent is not readonly: it has only reading tools, and it has
 /// no check or setup command. If `allowWrite` is off, the agent must not request other tools either, because it would
 /// get them once `allowWrite` is on.
-pub(in crate::run) fn only_reads(
+pub(crate) fn only_reads(
     agent: &AgentDefinition,
     values: &AgentValues,
     config: &Config,

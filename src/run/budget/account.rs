@@ -250,12 +250,12 @@ pub fn store_of(agent_dir: &Path) -> Option<Store> {
 }
 
 /// Takes the problem with the store, so that only one run reports it.
-pub(in crate::run) fn take_notice() -> Option<String> {
+pub(crate) fn take_notice() -> Option<String> {
     NOTICE.lock().take()
 }
 
 /// Returns the session's earlier cost, in USD; 0 if unknown. Blocks.
-pub(in crate::run) fn spent_before(context: &HostContext) -> f64 {
+pub(crate) fn spent_before(context: &HostContext) -> f64 {
     let store = store_of(&context.agent_dir);
     let session = context.session();
     store.zip(session).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
@@ -263,7 +263,7 @@ pub(in crate::run) fn spent_before(context: &HostContext) -> f64 {
 
 /// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the
 /// run.
-pub(in crate::run) fn note(context: &HostContext, cost: f64) {
+pub(crate) fn note(context: &HostContext, cost: f64) {
     if cost > 0.0
         && let Some((store, session)) = store_of(&context.agent_dir).zip(context.session())
     {

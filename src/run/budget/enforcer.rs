@@ -7,7 +7,7 @@ use pi_events::{Live, StopReason, Usage};
 use supervisor::{Cancel, CancelReason};
 
 /// Checks the meter of a run at every message of its child.
-pub(in crate::run) struct BudgetEnforcer {
+pub(crate) struct BudgetEnforcer {
     state: Mutex<State>,
     /// Cancels this run only, not its siblings.
     cancel: Cancel,
@@ -27,7 +27,7 @@ struct State {
 
 /// A message of the enforcer to a child.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::run) enum BudgetNotice<'a> {
+pub(crate) enum BudgetNotice<'a> {
     /// The child must finish. The text is the message to it.
     WrapUp(&'a str),
     /// The child may begin its turns up to this one, counted from 1 in each attempt.
@@ -36,19 +36,19 @@ pub(in crate::run) enum BudgetNotice<'a> {
 
 impl BudgetEnforcer {
     /// Creates an enforcer that ends its run through `cancel`.
-    pub(in crate::run) fn new(meter: Meter, cancel: Cancel) -> Self {
+    pub(crate) fn new(meter: Meter, cancel: Cancel) -> Self {
         let state =
             State { meter, turns: 0, granted: 0, is_wrapping_up: false, is_waiting: false, exceeded: None };
         Self { state: Mutex::new(state), cancel }
     }
 
     /// Returns the reason why nothing more may be started, if the budget is exhausted.
-    pub(in crate::run) fn refusal(&self) -> Option<OverBudget> {
+    pub(crate) fn refusal(&self) -> Option<OverBudget> {
         self.state.lock().meter.refusal()
     }
 
     /// Begins another attempt. Its usage is added to the usage of the earlier attempts.
-    pub(in crate::run) fn next_attempt(&self) {
+    pub(crate) fn next_attempt(&self) {
         let mut state = self.state.lock();
         state.meter.next_attempt();
         (state.turns, state.granted, state.is_wrapping_up) = (0, 0, false);
@@ -59,7 +59,7 @@ impl BudgetEnforcer {
     ///
     /// A turn under way may end, because it was covered when it began. A child that has answered is not ended either,
     /// because it spends nothing more.
-    pub(in crate::run) fn check(&self, live: &Live<'_>, mut notify: impl FnMut(BudgetNotice<'_>)) {
+    pub(crate) fn check(&self, live: &Live<'_>, mut notify: impl FnMut(BudgetNotice<'_>)) {
         let mut state = self.state.lock();
         let state = &mut *state;
         if state.turns != live.usage.turns {
@@ -111,12 +111,12 @@ impl BudgetEnforcer {
     }
 
     /// Returns true while the child waits for a turn. Its silence does not count then.
-    pub(in crate::run) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.state.lock().is_waiting
     }
 
     /// Returns true if optional work still fits the budget, and reserves its turn.
-    pub(in crate::run) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         let meter = &mut self.state.lock().meter;
         self.cancel.reason().is_none()
             && matches!(meter.stage(), Stage::Fine)
@@ -124,18 +124,18 @@ impl BudgetEnforcer {
     }
 
     /// Returns true if the budget covers another turn that the task needs, and reserves the turn.
-    pub(in crate::run) fn may_continue(&self) -> bool {
+    pub(crate) fn may_continue(&self) -> bool {
         let meter = &mut self.state.lock().meter;
         self.cancel.reason().is_none() && !matches!(meter.begin_turn(), NextTurn::Exceeded(_))
     }
 
     /// Returns the cost of all attempts of the run, in USD.
-    pub(in crate::run) fn spent(&self) -> f64 {
+    pub(crate) fn spent(&self) -> f64 {
         self.state.lock().meter.spent()
     }
 
     /// Counts the final usage of an attempt that has ended.
-    pub(in crate::run) fn record(&self, usage: &Usage) {
+    pub(crate) fn record(&self, usage: &Usage) {
         let mut state = self.state.lock();
         state.meter.record_failed(usage);
         state.meter.end_turn();
@@ -143,7 +143,7 @@ impl BudgetEnforcer {
     }
 
     /// Returns the same reason with the spending until now, if the budget ended the run for this reason.
-    pub(in crate::run) fn refreshed(&self, reason: &CancelReason) -> Option<CancelReason> {
+    pub(crate) fn refreshed(&self, reason: &CancelReason) -> Option<CancelReason> {
         let state = self.state.lock();
         let exceeded = state.exceeded.as_ref()?;
         let is_same = *reason == CancelReason::Bound(exceeded.to_string());
@@ -151,7 +151,7 @@ impl BudgetEnforcer {
     }
 
     /// Watches for other runs that spend from the shared account of the session.
-    pub(in crate::run) fn watch(&self) -> Spending {
+    pub(crate) fn watch(&self) -> Spending {
         self.state.lock().meter.watch()
     }
 }

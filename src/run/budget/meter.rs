@@ -399,7 +399,7 @@ impl fmt::Display for OverBudget {
 }
 
 /// Returns the message that tells a child to finish, because most of `bounded` is used.
-pub(in crate::run) fn wrap_up(bounded: &str, numbers: &str) -> String {
+pub(crate) fn wrap_up(bounded: &str, numbers: &str) -> String {
     format!(
         "Nearly used up: {bounded} ({numbers}). Finish now: make no more tool calls unless the answer is \
          worthless without them, then give your final answer from what you have and name what is missing."

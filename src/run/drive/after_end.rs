@@ -9,11 +9,12 @@ use tracing::Instrument as _;
 
 use super::active_run::ActiveRun;
 use crate::run::blocking::spawn_task;
-use crate::run::isolation::{ImportOutcome, Isolated};
-use crate::run::outcome::changes::{Changed, WorkTree};
-use crate::run::outcome::flagged::{Flagged, TIME_AFTER, Watched};
-use crate::run::outcome::git::NoAnswer;
-use crate::run::snapshots::{Before, TreeAtEnd};
+use crate::run::record::changes::{Changed, WorkTree};
+use crate::run::record::flagged::{TIME_AFTER, Watched};
+use crate::run::record::git::NoAnswer;
+use crate::run::record::isolation::{ImportOutcome, Isolated};
+use crate::run::record::snapshots::{Before, TreeAtEnd};
+use crate::run::result::verdict::Flagged;
 
 /// The maximum time that an aborted run may search for changed files. The caller is waiting.
 const SCAN_AFTER_ABORT: Duration = Duration::from_secs(1);

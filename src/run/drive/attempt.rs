@@ -8,22 +8,20 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::active_run::ActiveRun;
-use super::ask_key::AskKey;
 use super::child::{Announcing, DrivenChild, SETTLE_TIMEOUT, SilenceLimits};
 use super::child_control::ChildControl;
-use super::commands::Tree;
-use super::commands::check::{CheckState, Checks};
+use super::commands::{CheckState, Checks, Tree};
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
-use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
 use super::turn_grants::TurnGrants;
 use super::updates::Updates;
 use crate::run::launch::boot::{Booted, Prepared};
 use crate::run::launch::files::RunFiles;
-use crate::run::launch::launcher::RemoteOutput;
+use crate::run::launcher::RemoteOutput;
 use crate::run::outcome::announcement::use_reply;
-use crate::run::outcome::verdict::{AttemptReport, ProtocolReport, Verdict};
+use crate::run::protocol::AskKey;
+use crate::run::result::verdict::{AttemptReport, ProtocolReport, Verdict};
 use agents::config::AnnounceMode;
 use agents::{AskTarget, SUBMIT};
 use pi_events::Collector;
@@ -54,7 +52,7 @@ impl ActiveRun<'_> {
         attempt: u32,
         Booted { mut prepared, child }: Booted,
     ) -> (RunFiles, Result<AttemptReport, Verdict>) {
-        let protocol = protocol_of(self.admitted.config().protocol);
+        let protocol = self.admitted.resolved.protocol;
         let input = prepared.first_input(protocol, &self.admitted.spec.task);
         let turns = self.admitted.resolved.needs_turn_grants();
         let turns = turns.then(|| TurnGrants::new(prepared.files.guard.clone(), self.cancel.clone()));
@@ -77,7 +75,6 @@ impl ActiveRun<'_> {
         child_control: Arc<ChildControl>,
         script: Option<Box<RemoteOutput>>,
     ) -> Result<AttemptReport, Verdict> {
-        let config = self.admitted.config();
         let resolved = &self.admitted.resolved;
         let tree = Tree { files, child: command, mechanisms: child.tree.mechanisms() };
         if attempt == 1
@@ -86,7 +83,7 @@ impl ActiveRun<'_> {
             child.discard().await;
             return Err(verdict);
         }
-        let silence = SilenceLimits { idle: resolved.idle_timeout, tool: config.tool_timeout };
+        let silence = SilenceLimits { idle: resolved.idle_timeout, tool: resolved.tool_timeout() };
         let hard = resolved.timeout;
         let limits = self.limits(script.is_some());
         self.steering.register(&child_control);
@@ -97,7 +94,7 @@ impl ActiveRun<'_> {
         let collector =
             SharedCollector::new(if submits { collector.with_submit_tool(SUBMIT) } else { collector });
         let can_ask = self.admitted.ask_target() != AskTarget::NoOne;
-        let check = CheckState::new(resolved.check().is_some(), config.check.attempts);
+        let check = CheckState::new(resolved.check().is_some(), resolved.check_limits().attempts);
         let deadline = Deadline::new(self.started, hard);
         let (questions, pending) = mpsc::unbounded_channel();
         let mut observer = DrivenChild {
@@ -194,21 +191,19 @@ impl ActiveRun<'_> {
     }
 
     fn announcing(&self) -> Announcing {
-        let resolved = &self.admitted.resolved;
-        match resolved.config.announce.mode {
-            AnnounceMode::Ask if resolved.announces => Announcing::Wanted,
-            AnnounceMode::Auto if resolved.announces => Announcing::Missing,
+        match self.admitted.resolved.announce_mode() {
+            Some(AnnounceMode::Ask) => Announcing::Wanted,
+            Some(AnnounceMode::Auto) => Announcing::Missing,
             _ => Announcing::Never,
         }
     }
 
     /// Returns the limits of a child. `may_transfer` is true for a remote child that may have to send changes back.
     fn limits(&self, may_transfer: bool) -> SuperviseLimits {
-        let config = self.admitted.config();
         let resolved = &self.admitted.resolved;
         SuperviseLimits {
             hard: resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed())),
-            grace: config.grace,
+            grace: resolved.grace(),
             linger: if resolved.launcher.remote_name().is_some() { REMOTE_LINGER } else { LINGER },
             drain: DRAIN,
             leave: if may_transfer { TRANSFER_TIMEOUT } else { Duration::ZERO },

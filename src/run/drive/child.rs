@@ -5,20 +5,19 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc};
 
-use super::ask_key::{AskKey, Asker};
 use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
-use super::commands::check::{CheckState, Next};
+use super::commands::{CheckState, Next};
 use super::control::ProviderGate;
 use super::deadline::Deadline;
 use super::loop_guard::LoopGuard;
-use super::protocol::{ANNOUNCE_ID, CHECK_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
 use crate::run::ANNOUNCE_SKIP;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
-use crate::run::launch::launcher::RemoteOutput;
+use crate::run::launcher::RemoteOutput;
 use crate::run::outcome::retry::Limited;
-use crate::run::outcome::verdict::{Busy, ProtocolReport};
+use crate::run::protocol::{ANNOUNCE_ID, AskKey, Asker, CHECK_ID, Command, PROMPT_ID};
+use crate::run::result::verdict::{Busy, ProtocolReport};
 use pi_events::{Collector, Live, Question, Response, StopReason};
 use supervisor::{Activity, Observer};
 
@@ -390,7 +389,7 @@ mod tests {
     use crate::run::budget::meter::Meter;
     use crate::run::callbacks::BoxFuture;
     use crate::run::drive::control::QuotaWaitTooLong;
-    use crate::run::drive::protocol::protocol_of;
+    use crate::run::protocol::protocol_of;
     use agents::config::{Budget, LoopLimits, Protocol};
     use pi_events::RateLimit;
     use sanitizer::{Sanitizer, SanitizerOptions};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::protocol::{ChildProtocol, Command};
 use super::turn_grants::TurnGrants;
 use crate::run::budget::enforcer::BudgetNotice;
+use crate::run::protocol::{ChildProtocol, Command};
 use pi_events::SentMessages;
 use supervisor::Input;
 

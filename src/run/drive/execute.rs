@@ -9,25 +9,24 @@ use tokio::task::JoinSet;
 
 use super::active_run::ActiveRun;
 use super::control::{Control, QuotaWaitTooLong, Watchers};
-use crate::run::admit::HostCapabilities;
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::admit::scope::WriteScope;
 use crate::run::blocking::{blocking, spawn_task, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::isolation::{Isolated, IsolationError};
 use crate::run::launch::boot::{Booted, StartFailure};
 use crate::run::launch::files::RunFiles;
-use crate::run::outcome::changes::{Changed, MAX_CHANGES, WorkTree, listed, paths_of};
-use crate::run::outcome::flagged::{Watched, of_branch};
-use crate::run::outcome::git::{NoAnswer, read_only};
 use crate::run::outcome::retry::{Limited, backoff, has_no_side_effects, may_retry};
-use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::{Progress, RetryNotice};
+use crate::run::record::changes::{Changed, WorkTree, listed, paths_of};
+use crate::run::record::flagged::{Watched, of_branch};
+use crate::run::record::git::{NoAnswer, read_only};
+use crate::run::record::isolation::{Isolated, IsolationError};
+use crate::run::record::snapshots::{Before, NotRecorded, TreeAtEnd, snapshot_store};
 use crate::run::result::ToolResult;
-use crate::run::snapshots::{Before, NotRecorded, TreeAtEnd};
+use crate::run::result::artifacts::MAX_CHANGES;
+use crate::run::result::verdict::{RunReport, Verdict};
 use crate::run::spec::Resumption;
 use crate::run::state::RunState;
 use agents::is_free_of_side_effects;
@@ -56,17 +55,30 @@ impl AdmittedRun {
     /// Runs the agent until it has a result. Uses the child in `early` if it is exactly the child that would be started
     /// now, and ends it otherwise.
     pub async fn run(
+        self,
+        mut early: Option<Booted>,
+        watchers: Watchers<'_>,
+        callbacks: &dyn HostCallbacks,
+        control: &Control,
+    ) -> ToolResult {
+        let result = Box::pin(self.run_with(&mut early, watchers, callbacks, control)).await;
+        // The run ended before it needed a child.
+        if let Some(unused) = early {
+            unused.discard().await;
+        }
+        result
+    }
+
+    /// Does the same, and leaves the child in `early` if the run ends before it needs a child.
+    async fn run_with(
         mut self,
-        early: Option<Booted>,
+        early: &mut Option<Booted>,
         watchers: Watchers<'_>,
         callbacks: &dyn HostCallbacks,
         control: &Control,
     ) -> ToolResult {
         let cancel = control.cancel.child();
         let Ok(meter) = unless_cancelled(&cancel, self.meter()).await else {
-            if let Some(early) = early {
-                early.discard().await;
-            }
             return self.aborted(&cancel.reason().unwrap_or(CancelReason::Dropped));
         };
         let enforcer = BudgetEnforcer::new(meter, cancel.clone());
@@ -104,9 +116,9 @@ impl AdmittedRun {
         result
     }
 
-    pub(in crate::run) async fn meter(&self) -> Meter {
+    pub(crate) async fn meter(&self) -> Meter {
         // The account is charged even without a bound, because one may be set later.
-        let limit = self.config().session_budget.max_cost.unwrap_or_default();
+        let limit = self.resolved.max_session_cost().unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
         let session = Some((blocking(account).await, limit));
@@ -133,7 +145,7 @@ impl ActiveRun<'_> {
         });
     }
 
-    async fn drive(&mut self, early: Option<Booted>) -> ToolResult {
+    async fn drive(&mut self, early: &mut Option<Booted>) -> ToolResult {
         let mut booted = match Box::pin(self.prepare_start(early)).await {
             Ok(booted) => booted,
             Err(result) => return result,
@@ -336,31 +348,21 @@ impl ActiveRun<'_> {
     }
 
     /// Prepares the run for its first child, and returns the early child if the run can use it.
-    async fn prepare_start(&mut self, early: Option<Booted>) -> Result<Option<Booted>, ToolResult> {
+    async fn prepare_start(&mut self, early: &mut Option<Booted>) -> Result<Option<Booted>, ToolResult> {
         // This comes first, because a new private tree replaces the artifacts of the run's earlier part.
         if let Some(unmet) = self.admitted.unmet() {
-            let refused = self.without_child(&Verdict::failed(1, unmet.to_owned()), None);
-            if let Some(early) = early {
-                early.discard().await;
-            }
-            return Err(refused);
+            return Err(self.without_child(&Verdict::failed(1, unmet.to_string()), None));
         }
         if let Some(exceeded) = self.enforcer.refusal() {
             tracing::warn!(target: "budget", reason = %exceeded, "the budget does not allow the run to start");
-            if let Some(early) = early {
-                early.discard().await;
-            }
             return Err(self.admitted.builder.never_started(Verdict::over_budget(exceeded.to_string())));
         }
         let starting = Progress { state: RunState::Starting, ..Progress::default() };
         self.watchers.progress.send_replace(starting);
         if let Err(verdict) = self.isolate().await {
-            if let Some(early) = early {
-                early.discard().await;
-            }
             return Err(self.without_child(&verdict, None));
         }
-        let Ok(booted) = unless_cancelled(&self.stop, self.fitting_child(early)).await else {
+        let Ok(booted) = unless_cancelled(&self.stop, self.fitting_child(early.take())).await else {
             return Err(self.without_child(&self.stopped(), None));
         };
         // A child with private directories works with a copy of the token.
@@ -445,12 +447,12 @@ impl ActiveRun<'_> {
         if !resolved.may_write_here() || self.isolated.is_some() {
             return Err(NoAnswer::Failed);
         }
-        let capabilities = HostCapabilities::probe(&spec.context).await;
         let spec_of = Arc::clone(spec);
         let resolved = Arc::clone(resolved);
-        let guardian =
-            blocking(move || read_only(&capabilities, &resolved.config, &spec_of.context, &spec_of.cwd))
-                .await;
+        let guardian = blocking(move || {
+            read_only(&resolved.capabilities, resolved.base_config(), &spec_of.context, &spec_of.cwd)
+        })
+        .await;
         WorkTree::read(&spec.cwd, &spec.context.env, guardian).await
     }
 
@@ -514,7 +516,8 @@ impl ActiveRun<'_> {
         }
         let cwd = spec.cwd.clone();
         let root = blocking(move || root_of(&canonical(&cwd))).await;
-        Before::take(&spec.context, &resolved.config, &builder.run_id.get(), &root).await
+        let store = snapshot_store(&spec.context, resolved.base_config(), &resolved.capabilities).await;
+        Before::take(store, &builder.run_id.get(), &root).await
     }
 
     async fn watched(&self) -> Option<Watched> {
@@ -522,26 +525,20 @@ impl ActiveRun<'_> {
         if !resolved.may_write_here() || self.isolated.is_some() {
             return None;
         }
-        // A child that may write everywhere is also watched in its tree, unless the tree is more than a project.
-        let find_scope = move || {
-            let scope =
-                WriteScope::of(&resolved.config, &spec.context, &spec.cwd).ok().map(|(scope, _)| scope);
-            resolved.scope.clone().or(scope)
-        };
-        Some(Watched::start(blocking(find_scope).await?).await)
+        Some(Watched::start(blocking(move || resolved.watched_scope(&spec)).await?).await)
     }
 
     fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {
         let sanitizer = self.sanitizer();
         let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error));
-        let max = self.admitted.config().retry.max_attempts;
+        let max = self.admitted.resolved.retry().max_attempts;
         RetryNotice::by_run(attempt, Some(max.saturating_sub(1)), pause, error.as_ref())
     }
 
     /// Returns the pause before another attempt, including a pause that the provider has asked for. `None` if no
     /// attempt follows.
     fn pause_after(&self, attempt: u32, report: &RunReport) -> Option<Duration> {
-        let policy = &self.admitted.config().retry;
+        let policy = self.admitted.resolved.retry();
         let sandboxed = self.admitted.resolved.sandbox.is_read_only();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
         let limited = self.limited.remaining();

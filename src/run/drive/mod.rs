@@ -12,21 +12,19 @@
 //! | `execute` | the choice of the run's child, and the loop over its attempts |
 //! | `attempt` | the concurrent tasks while a child works |
 //! | `child` | the activity of a child, and the end of its work |
-//! | `commands/` | the commands that prepare the tree before the first prompt and check the work after the last |
+//! | `commands` | the commands that prepare the tree before the first prompt and check the work after the last |
 //! | `deadline` | the warning of a child whose time runs out, and the time limit of its last turn |
 //! | `conclude` | the steps after the end of a remote child |
 //! | `after_end` | the changes that the run has left in its tree, and the time that its caller waits for them |
 //! | `child_control` | the messages that a child may get now, and the requests at its end |
 //! | `turn_grants` | the grant of each turn that the budget covers |
-//! | `protocol/` | the encoding of all this, by the setting `protocol` |
 //! | `loop_guard` | the warning and the end of a child that repeats itself |
 //! | `shared_collector`, `updates` | the progress of a working child for its watchers |
-//! | `questions`, `ask_key` | the child's questions, and the key that identifies its agent's questions |
+//! | `questions` | the child's questions |
 //! | `control` | the handle on a call, which cancels and steers it |
 
 mod active_run;
 mod after_end;
-mod ask_key;
 mod attempt;
 mod child;
 mod child_control;
@@ -36,12 +34,10 @@ mod control;
 mod deadline;
 mod execute;
 mod loop_guard;
-pub(crate) mod protocol;
 mod questions;
 mod shared_collector;
 mod turn_grants;
 mod updates;
 
-pub(in crate::run) use ask_key::PREFIX as ASK_KEY_PREFIX;
 pub use control::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
-pub(crate) use updates::UPDATE_INTERVAL;
+pub(crate) use updates::Throttle;

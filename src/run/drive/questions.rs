@@ -7,8 +7,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::active_run::ActiveRun;
 use super::child::PendingQuestion;
 use super::child_control::ChildControl;
-use super::protocol::Command;
 use crate::run::callbacks::{Answer, ChildQuestion, ShownQuestion};
+use crate::run::protocol::Command;
 use agents::AskTarget;
 use pi_events::Question;
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep_until};
+
 use super::active_run::ActiveRun;
 use super::shared_collector::SharedCollector;
 use crate::run::launch::files::RunFiles;
@@ -15,7 +17,7 @@ use sanitizer::figures::millis;
 use supervisor::ResourceMonitor;
 
 /// The shortest time between two updates: people cannot see more than twenty per second.
-pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
 /// Bytes for the text of an update. Text and items stay within 64 KiB.
 const TEXT_BYTES: usize = 24 * 1024;
 /// Bytes for all items of an update.
@@ -23,6 +25,24 @@ const ITEM_BYTES: usize = 32 * 1024;
 
 /// Characters of the model's name.
 const MODEL_CHARS: usize = 300;
+
+/// Limits updates to one per [`UPDATE_INTERVAL`].
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    due: Option<Instant>,
+}
+
+impl Throttle {
+    /// Waits until another update may be sent, then for the change to send. Cancel safe if `change` is.
+    pub(crate) async fn next<T>(&mut self, change: impl Future<Output = T>) -> T {
+        if let Some(due) = self.due {
+            sleep_until(due).await;
+        }
+        let value = change.await;
+        self.due = Some(Instant::now() + UPDATE_INTERVAL);
+        value
+    }
+}
 
 /// Sends the progress of an attempt to the watchers of its run.
 pub(super) struct Updates<'a> {
@@ -48,13 +68,11 @@ impl Updates<'_> {
     /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends the pending progress.
     pub(super) async fn forward(&self, child: &SharedCollector) {
         let mut resource_monitor = self.resource_monitor.clone();
+        let mut throttle = Throttle::default();
         loop {
             tokio::select! {
                 biased;
-                () = child.changed() => {
-                    self.last(child);
-                    tokio::time::sleep(UPDATE_INTERVAL).await;
-                }
+                () = throttle.next(child.changed()) => self.last(child),
                 () = resource_monitor.changed() => {
                     self.run.watchers.progress.send_if_modified(|progress| {
                         progress.resources = self.resources();

@@ -2,21 +2,23 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::{sleep, timeout};
 
 use super::command_line::{Invocation, OptionLikeValue};
 use super::files::{GUARD, RunFiles, RunFilesSpec};
-use super::launcher::{Launch, Payload, RemoteOutput};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
+use crate::run::admit::Unmet;
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::admit::pi::{PiError, PiProgram};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
-use crate::run::drive::protocol::{ChildProtocol, protocol_of};
-use crate::run::launch::private_files::PrivateDirsSpec;
+use crate::run::launch::private_files::{PrivateDirsSpec, TokenUse};
+use crate::run::launcher::{Launch, Payload, RemoteOutput};
+use crate::run::pi::{PiError, PiProgram};
+use crate::run::protocol::ChildProtocol;
+use crate::run::sandbox::SandboxUnavailable;
 use files::{FileError, layout};
 use sanitizer::{chain, with_cause};
 use supervisor::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
@@ -35,12 +37,12 @@ const RETRY_PAUSES: [Duration; 4] = [
 
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
 pub struct Booted {
-    pub(in crate::run) child: Started,
-    pub(in crate::run) prepared: Prepared,
+    pub(crate) child: Started,
+    pub(crate) prepared: Prepared,
 }
 
 /// The files and settings of a child, made before it starts.
-pub(in crate::run) struct Prepared {
+pub(crate) struct Prepared {
     pub files: RunFiles,
     pub command: ChildCommand,
     prompt: String,
@@ -65,13 +67,13 @@ enum Purpose {
 
 /// The step of a start that failed, with the system's error.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::run) enum StartError {
+pub(crate) enum StartError {
     /// This machine cannot meet a requirement of the run.
-    #[error("{0}")]
-    Unmet(String),
+    #[error(transparent)]
+    Unmet(#[from] Unmet),
     /// A layer of a required sandbox is missing.
-    #[error("sandbox: required, but unavailable: {missing}")]
-    NoSandbox { missing: String },
+    #[error(transparent)]
+    NoSandbox(#[from] SandboxUnavailable),
     /// The sandbox around the child's shell cannot be changed.
     #[error("sandbox")]
     Sandbox(#[source] FileError),
@@ -90,7 +92,7 @@ pub(in crate::run) enum StartError {
 }
 
 /// The reason why there is no child.
-pub(in crate::run) enum StartFailure {
+pub(crate) enum StartFailure {
     /// The start failed.
     Failed {
         /// The failed step.
@@ -108,13 +110,43 @@ impl AdmittedRun {
         self.launch(1, cancel).await.ok()
     }
 
+    /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is
+    /// created first, if it runs on another machine, or if its protocol needs the task at once. An exhausted budget
+    /// also prevents it, and so does a token that must be refreshed before the child gets its copy.
+    pub async fn may_boot_early(&self) -> bool {
+        if self.resolved.is_isolated || self.resolved.launcher.remote_name().is_some() {
+            return false;
+        }
+        if !self.resolved.protocol.waits_for_task() || self.meter().await.refusal().is_some() {
+            return false;
+        }
+        match self.token_use() {
+            Some(token) => blocking(move || !token.needs_refresh()).await,
+            None => true,
+        }
+    }
+
+    /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy, uses
+    /// a key of the session, or has no time limit.
+    pub(crate) fn token_use(&self) -> Option<TokenUse> {
+        let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
+        let provider = self.provider()?;
+        let has_key = self.resolved.keys.iter().any(|known| known.provider == provider);
+        (self.resolved.needs_private_dirs() && !has_key).then_some(TokenUse {
+            agent_dir: self.spec.context.agent_dir.clone(),
+            credentials: self.resolved.credentials.clone(),
+            provider: provider.to_owned(),
+            until,
+        })
+    }
+
     /// Starts a child for the next call with the same plan. Use [`Self::fits_spare`] before that call takes it.
     pub async fn boot_spare(&self, cancel: &Cancel) -> Option<Booted> {
         self.launch_for(Purpose::Spare, cancel).await.ok()
     }
 
     /// Creates the files of an attempt's child and starts it.
-    pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, StartFailure> {
+    pub(crate) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, StartFailure> {
         self.launch_for(Purpose::Attempt(attempt), cancel).await
     }
 
@@ -163,7 +195,7 @@ impl AdmittedRun {
         let (closed, booted) = blocking(close).await;
         let error = match closed {
             Ok(()) if !sandbox.required => return Ok(booted),
-            Ok(()) => StartError::NoSandbox { missing },
+            Ok(()) => SandboxUnavailable { reason: missing }.into(),
             Err(error) => StartError::Sandbox(error),
         };
         let Booted { prepared: Prepared { files, .. }, child } = booted;
@@ -189,16 +221,15 @@ impl AdmittedRun {
         let inputs = (purpose == Purpose::Spare).then(|| self.boot_inputs()).flatten();
 
         let Self { spec, resolved, .. } = self;
-        let config = &resolved.config;
         let context = &spec.context;
         if let Some(unmet) = &resolved.unmet {
-            return Err(StartError::Unmet(unmet.clone()));
+            return Err(unmet.clone().into());
         }
         if let Some(scope) = &resolved.scope
             && resolved.sandbox.enforced().is_some_and(|sandbox| sandbox.required)
             && scope.find_protected().is_partial
         {
-            return Err(StartError::NoSandbox { missing: PARTIAL.to_owned() });
+            return Err(SandboxUnavailable { reason: PARTIAL.to_owned() }.into());
         }
         check_cwd(&spec.cwd).map_err(StartError::Spawn)?;
         let pi = self.pi()?;
@@ -209,7 +240,7 @@ impl AdmittedRun {
         let wanted = RunFilesSpec {
             cwd: &spec.cwd,
             prompt: &prompt,
-            session: config.persist_session && resolved.launcher.keeps_session(),
+            session: resolved.keeps_session(),
             private_dirs: resolved.needs_private_dirs().then_some(PrivateDirsSpec {
                 agent_dir: &context.agent_dir,
                 credentials: resolved.credentials.as_deref(),
@@ -225,7 +256,7 @@ impl AdmittedRun {
         let files =
             RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(StartError::Files)?;
         let plain = self.command(&pi, &files)?;
-        let protocol = protocol_of(config.protocol);
+        let protocol = resolved.protocol;
         // The protocol encodes the task so that it cannot be taken for a command.
         let first = (!protocol.takes_commands()).then(|| protocol.first_bytes(&spec.task));
         let task = first.as_deref().map(String::from_utf8_lossy);
@@ -244,7 +275,9 @@ impl AdmittedRun {
         let Launch { command, preamble, remote_output } =
             resolved.launcher.command(plain, self.job(&files.run_id), payload);
         let shell = self.planned_shell(&files, &command);
-        if let (Some(shell), Some(warden), Some(own)) = (&shell, &resolved.warden, &files.private_dirs) {
+        if let (Some(shell), Some(warden), Some(own)) =
+            (&shell, resolved.capabilities.warden(), &files.private_dirs)
+        {
             own.replace_shell(warden, &shell.to_bytes()).map_err(StartError::Files)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
@@ -260,7 +293,7 @@ impl AdmittedRun {
     }
 
     fn pi(&self) -> Result<PiProgram, StartError> {
-        let configured = self.resolved.config.pi_command.as_deref();
+        let configured = self.resolved.pi_command();
         let launcher = &self.resolved.launcher;
         (launcher.locate(configured, &self.spec.cwd, &self.spec.context)).map_err(StartError::Executable)
     }
@@ -293,11 +326,10 @@ impl AdmittedRun {
     }
 
     /// Returns true if a child that was booted early is identical to the one that would be started now. Blocks.
-    pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
+    pub(crate) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.tree.has_ended()
             && self.spec.overrides.resumes.is_none()
-            && protocol_of(self.resolved.config.protocol).waits_for_task()
-            && self.resolved.unmet.is_none()
+            && self.resolved.protocol.waits_for_task()
             && booted.prepared.prompt == self.resolved.prompt(&self.plan)
             && self.pi().and_then(|pi| self.command(&pi, &booted.prepared.files)).is_ok_and(|now| {
                 now == booted.prepared.command
@@ -324,7 +356,7 @@ async fn start_with_retries(command: &ChildCommand, cancel: &Cancel) -> Result<O
 
 impl Prepared {
     /// Returns the child's standard input, which begins with its task.
-    pub(in crate::run) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
+    pub(crate) fn first_input(&mut self, protocol: &dyn ChildProtocol, task: &str) -> Input {
         let Some(mut bytes) = self.preamble.take() else { return protocol.first_input(task) };
         if protocol.takes_commands() {
             bytes.extend(protocol.first_bytes(task));

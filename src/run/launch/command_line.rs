@@ -1,6 +1,7 @@
 //! Builds the child's command line and environment.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -9,12 +10,12 @@ use super::sandboxes;
 use crate::log::VARIABLE;
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
-use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::admit::values::SkillFiles;
 use crate::run::context::CHILD_MARKER;
-use crate::run::drive::ASK_KEY_PREFIX;
-use crate::run::drive::protocol::{ChildProtocol, protocol_of};
+use crate::run::launcher::Materials;
+use crate::run::pi::{PiProgram, PiVersion};
+use crate::run::protocol::ASK_KEY_PREFIX;
 use agents::config;
 use agents::{DEPTH, MAX_DEPTH, ask_tool, submit_tool};
 use supervisor::{ChildCommand, Guardian, Limits, Options, Supervision};
@@ -47,10 +48,10 @@ const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 /// pi would read the model or the thinking level as an option.
 #[derive(Debug, thiserror::Error)]
 #[error("arguments: `{0}` begins with a hyphen, which pi would read as an option")]
-pub(in crate::run) struct OptionLikeValue(String);
+pub(crate) struct OptionLikeValue(String);
 
 /// The parts from which a child's command is built.
-pub(in crate::run) struct Invocation<'a> {
+pub(crate) struct Invocation<'a> {
     /// The run, with all decisions about it.
     pub run: &'a AdmittedRun,
     /// The pi program to run.
@@ -66,7 +67,7 @@ impl Invocation<'_> {
     /// # Errors
     ///
     /// Fails if pi would read the model or the thinking level as an option.
-    pub(in crate::run) fn command(&self) -> Result<ChildCommand, OptionLikeValue> {
+    pub(crate) fn command(&self) -> Result<ChildCommand, OptionLikeValue> {
         let chosen = [&self.run.resolved.values.model.value, &self.run.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
             return Err(OptionLikeValue(option.to_owned()));
@@ -81,10 +82,6 @@ impl Invocation<'_> {
             env,
             guardian: self.guardian(),
         })
-    }
-
-    fn protocol(&self) -> &'static dyn ChildProtocol {
-        protocol_of(self.run.config().protocol)
     }
 
     /// Returns the child's extensions, including the necessary built-in ones.
@@ -114,7 +111,7 @@ impl Invocation<'_> {
     /// If the run has to download something, this function only sets the variable, to a value that allows downloads
     /// but still stops these requests. For model lists, pi only checks whether the variable is set.
     fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
-        if !self.protocol().refreshes_models() {
+        if !self.run.resolved.protocol.refreshes_models() {
             return false;
         }
         // The programs that a remote machine lacks are not known here.
@@ -135,11 +132,15 @@ impl Invocation<'_> {
 
     fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
         let mut args = Arguments(self.pi.args.clone());
-        args.add(self.protocol().args());
+        args.add(self.run.resolved.protocol.args());
         if offline {
             args.add(&["--offline"]);
         }
-        let own = self.run.resolved.launcher.materialize(self.files);
+        let own = self.run.resolved.launcher.materialize(Materials {
+            prompt: self.files.prompt.clone(),
+            guard: self.files.guard.clone(),
+            session: self.files.session().map(Path::to_path_buf),
+        });
         match &own.session {
             Some(session) => args.pair("--session", session),
             None => args.add(&["--no-session"]),
@@ -188,14 +189,15 @@ impl Invocation<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let ResolvedRun { agent, config, depth, sandbox, .. } = &*self.run.resolved;
+        let ResolvedRun { agent, depth, sandbox, .. } = &*self.run.resolved;
+        let (allows_lsp, lsp_actions) = self.run.resolved.lsp_actions();
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
             (MAX_DEPTH, depth.max.to_string()),
             (TOOLS, self.run.tools().join(",")),
-            (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
-            (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
+            (ALLOW_LSP, if allows_lsp { "1" } else { "0" }.to_owned()),
+            (LSP_ACTIONS, lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_enforced() { "1" } else { "0" }.to_owned()),
             (ASK_TOOL, json_of(ask_tool(self.run.ask_target(), ASK_KEY_PREFIX).as_ref())),
             (SUBMIT_TOOL, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
@@ -209,7 +211,7 @@ impl Invocation<'_> {
         let mut env = without_git_variables(&self.run.spec.context.env);
         // The host's log covers its children. A pi that a child starts must not write a log because of this variable.
         env.retain(|(name, _)| name != VARIABLE);
-        let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
+        let configured = self.run.resolved.env().iter().filter(|(name, _)| !leads_git(name));
         let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
         let set = |env: &mut Vec<(OsString, OsString)>, name: &str, value| {
@@ -248,19 +250,19 @@ impl Invocation<'_> {
 
     /// Returns the child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
-        let ResolvedRun { config, supervision, warden, .. } = &*self.run.resolved;
-        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
+        let resolved = &*self.run.resolved;
+        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = resolved.resource_limits();
         let options = Options {
-            sandbox: sandboxes::sandbox(&self.run.resolved, &self.run.spec, self.files),
+            sandbox: sandboxes::sandbox(resolved, &self.run.spec, self.files),
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: self.files.scratch(),
             unless_kept: self.files.unless_kept(),
             directory: Some(self.files.directory.clone()),
-            pid_namespace: *supervision == Supervision::WardenNamespace,
-            grace: config.grace,
+            pid_namespace: resolved.supervision == Supervision::WardenNamespace,
+            grace: resolved.grace(),
             ..Options::default()
         };
-        Some(Guardian { program: warden.clone()?, options })
+        Some(Guardian { program: resolved.capabilities.warden()?.to_path_buf(), options })
     }
 
     /// Returns the environment variables that name the child's private directories.

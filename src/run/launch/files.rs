@@ -37,7 +37,7 @@ pub(crate) const GUARD: &str = include_str!("../../../extension/child-guard.cjs"
 /// If the removal fails, for instance because no more files can be opened, the child's warden does it. The warden also
 /// does it if this process ends first. Without a warden, the next start sweeps the remaining files (`leftovers`).
 #[derive(Debug)]
-pub(in crate::run) struct RunFiles {
+pub(crate) struct RunFiles {
     /// The run's id: the requested one, or a different one if that was taken.
     pub run_id: String,
     /// The run's own directory.
@@ -63,7 +63,7 @@ pub(in crate::run) struct RunFiles {
 
 /// The files to create in a run's directory.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::run) struct RunFilesSpec<'a> {
+pub(crate) struct RunFilesSpec<'a> {
     /// The directory that the child works in.
     pub cwd: &'a Path,
     /// The agent's system prompt.
@@ -89,11 +89,7 @@ impl RunFiles {
     /// # Errors
     ///
     /// Fails if the directory or a file cannot be written. Then no file of this run is left.
-    pub(in crate::run) fn create(
-        parent: &Path,
-        run_id: &str,
-        wanted: RunFilesSpec<'_>,
-    ) -> Result<Self, FileError> {
+    pub(crate) fn create(parent: &Path, run_id: &str, wanted: RunFilesSpec<'_>) -> Result<Self, FileError> {
         leftovers::sweep_once(wanted.agent_dir);
         let resumed = wanted.resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
@@ -167,19 +163,19 @@ impl RunFiles {
 
     /// Returns the child's session file, if it keeps one.
     #[must_use]
-    pub(in crate::run) fn session(&self) -> Option<&Path> {
+    pub(crate) fn session(&self) -> Option<&Path> {
         self.session.as_deref()
     }
 
     /// Returns all paths that a sandboxed child may write.
     #[must_use]
-    pub(in crate::run) fn writable(&self) -> Vec<PathBuf> {
+    pub(crate) fn writable(&self) -> Vec<PathBuf> {
         self.own_places().chain(self.session()).map(Path::to_path_buf).collect()
     }
 
     /// Returns the paths to remove if this process dies before the child.
     #[must_use]
-    pub(in crate::run) fn scratch(&self) -> Vec<PathBuf> {
+    pub(crate) fn scratch(&self) -> Vec<PathBuf> {
         let note = self.note.as_ref().map(Note::path);
         let lock = self.lock.as_ref().map(SessionLock::path);
         let files = [&*self.prompt, &*self.guard].into_iter().chain(note).chain(lock);
@@ -189,7 +185,7 @@ impl RunFiles {
 
     /// Returns the session, which is also removed unless it is kept.
     #[must_use]
-    pub(in crate::run) fn unless_kept(&self) -> Vec<PathBuf> {
+    pub(crate) fn unless_kept(&self) -> Vec<PathBuf> {
         self.session.iter().filter(|_| !self.is_used).cloned().collect()
     }
 
@@ -200,12 +196,12 @@ impl RunFiles {
     }
 
     /// Keeps the session from now on, because it contains messages.
-    pub(in crate::run) fn keep_session(&mut self) {
+    pub(crate) fn keep_session(&mut self) {
         self.is_used = true;
     }
 
     /// Removes the same files as a drop, and waits until the child's warden has exited.
-    pub(in crate::run) async fn remove(self) {
+    pub(crate) async fn remove(self) {
         let warden_exit = self.clean_up.as_ref().map(CleanUp::warden_exited);
         drop(off_thread(move || drop(self)).await);
         if let Some(warden_exit) = warden_exit {
@@ -242,7 +238,7 @@ impl RunFiles {
     /// # Errors
     ///
     /// Fails if the text cannot be written, for instance on a full disk.
-    pub(in crate::run) fn save_output(&self, text: &str) -> Result<PathBuf, FileError> {
+    pub(crate) fn save_output(&self, text: &str) -> Result<PathBuf, FileError> {
         save(self.unused_path(layout::output), text)
     }
 
@@ -251,7 +247,7 @@ impl RunFiles {
     /// # Errors
     ///
     /// Fails if the result cannot be written, for instance on a full disk.
-    pub(in crate::run) fn save_submitted(&self, json: &str) -> Result<PathBuf, FileError> {
+    pub(crate) fn save_submitted(&self, json: &str) -> Result<PathBuf, FileError> {
         save(self.unused_path(layout::submitted), json)
     }
 }

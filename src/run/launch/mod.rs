@@ -13,7 +13,6 @@
 //! | `leftovers` | the removal of files that runs of dead processes have left (Unix) |
 //! | `command_line` | the arguments and the environment of the child |
 //! | `sandboxes` | the options of the sandboxes around the child and around its shell |
-//! | `launcher` | the start of a child on this machine or on another one |
 //! | `tree_command` | the commands that prepare a child's tree or check its work |
 //! | `resume` | the lock on an earlier run, and the check of its session |
 //! | `spare` | children that wait for a call: which calls they fit, whether they are outdated, and their memory |
@@ -21,7 +20,6 @@
 pub(crate) mod boot;
 pub(crate) mod command_line;
 pub(crate) mod files;
-pub(crate) mod launcher;
 #[cfg_attr(not(unix), path = "leftovers_unsupported.rs")]
 pub(crate) mod leftovers;
 #[cfg_attr(not(unix), path = "private_dirs_unsupported.rs")]
@@ -33,5 +31,6 @@ pub(crate) mod spare;
 pub(crate) mod tree_command;
 
 pub use boot::Booted;
+pub(crate) use files::GUARD;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;
 pub use spare::{Memory, SpareRequest};

@@ -33,7 +33,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// A private agent directory for one child, and a temporary directory if the child is sandboxed. [`Self::remove`]
 /// removes both.
 #[derive(Debug)]
-pub(in crate::run) struct PrivateDirs {
+pub(crate) struct PrivateDirs {
     temporary: Option<PathBuf>,
     agent: PrivateAgentDir,
     compile_cache: Option<(&'static str, OsString)>,
@@ -54,7 +54,7 @@ impl PrivateDirs {
     /// # Errors
     ///
     /// Fails if one of them cannot be created. Then neither is left.
-    pub(in crate::run) fn create(
+    pub(crate) fn create(
         run: &Path,
         agent: Option<PathBuf>,
         wanted: PrivateDirsSpec<'_>,
@@ -92,12 +92,12 @@ impl PrivateDirs {
     }
 
     /// Removes private directories that remain in a run's directory after its host and child were killed together.
-    pub(in crate::run) fn clear(run: &Path) -> io::Result<()> {
+    pub(crate) fn clear(run: &Path) -> io::Result<()> {
         [AGENT, TEMPORARY, CHECK].iter().try_for_each(|name| remove_tree(&run.join(name)))
     }
 
     /// Removes them. Returns true if nothing remains.
-    pub(in crate::run) fn remove(self) -> bool {
+    pub(crate) fn remove(self) -> bool {
         let Self { temporary, agent, compile_cache: _ } = self;
         // Tries to remove both, even if the first fails.
         let removals = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
@@ -105,38 +105,38 @@ impl PrivateDirs {
     }
 
     /// Returns the value of `TMPDIR`, if the child has its own temporary directory.
-    pub(in crate::run) fn temporary(&self) -> Option<&Path> {
+    pub(crate) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
     }
 
     /// Returns the variable that names the compile cache of a sandboxed child, or disables it. `None` if the user has
     /// set one.
-    pub(in crate::run) fn compile_cache(&self) -> Option<&(&'static str, OsString)> {
+    pub(crate) fn compile_cache(&self) -> Option<&(&'static str, OsString)> {
         self.compile_cache.as_ref()
     }
 
     /// Returns the value of `PI_CODING_AGENT_DIR`.
-    pub(in crate::run) fn agent(&self) -> &Path {
+    pub(crate) fn agent(&self) -> &Path {
         self.agent.path()
     }
 
     /// Returns the shell that the user's settings name.
-    pub(in crate::run) fn shell(&self) -> Option<&str> {
+    pub(crate) fn shell(&self) -> Option<&str> {
         self.agent.shell()
     }
 
     /// Makes pi start `program` as its shell, with these options.
-    pub(in crate::run) fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
+    pub(crate) fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
         self.agent.replace_shell(program, options)
     }
 
     /// Returns the directory that [`Self::shell_of_commands`] creates in the run's directory.
-    pub(in crate::run) fn checks(run: &Path) -> PathBuf {
+    pub(crate) fn checks(run: &Path) -> PathBuf {
         run.join(CHECK)
     }
 
     /// Creates a shell like the child's in the run's directory, where the child cannot write. Blocks.
-    pub(in crate::run) fn shell_of_commands(
+    pub(crate) fn shell_of_commands(
         run: &Path,
         program: &Path,
         options: &[u8],
@@ -147,12 +147,12 @@ impl PrivateDirs {
     }
 
     /// Replaces the options of the shell. No shell may have been started yet.
-    pub(in crate::run) fn rewrite_shell_options(&self, options: &[u8]) -> Result<(), FileError> {
+    pub(crate) fn rewrite_shell_options(&self, options: &[u8]) -> Result<(), FileError> {
         self.agent.rewrite_options(options)
     }
 
     /// Returns notices about files that the child does not get.
-    pub(in crate::run) fn skipped_files(&self) -> Vec<String> {
+    pub(crate) fn skipped_files(&self) -> Vec<String> {
         let notice =
             |(path, why): &(PathBuf, String)| format!("the child does not get `{}`: {why}", path.display());
         self.agent.skipped_files().iter().map(notice).collect()
@@ -160,7 +160,7 @@ impl PrivateDirs {
 
     /// Copies a provider's refreshed token back into the user's credentials. Blocks. If the child has a new token,
     /// returns a notice that says what happened to it.
-    pub(in crate::run) fn give_back(&self, provider: &str, lock_timeout: Duration) -> Option<String> {
+    pub(crate) fn give_back(&self, provider: &str, lock_timeout: Duration) -> Option<String> {
         match self.agent.give_back(provider, lock_timeout) {
             // Without a login there is nothing to lose: most providers are used with a key.
             Ok(GiveBack::Unchanged | GiveBack::Refused(Refused::NotLoggedIn)) => None,
@@ -177,7 +177,7 @@ impl PrivateDirs {
 
 impl TokenUse {
     /// Returns true if the token should be refreshed before it is copied. Blocks.
-    pub(in crate::run) fn needs_refresh(&self) -> bool {
+    pub(crate) fn needs_refresh(&self) -> bool {
         // The host's pi does not have the agent's own credentials, so the child always refreshes these tokens itself.
         let has_own_entry = self.credentials.as_ref().is_some_and(|path| has_entry(path, &self.provider));
         !has_own_entry && needs_refresh(&self.agent_dir, &self.provider, self.until)
@@ -185,7 +185,7 @@ impl TokenUse {
 
     /// Refreshes the token if it would expire during the run. If it still expires, the child refreshes it, and the new
     /// token is copied back.
-    pub(in crate::run) async fn refresh(self, host: &dyn HostCallbacks) {
+    pub(crate) async fn refresh(self, host: &dyn HostCallbacks) {
         let (is_needed, Self { agent_dir, provider, until, .. }) =
             blocking(move || (self.needs_refresh(), self)).await;
         if is_needed {

@@ -11,8 +11,7 @@ use serde_json::Value;
 use crate::run::spec::Resumption;
 use crate::transcript::MAX_HEADER;
 #[cfg(unix)]
-use files::exclusive::is_path_locked;
-use files::exclusive::{has_no_locks, lock as try_lock, remove};
+use files::exclusive::{has_no_locks, is_path_locked, lock as try_lock, remove};
 use files::open::refuse_links;
 use files::{FileError, layout, private};
 
@@ -26,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// It is a write lock on a file that no process may read, so a child that only reads cannot take it.
 #[derive(Debug)]
-pub(in crate::run) struct SessionLock {
+pub(crate) struct SessionLock {
     path: PathBuf,
     /// `None` if the file system has no locks, or if a process with only read access prevents locking.
     file: Option<File>,
@@ -56,7 +55,7 @@ impl Drop for SessionLock {
 /// # Errors
 ///
 /// Fails if there is no such session, or if another process continues it. Then nothing is changed.
-pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FileError> {
+pub(crate) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FileError> {
     let Resumption { directory, session, run_id } = resumption;
     let found = fs::symlink_metadata(directory).map_err(FileError::at(directory))?;
     if !found.is_dir() {

@@ -17,7 +17,7 @@ const ONE_STREAM: &str = "exec 1>&2\n";
 
 /// The reason why a command in a child's tree was not started.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::run) enum TreeCommandError {
+pub(crate) enum TreeCommandError {
     /// The child's shell would have a sandbox, but the command cannot.
     #[error("this machine has no sandbox for a shell")]
     NoSandbox,
@@ -43,7 +43,7 @@ impl AdmittedRun {
     /// # Errors
     ///
     /// Fails if the command cannot be confined like the child's shell.
-    pub(in crate::run) fn tree_command(
+    pub(crate) fn tree_command(
         &self,
         shell_command: &str,
         child: &ChildCommand,
@@ -65,7 +65,7 @@ impl AdmittedRun {
         }
         command.program = if resolved.sandbox.is_enforced() {
             let confined = tool_shell(resolved, spec, files, &command.env, has_view);
-            let (Some(confined), Some(warden)) = (confined, &resolved.warden) else {
+            let (Some(confined), Some(warden)) = (confined, resolved.capabilities.warden()) else {
                 return Err(TreeCommandError::NoSandbox);
             };
             PrivateDirs::shell_of_commands(&files.directory, warden, &confined.to_bytes())

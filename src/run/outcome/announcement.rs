@@ -1,6 +1,6 @@
 //! Reads the announcement from a child's last words.
 
-use crate::run::outcome::verdict::ProtocolReport;
+use crate::run::result::verdict::ProtocolReport;
 use crate::run::result::{ANNOUNCE_SKIP, Announcement};
 use pi_events::{Collected, StopReason, provider_message};
 use sanitizer::quoted_within;
@@ -52,7 +52,7 @@ pub(crate) fn announced(
 }
 
 /// Uses the reply of a child to the last prompt as its answer, or as the partial result if its time was up.
-pub(in crate::run) fn use_reply(collected: &mut Collected, protocol_report: &ProtocolReport) {
+pub(crate) fn use_reply(collected: &mut Collected, protocol_report: &ProtocolReport) {
     if protocol_report.asked_to_report {
         use_report(collected, protocol_report.was_speaking);
     } else {

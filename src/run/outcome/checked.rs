@@ -2,6 +2,7 @@
 //! error of a private tree that could not be prepared.
 
 use crate::run::result::CheckReport;
+use crate::run::result::artifacts::MAX_COMMAND_CHARS;
 use sanitizer::figures::duration;
 use sanitizer::{Sanitizer, TruncateLimits, fenced_as, quoted_within};
 use supervisor::{Outcome, Supervised, exit_code, exit_signal, signal_name};
@@ -11,11 +12,9 @@ use supervisor::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 const CHILD_LIMITS: TruncateLimits = TruncateLimits { max_bytes: 12 * 1024, max_lines: 300 };
 /// The end of a check's output that a result keeps, in bytes.
 const MAX_RESULT_BYTES: usize = 2 * 1024;
-/// The maximum length of the command, and of its outcome, in characters.
-const MAX_CHARS: usize = 300;
 
 /// A check that has ended.
-pub(in crate::run) struct Checked {
+pub(crate) struct Checked {
     /// The report in the result.
     pub report: CheckReport,
     /// The message to the child about a failure that it may repair. `None` if the check passed or did not start.
@@ -24,7 +23,7 @@ pub(in crate::run) struct Checked {
 
 impl Checked {
     /// Judges a check by how its command ended.
-    pub(in crate::run) fn of(command: &str, runs: u32, ended: &Supervised, sanitizer: &Sanitizer) -> Self {
+    pub(crate) fn of(command: &str, runs: u32, ended: &Supervised, sanitizer: &Sanitizer) -> Self {
         let CommandOutcome { passed, description, printed } = judge(ended, "check.timeoutMs");
         let output = sanitizer.sanitize(printed.trim());
         let report = CheckReport {
@@ -42,7 +41,7 @@ impl Checked {
             format!(
                 "Your work is not done: the check {} failed ({}). {printed}\n\nCorrect your work so that it passes; it runs \
                  again when you have finished. Then give your whole final answer again.",
-                quoted_within(&report.command, MAX_CHARS),
+                quoted_within(&report.command, MAX_COMMAND_CHARS),
                 report.ended
             )
         });
@@ -50,7 +49,7 @@ impl Checked {
     }
 
     /// A check that could not be started, which no work of the child can change.
-    pub(in crate::run) fn never_started(command: &str, runs: u32, why: &str, sanitizer: &Sanitizer) -> Self {
+    pub(crate) fn never_started(command: &str, runs: u32, why: &str, sanitizer: &Sanitizer) -> Self {
         let command = line(command, sanitizer);
         let ended = line(&format!("not started: {why}"), sanitizer);
         let report = CheckReport { command, passed: false, ended, runs, output: String::new() };
@@ -59,16 +58,12 @@ impl Checked {
 }
 
 /// The words for a private tree that could not be prepared.
-pub(in crate::run) struct SetUp;
+pub(crate) struct SetUp;
 
 impl SetUp {
     /// Returns the error of a run whose preparation `command` failed, with the end of its output. `None` if it
     /// succeeded.
-    pub(in crate::run) fn failure(
-        command: &str,
-        ended: &Supervised,
-        sanitizer: &Sanitizer,
-    ) -> Option<String> {
+    pub(crate) fn failure(command: &str, ended: &Supervised, sanitizer: &Sanitizer) -> Option<String> {
         let CommandOutcome { passed, description, printed } = judge(ended, "isolation.setupTimeoutMs");
         let tail = sanitizer.sanitize(printed.trim()).clip_tail(MAX_RESULT_BYTES).into_string();
         let printed =
@@ -76,14 +71,14 @@ impl SetUp {
         (!passed).then(|| {
             format!(
                 "the private tree could not be prepared: {} failed ({description}); {printed}",
-                quoted_within(&line(command, sanitizer), MAX_CHARS)
+                quoted_within(&line(command, sanitizer), MAX_COMMAND_CHARS)
             )
         })
     }
 
     /// Returns the error of a run whose preparation `command` could not be started.
-    pub(in crate::run) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
-        let command = quoted_within(&line(command, sanitizer), MAX_CHARS);
+    pub(crate) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
+        let command = quoted_within(&line(command, sanitizer), MAX_COMMAND_CHARS);
         let why = line(why, sanitizer);
         format!("the private tree could not be prepared: {command} was not started: {why}")
     }
@@ -111,26 +106,9 @@ fn judge<'a>(ended: &'a Supervised, limit: &str) -> CommandOutcome<'a> {
     CommandOutcome { passed, description, printed: &ended.stderr }
 }
 
-impl CheckReport {
-    /// Returns the text for a result, or for the announcement of a failed run.
-    pub(crate) fn text(&self) -> String {
-        let Self { command, passed, ended, runs, output } = self;
-        let state = if *passed { "passed" } else { "failed" };
-        let times = if *runs > 1 { format!(", run {runs} times") } else { String::new() };
-        let printed = if output.is_empty() { String::new() } else { format!("\n{}", fenced_as("", output)) };
-        format!("Check {} {state}: {ended}{times}{printed}", quoted_within(command, MAX_CHARS))
-    }
-
-    /// Returns the error of a run whose work does not pass its check.
-    pub(super) fn error(&self) -> Option<String> {
-        let command = quoted_within(&self.command, MAX_CHARS);
-        (!self.passed).then(|| format!("the check {command} failed: {}", self.ended))
-    }
-}
-
 /// A command, or how it ended, in a line.
-pub(in crate::run) fn line(text: &str, sanitizer: &Sanitizer) -> String {
-    sanitizer.line(text, MAX_CHARS).into_string()
+pub(crate) fn line(text: &str, sanitizer: &Sanitizer) -> String {
+    sanitizer.line(text, MAX_COMMAND_CHARS).into_string()
 }
 
 #[cfg(test)]
@@ -143,7 +121,7 @@ mod tests {
         let secret = "made-up value of forty-two words 0123456789";
         let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
         for back in 0..secret.len() {
-            let command = format!("{}{secret}", "x".repeat(MAX_CHARS - back));
+            let command = format!("{}{secret}", "x".repeat(MAX_COMMAND_CHARS - back));
             let report = Checked::never_started(&command, 1, &command, &sanitizer).report;
             let error = SetUp::never_started(&command, &command, &sanitizer);
             for text in [report.command, report.ended, error] {

@@ -46,7 +46,7 @@ fn clean_submitted(submitted: &Submitted, sanitizer: &Sanitizer) -> Submitted {
 
 /// Sanitizes every string of the items; texts are treated as possibly cut.
 #[must_use]
-pub(in crate::run) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) -> Vec<DisplayItem> {
+pub(crate) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) -> Vec<DisplayItem> {
     items.iter().map(|item| clean_item(item, sanitizer)).collect()
 }
 

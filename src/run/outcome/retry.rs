@@ -1,12 +1,11 @@
-//! Decides if and when another attempt follows a failed one, and keeps what earlier attempts add to the result.
+//! Decides if and when another attempt follows a failed one.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use agents::config::Retry;
-use pi_events::{Collected, RateLimit, StopReason, Usage};
+use pi_events::{Collected, RateLimit, StopReason};
 
 /// The longest pause. No configuration can extend it.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
@@ -14,7 +13,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 /// Returns true if another attempt may help and cannot repeat a side effect: pi itself retried the last request until
 /// it gave up, and every started tool is free of side effects. A tool without a known name counts as having some.
 #[must_use]
-pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
     let is_transient = gave_up && collected.stop_reason == Some(StopReason::Error);
     is_transient && has_no_side_effects(collected, side_effect_free)
@@ -22,17 +21,14 @@ pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn
 
 /// Returns true if every tool that was started is free of side effects.
 #[must_use]
-pub(in crate::run) fn has_no_side_effects(
-    collected: &Collected,
-    side_effect_free: impl Fn(&str) -> bool,
-) -> bool {
+pub(crate) fn has_no_side_effects(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     collected.tools_unnamed == 0 && collected.tool_names.iter().all(|name| side_effect_free(name))
 }
 
 /// Returns the pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, up
 /// to five minutes.
 #[must_use]
-pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
+pub(crate) fn backoff(policy: &Retry, attempt: u32) -> Duration {
     let Some(doublings) = attempt.checked_sub(2) else { return Duration::ZERO };
     2u32.checked_pow(doublings)
         .and_then(|factor| policy.backoff.checked_mul(factor))
@@ -42,7 +38,7 @@ pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
 /// The answers of a run's provider during an attempt: the pause that it has asked for, and whether it has answered a
 /// request.
 #[derive(Default)]
-pub(in crate::run) struct Limited(Mutex<Pause>);
+pub(crate) struct Limited(Mutex<Pause>);
 
 #[derive(Clone, Copy, Default)]
 struct Pause {
@@ -52,49 +48,31 @@ struct Pause {
 }
 
 impl Limited {
-    pub(in crate::run) fn note(&self, limit: RateLimit) {
+    pub(crate) fn note(&self, limit: RateLimit) {
         let mut pause = self.0.lock();
         pause.until = Instant::now().checked_add(limit.delay).max(pause.until);
         pause.is_quota |= limit.is_quota;
     }
 
     /// Records an answer. Returns true for the first one.
-    pub(in crate::run) fn is_first_answer(&self) -> bool {
+    pub(crate) fn is_first_answer(&self) -> bool {
         !std::mem::replace(&mut self.0.lock().has_answered, true)
     }
 
     /// Returns the rest of the pause.
-    pub(in crate::run) fn remaining(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         let until = self.0.lock().until;
         until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default()
     }
 
     /// Returns true if the provider's quota is used up.
-    pub(in crate::run) fn is_quota(&self) -> bool {
+    pub(crate) fn is_quota(&self) -> bool {
         self.0.lock().is_quota
     }
 
     /// Forgets everything before another attempt.
-    pub(in crate::run) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.0.lock() = Pause::default();
-    }
-}
-
-/// The attempts that have ended.
-#[derive(Clone, Default)]
-pub(in crate::run) struct EarlierAttempts {
-    pub count: u32,
-    /// Their usage, summed.
-    pub usage: Usage,
-    /// The session of the last of them.
-    pub session: Option<PathBuf>,
-}
-
-impl EarlierAttempts {
-    pub(in crate::run) fn add(&mut self, usage: &Usage, session: Option<&Path>) {
-        self.count += 1;
-        self.usage.add(usage);
-        self.session = session.map(Path::to_path_buf);
     }
 }
 

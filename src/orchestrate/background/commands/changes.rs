@@ -10,7 +10,9 @@ use crate::present::{
     Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,
     undone_report,
 };
-use crate::run::{CallSettings, HostContext, RunOutcome, RunRecord, blocking, snapshot_store};
+use crate::run::{
+    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, blocking, snapshot_store,
+};
 use sanitizer::chain;
 use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore};
 
@@ -138,6 +140,7 @@ async fn store_of(
     let cwd = run.cwd.clone();
     let here = Arc::clone(context);
     let settings = blocking(move || CallSettings::read(&cwd, &here)).await;
-    let store = snapshot_store(context, &settings.config()).await?;
+    let capabilities = HostCapabilities::probe(context).await;
+    let store = snapshot_store(context, &settings.config(), &capabilities).await?;
     Ok((settings, store))
 }

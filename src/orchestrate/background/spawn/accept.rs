@@ -115,7 +115,7 @@ async fn accept(
 ) -> Result<AdmittedRun, Receipt> {
     let ready = prepared.map_err(|result| refusal_of(&result))?;
     if let Some(unmet) = ready.unmet() {
-        return Err(Receipt::Error(unmet.to_owned()));
+        return Err(Receipt::Error(unmet.to_string()));
     }
     if let Some(exceeded) = ready.over_budget().await {
         return Err(Receipt::Forbidden(exceeded.to_string()));

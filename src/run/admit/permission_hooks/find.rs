@@ -42,7 +42,7 @@ pub(crate) fn find_permission_hooks(context: &HostContext) -> Vec<String> {
 
 /// Returns true if one of these extensions may provide a model. A name that is not a file, such as a package's, always
 /// may. Blocks.
-pub(in crate::run::admit) fn may_provide_model(files: &[PathBuf], context: &HostContext) -> bool {
+pub(crate) fn may_provide_model(files: &[PathBuf], context: &HostContext) -> bool {
     let end = deadline();
     let may =
         |path: PathBuf| !path.is_file() || contains_any(PROVIDER, &path, packages_of(&path, context), end);

@@ -8,15 +8,12 @@
 //! | `installed` | the extensions that pi loads, if the host does not report them |
 //! | `package` | the extensions of a package or a directory |
 //! | `patterns` | the lists with which the user enables and disables extensions |
-//! | `failure` | the detection of a child that ended because a hook did not load |
 
-mod failure;
 mod find;
 mod installed;
 mod package;
 mod patterns;
 mod watches;
 
-pub(in crate::run) use failure::failed_hook;
 pub(crate) use find::find_permission_hooks;
-pub(in crate::run::admit) use find::may_provide_model;
+pub(crate) use find::may_provide_model;

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::run::admit::hidden::{below_home, unreadable};
 use crate::run::context::{Host, HostContext};
+use crate::run::sandbox::hidden::{below_home, unreadable};
 use crate::run::spec::RunOverrides;
 use agents::config::{ALL, AgentBounds, AgentSettings, Config};
 use agents::{

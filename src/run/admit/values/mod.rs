@@ -15,9 +15,9 @@ mod notes;
 mod skills;
 
 pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
-pub(in crate::run) use model::ModelCheck;
+pub(crate) use model::ModelCheck;
 pub(crate) use model::UnusableModel;
 pub use model::look_up;
 pub(crate) use model::starts_another_pi;
-pub(in crate::run) use notes::tool_notes;
+pub(crate) use notes::tool_notes;
 pub(crate) use skills::SkillFiles;

@@ -8,7 +8,7 @@ use crate::run::admit::permission_hooks::may_provide_model;
 use crate::run::blocking::blocking;
 use crate::run::callbacks::{HostCallbacks, HostModel};
 use crate::run::context::HostContext;
-use crate::run::launch::launcher::launcher_of;
+use crate::run::launcher::launcher_of;
 use agents::AgentDefinition;
 use agents::config::{Config, InheritExtensions};
 use sanitizer::{nearest, quoted_path, suggestion};
@@ -68,7 +68,7 @@ pub enum UnusableModel {
 }
 
 /// The facts that decide whether the children of an agent can use a model.
-pub(in crate::run) struct ModelCheck<'a> {
+pub(crate) struct ModelCheck<'a> {
     pub agent: &'a AgentDefinition,
     pub config: &'a Config,
     pub context: &'a HostContext,
@@ -86,7 +86,7 @@ impl ModelCheck<'_> {
     /// # Errors
     ///
     /// Fails if the child could not use the model.
-    pub(in crate::run) async fn usable(
+    pub(crate) async fn usable(
         &self,
         asked: &Sourced<Option<String>>,
     ) -> Result<Option<String>, UnusableModel> {

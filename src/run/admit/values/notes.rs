@@ -19,7 +19,7 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Returns the notes for a child in this directory in reading order: the user's, then the project's from the outermost
 /// directory inwards. Skips a file that is a link to a path outside of the project or, for the user's file, outside of
 /// the agent directory. Blocks.
-pub(in crate::run) fn tool_notes(cwd: &Path, context: &HostContext) -> Vec<String> {
+pub(crate) fn tool_notes(cwd: &Path, context: &HostContext) -> Vec<String> {
     let project = project_directories(cwd, context.home.as_deref());
     let root = project.last().cloned().unwrap_or_else(|| canonical(cwd));
     let of_project = project.iter().filter_map(|dir| note(dir, &root, true));

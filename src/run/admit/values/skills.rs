@@ -15,7 +15,7 @@ pub(crate) enum SkillFiles {
 
 impl SkillFiles {
     /// Returns the files of the requested skills, and messages about skills that the host does not have.
-    pub(in crate::run) fn of(skills: &Skills, host: &Host) -> (Self, Vec<String>) {
+    pub(crate) fn of(skills: &Skills, host: &Host) -> (Self, Vec<String>) {
         let names = match skills {
             Skills::All(true) => return (Self::All, Vec::new()),
             Skills::All(false) => return (Self::Only(Vec::new()), Vec::new()),

@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use sha2::{Digest, Sha256};
 
-use crate::run::admit::pi::package_files;
 use crate::run::context::{HostContext, SessionKey};
+use crate::run::pi::package_files;
 use agents::project_directories;
 use files::canonical;
 use files::layout::is_unread;
@@ -42,10 +42,10 @@ const MAX_DEPTH: usize = 12;
 
 /// A digest of all files that a child reads. Equal digests mean that nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::run::launch) struct BootInputs([u8; 32]);
+pub(crate) struct BootInputs([u8; 32]);
 
 /// The files that have been examined so far.
-pub(in crate::run::launch) struct Seen {
+pub(crate) struct Seen {
     digest: Sha256,
     /// The number of entries that may still be examined.
     remaining: usize,
@@ -54,11 +54,7 @@ pub(in crate::run::launch) struct Seen {
 impl Seen {
     /// Examines the files that a child in this directory reads, independent of its command. `None` if there are too
     /// many. Blocks.
-    pub(in crate::run::launch) fn of(
-        cwd: &Path,
-        context: &HostContext,
-        credentials: Option<&Path>,
-    ) -> Option<Self> {
+    pub(crate) fn of(cwd: &Path, context: &HostContext, credentials: Option<&Path>) -> Option<Self> {
         let mut seen = Self { digest: Sha256::new(), remaining: MAX_ENTRIES };
         seen.agent_dir(&context.agent_dir)?;
         if let Some(credentials) = credentials {
@@ -92,11 +88,7 @@ impl Seen {
     }
 
     /// Adds the files that this command names, except those in the run's own directory. Blocks.
-    pub(in crate::run::launch) fn with_command(
-        mut self,
-        command: &ChildCommand,
-        own: &Path,
-    ) -> Option<BootInputs> {
+    pub(crate) fn with_command(mut self, command: &ChildCommand, own: &Path) -> Option<BootInputs> {
         let program = resolve_program(command.program.as_os_str(), search_path(&command.env));
         let named = command
             .args

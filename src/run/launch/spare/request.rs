@@ -34,7 +34,7 @@ impl AdmittedRun {
     pub fn spare_request(&self) -> Option<SpareRequest> {
         let spec = &self.spec;
         let resolved = &self.resolved;
-        let may_have_one = resolved.config.spare.count > 0
+        let may_have_one = resolved.spare().count > 0
             && spec.overrides.resumes.is_none()
             && !resolved.announces
             && resolved.launcher.remote_name().is_none();

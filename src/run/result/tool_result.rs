@@ -1,0 +1,335 @@
+//! The result of a run, with the same shape for every outcome.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::run::background::RunRecord;
+use crate::run::progress::{Progress, Resources, TaskProgress};
+use crate::run::state::RunOutcome;
+use agents::Network;
+use pi_events::{ContextUse, DisplayItem, Usage};
+use sanitizer::figures::epoch_ms;
+use sanitizer::{FullText, RedactedValues, text_enum};
+
+text_enum! {
+    /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on
+    /// message text.
+    pub enum ErrorCode {
+        /// The agent or the task is missing, empty or blank.
+        InvalidInput = "INVALID_INPUT",
+        /// Delegation is switched off, or its configuration cannot be read.
+        SubagentsDisabled = "SUBAGENTS_DISABLED",
+        /// No agent has this name.
+        UnknownAgent = "UNKNOWN_AGENT",
+        /// A project agent was refused by policy or by the user.
+        SubagentDisabled = "SUBAGENT_DISABLED",
+        /// The caller is itself a delegate, at the deepest level allowed.
+        SubagentDepthExceeded = "SUBAGENT_DEPTH_EXCEEDED",
+        /// The hard or the idle limit ended the run.
+        SubagentTimeout = "SUBAGENT_TIMEOUT",
+        /// The run failed; the message says how.
+        SubagentFailed = "SUBAGENT_FAILED",
+        /// The run succeeded, and its text was longer than the output limit.
+        SubagentOutputTruncated = "SUBAGENT_OUTPUT_TRUNCATED",
+    }
+}
+
+text_enum! {
+    /// The kind of a call: how many runs it has.
+    pub enum Mode {
+        /// One agent, one task.
+        Single = "single",
+        /// Several tasks in parallel.
+        Parallel = "parallel",
+        /// Several tasks one after the other.
+        Chain = "chain",
+        /// The call was about delegation itself and started no agent.
+        Management = "management",
+    }
+}
+
+text_enum! {
+    /// The limit that ended a run.
+    pub enum TimeoutReason {
+        /// The hard limit of the whole run.
+        Runtime = "runtime",
+        /// The limit on silence.
+        Idle = "idle",
+    }
+}
+
+/// The report on a child's sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxReport {
+    /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did,
+    /// and for a child that may write everywhere.
+    pub enforced: bool,
+    /// The active mechanisms.
+    pub mechanism: Vec<String>,
+    /// The network access of the programs that the child's shell starts.
+    pub network: Network,
+    /// The reason why it was not enforced, or the remaining gaps.
+    pub reason: Option<String>,
+}
+
+/// The result of the check of a run's work. Strings are sanitized and bounded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The command.
+    pub command: String,
+    /// True if it ended with exit code 0.
+    pub passed: bool,
+    /// Its outcome: `exit code 1`, `killed by SIGKILL`.
+    pub ended: String,
+    /// The number of times that it ran.
+    pub runs: u32,
+    /// The end of its last output.
+    pub output: String,
+}
+
+/// The artifacts of an isolated run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IsolationReport {
+    /// The branch with all of its changes. Absent if it changed nothing, or if the changes are only in `patch`.
+    pub branch: Option<String>,
+    /// The file with the same changes as a patch.
+    pub patch: Option<String>,
+    /// The number of commits that the child has made itself.
+    pub commits: u32,
+    /// Files that differ.
+    pub files: usize,
+    /// Lines that were added.
+    pub insertions: u64,
+    /// Lines that were removed.
+    pub deletions: u64,
+    /// The private tree, if it was kept because not everything could be imported.
+    pub kept_tree: Option<String>,
+}
+
+/// The result of one agent for one task. All strings are sanitized and bounded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SingleResult {
+    /// The agent's name.
+    pub agent: String,
+    /// The task it was given.
+    pub task: String,
+    /// The id that finds the run in its conversation, once the run is stored. With a session file it can be continued.
+    pub run_id: Option<String>,
+    /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
+    pub exit_code: i32,
+    /// The child's usage; zeros when unknown.
+    pub usage: Usage,
+    /// The child's context use after its last turn, if the child reported it.
+    pub context: Option<ContextUse>,
+    /// The error message. Present exactly if `exit_code` is not 0.
+    pub error: Option<String>,
+    /// The child's session file.
+    pub session_file: Option<String>,
+    /// The text of the last complete assistant message, or the part that had arrived when the run ended early.
+    pub output: Option<String>,
+    /// The newest texts and tool calls, in order.
+    pub display_items: Vec<DisplayItem>,
+    /// The outcome of the run.
+    pub outcome: RunOutcome,
+    /// The number of times that the child was started.
+    pub attempts: u32,
+    /// Time from the start of the run to its result, in milliseconds.
+    pub duration_ms: u64,
+    /// The model that answered, `provider/id`.
+    pub model: Option<String>,
+    /// The reason why the last assistant message ended.
+    pub stop_reason: Option<String>,
+    /// The signal that ended the child, unless this process sent it.
+    pub signal: Option<String>,
+    /// The limit that ended the run.
+    pub timeout_reason: Option<TimeoutReason>,
+    /// The report on the child's sandbox.
+    pub sandbox: Option<SandboxReport>,
+    /// The mechanism that ensured the end of the child's processes. Absent if no child was started.
+    pub supervision: Option<&'static str>,
+    /// The resources of the child's processes together. Absent if they could not be measured.
+    pub resources: Option<Resources>,
+    /// The file with the text, if `content` was truncated. It lacks the middle of an answer of which bytes were
+    /// omitted.
+    pub full_output_file: Option<String>,
+    /// The number of bytes in the middle of the answer that were omitted because it was too long. The session has them.
+    pub omitted_bytes: u64,
+    /// The submitted result, if the agent had to submit one and it is not large.
+    pub structured: Option<Value>,
+    /// The file with it as JSON, if it is large.
+    pub structured_file: Option<String>,
+    /// The result of the check of its work, if there was one.
+    pub check: Option<CheckReport>,
+    /// The files the run changed, when the agent was allowed to write and works in a git work tree.
+    pub changes: Option<Vec<String>>,
+    /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
+    pub flagged: Vec<String>,
+    /// The reason why there may be more of them: the search of the tree was not complete.
+    pub flagged_gap: Option<String>,
+    /// Its artifacts, if it worked in a private tree.
+    pub isolation: Option<IsolationReport>,
+    /// The number of secrets removed from the texts of this result, by rule, the most frequent first. Each value counts
+    /// once.
+    pub redacted: Vec<RedactedValues>,
+    /// Notices about the set-up of the run, such as dropped tools.
+    pub diagnostics: Vec<String>,
+    /// The child's announcement, if it was asked for one and has replied.
+    pub announcement: Option<Announcement>,
+    /// The next step for a model that reads of a failure.
+    pub next_step: Option<&'static str>,
+    /// Our notes next to the child's answer: refused commands, its check, its files. The text of a successful run ends
+    /// with them, unless the limits leave too little room.
+    pub notes: String,
+}
+
+impl SingleResult {
+    /// Returns the location of the result's text, as far as it is stored.
+    pub(crate) fn full_text(&self) -> FullText<'_> {
+        let session = self.session_file.as_deref().filter(|_| self.omitted_bytes > 0);
+        FullText { path: self.full_output_file.as_deref(), missing_bytes: self.omitted_bytes, session }
+    }
+
+    /// Returns the entry of a run that continues in the background. Its usage so far is counted at its end.
+    #[must_use]
+    pub fn in_background(run: &RunRecord) -> Self {
+        let lasted = run.started_ms.map(|started| epoch_ms(SystemTime::now()).saturating_sub(started));
+        Self {
+            agent: run.agent.clone(),
+            task: run.task.clone(),
+            run_id: Some(run.run_id.clone()),
+            exit_code: 0,
+            usage: Usage::default(),
+            error: None,
+            session_file: run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            output: None,
+            display_items: Vec::new(),
+            outcome: RunOutcome::Background,
+            attempts: u32::from(run.started_ms.is_some()),
+            duration_ms: lasted.and_then(|lasted| u64::try_from(lasted).ok()).unwrap_or_default(),
+            model: run.model.clone(),
+            stop_reason: None,
+            signal: None,
+            timeout_reason: None,
+            sandbox: None,
+            supervision: None,
+            context: None,
+            resources: None,
+            full_output_file: None,
+            omitted_bytes: 0,
+            structured: None,
+            structured_file: None,
+            check: None,
+            changes: None,
+            flagged: Vec::new(),
+            flagged_gap: None,
+            isolation: None,
+            redacted: Vec::new(),
+            diagnostics: Vec::new(),
+            announcement: None,
+            next_step: None,
+            notes: String::new(),
+        }
+    }
+}
+
+/// The answer that announces nothing.
+pub(crate) const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
+
+/// A child's reply to the request for an announcement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// The text of the announcement, within the output limit.
+    Text(String),
+    /// The child says that there is nothing to announce.
+    Skipped,
+}
+
+/// A code and a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The code, for programs.
+    pub code: ErrorCode,
+    /// The message, for people.
+    pub message: String,
+}
+
+/// Everything about a call that is not its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunDetails {
+    /// The kind of the call.
+    pub mode: Mode,
+    /// The run's id: eight hexadecimal characters.
+    pub run_id: Option<String>,
+    /// One entry per run that was admitted, with `attempts: 0` where no child was started, and one per task of a call
+    /// with several. Empty for refusals and in updates.
+    pub results: Vec<SingleResult>,
+    /// The reason why the call failed, or succeeded only with a reservation.
+    pub error: Option<CallError>,
+    /// The progress of the run; only in updates of a single run.
+    pub streaming: Option<Progress>,
+    /// The progress of each task; only in updates of several runs.
+    pub tasks: Vec<TaskProgress>,
+}
+
+impl RunDetails {
+    /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
+    pub const KIND: &str = "subagent-run";
+    /// The version of the format. It changes when the meaning of a field changes.
+    pub const VERSION: u32 = 1;
+}
+
+impl RunDetails {
+    /// Creates details with only the mode and the run's id.
+    #[must_use]
+    pub fn new(mode: Mode, run_id: Option<String>) -> Self {
+        Self { mode, run_id, results: Vec::new(), error: None, streaming: None, tasks: Vec::new() }
+    }
+
+    /// Creates details of a single run with only its id.
+    #[must_use]
+    pub fn single(run_id: &str) -> Self {
+        Self::new(Mode::Single, Some(run_id.to_owned()))
+    }
+}
+
+/// The result of a call. With `details.streaming`, it is an update before the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult {
+    /// The text for the model and the user: sanitized, within the output limit.
+    pub text: String,
+    /// True when the run failed. A truncated success is not a failure.
+    pub is_error: bool,
+    /// The usage of the children, with pi's own cost breakdown.
+    pub usage: Option<Usage>,
+    /// Everything but the text.
+    pub details: RunDetails,
+}
+
+fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
+    Arc::ptr_eq(one, other) || one == other
+}
+
+impl ToolResult {
+    /// Logs the outcome of a run and its cost, in USD.
+    pub(in crate::run) fn log(&self, cost: f64) {
+        if let Some(SingleResult { outcome, error, attempts, duration_ms, .. }) = self.details.results.first()
+        {
+            tracing::info!(
+                target: "run", %outcome, reason = error, attempts, duration_ms, cost,
+                "the run has ended"
+            );
+        }
+    }
+
+    /// Marks the tasks in an update whose text and items have not changed since the update `before`. Updates share
+    /// these parts, so mostly one comparison of addresses decides.
+    pub fn leave_out_unchanged(&mut self, before: Option<&Self>) {
+        let before = before.map_or(&[][..], |before| &before.details.tasks);
+        for (task, before) in self.details.tasks.iter_mut().zip(before) {
+            task.is_unchanged = is_same(&task.progress.text, &before.progress.text)
+                && is_same(&task.progress.display_items, &before.progress.display_items);
+        }
+    }
+}
