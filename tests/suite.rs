@@ -68,6 +68,7 @@ mod supervise;
 mod support;
 mod transcript;
 mod truncate;
+mod types;
 mod undo;
 mod writers;
 mod writers_remote;

@@ -11,7 +11,7 @@ use super::reader::{FOREIGN, NamedAgent, NamedTool, READ_FAILED, Reader};
 use super::settings::{Config, Origin};
 use crate::agent::{canonical, project_directories};
 use crate::files::open;
-use crate::text::{Diagnostic, Severity, chain};
+use crate::text::{Diagnostic, Severity, chain, lossy_path};
 
 const FILE_NAME: &str = "subagents.json";
 /// The maximum size of a configuration file, in bytes. Such a file normally has a few dozen lines.
@@ -65,6 +65,7 @@ pub struct ConfigSource {
     /// The owner of the file.
     pub origin: Origin,
     /// Its path.
+    #[serde(serialize_with = "lossy_path")]
     pub path: PathBuf,
     /// True if the file exists.
     pub present: bool,

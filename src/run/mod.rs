@@ -39,7 +39,7 @@ pub(crate) mod spec;
 mod state;
 
 pub use admit::{
-    AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
+    AdmittedRun, AgentInfo, AgentValues, CallSettings, CannotRun, Described, Extensions, HostCapabilities,
     InvalidConfig, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Refusal, Sourced, ValueSource,
     WriteReach, describe, find_agents, list_agents, load_config, look_up, prepare, prepare_with, start_log,
 };

@@ -42,7 +42,7 @@ mod visible;
 pub use code::Fence;
 pub(crate) use code::Fences;
 pub(crate) use diagnostic::{Code, chain, nearest, suggestion, with_cause};
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, lossy_path};
 pub use diff::{ChangedLine, changed_lines};
 pub(crate) use fence::{FENCE_BYTES, fenced, fenced_as};
 pub(crate) use head_tail::{HeadTail, Tail};

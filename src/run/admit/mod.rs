@@ -44,7 +44,7 @@ mod write_reach;
 pub use admitted::AdmittedRun;
 pub use capabilities::HostCapabilities;
 pub use extensions::Extensions;
-pub use listing::{CannotRun, Described, Listed, Listing, describe, list_agents};
+pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};

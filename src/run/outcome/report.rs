@@ -13,7 +13,7 @@ use super::retry::EarlierAttempts;
 use super::structured::Structured;
 use super::verdict::{AttemptReport, RunReport, Verdict};
 use crate::agent::OutputSchema;
-use crate::event::{Refusal, StopReason, Usage};
+use crate::event::{Refusal, StopReason};
 use crate::process::{Outcome, Supervision};
 use crate::run::admit::resolve::Withheld;
 use crate::run::admit::sandbox::SandboxPlan;
@@ -278,40 +278,17 @@ impl ResultBuilder {
 
     fn single(&self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> SingleResult {
         SingleResult {
-            agent: self.agent.clone(),
-            task: self.field(&self.task),
-            run_id: None,
             exit_code: verdict.exit_code,
-            usage: Usage::default(),
             error: verdict.error.as_deref().map(|error| self.field(error)),
             session_file: session.map(|path| path.to_string_lossy().into_owned()),
-            output: None,
-            display_items: Vec::new(),
-            outcome: verdict.outcome,
             attempts: 1,
             duration_ms: millis(duration),
-            model: None,
-            stop_reason: None,
             signal: verdict.signal.clone(),
             timeout_reason: verdict.timeout,
             sandbox: self.sandbox.as_ref().map(|plan| plan.report(None)),
-            supervision: None,
-            context: None,
-            resources: None,
-            full_output_file: None,
-            omitted_bytes: 0,
-            structured: None,
-            structured_file: None,
-            check: None,
-            changes: None,
-            flagged: Vec::new(),
-            flagged_gap: None,
-            isolation: None,
-            redacted: Vec::new(),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
-            announcement: None,
             next_step: verdict.next_step(),
-            notes: String::new(),
+            ..SingleResult::new(self.agent.clone(), self.field(&self.task), verdict.outcome)
         }
     }
 
