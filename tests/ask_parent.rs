@@ -149,7 +149,7 @@ async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer()
     );
     assert!(asked.text.contains("colour?") && asked.text.contains(&key), "{}", asked.text);
     assert!(!asked.text.contains("ghp_0123456789"), "the question shows no secret: {}", asked.text);
-    assert_eq!(asked.details()["deliveryIds"], json!(asked.delivery_ids));
+    assert_eq!(asked.announcement.details["deliveryIds"], json!(asked.delivery_ids));
 
     let asks =
         async || scene.call(&view, "sessions_list", json!({})).await.value["sessions"][0]["question"].clone();

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::commands::restart_runs;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, BackgroundStatus, ConversationScope, ConversationView,
-    DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt, RunRecord, SpawnRequest, background,
+    DeliveryMessage, KnownDeliveries, Listener, Receipt, RunRecord, SpawnRequest, background,
     close_conversation, mark_delivered, open_conversation, resume, spawn, stop, until_settled,
 };
 use pi_subagent_native::present::Report;
@@ -931,8 +931,7 @@ async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_writing(&conversation).await;
     // The same calls as of a process that resumes it.
-    let progress = LiveSnapshot { state: RunState::Running, ..LiveSnapshot::default() };
-    let body = serde_json::to_string(&RunRecord { progress, ..resumed.clone() });
+    let body = serde_json::to_string(&RunRecord { state: RunState::Running, ..resumed.clone() });
     let continued = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
     database
         .execute(continued, [&store.process(), &body.expect("the value is serialized"), &resumed.key])

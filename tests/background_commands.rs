@@ -73,8 +73,8 @@ fn runs() -> Vec<RunRecord> {
             ..run("5e5e5e5e", "tester")
         },
         RunRecord {
+            state: RunState::Running,
             progress: LiveSnapshot {
-                state: RunState::Running,
                 last_tool: Some("$ rg spawn".to_owned()),
                 usage: usage(),
                 ..LiveSnapshot::default()

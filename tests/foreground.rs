@@ -74,7 +74,7 @@ impl Scene {
             fs::read_to_string(&received).is_ok_and(|text| text.lines().count() == 2)
         })
         .await;
-        let is_working = |run: &RunRecord| run.progress.state == RunState::Running;
+        let is_working = |run: &RunRecord| run.state == RunState::Running;
         let listed = async {
             loop {
                 let mut runs = self.runs().await;
@@ -131,7 +131,7 @@ async fn a_run_that_waits_only_for_the_disk_has_no_queue_position() {
     // Longer than a wait takes to be shown. A test can only wait to see that it is not shown.
     tokio::time::sleep(Duration::from_millis(500)).await;
     for run in scene.runs().await {
-        assert_eq!((run.progress.state, run.progress.position), (RunState::Queued, None));
+        assert_eq!((run.state, run.progress.position), (RunState::Queued, None));
     }
     database.execute_batch("ROLLBACK").expect("the statement succeeds");
     for run in scene.working().await {

@@ -1,4 +1,4 @@
-//! `index.d.ts` spells states, outcomes and codes as literals, because napi's attributes take no constants.
+//! `index.d.ts` spells states, outcomes and codes as literals, which have to match the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -265,7 +265,7 @@ async fn waits_for_quota(log: &Log) {
     let service = background(&scene.path("agent"));
     let user = || Arc::new(User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() });
     let person = async {
-        let run = until_run(&service, |run| run.progress.state == RunState::AwaitingQuota).await;
+        let run = until_run(&service, |run| run.state == RunState::AwaitingQuota).await;
         scene.write("allowed", "");
         let done = resume(&service, &run, None, &scene.scope(), user()).await;
         assert_eq!(done.expect("the quota is tried"), ActionOutcome::TriesQuota);

@@ -100,7 +100,7 @@ impl Scene {
         let wait = async {
             loop {
                 let mut runs = self.runs().await;
-                runs.retain(|run| run.progress.state == RunState::AwaitingQuota && run.is_live());
+                runs.retain(|run| run.state == RunState::AwaitingQuota && run.is_live());
                 if runs.len() == count {
                     return runs;
                 }

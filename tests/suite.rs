@@ -60,6 +60,7 @@ mod structured;
 mod supervise;
 mod support;
 mod transcript;
+mod types;
 mod undo;
 mod writers;
 mod writers_remote;

@@ -146,14 +146,14 @@ async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
 async fn writer_before(updates: &mut Updates) -> (String, String) {
     let is_behind = |update: &Option<ToolResult>| {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
-        streaming.is_some_and(|progress| progress.blocked_by.is_some())
+        streaming.is_some_and(|run| run.progress.blocked_by.is_some())
     };
     let update = timeout(PATIENCE, updates.wait_for(is_behind))
         .await
         .expect("the update arrives in time")
         .expect("the run continues");
     let update = update.as_ref().expect("the update exists");
-    let blocked_by = update.details.streaming.as_ref().and_then(|progress| progress.blocked_by.as_deref());
+    let blocked_by = update.details.streaming.as_ref().and_then(|run| run.progress.blocked_by.as_deref());
     (blocked_by.expect("the run waits").to_owned(), update.text.clone())
 }
 
@@ -471,7 +471,7 @@ async fn a_run_whose_tree_cannot_be_recorded_promises_no_undo() {
     scene.until(&["start alpha"]).await;
     let note = |update: &Option<ToolResult>| {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
-        streaming.and_then(|progress| progress.undo_note)
+        streaming.and_then(|run| run.progress.undo_note)
     };
     let expected = "its tree could not be recorded, so its changes cannot be undone";
     let noted = updates.wait_for(|update| note(update) == Some(expected));

@@ -1,6 +1,8 @@
 /** Wrong arguments are the caller's mistake and are reported at once. Everything else is data. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 
 import * as addon from "../../index.js";
@@ -18,14 +20,14 @@ describe("startRun", () => {
 		"agent null": [{ agent: null }, /agent/],
 		"agent of a wrong type": [{ agent: 5 }, /Number 5.*RunOptions\.agent/],
 		"task of a wrong type": [{ task: ["look"] }, /RunOptions\.task/],
-		"cwd of a wrong type": [{ cwd: new URL("file:///tmp") }, /RunOptions\.cwd/],
-		"agentDir of a wrong type": [{ agentDir: 5 }, /RunOptions\.agentDir/],
-		"env of a wrong type": [{ env: { A: 1 } }, /RunOptions\.env/],
-		"piCommand of a wrong type": [{ piCommand: "pi" }, /RunOptions\.piCommand/],
-		"a word of piCommand of a wrong type": [{ piCommand: ["pi", 5] }, /RunOptions\.piCommand/],
-		"tools of a wrong type": [{ tools: ["read"] }, /RunOptions\.tools/],
+		"cwd of a wrong type": [{ cwd: new URL("file:///tmp") }, /SurfaceOptions\.cwd/],
+		"agentDir of a wrong type": [{ agentDir: 5 }, /SurfaceOptions\.agentDir/],
+		"env of a wrong type": [{ env: { A: 1 } }, /SurfaceOptions\.env/],
+		"piCommand of a wrong type": [{ piCommand: "pi" }, /SurfaceOptions\.piCommand/],
+		"a word of piCommand of a wrong type": [{ piCommand: ["pi", 5] }, /SurfaceOptions\.piCommand/],
+		"tools of a wrong type": [{ tools: ["read"] }, /SurfaceOptions\.tools/],
 		"aborted of a wrong type": [{ aborted: "yes" }, /RunOptions\.aborted/],
-		"config with a function": [{ config: { enabled: () => true } }, /RunOptions\.config/],
+		"config with a function": [{ config: { enabled: () => true } }, /SurfaceOptions\.config/],
 	};
 	for (const [label, [change, says]] of Object.entries(rows)) {
 		it(`throws at once and names what is wrong: ${label}`, (t) => {
@@ -87,6 +89,40 @@ describe("startRun", () => {
 			assert.equal(result.details.error?.code, "INVALID_INPUT", textOf(result));
 		}
 	});
+});
+
+describe("the types of options", () => {
+	const types = readFileSync(join(import.meta.dirname, "../../index.d.ts"), "utf8");
+	/** Returns the names of an interface's own fields. */
+	const fieldsOf = (name: string) => {
+		const [, body = ""] = new RegExp(`^export interface ${name} \\{\n(.*?)^\\}`, "ms").exec(types) ?? [];
+		return [...body.matchAll(/^ {2}(\w+)\??: /gm)].map(([, field = ""]) => field);
+	};
+	const nothing = () => {};
+	const calls: Record<string, [call: Loose, own: Record<string, unknown>]> = {
+		RunOptions: [start, {}],
+		ParallelOptions: [addon.startParallel as Loose, { tasks: [] }],
+		ChainOptions: [addon.startChain as Loose, { steps: [] }],
+		SpawnOptions: [addon.spawnSession as Loose, {}],
+		BackgroundOptions: [(options) => (addon.openBackground as Loose)(options, nothing), { delivered: [] }],
+		EarlyOptions: [addon.bootEarly as Loose, { tool: "subagent", callId: "c" }],
+	};
+	for (const [name, [call, own]] of Object.entries(calls)) {
+		it(`have only fields that the addon reads: ${name}`, (t) => {
+			const { options } = new Scene(t, answers);
+			const fields = [...fieldsOf(name), ...fieldsOf("SurfaceOptions")];
+			assert.ok(fields.includes("cwd") && fields.length > fieldsOf("SurfaceOptions").length, name);
+			for (const field of fields) {
+				// An object of variables may be any object.
+				const wrong = field === "env" ? { NAME: 5 } : Symbol("wrong");
+				assert.throws(
+					() => call({ ...options, ...own, [field]: wrong }),
+					new RegExp(`Options\\.${field}`),
+					`${name}.${field}`,
+				);
+			}
+		});
+	}
 });
 
 describe("a handle", () => {

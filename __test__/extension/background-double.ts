@@ -30,6 +30,7 @@ export function aRun(run: Partial<RunRecord> = {}): RunRecord {
 		tools: [],
 		timesResumed: 0,
 		previousRunMs: 0,
+		spentBefore: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 },
 		isIsolated: false,
 		isInProcess: true,
 		isForeground: false,

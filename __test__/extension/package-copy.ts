@@ -119,6 +119,7 @@ export function backgroundRun(runId: string, more: Partial<RunRecord> = {}): Run
 		tools: ["read"],
 		timesResumed: 0,
 		previousRunMs: 0,
+		spentBefore: USAGE,
 		isIsolated: false,
 		isInProcess: true,
 		isForeground: false,

@@ -119,37 +119,6 @@ holds<Same<keyof Required<HostCallbacks>, never>>();
 holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "model" | "ask" | "withdraw">>();
 holds<Same<keyof Required<ToolResult>, "content" | "details">>();
 holds<Same<keyof Required<Details>, "mode" | "results">>();
-holds<
-	Same<keyof Required<SingleResult>, "agent" | "task" | "exitCode" | "usage" | "outcome" | "attempts" | "durationMs">
->();
-holds<
-	Same<
-		Exclude<keyof SingleResult, keyof Required<SingleResult>>,
-		| "context"
-		| "runId"
-		| "error"
-		| "sessionFile"
-		| "output"
-		| "displayItems"
-		| "model"
-		| "stopReason"
-		| "signal"
-		| "timeoutReason"
-		| "sandbox"
-		| "supervision"
-		| "resources"
-		| "fullOutputFile"
-		| "structured"
-		| "structuredFile"
-		| "check"
-		| "changes"
-		| "flagged"
-		| "flaggedGap"
-		| "isolation"
-		| "redacted"
-		| "diagnostics"
-	>
->();
 holds<Same<keyof RunUsage, "input" | "output" | "cacheRead" | "cacheWrite" | "cost" | "turns">>();
 holds<Same<RunUsage[keyof RunUsage], number>>();
 holds<Same<keyof PiUsage, "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens" | "cost">>();

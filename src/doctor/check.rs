@@ -1,5 +1,7 @@
 //! The finding of one check.
 
+use serde::Serialize;
+
 use sanitizer::text_enum;
 
 text_enum! {
@@ -17,7 +19,7 @@ text_enum! {
 }
 
 /// The finding of one check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The area that was checked.
     pub area: &'static str,
@@ -26,6 +28,7 @@ pub struct Check {
     /// The finding, for people.
     pub message: String,
     /// The advice for the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 

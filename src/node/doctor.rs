@@ -4,35 +4,13 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
+use serde_json::json;
 
 use super::callbacks::HostCallbacks;
-use super::into_js::{IntoJs, object_into_js};
+use super::json::Json;
 use super::options::SurfaceOptions;
 use super::runtime::promise;
 use crate::doctor;
-
-/// The findings about what a delegation needs.
-#[napi(object, object_from_js = false)]
-pub struct DoctorReport {
-    /// True when no check has the status `error`.
-    pub ok: bool,
-    /// In the order in which a person would look.
-    pub checks: Vec<DoctorCheck>,
-}
-
-/// One check and its finding.
-#[napi(object, object_from_js = false)]
-pub struct DoctorCheck {
-    /// The subject of the check, in a word or two.
-    pub area: String,
-    /// `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it.
-    #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\"")]
-    pub status: &'static str,
-    /// The finding. Sanitized, at most 4 KiB.
-    pub message: String,
-    /// The way to fix it. Sanitized, at most 4 KiB.
-    pub hint: Option<String>,
-}
 
 /// Checks everything a delegation needs: configuration, agents, pi's command, directories, the sandbox. Starts pi once
 /// to ask for its version and waits at most 20 seconds for it. Findings never reject.
@@ -46,12 +24,12 @@ pub struct DoctorCheck {
 /// process.exitCode = ok ? 0 : 1;
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
-pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, DoctorReport>> {
+pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, Json>> {
     let (cwd, context) = options.into_context();
     promise(env, async move {
         let checks = doctor::doctor(cwd, Arc::new(context), Arc::new(HostCallbacks::default())).await;
         let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
-        Ok(DoctorReport { ok, checks: checks.into_js() })
+        Json::new(&json!({ "ok": ok, "checks": checks }))
     })
 }
 
@@ -70,5 +48,3 @@ pub fn taken_name_notices(options: SurfaceOptions) -> Vec<String> {
     let (cwd, context) = options.into_context();
     doctor::taken_names(&cwd, &context)
 }
-
-object_into_js! { |check: doctor::Check| DoctorCheck { area: check.area.to_owned(), status, message, hint } }

@@ -3,8 +3,10 @@
 use napi::bindgen_prelude::{Env, PromiseRaw, within_runtime_if_available};
 use napi_derive::napi;
 use parking_lot::Mutex;
+use serde_json::json;
 use tokio::runtime::Handle;
 
+use super::json::Json;
 use super::options::EarlyOptions;
 use super::runtime::promise;
 use crate::orchestrate::{self, PieceKind};
@@ -110,16 +112,6 @@ pub struct CallPiece {
     pub json: Option<String>,
 }
 
-/// A call to boot for.
-#[napi(object, object_from_js = false)]
-pub struct ArrivingCall {
-    /// Its tool.
-    #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\"")]
-    pub tool: &'static str,
-    /// Its id.
-    pub call_id: String,
-}
-
 /// The calls of a host's model while they arrive: decides for which calls children are booted, and ends the children
 /// that no call will use. Feed it with the events of pi.
 ///
@@ -149,13 +141,13 @@ impl EarlyCalls {
     }
 
     /// Takes a piece. The call is returned when `boot` should be called for it.
-    #[napi(catch_unwind)]
-    pub fn take(&self, piece: CallPiece) -> Option<ArrivingCall> {
+    #[napi(catch_unwind, ts_return_type = "ArrivingCall | null")]
+    pub fn take(&self, piece: CallPiece) -> napi::Result<Option<Json>> {
         let kind = match piece.kind.as_str() {
             "toolcall_start" => PieceKind::Start,
             "toolcall_delta" => PieceKind::Delta,
             "toolcall_end" => PieceKind::End,
-            _ => return None,
+            _ => return Ok(None),
         };
         let text = |text: &'_ Option<String>| text.clone().unwrap_or_default();
         let json = text(&piece.json);
@@ -163,15 +155,16 @@ impl EarlyCalls {
         let id = text(&piece.id);
         let piece =
             orchestrate::CallPiece { kind, index: piece.content_index, json: &json, name: &name, id: &id };
-        let wanted = self.0.lock().take(piece)?;
-        Some(ArrivingCall { tool: wanted.tool.as_str(), call_id: wanted.id.to_owned() })
+        let mut calls = self.0.lock();
+        let wanted = calls.take(piece);
+        wanted.map(|call| Json::new(&json!({ "tool": call.tool.as_str(), "callId": call.id }))).transpose()
     }
 
     /// Boots children for the call that `take` has returned last, with the pieces that have arrived and those that
     /// follow; see `bootEarly`.
     #[napi(catch_unwind)]
     pub fn boot(&self, options: EarlyOptions) {
-        let call_id = options.call_id.clone();
+        let call_id = options.call_id().to_owned();
         let call = boot(options);
         self.0.lock().announce(&call_id, call);
     }

@@ -7,11 +7,10 @@ use napi_derive::napi;
 use tokio::sync::watch;
 use tokio::task::JoinError;
 
-use super::background::spawn::SpawnReceipt;
+use super::background::spawn::receipt_json;
 use super::callbacks::{HostCallbacks, UpdateSink, forward};
-use super::into_js::IntoJs;
+use super::json::Json;
 use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
-use super::result::ToolResult;
 use super::runtime::promise;
 use super::teardown::{EndOnDrop, cancel_of_thread, end_with_thread};
 use crate::orchestrate::background::receipts_of;
@@ -180,14 +179,14 @@ impl RunHandle {
     /// Resolves with the result, including every failure that a user or a child caused. Calling it again gives the same
     /// result. Rejects only for a bug in the addon.
     #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
-    pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, ToolResult>> {
+    pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
         let mut outcome = self.outcome.clone();
         let guard = Arc::clone(&self.guard);
         promise(env, async move {
             let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
             drop(guard);
             match ended.ok().flatten() {
-                Some(Ok(result)) => Ok((*result).clone().into_js()),
+                Some(Ok(result)) => Json::new(&*result),
                 Some(Err(panic)) => Err(napi::Error::from_reason(panic.to_string())),
                 None => Err(napi::Error::from_reason("the addon is shutting down")),
             }
@@ -205,9 +204,12 @@ impl RunHandle {
     /// are stored; a chain continues as one run. The results of the runs come through `openBackground`. A moved call
     /// ignores `abort`. If the call cannot be moved, it keeps running, and the only receipt gives the reason.
     #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt[]>")]
-    pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Vec<SpawnReceipt>>> {
+    pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
         let asked = self.background_move.request();
-        promise(env, async move { Ok(receipts_of(asked.await).into_js()) })
+        promise(env, async move {
+            let receipts = receipts_of(asked.await).into_iter().map(receipt_json);
+            Json::new(&receipts.collect::<Vec<_>>())
+        })
     }
 
     /// Ends the call because its host is exiting: children get at most two seconds to exit. Resolves when they have

@@ -1,14 +1,7 @@
-//! Conversions of the core's values to JavaScript's.
+//! Conversions of drawings to JavaScript's. Other values cross the border as `json`.
 //!
-//! A number becomes a double, a path or a choice a text. Where JavaScript has an optional field for a value that is
+//! A number becomes a double, a choice a text. Where JavaScript has an optional field for a value that is
 //! always there, an empty list or `false` leaves it out.
-
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use serde_json::Value;
-
-use sanitizer::Visible;
 
 /// Converts a value of the core to what JavaScript gets for it.
 pub(super) trait IntoJs<Js> {
@@ -43,30 +36,12 @@ macro_rules! unchanged {
     };
 }
 
-unchanged!(bool, i32, u32, i64, f64, String, Value);
+unchanged!(bool, i32, u32, i64, f64, String);
 
 /// A choice, or a text that is known when this is compiled.
 impl<T: Into<&'static str>> IntoJs<&'static str> for T {
     fn into_js(self) -> &'static str {
         self.into()
-    }
-}
-
-impl IntoJs<String> for Arc<str> {
-    fn into_js(self) -> String {
-        self.as_ref().to_owned()
-    }
-}
-
-impl IntoJs<String> for Visible {
-    fn into_js(self) -> String {
-        self.into_string()
-    }
-}
-
-impl IntoJs<String> for PathBuf {
-    fn into_js(self) -> String {
-        self.to_string_lossy().into_owned()
     }
 }
 
@@ -112,12 +87,5 @@ impl<T: IntoJs<Js>, Js> IntoJs<Vec<Js>> for Vec<T> {
 impl<T: IntoJs<Js>, Js> IntoJs<Option<Vec<Js>>> for Vec<T> {
     fn into_js(self) -> Option<Vec<Js>> {
         (!self.is_empty()).then(|| self.into_js())
-    }
-}
-
-/// The shared lists of updates.
-impl<T: IntoJs<Js> + Clone, Js> IntoJs<Vec<Js>> for Arc<[T]> {
-    fn into_js(self) -> Vec<Js> {
-        self.iter().cloned().map(T::into_js).collect()
     }
 }

@@ -7,7 +7,7 @@
 //! options + context   what JavaScript passes in → RunSpec, TasksSpec, SpawnRequest, HostContext
 //! handle, early       calls: start, update, abort; children that boot while a call still arrives
 //! background/         runs that outlive their call
-//! result, into_js     the core's results and progress → the objects of `index.d.ts`
+//! json                the core's values → JavaScript, as one text that `JSON.parse` reads
 //! ```
 //!
 //! | Question | File |
@@ -16,13 +16,13 @@
 //! | How does a call run beside JavaScript, and who ends it? | `handle`; with its thread: `teardown` |
 //! | How does a child boot while its call still arrives? | `early` |
 //! | How does native code call JavaScript back? | `callbacks` |
-//! | What does a result look like, and how does it become JavaScript's? | `result`, `into_js` |
+//! | How does a value of the core become JavaScript's? | `json`; its type is in `types.d.ts`, its shape is the core's serde. Drawings: `into_js` |
 //! | What is drawn? | `drawing`, `cards`, `present`; of background runs `runs` |
 //! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
 //!
-//! The doc comments of exported items become `index.d.ts`. Write them for callers in TypeScript: units, bounds,
+//! `index.d.ts` is `types.d.ts` and what napi generates from the exported items and their doc comments. Write them for callers in TypeScript: units, bounds,
 //! `@default`, and an `@example` for each function, which `__test__/types/api.ts` repeats, so that `tsc` checks it.
 
 #![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]
@@ -39,9 +39,9 @@ mod drawing;
 mod early;
 mod handle;
 mod into_js;
+mod json;
 mod options;
 mod present;
-mod result;
 mod runs;
 mod runtime;
 mod teardown;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use napi_derive::napi;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::into_js::{IntoJs, object_into_js};
-use super::result::{RetryNotice, RunUsage};
+use super::json::Parsed;
 use crate::present::{self, Mark, now_ms};
 use crate::run;
-use pi_events::{Cost, Usage, short_form};
+use pi_events::{Usage, run_usage, short_form};
 use sanitizer::figures;
 
 /// The state of a run.
@@ -29,7 +30,8 @@ pub struct RunStatus {
     /// The attempt, from 1; after the end, how many there were.
     pub attempt: Option<u32>,
     /// The pending retry.
-    pub retry: Option<RetryNotice>,
+    #[napi(ts_type = "RetryNotice")]
+    pub retry: Option<Parsed<run::RetryNotice>>,
     /// The reason why the model stopped.
     pub stop_reason: Option<String>,
     /// The signal that ended the child.
@@ -114,7 +116,7 @@ pub fn state_label(status: RunStatus) -> StateLabel {
         rate_limited_for: rate_limited_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
         blocked_by,
         attempt,
-        retry: retry.map(Into::into),
+        retry: retry.map(|Parsed(retry)| retry),
         stop_reason,
         signal,
     };
@@ -147,13 +149,17 @@ pub fn duration_text(ms: f64, whole_seconds: Option<bool>) -> String {
 /// console.log(turns, tokens, cost);
 /// ```
 #[napi(catch_unwind)]
-pub fn usage_text(usages: Vec<RunUsage>) -> UsageText {
+pub fn usage_text(#[napi(ts_arg_type = "Array<RunUsage>")] usages: Parsed<Vec<RunUsage>>) -> UsageText {
     let mut all = Usage::default();
-    for usage in usages {
-        all.add(&usage.into());
+    for RunUsage(usage) in usages.0 {
+        all.add(&usage);
     }
     present::usage_text(&all).into_js()
 }
+
+/// The usage of a run.
+#[derive(Deserialize)]
+pub struct RunUsage(#[serde(with = "run_usage")] Usage);
 
 /// The usage in words. A part is absent if there is nothing to show, such as the turns of runs that used no tokens and
 /// cost nothing.
@@ -182,26 +188,3 @@ pub fn tool_call_line(name: String, #[napi(ts_arg_type = "unknown")] args: Value
 }
 
 object_into_js! { |words: present::UsageText| UsageText { turns, tokens, cost } }
-
-impl From<RunUsage> for Usage {
-    fn from(usage: RunUsage) -> Self {
-        // Casts of floats saturate, and a negative count is none.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-        let count = |count: f64| count as u64;
-        Self {
-            input: count(usage.input),
-            output: count(usage.output),
-            cache_read: count(usage.cache_read),
-            cache_write: count(usage.cache_write),
-            turns: count(usage.turns),
-            cost: Cost { total: usage.cost, ..Cost::default() },
-            ..Self::default()
-        }
-    }
-}
-
-impl From<RetryNotice> for run::RetryNotice {
-    fn from(RetryNotice { attempt, max_attempts, at_ms, error }: RetryNotice) -> Self {
-        Self { attempt, max_attempts, at_ms, error }
-    }
-}

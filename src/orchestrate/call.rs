@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::background_move::BackgroundMove;
@@ -46,7 +47,7 @@ impl Call {
 }
 
 /// One of several tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct TaskSpec {
     /// The agent's name.
     pub agent: String,

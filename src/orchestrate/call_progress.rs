@@ -26,9 +26,7 @@ struct Task {
 
 impl Task {
     fn new(agent: String, state: TaskState) -> Self {
-        let progress =
-            TaskProgress { agent, state, progress: Progress::default(), error: None, is_unchanged: false };
-        Self { seen: Instant::now(), progress }
+        Self { seen: Instant::now(), progress: TaskProgress::new(agent, state, Progress::default()) }
     }
 
     /// Returns the task as it is now: its clocks have advanced since its last report.
@@ -59,8 +57,8 @@ impl CallProgress {
 
     pub(super) fn update(&self, index: usize, progress: Progress) {
         self.change(index, |task| {
-            task.state = TaskState::Live(progress.state);
-            task.progress = progress;
+            let agent = task.agent.take().unwrap_or_default();
+            *task = TaskProgress::new(agent, TaskState::Live(progress.state), progress);
         });
     }
 

@@ -11,7 +11,7 @@ use super::background_move::MoveError;
 use super::call::Call;
 use super::prepare_all::{directory, prepare_run, refused};
 use super::summary::{in_background, named};
-use crate::run::{CallSettings, Mode, Progress, RunDetails, RunSpec, ToolResult};
+use crate::run::{CallSettings, Mode, Progress, RunDetails, RunSpec, TaskProgress, ToolResult};
 
 /// The text of an update while the child has not said anything.
 const RUNNING: &str = "(running...)";
@@ -84,6 +84,6 @@ fn update_of(id: &str, progress: Progress) -> ToolResult {
         (text, ..) if text.trim().is_empty() => RUNNING.to_owned(),
         (text, ..) => text.to_owned(),
     };
-    let details = RunDetails { streaming: Some(progress), ..RunDetails::single(id) };
+    let details = RunDetails { streaming: Some(TaskProgress::of_call(progress)), ..RunDetails::single(id) };
     ToolResult { text, is_error: false, usage: None, details }
 }

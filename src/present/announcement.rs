@@ -4,8 +4,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use serde_with_macros::skip_serializing_none;
 
 use crate::run::{BackgroundStatus, Cleanup, RunRecord};
+use pi_events::{Usage, run_usage};
 use sanitizer::{
     TruncateLimits, fenced, figures, floor_char_boundary, one_line, quoted_if_unusual, quoted_within,
     truncate,
@@ -225,48 +227,72 @@ pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
     announcements.iter().map(|announcement| announcement.in_full(share)).collect::<Vec<_>>().join("\n\n")
 }
 
+/// A run in the details that a session keeps next to the message. A word that only a later release knows stays as it is.
+#[skip_serializing_none]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AnnouncedRun {
+    pub run_id: String,
+    pub session_key: String,
+    pub agent: String,
+    #[serde(with = "run_usage")]
+    pub usage: Usage,
+    pub label: Option<String>,
+    pub task: Option<String>,
+    pub status: Option<String>,
+    pub outcome: Option<String>,
+    pub error: Option<String>,
+    pub model: Option<String>,
+    pub result: Option<String>,
+    pub partial: Option<String>,
+    pub transcript: Option<String>,
+    pub archive_at_ms: Option<i64>,
+    pub started_ms: Option<i64>,
+    pub ended_ms: Option<i64>,
+    #[serde(alias = "ranBeforeMs")]
+    pub previous_run_ms: Option<u64>,
+    pub notes: Option<Vec<String>>,
+}
+
+impl AnnouncedRun {
+    /// Describes a run. Its result has at most `room` bytes.
+    fn of(run: &RunRecord, room: usize) -> Self {
+        let cut = |text: &str, limit: usize| text[..floor_char_boundary(text, limit)].to_owned();
+        let deletes = run.cleanup == Cleanup::Delete;
+        let transcript = run.transcript.as_ref().filter(|_| !deletes);
+        Self {
+            run_id: run.run_id.clone(),
+            session_key: run.session_key.clone(),
+            agent: run.agent.clone(),
+            usage: run.progress.usage.clone(),
+            label: run.label.clone(),
+            task: Some(cut(run.task.trim(), DETAILS_TASK_BYTES)),
+            status: run.status().map(|status| status.to_string()),
+            outcome: run.outcome.map(|outcome| outcome.to_string()),
+            error: run.error.clone(),
+            model: run.model.clone(),
+            result: run.result.as_deref().map(|result| cut(result, room)),
+            partial: run.partial.as_deref().map(|partial| cut(partial, room)),
+            transcript: transcript.map(|path| path.to_string_lossy().into_owned()),
+            archive_at_ms: if deletes { run.ended_ms } else { run.archive_at_ms },
+            started_ms: run.started_ms,
+            ended_ms: run.ended_ms,
+            previous_run_ms: Some(run.previous_run_ms).filter(|ms| *ms > 0),
+            notes: Some(run.notes.clone()).filter(|notes| !notes.is_empty()),
+        }
+    }
+}
+
 /// Returns the details that a session keeps next to the message: a pi that opens it recognizes delivered results by the ids, and
 /// draws the runs.
 pub(crate) fn announcement_details(delivery_ids: &[String], runs: &[RunRecord]) -> Value {
     let room = DETAILS_RESULTS_BYTES / runs.len().max(1);
     let run_ids: Vec<_> = runs.iter().map(|run| &run.run_id).collect();
-    let runs: Vec<_> = runs.iter().map(|run| run_details(run, room)).collect();
+    let runs: Vec<_> = runs.iter().map(|run| AnnouncedRun::of(run, room)).collect();
     json!({
         "kind": ANNOUNCEMENT, "version": DETAILS_VERSION,
         "deliveryIds": delivery_ids, "runIds": run_ids, "runs": runs,
     })
-}
-
-fn run_details(run: &RunRecord, room: usize) -> Value {
-    let cut = |text: &str, limit: usize| text[..floor_char_boundary(text, limit)].to_owned();
-    let usage = &run.progress.usage;
-    let mut details = json!({
-        "runId": run.run_id,
-        "sessionKey": run.session_key,
-        "agent": run.agent,
-        "usage": {
-            "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
-            "cacheWrite": usage.cache_write, "cost": usage.cost.total, "turns": usage.turns,
-        },
-        "label": run.label,
-        "task": cut(run.task.trim(), DETAILS_TASK_BYTES),
-        "status": run.status().map(BackgroundStatus::as_str),
-        "outcome": run.outcome,
-        "error": run.error,
-        "model": run.model,
-        "result": run.result.as_deref().map(|result| cut(result, room)),
-        "partial": run.partial.as_deref().map(|partial| cut(partial, room)),
-        "transcript": run.transcript.as_ref().filter(|_| run.cleanup == Cleanup::Keep),
-        "archiveAtMs": if run.cleanup == Cleanup::Delete { run.ended_ms } else { run.archive_at_ms },
-        "startedMs": run.started_ms,
-        "endedMs": run.ended_ms,
-        "previousRunMs": (run.previous_run_ms > 0).then_some(run.previous_run_ms),
-        "notes": (!run.notes.is_empty()).then_some(&run.notes),
-    });
-    if let Some(fields) = details.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    details
 }
 
 #[cfg(test)]

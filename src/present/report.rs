@@ -61,6 +61,11 @@ impl Mark {
         Self::Hunk,
     ];
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    const fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
     /// The sign that is shown, one column wide. It has to do where there is no colour.
     #[must_use]
     pub const fn sign(self) -> &'static str {
@@ -95,17 +100,25 @@ impl Mark {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(indent: &u8) -> bool {
+    *indent == 0
+}
+
 /// One line of a report: a name and a text, without line breaks or control characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct ReportLine {
     /// The mark before it.
+    #[serde(skip_serializing_if = "Mark::is_none")]
     pub mark: Mark,
     /// Its subject; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The text of the line.
     pub text: String,
     /// Nesting depth below the lines before it.
+    #[serde(skip_serializing_if = "is_zero")]
     pub indent: u8,
 }
 

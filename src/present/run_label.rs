@@ -33,7 +33,7 @@ pub(super) fn name(run: &RunRecord) -> String {
 
 /// Returns the label of the run's state.
 fn label(run: &RunRecord) -> StateLabel {
-    let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
+    let state = run.outcome.map_or(run.state.as_str(), RunOutcome::as_str).to_owned();
     let pending_question =
         run.progress.pending_question.as_deref().map(|title| one_line(title, MAX_CELL).into_string());
     let retry = run.progress.retry.clone();

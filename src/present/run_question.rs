@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use serde_with_macros::skip_serializing_none;
 
 use super::announcement::{ANNOUNCEMENT, DETAILS_VERSION, DeliveryBody, TASK_CHARS, name_in_sentence};
 use crate::run::RunRecord;
@@ -15,6 +16,7 @@ const QUESTION: TruncateLimits = TruncateLimits { max_bytes: 8 * 1024, max_lines
 const OPTION_CHARS: usize = 200;
 
 /// A question of a background run for its conversation. All texts are sanitized.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunQuestion {
@@ -34,7 +36,8 @@ pub struct RunQuestion {
     pub task: String,
     /// The time at which it continues without an answer, in milliseconds since 1970.
     pub ends_ms: i64,
-    /// True if it starts a turn of an idle conversation.
+    /// True if it starts a turn of an idle conversation. Only the stored delivery has it.
+    #[serde(skip_serializing)]
     pub triggers_turn: bool,
 }
 
@@ -57,7 +60,9 @@ impl RunQuestion {
     }
 
     pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("texts and numbers are JSON")
+        let mut json = serde_json::to_value(self).expect("texts and numbers are JSON");
+        json["triggersTurn"] = self.triggers_turn.into();
+        json.to_string()
     }
 
     /// Returns the text for the model.

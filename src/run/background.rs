@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use super::progress::Resources;
 use super::progress::RetryNotice;
 use super::state::{RunOutcome, RunState};
-use pi_events::{ContextUse, Usage};
+use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::text_enum;
 
 text_enum! {
@@ -82,40 +83,32 @@ pub enum ActionOutcome {
 
 /// The part of a background run that changes while its child works. The host process of a run that outlives its pi
 /// writes it to a file for other processes; other hosts keep it in memory.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LiveSnapshot {
-    /// Its state; once it has ended, the last one before.
-    #[serde(deserialize_with = "state")]
-    pub state: RunState,
     /// Its position in the queue, from 1, while it waits in the queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// The run that writes to the same work tree and must end before this run can start, if there is one.
-    #[serde(alias = "behind", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "behind")]
     pub blocked_by: Option<String>,
     /// The child's question, while it waits for the answer.
-    #[serde(alias = "asks", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "asks")]
     pub pending_question: Option<String>,
     /// The child's process id, while the child lives.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The newest tool call in a few words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<String>,
     /// The pending retry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryNotice>,
     /// The time of its last progress.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_ms: Option<i64>,
     /// The newest text, unless a tool was called since; at most 2 KiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The usage of all attempts and resumptions together.
+    #[serde(with = "run_usage")]
     pub usage: Usage,
     /// The context use of its child.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextUse>,
     /// Processor time of all its processes, in milliseconds.
     pub cpu_ms: Option<u64>,
@@ -133,9 +126,11 @@ impl LiveSnapshot {
     }
 }
 
-/// A background run. All texts are sanitized and bounded. Times are milliseconds since 1970 in UTC.
+/// A run, in the background or in the foreground. All texts are sanitized and bounded. Times are milliseconds since 1970
+/// in UTC. Callers and the store have the same JSON.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(remote = "Self", rename_all = "camelCase", default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct RunRecord {
     /// A random UUID, the run's key in the store.
@@ -165,6 +160,9 @@ pub struct RunRecord {
     /// True if the run continues when the pi that started it ends.
     #[serde(alias = "isKept")]
     pub is_detached: bool,
+    /// Its state; once it has ended, the last one before. It is written as [`Self::state`].
+    #[serde(skip_serializing, deserialize_with = "state")]
+    pub state: RunState,
     /// Its progress.
     #[serde(flatten, skip_deserializing)]
     pub progress: LiveSnapshot,
@@ -183,6 +181,7 @@ pub struct RunRecord {
     /// The time at which its transcript was archived.
     pub archived_ms: Option<i64>,
     /// The usage before the last resumption.
+    #[serde(with = "run_usage")]
     pub spent_before: Usage,
     /// The runtime before the last resumption, in milliseconds.
     #[serde(alias = "ranBeforeMs")]
@@ -192,10 +191,8 @@ pub struct RunRecord {
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
     /// The hard timeout that was configured for its call, if a call has begun it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout_ms: Option<u64>,
     /// The JSON Schema of the result that its call asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// The run's directory.
     pub directory: Option<PathBuf>,
@@ -208,6 +205,7 @@ pub struct RunRecord {
     /// The unfinished answer of a run that did not complete, at most 4 KiB.
     pub partial: Option<String>,
     /// Diagnostics of its set-up and its end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The tools that its policy allowed when it was accepted.
     pub tools: Vec<String>,
@@ -223,11 +221,10 @@ pub struct RunRecord {
     /// The process id of its host.
     pub host_pid: Option<u32>,
     /// True if this process is its host.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub is_in_process: bool,
     /// True for a foreground run: a call waits for it, or did. Such a run is stored when it has ended, so that it can
     /// be continued.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_foreground: bool,
 }
 
@@ -237,6 +234,37 @@ const REMOVED: &str = "(removed)";
 /// Replaces a path in a text.
 fn renamed(text: &str, from: &Path, to: &str) -> String {
     text.replace(&*from.to_string_lossy(), to)
+}
+
+impl Serialize for RunRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Fields<'a>(&'a RunRecord);
+
+        impl Serialize for Fields<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                RunRecord::serialize(self.0, serializer)
+            }
+        }
+
+        /// The fields with the state and the status, which follow from them.
+        #[skip_serializing_none]
+        #[derive(Serialize)]
+        struct Record<'a> {
+            #[serde(flatten)]
+            fields: Fields<'a>,
+            state: &'static str,
+            status: Option<BackgroundStatus>,
+        }
+
+        let (state, status) = (self.state(), self.status());
+        Record { fields: Fields(self), state, status }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -336,13 +364,13 @@ impl RunRecord {
 
     /// Returns true if it waits for a slot.
     pub(crate) fn is_queued(&self) -> bool {
-        self.is_live() && self.progress.state == RunState::Queued
+        self.is_live() && self.state == RunState::Queued
     }
 
     /// Returns its state in a word.
     #[must_use]
     pub fn state(&self) -> &'static str {
-        if self.is_live() { self.progress.state.as_str() } else { Self::ENDED }
+        if self.is_live() { self.state.as_str() } else { Self::ENDED }
     }
 
     /// Returns the announced result. `None` while the run is live.
@@ -364,13 +392,20 @@ mod tests {
 
     #[test]
     fn a_row_of_an_earlier_release_is_read_and_progress_stays_flat() {
-        let usage = Usage { input: 3, ..Usage::default() };
+        let cost = serde_json::json!({
+            "input": 0.1, "output": 0.4, "cacheRead": 0.0, "cacheWrite": 0.0, "total": 0.5,
+        });
+        let usage = serde_json::json!({
+            "input": 3, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 4, "cost": cost, "turns": 2,
+        });
         let row = serde_json::json!({
             "key": "k", "state": "running", "usage": usage, "cpuMs": 7, "rssBytes": null, "future": 1,
         });
         let run = RunRecord::from_json(&row.to_string()).expect("unknown fields are ignored");
-        assert_eq!((run.progress.state, run.progress.usage.input), (RunState::Running, 3));
+        assert_eq!((run.state, run.progress.usage.input), (RunState::Running, 3));
         assert_eq!((run.state(), run.progress.cpu_ms), ("running", Some(7)));
+        assert_eq!(run.progress.usage.turns, 2);
+        assert!((run.progress.usage.cost.total - 0.5).abs() < f64::EPSILON);
         let written = serde_json::to_value(&run).expect("the run is serialized");
         assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
         for transient in ["position", "blockedBy", "pendingQuestion", "pid", "lastTool", "text"] {

@@ -4,6 +4,8 @@ use std::future::ready;
 use std::pin::Pin;
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use pi_events::Question;
 use sanitizer::Visible;
 
@@ -69,7 +71,8 @@ impl ShownQuestion {
 }
 
 /// A model as the hosting pi knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct HostModel {
     /// `provider/id`; `None` if no model or several are meant.
     pub model: Option<String>,

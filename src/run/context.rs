@@ -81,8 +81,10 @@ pub struct TakenName {
     /// The package that brings the file, as `pi remove` takes it.
     pub package: Option<String>,
     /// True when the command line names the file.
+    #[serde(default, alias = "isNamed")]
     pub is_named: bool,
     /// The numbered name of this package's own command, if pi has loaded it.
+    #[serde(alias = "ownName")]
     pub own_name: Option<String>,
 }
 

@@ -47,9 +47,9 @@ mod spec;
 mod state;
 
 pub use admit::{
-    AdmittedRun, AgentValues, CallSettings, CannotRun, Described, Extensions, InvalidConfig, Listed, Listing,
-    Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach, describe, find_agents, list_agents,
-    load_config, look_up, prepare, prepare_with, start_log,
+    AdmittedRun, AgentInfo, AgentValues, CallSettings, CannotRun, Described, Extensions, InvalidConfig,
+    Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach, describe, find_agents,
+    list_agents, load_config, look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{
     cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,

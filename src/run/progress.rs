@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use tokio::sync::watch;
 
 use super::state::{RunState, TaskState};
-use pi_events::{ContextUse, DisplayItem, PendingRetry, Usage, provider_message};
+use pi_events::{ContextUse, DisplayItem, PendingRetry, Usage, provider_message, run_usage};
 use sanitizer::figures::epoch_ms;
 use sanitizer::{Sanitized, Sanitizer};
 use supervisor::Tally;
 
 /// The resources of all processes of a child together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Resources {
     /// The peak of resident memory, in bytes.
     pub peak_rss_bytes: u64,
@@ -31,6 +33,7 @@ impl From<Tally> for Resources {
 }
 
 /// A failed request that is about to be repeated, or a failed attempt that is followed by another.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RetryNotice {
@@ -81,10 +84,13 @@ impl RetryNotice {
     }
 }
 
-/// The progress of a run. All strings are sanitized and bounded; clones share them.
-#[derive(Clone, Debug, PartialEq)]
+/// The progress of a run. All strings are sanitized and bounded; clones share them. Updates have it as [`TaskProgress`].
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The state of the run.
+    #[serde(skip)]
     pub state: RunState,
     /// Its position in the queue, from 1, while it waits in one.
     pub position: Option<usize>,
@@ -97,12 +103,15 @@ pub struct Progress {
     /// The current attempt, counted from 1.
     pub attempt: u32,
     /// The newest text of the child.
+    #[serde(skip)]
     pub text: Arc<str>,
     /// The newest texts and tool calls, in order.
+    #[serde(skip)]
     pub display_items: Arc<[DisplayItem]>,
     /// The pending retry.
     pub retry: Option<RetryNotice>,
     /// Usage so far, all attempts together.
+    #[serde(with = "run_usage")]
     pub usage: Usage,
     /// The child's context use; absent before the end of its first turn.
     pub context: Option<ContextUse>,
@@ -115,15 +124,20 @@ pub struct Progress {
     /// The model that answers, `provider/id`.
     pub model: Option<String>,
     /// The newest tool call on one line.
+    #[serde(skip)]
     pub last_tool: Option<Arc<str>>,
     /// The child's session file.
+    #[serde(skip)]
     pub session_file: Option<Arc<Path>>,
     /// The run's directory.
+    #[serde(skip)]
     pub directory: Option<Arc<Path>>,
     /// The process id of the child, or of the warden that started it.
+    #[serde(skip)]
     pub pid: Option<u32>,
     /// The resources of the child's processes so far, if measured; at most a second old while the child works. A change
     /// of this field alone sends an update only for a run that announces its result.
+    #[serde(skip)]
     pub resources: Option<Resources>,
 }
 
@@ -158,17 +172,40 @@ impl Default for Progress {
 /// not queued.
 pub type ProgressSender = watch::Sender<Progress>;
 
-/// The progress of one of several tasks.
-#[derive(Clone, Debug, PartialEq)]
+/// The progress of the run of a call, or of one of several, as updates have it.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TaskProgress {
-    /// The agent's name.
-    pub agent: String,
-    /// The state of the task; it overrides the state in `progress`.
+    /// The agent's name. Absent in a call with one run.
+    pub agent: Option<String>,
+    /// The state of the task.
     pub state: TaskState,
     /// The progress of its run.
+    #[serde(flatten)]
     pub progress: Progress,
     /// The error message, once the task has ended.
     pub error: Option<String>,
-    /// True if text and items are omitted because they have not changed since the last update.
-    pub is_unchanged: bool,
+    /// The newest text of the child. Absent in a call with one run, whose result has it, and if neither it nor the items
+    /// have changed since the last update.
+    pub text: Option<Arc<str>>,
+    /// The newest texts and tool calls. Absent if neither they nor the text have changed since the last update.
+    pub display_items: Option<Arc<[DisplayItem]>>,
+}
+
+impl TaskProgress {
+    /// Returns the progress of a call's only run.
+    #[must_use]
+    pub fn of_call(progress: Progress) -> Self {
+        let state = TaskState::Live(progress.state);
+        Self { agent: None, text: None, ..Self::new(String::new(), state, progress) }
+    }
+
+    /// Returns the progress of one of several tasks.
+    #[must_use]
+    pub fn new(agent: String, state: TaskState, progress: Progress) -> Self {
+        let text = Some(Arc::clone(&progress.text));
+        let display_items = Some(Arc::clone(&progress.display_items));
+        Self { agent: Some(agent), state, progress, error: None, text, display_items }
+    }
 }

@@ -1,5 +1,7 @@
 //! The states of a run and of a task, and how a run ended.
 
+use serde::{Serialize, Serializer};
+
 use sanitizer::text_enum;
 
 text_enum! {
@@ -70,6 +72,12 @@ pub enum TaskState {
     Live(RunState),
     /// Its run has ended.
     Ended(RunOutcome),
+}
+
+impl Serialize for TaskState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl TaskState {

@@ -1,8 +1,12 @@
 //! Transcripts: their content, and the reading of a session file.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
+
+use serde::{Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
 
 use super::lines::LinesFromEnd;
 use super::message::{Entry, Field, Part};
@@ -36,7 +40,8 @@ pub struct Wanted {
 }
 
 /// The newest part of a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Transcript {
     /// Oldest first.
     pub entries: Vec<TranscriptEntry>,
@@ -92,6 +97,24 @@ text_enum! {
     }
 }
 
+impl Serialize for TranscriptEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[skip_serializing_none]
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Entry<'a> {
+            role: TranscriptRole,
+            text: Cow<'a, str>,
+            name: Option<&'a str>,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            is_error: bool,
+        }
+
+        let (text, name, is_error) = self.parts();
+        Entry { role: self.role(), text, name, is_error }.serialize(serializer)
+    }
+}
+
 impl TranscriptEntry {
     /// Its kind.
     #[must_use]
@@ -101,6 +124,22 @@ impl TranscriptEntry {
             Self::Assistant { .. } => TranscriptRole::Assistant,
             Self::ToolCall { .. } => TranscriptRole::ToolCall,
             Self::ToolResult { .. } => TranscriptRole::ToolResult,
+        }
+    }
+
+    /// Returns the entry's words, the name of its tool or model, and whether it failed.
+    fn parts(&self) -> (Cow<'_, str>, Option<&str>, bool) {
+        match self {
+            Self::User(text) => (text.into(), None, false),
+            Self::Assistant { text, model, error: None } => (text.into(), model.as_deref(), false),
+            Self::Assistant { text, model, error: Some(error) } if text.is_empty() => {
+                (error.into(), model.as_deref(), true)
+            }
+            Self::Assistant { text, model, error: Some(error) } => {
+                (format!("{text}\n{error}").into(), model.as_deref(), true)
+            }
+            Self::ToolCall { name, summary } => (summary.into(), Some(name), false),
+            Self::ToolResult { name, is_error, text } => (text.into(), Some(name), *is_error),
         }
     }
 

@@ -4,10 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::definition::{AgentDefinition, Source};
 use super::name::valid_name;
 use super::parse::{Parsed, SWITCHED_OFF};
-use sanitizer::{Code, Diagnostic, Position, Severity, nearest, one_line};
+use sanitizer::{Code, Diagnostic, Position, Severity, lossy_path, nearest, one_line};
 
 const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
 /// Claude Code's builtin agents, and our agents for the same purpose.
@@ -55,13 +57,14 @@ impl Broken {
 }
 
 /// A definition that a higher source replaces with one of the same name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shadowed {
     /// The shared name.
     pub name: String,
     /// The source of the replaced definition.
     pub source: Source,
     /// The file of the replaced definition; absent for a builtin.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "lossy_path")]
     pub path: Option<PathBuf>,
     /// The source that wins.
     pub by: Source,

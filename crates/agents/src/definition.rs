@@ -85,6 +85,14 @@ text_enum! {
     }
 }
 
+impl AskTarget {
+    /// Returns true if the child cannot ask.
+    #[must_use]
+    pub fn is_no_one(&self) -> bool {
+        *self == Self::NoOne
+    }
+}
+
 /// The skills of pi that a child sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use super::definition::{AgentDefinition, AskTarget};
 use super::output_schema::SUBMIT;
 use super::tools::{ASK, FOREIGN_TOOLS, LSP, MCP, READ_TOOLS, SHELL, WRITE_TOOLS, is_never_in_child};
@@ -141,12 +143,18 @@ impl ToolPlan {
 }
 
 /// A declared tool that the child does not get.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DroppedTool {
     /// pi's name for the tool.
     pub tool: String,
-    /// The reason why the child does not get the tool.
+    /// The reason why the child does not get the tool; written in words.
+    #[serde(serialize_with = "in_words")]
     pub reason: DropReason,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn in_words<S: Serializer>(reason: &DropReason, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(reason)
 }
 
 impl fmt::Display for DroppedTool {

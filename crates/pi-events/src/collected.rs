@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::display::DisplayItem;
 use super::stop_reason::StopReason;
 use super::usage::{ContextUse, Usage};
@@ -94,7 +96,8 @@ pub struct Retry {
 }
 
 /// Counts of a collector. Every line that is not blank is an event or invalid.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Counts {
     /// Bytes, including line ends.
     pub bytes: u64,

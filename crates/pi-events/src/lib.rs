@@ -51,6 +51,6 @@ pub use question::{Question, QuestionMethod, Response};
 pub use rate_limit::RateLimit;
 pub use short_form::short_form;
 pub use stop_reason::StopReason;
-pub use usage::{ContextUse, Cost, Usage};
+pub use usage::{ContextUse, Cost, Usage, run_usage};
 pub use wire::arguments::Arguments;
 pub use wire::submitted::{MAX_SUBMITTED, Submitted};

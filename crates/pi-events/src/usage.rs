@@ -1,10 +1,12 @@
 //! The tokens and the cost of a run.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Sums over the assistant messages of a run.
 ///
-/// Providers report floats, negative and absurd counts; a negative count is 0, and sums saturate.
+/// Providers report floats, negative and absurd counts; a negative count is 0, and sums saturate. It is written as pi
+/// writes the usage of a message; [`run_usage`] writes the usage of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -21,17 +23,91 @@ pub struct Usage {
     /// Money, as pi computes it from its price list.
     pub cost: Cost,
     /// Assistant messages.
+    #[serde(skip_serializing)]
     pub turns: u64,
 }
 
+/// Usage as results, progress and records of runs have it: the cost is one number. For `#[serde(with = …)]`.
+pub mod run_usage {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RunUsage<Count, Total> {
+        input: Count,
+        output: Count,
+        cache_read: Count,
+        cache_write: Count,
+        cost: Total,
+        turns: Count,
+    }
+
+    /// Rows of earlier releases have the whole [`Cost`](super::Cost).
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Total {
+        Total(f64),
+        Whole { total: f64 },
+    }
+
+    /// Writes the usage of a run.
+    ///
+    /// # Errors
+    ///
+    /// If the serializer fails.
+    pub fn serialize<S: Serializer>(usage: &super::Usage, serializer: S) -> Result<S::Ok, S::Error> {
+        let super::Usage { input, output, cache_read, cache_write, turns, ref cost, .. } = *usage;
+        let cost = cost.total;
+        RunUsage { input, output, cache_read, cache_write, cost, turns }.serialize(serializer)
+    }
+
+    /// Reads the usage of a run. JavaScript may have written any number; a negative count is 0.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the usage of a run.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<super::Usage, D::Error> {
+        let RunUsage { input, output, cache_read, cache_write, cost, turns } =
+            RunUsage::<f64, Total>::deserialize(deserializer)?;
+        let (Total::Total(total) | Total::Whole { total }) = cost;
+        let cost = super::Cost { total, ..super::Cost::default() };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let count = |count: f64| count as u64;
+        Ok(super::Usage {
+            input: count(input),
+            output: count(output),
+            cache_read: count(cache_read),
+            cache_write: count(cache_write),
+            turns: count(turns),
+            cost,
+            ..super::Usage::default()
+        })
+    }
+}
+
 /// The fill level of a child's context, as its pi computes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct ContextUse {
     /// Tokens in the context. `None` after a compaction, until the model has answered.
     pub tokens: Option<u64>,
     /// Tokens that the model's context holds.
     pub window: u64,
+}
+
+/// Writes the percentage, too.
+impl Serialize for ContextUse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let percent = self.percent();
+        let mut fields = serializer.serialize_struct("ContextUse", 3)?;
+        if let Some(tokens) = self.tokens {
+            fields.serialize_field("tokens", &tokens)?;
+        }
+        fields.serialize_field("window", &self.window)?;
+        if let Some(percent) = percent {
+            fields.serialize_field("percent", &percent)?;
+        }
+        fields.end()
+    }
 }
 
 impl ContextUse {

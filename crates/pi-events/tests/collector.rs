@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use pi_events::{
-    Collected, Collector, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Refusal,
+    Collected, Collector, Cost, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Refusal,
     Response, Retry, StopReason, Usage,
 };
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ fn json_line(collected: &Collected) -> String {
         partial: Option<&'a str>,
         stop_reason: Option<&'a str>,
         error_message: Option<&'a str>,
-        usage: &'a Usage,
+        usage: UsageLine<'a>,
         model: Option<&'a str>,
         display_items: &'a [DisplayItem],
         last_event: Option<&'a str>,
@@ -144,7 +144,7 @@ fn json_line(collected: &Collected) -> String {
         tools_unnamed: u64,
         settled: bool,
         retry: Option<RetryLine<'a>>,
-        counts: CountsLine,
+        counts: Counts,
         noise: &'a str,
     }
     #[derive(Serialize)]
@@ -156,14 +156,16 @@ fn json_line(collected: &Collected) -> String {
     }
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct CountsLine {
-        bytes: u64,
-        lines: u64,
-        events: u64,
-        unknown_events: u64,
-        invalid_lines: u64,
+    struct UsageLine<'a> {
+        input: u64,
+        output: u64,
+        cache_read: u64,
+        cache_write: u64,
+        total_tokens: u64,
+        cost: &'a Cost,
+        turns: u64,
     }
-    let Counts { bytes, lines, events, unknown_events, invalid_lines } = collected.counts;
+    let Usage { input, output, cache_read, cache_write, total_tokens, cost, turns } = &collected.usage;
     let retry = collected.retry.as_ref().map(|Retry { attempts, exhausted, final_error }| RetryLine {
         attempts: *attempts,
         exhausted: *exhausted,
@@ -175,7 +177,15 @@ fn json_line(collected: &Collected) -> String {
         partial: collected.partial.as_deref(),
         stop_reason: collected.stop_reason.as_ref().map(StopReason::as_str),
         error_message: collected.error_message.as_deref(),
-        usage: &collected.usage,
+        usage: UsageLine {
+            input: *input,
+            output: *output,
+            cache_read: *cache_read,
+            cache_write: *cache_write,
+            total_tokens: *total_tokens,
+            cost,
+            turns: *turns,
+        },
         model: collected.model.as_deref(),
         display_items: &collected.display_items,
         last_event: collected.last_event.as_deref(),
@@ -185,7 +195,7 @@ fn json_line(collected: &Collected) -> String {
         tools_unnamed: collected.tools_unnamed,
         settled: collected.settled,
         retry,
-        counts: CountsLine { bytes, lines, events, unknown_events, invalid_lines },
+        counts: collected.counts,
         noise: &collected.noise,
     };
     serde_json::to_string(&line).expect("the value is serialized")

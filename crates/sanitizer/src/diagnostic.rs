@@ -10,7 +10,7 @@ use pi_subagent_warden::{Shortage, shortage};
 use super::position::Position;
 use super::quote::{quoted, quoted_if_unusual};
 use crate::text_enum;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The maximum length of a misspelled name, in characters. The comparison takes quadratic time, and longer input is
 /// not a typing mistake.
@@ -43,7 +43,7 @@ pub struct Diagnostic {
     /// The message for people: the value as written and the expected values.
     pub message: String,
     /// The file, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "lossy_path")]
     pub path: Option<PathBuf>,
     /// The line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +51,18 @@ pub struct Diagnostic {
     /// The column in characters, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
+}
+
+/// Writes a path, or nothing, as text. Bytes that are not UTF-8 are replaced: serde would fail for them.
+///
+/// # Errors
+///
+/// If the serializer fails.
+pub fn lossy_path<'a, P, S: Serializer>(path: &'a P, serializer: S) -> Result<S::Ok, S::Error>
+where
+    &'a P: Into<Option<&'a PathBuf>>,
+{
+    path.into().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
 impl Diagnostic {

@@ -43,7 +43,7 @@ mod visible;
 pub use code::Fence;
 pub use code::Fences;
 pub use diagnostic::{Code, chain, nearest, suggestion, with_cause};
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, lossy_path};
 pub use diff::{ChangedLine, changed_lines};
 pub use fence::{FENCE_BYTES, fenced, fenced_as};
 pub use head_tail::{HeadTail, Tail};

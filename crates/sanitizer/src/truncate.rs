@@ -71,7 +71,8 @@ impl<'a> FullText<'a> {
 }
 
 /// A text within its limits, with counts of the kept parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Truncated {
     /// The text, including the marker.
     pub text: String,

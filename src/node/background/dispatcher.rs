@@ -5,37 +5,9 @@ use std::time::Instant;
 
 use napi_derive::napi;
 
-use crate::node::into_js::{IntoJs, object_into_js};
+use crate::node::json::Json;
 use crate::orchestrate::background::{self, DISPATCHER_CHECK_INTERVAL, Dispatcher};
 use pi_events::StopReason;
-use sanitizer::figures::millis;
-
-/// A host's next step, according to a `DeliveryDispatcher`.
-#[napi(object, object_from_js = false)]
-#[derive(Default)]
-pub struct DeliveryStep {
-    /// `check`: call `contains`. `send`: give the message to the session and call `sent`; otherwise this message and
-    /// the later ones keep waiting. `arrived`: the message is in the session. `confirm`: call
-    /// `BackgroundSession.delivered` with the ids.
-    #[napi(ts_type = "\"check\" | \"send\" | \"arrived\" | \"confirm\"")]
-    pub step: &'static str,
-    /// The first of the message's `deliveryIds`; of `send` and `arrived`.
-    pub message: Option<String>,
-    /// True when the message starts a turn; of `send`.
-    pub trigger_turn: Option<bool>,
-    /// The deliveries to confirm; of `confirm`.
-    pub delivery_ids: Option<Vec<String>>,
-}
-
-/// Messages that join the session when its model would otherwise stop.
-#[napi(object, object_from_js = false)]
-pub struct JoiningMessages {
-    /// The first of the `deliveryIds` of each message, oldest first.
-    pub messages: Vec<String>,
-    /// True when the model continues because of them.
-    #[napi(js_name = "continue")]
-    pub continues: bool,
-}
 
 /// Returns the ids of the deliveries in entries of a session, given as a list in JSON: of messages that announce
 /// results or questions, and of replies that a tool waited for. Entries that cannot contain deliveries may be omitted.
@@ -98,7 +70,7 @@ impl DeliveryDispatcher {
     /// Returns the time until the next call of `check`, in milliseconds. Absent if there is nothing left to do.
     #[napi(catch_unwind)]
     pub fn check_after_ms(&self) -> Option<f64> {
-        self.0.is_waiting().then(|| millis(DISPATCHER_CHECK_INTERVAL).into_js())
+        self.0.is_waiting().then(|| DISPATCHER_CHECK_INTERVAL.as_secs_f64() * 1_000.0)
     }
 
     /// Time has passed. `isIdle`: no turn is running.
@@ -138,9 +110,9 @@ impl DeliveryDispatcher {
     }
 
     /// The model is about to stop: returns the messages that join the session now. Take steps first.
-    #[napi(catch_unwind)]
-    pub fn join(&mut self) -> Option<JoiningMessages> {
-        self.0.join(Instant::now()).into_js()
+    #[napi(catch_unwind, ts_return_type = "JoiningMessages | null")]
+    pub fn join(&mut self) -> napi::Result<Option<Json>> {
+        self.0.join(Instant::now()).map(|joining| Json::new(&joining)).transpose()
     }
 
     /// The model has stopped. `aborted`: it was aborted; otherwise it is done.
@@ -174,26 +146,8 @@ impl DeliveryDispatcher {
     }
 
     /// Returns the next step. Absent if there is none.
-    #[napi(catch_unwind)]
-    pub fn next(&mut self) -> Option<DeliveryStep> {
-        self.0.next(Instant::now()).into_js()
-    }
-}
-
-object_into_js! { |joining: background::Joining| JoiningMessages { messages, continues } }
-
-impl IntoJs<DeliveryStep> for background::Step {
-    fn into_js(self) -> DeliveryStep {
-        let step = |step| DeliveryStep { step, ..DeliveryStep::default() };
-        match self {
-            Self::Check => step("check"),
-            Self::Send { message, starts_turn } => {
-                DeliveryStep { message: Some(message), trigger_turn: Some(starts_turn), ..step("send") }
-            }
-            Self::Arrived { message } => DeliveryStep { message: Some(message), ..step("arrived") },
-            Self::Confirm { delivery_ids } => {
-                DeliveryStep { delivery_ids: Some(delivery_ids), ..step("confirm") }
-            }
-        }
+    #[napi(catch_unwind, ts_return_type = "DeliveryStep | null")]
+    pub fn next(&mut self) -> napi::Result<Option<Json>> {
+        self.0.next(Instant::now()).map(|step| Json::new(&step)).transpose()
     }
 }

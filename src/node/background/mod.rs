@@ -1,17 +1,14 @@
 //! Runs that outlive their call, as JavaScript sees them.
 //!
 //! `spawn` requests one and returns its receipt; `session` opens a conversation, reports events and carries commands;
-//! `dispatcher` brings its messages into a session of pi; `session_tools` are the tools of its model; `run` is one run
-//! in events and lists, `events` the events for other extensions, `report` the answer to a command, `question` the
-//! question that a person wants to answer, `transcript` a child's conversation; `host_process` is the process that
-//! continues a run after its pi has ended.
+//! `dispatcher` brings its messages into a session of pi; `session_tools` are the tools of its model; `report` is the answer
+//! to a command, `question` the question that a person wants to answer, `transcript` a child's conversation;
+//! `host_process` is the process that continues a run after its pi has ended.
 
 mod dispatcher;
-mod events;
 pub(super) mod host_process;
 mod question;
 mod report;
-mod run;
 mod session;
 mod session_tools;
 pub(super) mod spawn;

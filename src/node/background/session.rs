@@ -7,17 +7,14 @@ use napi::Status;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
-use serde_json::Value;
 use tokio::sync::watch;
 
-use super::events::{DeliveredEvent, RunEvent};
 use super::host_process::host_process;
-use super::report::{CommandReport, Completion};
-use super::run::RunRecord;
-use super::spawn::SpawnReceipt;
-use super::transcript::{Transcript, TranscriptOptions};
+use super::report::report_json;
+use super::spawn::receipt_json;
+use super::transcript::{TranscriptOptions, Versioned};
 use crate::node::callbacks::{HostCallbacks, Returned, call};
-use crate::node::into_js::{IntoJs, object_into_js};
+use crate::node::json::Json;
 use crate::node::options::{BackgroundOptions, SurfaceOptions};
 use crate::node::runtime::promise;
 use crate::node::teardown::cancel_of_thread;
@@ -29,99 +26,11 @@ use crate::present;
 use crate::run::spawn_task;
 
 /// Receives events. Weak: an event does not keep the process alive.
-pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
-
-/// A change of a conversation's runs. A field is absent when there is nothing new for it.
-#[napi(object, object_from_js = false)]
-pub struct BackgroundEvent {
-    /// The live runs of the conversation, its newest 100 background runs and its newest 100 foreground runs, newest
-    /// first. They are brief: `task` has at most 200 bytes; `result`, `partial` and `notes` are absent.
-    pub runs: Option<Vec<RunRecord>>,
-    /// The events of runs for other extensions, oldest first. There are none for runs that had ended before the
-    /// conversation was opened.
-    pub run_events: Option<Vec<RunEvent>>,
-    /// Results for the conversation, or questions of its runs, as one message. Call `delivered` once they are in it.
-    pub deliveries: Option<DeliveryMessage>,
-    /// Sentences the user must see, such as that the store cannot be used.
-    pub notices: Option<Vec<String>>,
-}
-
-/// The results of up to 16 runs, for the conversation that asked for them, or the questions of some; further ones come in the next
-/// messages.
-#[napi(object, object_from_js = false)]
-pub struct DeliveryMessage {
-    /// One id per result. Each is offered until `delivered` confirms it: again after a failed `onEvent`, and after a
-    /// process that ended first.
-    pub delivery_ids: Vec<String>,
-    /// The ids of the runs, in the order of `deliveryIds`.
-    pub run_ids: Vec<String>,
-    /// The runs, with their results; empty in a message with questions.
-    pub runs: Vec<RunRecord>,
-    /// The questions that runs ask the conversation, if their agents say `ask: parent`. A message has either results or
-    /// questions. `continueRun` and the tool `sessions_send` answer them.
-    pub questions: Vec<RunQuestion>,
-    /// The event `subagent:delivered`, to publish to other extensions once the message is in the conversation.
-    pub delivered_event: DeliveredEvent,
-    /// The whole message for the model. Each result has its share of the output limit; the children's words are fenced and
-    /// labelled.
-    pub text: String,
-    /// True when an idle conversation should start a turn because of it.
-    pub trigger_turn: bool,
-    /// The same as pi's `sendMessage` takes it.
-    pub announcement: Announcement,
-    /// The interrupted runs in the message, if `background.onRestart` is `ask` or `resume`.
-    pub restart: Option<Restart>,
-}
-
-/// Interrupted runs that can be resumed after a restart of pi.
-#[napi(object, object_from_js = false)]
-pub struct Restart {
-    /// `resume`: resume them; `ask`: ask the user first.
-    #[napi(ts_type = "\"ask\" | \"resume\"")]
-    pub mode: &'static str,
-    /// The keys of the runs, for `restartRuns`.
-    pub keys: Vec<String>,
-}
-
-/// A question of a run. All strings are sanitized.
-#[napi(object, object_from_js = false)]
-pub struct RunQuestion {
-    /// The run that asks; eight hexadecimal characters.
-    pub run_id: String,
-    /// Its key as a session.
-    pub session_key: String,
-    /// The agent's name.
-    pub agent: String,
-    /// The name of the run, if it has one.
-    pub label: Option<String>,
-    /// The first line of its task.
-    pub task: String,
-    /// The words of the child's model.
-    pub question: String,
-    /// The answers that it names; empty for one in other words.
-    pub options: Vec<String>,
-    /// The time at which the run continues without an answer, in milliseconds since 1970.
-    pub ends_ms: i64,
-}
+pub type EventSink = ThreadsafeFunction<Json, Returned, Json, Status, false, true>;
 
 /// The type of the messages that announce how runs ended.
 #[napi]
 pub const ANNOUNCEMENT: &str = present::ANNOUNCEMENT;
-
-/// A message of pi's.
-#[napi(object, object_from_js = false)]
-pub struct Announcement {
-    /// `ANNOUNCEMENT`.
-    pub custom_type: &'static str,
-    /// The message for the model.
-    pub content: String,
-    /// True: people see it.
-    pub display: bool,
-    /// The details that the session keeps next to it, with `kind`, `version`, `deliveryIds`, `runIds` and the runs with the
-    /// beginnings of their results.
-    #[napi(ts_type = "Record<string, unknown>")]
-    pub details: Value,
-}
 
 /// An open conversation and its background runs, which continue without it; see `openBackground`.
 ///
@@ -202,7 +111,8 @@ struct EventListener(EventSink);
 
 impl Listener for EventListener {
     async fn notify(&mut self, event: background::BackgroundEvent) -> Ack {
-        let received = match call(&self.0, event.into_js()).await {
+        let Ok(event) = Json::new(&event) else { return Ack::Rejected };
+        let received = match call(&self.0, event).await {
             Ok(Some(promise)) => promise.await.map(drop),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
@@ -235,10 +145,10 @@ impl BackgroundSession {
     /// Resolves with the conversation's live runs, its newest 100 background runs and its newest 100 foreground runs,
     /// newest first. `all`: the runs of every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
-    pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<RunRecord>>> {
+    pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
         let service = Arc::clone(&self.service);
-        let session = self.session.clone();
-        promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
+        let of = (all != Some(true)).then(|| self.session.clone());
+        promise(env, async move { Json::new(&service.runs(of).await) })
     }
 
     /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
@@ -252,15 +162,14 @@ impl BackgroundSession {
         line: String,
         host: Option<HostCallbacks>,
         pi: Option<SurfaceOptions>,
-    ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
+    ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
         let pi =
             pi.map(|pi| commands::CommandHost { context: pi.into_context().1, host_process: host_process() });
         promise(env, async move {
             let (service, view) = opened.await?;
-            Ok(commands::answer(&service, &view, &line, pi, Arc::new(host.unwrap_or_default()))
-                .await
-                .into_js())
+            let callbacks = Arc::new(host.unwrap_or_default());
+            report_json(&commands::answer(&service, &view, &line, pi, callbacks).await)
         })
     }
 
@@ -285,12 +194,14 @@ impl BackgroundSession {
         run: String,
         message: Option<String>,
         host: Option<HostCallbacks>,
-    ) -> napi::Result<PromiseRaw<'_, SpawnReceipt>> {
+    ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
         promise(env, async move {
             let (service, view) = opened.await?;
             let callbacks = Arc::new(host.unwrap_or_default());
-            Ok(background::continue_run(&service, &view, &run, message.as_deref(), callbacks).await.into_js())
+            let receipt =
+                background::continue_run(&service, &view, &run, message.as_deref(), callbacks).await;
+            Json::new(&receipt_json(receipt))
         })
     }
 
@@ -302,20 +213,22 @@ impl BackgroundSession {
         env: Env,
         keys: Vec<String>,
         host: Option<HostCallbacks>,
-    ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
+    ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
         promise(env, async move {
             let (service, view) = opened.await?;
             let callbacks = Arc::new(host.unwrap_or_default());
-            Ok(commands::restart_runs(&service, &view, keys, callbacks).await.into_js())
+            report_json(&commands::restart_runs(&service, &view, keys, callbacks).await)
         })
     }
 
     /// Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory.
-    #[napi(catch_unwind)]
-    pub fn complete(&self, prefix: String) -> Vec<Completion> {
-        let Some(view) = self.view.borrow().clone() else { return Vec::new() };
-        commands::complete(&prefix, &view.runs(), &view.agents()).into_js()
+    #[napi(catch_unwind, ts_return_type = "Array<Completion>")]
+    pub fn complete(&self, prefix: String) -> napi::Result<Json> {
+        let view = self.view.borrow().clone();
+        let complete =
+            |view: Arc<ConversationView>| commands::complete(&prefix, &view.runs(), &view.agents());
+        Json::new(&view.map(complete).unwrap_or_default())
     }
 
     /// Resolves with the newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no
@@ -326,23 +239,23 @@ impl BackgroundSession {
         env: Env,
         key: String,
         options: Option<TranscriptOptions>,
-    ) -> napi::Result<PromiseRaw<'_, Transcript>> {
+    ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
         let wanted = options.unwrap_or_default().into();
         promise(env, async move {
             let (service, view) = opened.await?;
             let read = commands::transcript(&service, &view, &key, wanted).await;
             let (transcript, version) = read.map_err(|error| napi::Error::from_reason(error.to_string()))?;
-            Ok(Transcript::new(transcript, version))
+            Json::new(&Versioned { transcript, version })
         })
     }
 
     /// Answers `/stop`: ends every run of the conversation, including foreground runs and runs in other processes. `turn`: the
     /// caller also ends the current turn. Resolves with the report, after at most 10 seconds.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
-    pub fn stop_all(&self, env: Env, turn: Option<bool>) -> napi::Result<PromiseRaw<'_, CommandReport>> {
+    pub fn stop_all(&self, env: Env, turn: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
         let stopping = commands::stop_everything(&self.service, &self.session, turn == Some(true));
-        promise(env, async move { Ok(stopping.await.into_js()) })
+        promise(env, async move { report_json(&stopping.await) })
     }
 
     /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
@@ -408,34 +321,5 @@ impl BackgroundSession {
             }
             Ok(())
         })
-    }
-}
-
-object_into_js! { |event: background::BackgroundEvent| BackgroundEvent {
-    runs, notices, run_events, deliveries: event.message,
-} }
-
-object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
-    run_ids: message.run_ids(),
-    delivered_event: &message,
-    trigger_turn: message.triggers_turn,
-    announcement: Announcement {
-        custom_type: ANNOUNCEMENT,
-        content: message.text.clone(),
-        display: true,
-        details: message.details(),
-    },
-    delivery_ids, runs, questions, text, restart,
-} }
-
-object_into_js! { |restart: background::Restart| Restart { mode: restart.mode.as_str(), keys } }
-
-object_into_js! { |question: present::RunQuestion| RunQuestion {
-    run_id, session_key, agent, label, task, question, options, ends_ms,
-} }
-
-impl IntoJs<Self> for Announcement {
-    fn into_js(self) -> Self {
-        self
     }
 }

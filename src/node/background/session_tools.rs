@@ -4,55 +4,17 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::report::CommandReport;
 use super::session::BackgroundSession;
 use crate::node::callbacks::HostCallbacks;
-use crate::node::into_js::{IntoJs, object_into_js};
-use crate::node::result::TextContent;
+use crate::node::json::{Json, without_nulls};
 use crate::node::runtime::promise;
 use crate::orchestrate::background::{SessionAnswer, parse_call, use_session_tool};
-use crate::present::Report;
 use crate::run::spawn_task;
 use supervisor::{Cancel, CancelReason};
-
-/// The answer to a call of a session tool, as pi takes the result of a tool.
-#[napi(object, object_from_js = false)]
-pub struct SessionToolAnswer {
-    /// The answer for the model: a JSON object. A failed call has the `status` `error`, and the reason in `error`.
-    pub content: Vec<TextContent>,
-    /// The details that the session keeps next to it.
-    pub details: SessionToolDetails,
-    /// True when the call failed.
-    /// @default false
-    pub is_error: Option<bool>,
-}
-
-/// The details that a session keeps of a session tool's answer.
-#[napi(object, object_from_js = false)]
-pub struct SessionToolDetails {
-    /// `subagent-session`.
-    pub kind: &'static str,
-    /// The version of their shape: 1.
-    pub version: u32,
-    /// The answer for people.
-    pub report: CommandReport,
-    /// The deliveries whose content the answer has. Confirm them with `delivered` once the answer is in the
-    /// conversation; until then they count as not delivered yet. Absent: none.
-    pub delivery_ids: Option<Vec<String>>,
-}
-
-object_into_js! { |answer: SessionAnswer| SessionToolAnswer {
-    content: vec![answer.value.to_string()],
-    details: (answer.report, answer.delivery_ids),
-    is_error,
-} }
-
-object_into_js! { |details: (Report, Vec<String>)| SessionToolDetails {
-    kind: SessionAnswer::KIND, version: SessionAnswer::VERSION, report: details.0, delivery_ids: details.1,
-} }
 
 /// A call of a session tool that may wait for a reply.
 ///
@@ -76,12 +38,21 @@ pub struct SessionToolCall {
 impl SessionToolCall {
     /// Resolves with the answer. Failures are in it.
     #[napi(catch_unwind, ts_return_type = "Promise<SessionToolAnswer>")]
-    pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, SessionToolAnswer>> {
+    pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
         let mut answer = self.answer.clone();
         promise(env, async move {
             let answer = answer.wait_for(Option::is_some).await.ok().and_then(|answer| answer.clone());
             let answer = answer.ok_or_else(|| napi::Error::from_reason("the addon is shutting down"))?;
-            Ok(SessionAnswer::clone(&answer).into_js())
+            let SessionAnswer { value, is_error, report, delivery_ids } = &*answer;
+            let details = json!({
+                "kind": SessionAnswer::KIND, "version": SessionAnswer::VERSION,
+                "report": CommandReport::from(report),
+                "deliveryIds": Some(delivery_ids).filter(|ids| !ids.is_empty()),
+            });
+            Json::new(&without_nulls(json!({
+                "content": [{ "type": "text", "text": value.to_string() }], "details": details,
+                "isError": is_error.then_some(true),
+            })))
         })
     }
 

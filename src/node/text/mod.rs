@@ -3,12 +3,10 @@
 
 mod collect;
 
-use std::ops::Range;
-
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use super::into_js::{IntoJs, object_into_js};
+use super::json::Json;
 use super::runtime::{off_thread, promise};
 use sanitizer::{
     self, Allowed, HomePaths, Sanitizer, SanitizerOptions, TruncateLimits, auth_secrets, check_allowed,
@@ -36,28 +34,6 @@ pub struct SanitizeOptions {
     pub allow: Option<Vec<String>>,
 }
 
-/// A rule that fired. It never holds the value.
-#[napi(object, object_from_js = false)]
-pub struct Redaction {
-    /// The rule's name.
-    pub rule: String,
-    /// The kind of values that the rule finds, in plain words.
-    pub what: String,
-    /// The number of times that it fired.
-    pub count: u32,
-    /// The places where it fired, in bytes of the input as UTF-8.
-    pub ranges: Vec<ByteRange>,
-}
-
-/// A range of bytes.
-#[napi(object, object_from_js = false)]
-pub struct ByteRange {
-    /// The first byte, from 0.
-    pub start: f64,
-    /// The byte after the last.
-    pub end: f64,
-}
-
 /// The limits to which a text is cut. The limit that is reached first counts, and the marker counts within it.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
@@ -70,23 +46,6 @@ pub struct OutputLimits {
     pub max_lines: Option<f64>,
     /// The location of the whole text, which the marker names.
     pub full_text: Option<String>,
-}
-
-/// A text within its limits.
-#[napi(object, object_from_js = false)]
-pub struct TruncatedOutput {
-    /// The text, with a marker where something was left out. Limits too small for the marker drop it.
-    pub text: String,
-    /// True when something was left out.
-    pub truncated: bool,
-    /// Lines of the input that were kept, in whole or in part.
-    pub kept_lines: f64,
-    /// Lines of the input.
-    pub total_lines: f64,
-    /// Bytes of the input that were kept.
-    pub kept_bytes: f64,
-    /// Bytes of the input.
-    pub total_bytes: f64,
 }
 
 /// Reads a sanitizer's inputs on the JavaScript thread, the only one that may change the environment. Call the returned closure
@@ -153,11 +112,11 @@ pub fn inspect_output(
     env: Env,
     text: String,
     options: Option<SanitizeOptions>,
-) -> napi::Result<PromiseRaw<'static, Vec<Redaction>>> {
+) -> napi::Result<PromiseRaw<'static, Json>> {
     let sanitizer = sanitizer_maker(options);
     promise(env, async move {
         let sanitizer = sanitizer?;
-        off_thread(move || sanitizer().inspect(&text).into_js()).await
+        off_thread(move || Json::new(&sanitizer().inspect(&text))).await?
     })
 }
 
@@ -176,7 +135,7 @@ pub fn truncate_output(
     env: Env,
     text: String,
     limits: Option<OutputLimits>,
-) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+) -> napi::Result<PromiseRaw<'static, Json>> {
     truncated(env, text, limits, sanitizer::truncate)
 }
 
@@ -195,7 +154,7 @@ pub fn truncate_head(
     env: Env,
     text: String,
     limits: Option<OutputLimits>,
-) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+) -> napi::Result<PromiseRaw<'static, Json>> {
     truncated(env, text, limits, sanitizer::truncate_head)
 }
 
@@ -213,7 +172,7 @@ pub fn truncate_tail(
     env: Env,
     text: String,
     limits: Option<OutputLimits>,
-) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+) -> napi::Result<PromiseRaw<'static, Json>> {
     truncated(env, text, limits, sanitizer::truncate_tail)
 }
 
@@ -222,7 +181,7 @@ fn truncated(
     text: String,
     limits: Option<OutputLimits>,
     truncate: fn(&str, TruncateLimits, Option<&str>) -> sanitizer::Truncated,
-) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+) -> napi::Result<PromiseRaw<'static, Json>> {
     promise(env, async move {
         let limits = limits.unwrap_or_default();
         let defaults = TruncateLimits::default();
@@ -230,7 +189,7 @@ fn truncated(
             max_bytes: limit("maxBytes", limits.max_bytes, defaults.max_bytes)?,
             max_lines: limit("maxLines", limits.max_lines, defaults.max_lines)?,
         };
-        off_thread(move || truncate(&text, bounds, limits.full_text.as_deref()).into_js()).await
+        off_thread(move || Json::new(&truncate(&text, bounds, limits.full_text.as_deref()))).await?
     })
 }
 
@@ -250,13 +209,3 @@ fn limit(name: &str, value: Option<f64>, default: usize) -> napi::Result<usize> 
         }
     }
 }
-
-object_into_js! { |redaction: sanitizer::Redaction| Redaction {
-    rule: redaction.rule.to_owned(), what, count, ranges,
-} }
-
-object_into_js! { |range: Range<usize>| ByteRange { start, end } }
-
-object_into_js! { |truncated: sanitizer::Truncated| TruncatedOutput {
-    text, truncated, kept_lines, total_lines, kept_bytes, total_bytes,
-} }

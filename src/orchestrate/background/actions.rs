@@ -16,9 +16,9 @@ use super::watch::watch_others;
 use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{BackgroundMove, CallOrder, MoveError};
 use crate::run::{
-    ActionOutcome, CallSettings, HostCallbacks, LiveSnapshot, OverBudget, Refusal, RemoteLimit, Resumption,
-    RunId, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking,
-    cannot_continue, prepare_with, spawn_task,
+    ActionOutcome, CallSettings, HostCallbacks, OverBudget, Refusal, RemoteLimit, Resumption, RunId,
+    RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking, cannot_continue,
+    prepare_with, spawn_task,
 };
 use sanitizer::figures::millis;
 use store::now_ms;
@@ -350,7 +350,7 @@ fn try_quota(
     message: Option<&str>,
 ) -> Result<ActionOutcome, ActionError> {
     let live = service.registry.get(&run.key);
-    let waits = live.is_some_and(|live| live.record().progress.state == RunState::AwaitingQuota);
+    let waits = live.is_some_and(|live| live.record().state == RunState::AwaitingQuota);
     match message {
         _ if !waits => Err(ActionError::NotEnded),
         Some(_) => Err(ActionError::AwaitsQuota),
@@ -388,7 +388,7 @@ fn limit_of(run: &RunRecord) -> Timeout {
 /// The record of a run that starts again.
 fn resumed(run: &RunRecord) -> RunRecord {
     RunRecord {
-        progress: LiveSnapshot { state: RunState::default(), ..run.progress.clone() },
+        state: RunState::default(),
         outcome: None,
         error: None,
         started_ms: None,

@@ -406,8 +406,7 @@ async fn message_of(
     if !questions.is_empty() {
         let text = questions_text(&questions, now_ms());
         let triggers_turn = questions.iter().any(|question| question.triggers_turn);
-        let runs = Vec::new();
-        return DeliveryMessage { delivery_ids, runs, questions, text, triggers_turn, restart: None };
+        return DeliveryMessage::new(delivery_ids, Vec::new(), questions, text, triggers_turn);
     }
     let keys: Vec<_> = deliveries.iter().map(|delivery| delivery.key.clone()).collect();
     let runs = service.blocking(move |service| {
@@ -420,12 +419,8 @@ async fn message_of(
         with_current_path(DeliveryBody::read(delivery), run).near_home(home)
     };
     let bodies: Vec<_> = deliveries.iter().map(body).collect();
-    DeliveryMessage {
-        delivery_ids,
-        restart: restart_of(service, view, &runs).await,
-        runs,
-        questions,
-        text: message(&bodies),
-        triggers_turn: bodies.iter().any(|body| body.triggers_turn),
-    }
+    let restart = restart_of(service, view, &runs).await;
+    let triggers_turn = bodies.iter().any(|body| body.triggers_turn);
+    let message = DeliveryMessage::new(delivery_ids, runs, questions, message(&bodies), triggers_turn);
+    DeliveryMessage { restart, ..message }
 }

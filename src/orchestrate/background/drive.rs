@@ -116,7 +116,7 @@ pub(super) async fn store_changes(
     service: &Arc<BackgroundService>,
     live: &LiveRun,
 ) -> std::convert::Infallible {
-    let essence = |run: &RunRecord| (run.progress.state, run.transcript.clone(), run.model.clone());
+    let essence = |run: &RunRecord| (run.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();
     let mut at = Instant::now();
@@ -142,18 +142,18 @@ pub(super) async fn store_changes(
 async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> std::convert::Infallible {
     let mut written = None;
     loop {
-        let RunRecord { key, progress, .. } = live.record();
-        if written.as_ref() != Some(&progress) {
-            let snapshot = progress.clone();
+        let RunRecord { key, state, progress, .. } = live.record();
+        let snapshot = (state, progress);
+        if written.as_ref() != Some(&snapshot) {
+            written = Some(snapshot.clone());
             // The end of the run removes the snapshot, and waits for this write.
             let writing = Arc::clone(&live.writing).lock_owned().await;
             // If a snapshot cannot be written, readers miss it; the run itself is not affected.
             let write = service.blocking(move |service| {
-                let _ = service.snapshots.write(&key, &snapshot);
+                let _ = service.snapshots.write(&key, snapshot);
                 drop(writing);
             });
             write.await;
-            written = Some(progress);
         }
         sleep(SNAPSHOT_INTERVAL).await;
     }

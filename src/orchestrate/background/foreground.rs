@@ -172,7 +172,7 @@ impl ForegroundRun {
             run.call_timeout_ms = step.resolved.timeout.map(millis);
             run.label = Some(label);
             run.spent_before = run.progress.usage.clone();
-            run.progress.state = RunState::default();
+            run.state = RunState::default();
             run.progress.clear_transient();
             // The artifacts of the previous step belong to another agent.
             (run.transcript, run.directory) = (None, None);

@@ -180,8 +180,8 @@ impl LiveRun {
             let path = |path: &Option<Arc<Path>>| path.as_deref().map(Path::to_path_buf);
             run.transcript = path(&progress.session_file).or(run.transcript.take());
             run.directory = path(&progress.directory).or(run.directory.take());
+            run.state = progress.state;
             let live = &mut run.progress;
-            live.state = progress.state;
             live.updated_ms = Some(now_ms());
             live.position = progress.position;
             live.blocked_by = progress.blocked_by.as_deref().map(str::to_owned);

@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::run::{LiveSnapshot, RunRecord};
+use crate::run::{LiveSnapshot, RunRecord, RunState};
 use files::{layout, open, owned, private};
 
 /// The maximum number of bytes that are read of a snapshot.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// The maximum number of files that are examined in one sweep.
 const MAX_SWEPT: usize = 1_000;
+
+/// The part of a record that changes while its run works. Its file is a record without the rest.
+type Snapshot = (RunState, LiveSnapshot);
 
 /// The snapshots of an agent directory. Every method blocks.
 pub(super) struct SnapshotDirectory {
@@ -30,15 +33,17 @@ impl SnapshotDirectory {
     pub(super) fn update(&self, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
         for run in runs.iter_mut().filter(|run| run.is_live() && run.is_detached) {
             if let Some(snapshot) = self.read(&run.key) {
-                run.progress = snapshot;
+                (run.state, run.progress) = snapshot;
             }
         }
         runs
     }
 
-    fn read(&self, key: &str) -> Option<LiveSnapshot> {
+    fn read(&self, key: &str) -> Option<Snapshot> {
         let file = owned::open(&self.path_of(key), fs::File::options().read(true)).ok()?;
-        serde_json::from_slice(&open::read(file, MAX_BYTES).ok()?).ok()
+        let text = String::from_utf8(open::read(file, MAX_BYTES).ok()?).ok()?;
+        let RunRecord { state, progress, .. } = RunRecord::from_json(&text).ok()?;
+        Some((state, progress))
     }
 
     /// Replaces the snapshot of a run atomically: a reader sees the old one or the new one.
@@ -46,8 +51,9 @@ impl SnapshotDirectory {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub(super) fn write(&self, key: &str, snapshot: &LiveSnapshot) -> io::Result<()> {
-        let text = serde_json::to_vec(snapshot).expect("texts and numbers are JSON");
+    pub(super) fn write(&self, key: &str, (state, progress): Snapshot) -> io::Result<()> {
+        let run = RunRecord { state, progress, ..RunRecord::default() };
+        let text = serde_json::to_vec(&run).expect("texts and numbers are JSON");
         private::create_dir_all(&layout::live(&self.agent_dir))?;
         let path = self.path_of(key);
         private::write_temporary(&path, &text)?.persist(path)?;
@@ -80,8 +86,6 @@ impl SnapshotDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::RunState;
-
     fn live(key: &str, is_detached: bool) -> RunRecord {
         RunRecord { key: key.to_owned(), is_detached, ..RunRecord::default() }
     }
@@ -90,17 +94,14 @@ mod tests {
     fn a_run_with_a_host_process_shows_its_snapshot_until_it_is_removed() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
-        let working = LiveSnapshot {
-            state: RunState::Running,
-            pid: Some(7),
-            text: Some("so far".to_owned()),
-            ..LiveSnapshot::default()
-        };
+        let working =
+            LiveSnapshot { pid: Some(7), text: Some("so far".to_owned()), ..LiveSnapshot::default() };
         let key = "1a2b3c4d-0000-4000-8000-000000000000";
-        snapshots.write(key, &LiveSnapshot::default()).expect("the snapshot is written");
-        snapshots.write(key, &working).expect("the snapshot is written again");
+        snapshots.write(key, Snapshot::default()).expect("the snapshot is written");
+        snapshots.write(key, (RunState::Running, working.clone())).expect("the snapshot is written again");
         let runs = snapshots.update(vec![live(key, true), live(key, false)]);
-        assert_eq!((&runs[0].progress, &runs[1].progress), (&working, &LiveSnapshot::default()));
+        assert_eq!((runs[0].state, &runs[0].progress), (RunState::Running, &working));
+        assert_eq!(runs[1].progress, LiveSnapshot::default());
         snapshots.sweep(|_| true);
         assert!(snapshots.read(key).is_some());
         snapshots.sweep(|_| false);
@@ -114,7 +115,7 @@ mod tests {
 
         let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
-        snapshots.write("key", &LiveSnapshot::default()).expect("the snapshot is written");
+        snapshots.write("key", Snapshot::default()).expect("the snapshot is written");
         let mode = |path: &Path| fs::metadata(path).expect("the file exists").permissions().mode() & 0o777;
         assert_eq!((mode(&layout::live(agent_dir.path())), mode(&snapshots.path_of("key"))), (0o700, 0o600));
         let count = fs::read_dir(layout::live(agent_dir.path())).expect("the directory is readable").count();

@@ -53,9 +53,11 @@ pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, Run
 pub use actions::{ActionError, StoppedRuns, move_to_background, resume, send, stop, stop_all};
 pub use conversation::delivery_ids::delivered_in;
 pub use conversation::dispatcher::{CHECK_INTERVAL as DISPATCHER_CHECK_INTERVAL, Dispatcher, Joining, Step};
-pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart};
+pub use conversation::event::{
+    Ack, Announcement, BackgroundEvent, DeliveredEvent, DeliveryMessage, Listener, Restart,
+};
 pub use conversation::event::{RunEvent, RunEventKind};
-pub use conversation::event_throttle::published_run;
+pub use conversation::published_run::PublishedRun;
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{
     KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,

@@ -1,11 +1,15 @@
 //! The message that tells a conversation how its background runs ended, as it is drawn.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
-use super::stored::{StoredUsage, read};
+use super::stored::read;
 use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, path_row, usage_row};
+use crate::present::announcement::AnnouncedRun;
 use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
 use crate::present::{ANNOUNCEMENT, Mark, RunStatus, now_ms, state_label};
+use sanitizer::figures;
 
 /// The minimum columns of a mark and a name in a narrow terminal.
 const MIN_NAME_COLUMNS: u32 = 14;
@@ -31,30 +35,6 @@ struct AskedQuestion {
     task: Option<String>,
     question: String,
     options: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AnnouncedRun {
-    run_id: String,
-    session_key: String,
-    agent: String,
-    usage: StoredUsage,
-    label: Option<String>,
-    task: Option<String>,
-    status: Option<String>,
-    outcome: Option<String>,
-    error: Option<String>,
-    model: Option<String>,
-    result: Option<String>,
-    partial: Option<String>,
-    transcript: Option<String>,
-    archive_at_ms: Option<f64>,
-    started_ms: Option<f64>,
-    #[serde(alias = "ranBeforeMs")]
-    previous_run_ms: Option<f64>,
-    ended_ms: Option<f64>,
-    notes: Option<Vec<String>>,
 }
 
 /// Draws one block for each run: its name, its outcome, its text. `None` for data of another release or program.
@@ -125,12 +105,11 @@ impl AnnouncedRun {
                 Span::new("toolTitle", format!(" {name}")).bold(),
             ])
         };
-        let time = match (self.started_ms, self.ended_ms) {
-            (Some(started), Some(ended)) => {
-                super::tasks::clock(ended - started + self.previous_run_ms.unwrap_or_default(), false)
-            }
-            _ => String::new(),
-        };
+        let lasted = self.started_ms.zip(self.ended_ms).map(|(started, ended)| {
+            let last = u64::try_from(ended.saturating_sub(started)).unwrap_or_default();
+            Duration::from_millis(last.saturating_add(self.previous_run_ms.unwrap_or_default()))
+        });
+        let time = lasted.map(figures::duration).unwrap_or_default();
         Row::line([
             run,
             Span::new("accent", folded(&self.agent)).into(),
@@ -167,8 +146,7 @@ impl AnnouncedRun {
         rows.extend(self.notes.iter().flatten().map(|note| Row::text("muted", note)));
         rows.push(figures);
         rows.push(Row::line([Span::new("dim", folded(&self.session_key))]));
-        #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
-        let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms() as f64);
+        let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms());
         // An archived transcript has another name, which the command finds.
         if is_archived {
             let log = format!("/subagents log {}", folded(&self.run_id));

@@ -29,7 +29,6 @@ use super::drawing::{Drawing, INDENT, Part, Span, folded, hint, indented};
 use super::{Mark, Row};
 
 pub use announced::announcement_drawing;
-pub(super) use stored::{Context, Retry, StoredUsage};
 
 pub use call_card::CallCard;
 pub use report::{entry_drawing, report_drawing};

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::run::{Mode, RetryNotice, RunState};
-use pi_events::{ContextUse, Cost, Usage, short_form};
+use pi_events::{ContextUse, Usage, run_usage, short_form};
 use sanitizer::text_enum;
 
 /// The version that says the same by each field as this release.
@@ -80,10 +80,11 @@ pub(super) struct LiveTask {
     pub rate_limited_for_ms: Option<f64>,
     pub blocked_by: Option<String>,
     pub undo_note: Option<String>,
-    pub usage: StoredUsage,
-    pub context: Option<Context>,
+    #[serde(with = "run_usage")]
+    pub usage: Usage,
+    pub context: Option<ContextUse>,
     pub model: Option<String>,
-    pub retry: Option<Retry>,
+    pub retry: Option<RetryNotice>,
 }
 
 /// A task that has ended.
@@ -96,8 +97,9 @@ pub(super) struct EndedTask {
     pub outcome: String,
     pub attempts: f64,
     pub duration_ms: f64,
-    pub usage: StoredUsage,
-    pub context: Option<Context>,
+    #[serde(with = "run_usage")]
+    pub usage: Usage,
+    pub context: Option<ContextUse>,
     pub error: Option<String>,
     pub session_file: Option<String>,
     pub output: Option<String>,
@@ -171,72 +173,6 @@ impl TryFrom<StoredItem> for Item {
                 Ok(Self::Call(short_form(&name, &Value::Object(args))))
             }
             _ => Err("an item lacks a field of its type"),
-        }
-    }
-}
-
-/// The usage, as JavaScript has it.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::present) struct StoredUsage {
-    input: f64,
-    output: f64,
-    cache_read: f64,
-    cache_write: f64,
-    cost: f64,
-    turns: f64,
-}
-
-/// The context use. Older sessions lack it.
-#[derive(Debug, Deserialize)]
-pub(in crate::present) struct Context {
-    tokens: Option<f64>,
-    window: f64,
-}
-
-impl Context {
-    pub(in crate::present) fn of(&self) -> ContextUse {
-        ContextUse { tokens: self.tokens.map(count), window: count(self.window) }
-    }
-}
-
-impl StoredUsage {
-    /// The same with the number of turns that progress has.
-    pub(super) fn with_turns(&self, turns: f64) -> Usage {
-        Self { turns, ..self.clone() }.usage()
-    }
-
-    pub(in crate::present) fn usage(&self) -> Usage {
-        Usage {
-            input: count(self.input),
-            output: count(self.output),
-            cache_read: count(self.cache_read),
-            cache_write: count(self.cache_write),
-            turns: count(self.turns),
-            cost: Cost { total: self.cost, ..Cost::default() },
-            ..Usage::default()
-        }
-    }
-}
-
-/// The pending retry, as JavaScript has it.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::present) struct Retry {
-    attempt: f64,
-    max_attempts: Option<f64>,
-    at_ms: f64,
-    error: Option<String>,
-}
-
-impl Retry {
-    pub(in crate::present) fn notice(&self) -> RetryNotice {
-        let small = |number| u32::try_from(count(number)).unwrap_or(u32::MAX);
-        RetryNotice {
-            attempt: small(self.attempt),
-            max_attempts: self.max_attempts.map(small),
-            at_ms: i64::try_from(count(self.at_ms)).unwrap_or(i64::MAX),
-            error: self.error.clone(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::stored::{Context, EndedTask, Item, LiveTask, Retry, count};
+use super::stored::{EndedTask, Item, LiveTask, count};
 use crate::present::counts::{has_ended, is_active};
 use crate::present::drawing::Span;
 use crate::present::{Mark, RunStatus, StateLabel, state_label};
@@ -107,7 +107,7 @@ impl<'a> TaskView<'a> {
             rate_limited_for: task.rate_limited_for_ms.map(|wait| duration_of(wait - age)),
             blocked_by: task.blocked_by.clone(),
             attempt: (!has_ended(state)).then_some(small(task.attempt)),
-            retry: retry.as_ref().map(Retry::notice),
+            retry: retry.clone(),
             ..RunStatus::default()
         };
         let elapsed = task.elapsed_ms + if is_active(state) { age } else { 0.0 };
@@ -120,8 +120,8 @@ impl<'a> TaskView<'a> {
             elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
             silent_ms: if counts_silence { task.since_event_ms + age } else { 0.0 },
             is_retried: retry.is_some(),
-            usage: Some(task.usage.with_turns(task.turn_count)),
-            context: task.context.as_ref().map(Context::of),
+            usage: Some(Usage { turns: count(task.turn_count), ..task.usage.clone() }),
+            context: task.context,
             model: task.model.as_deref(),
             error: task.error.as_deref(),
             undo_note: task.undo_note.as_deref().filter(|_| !has_ended(state)),
@@ -150,8 +150,8 @@ impl<'a> TaskView<'a> {
             elapsed_ms: has_run.then_some(result.duration_ms),
             silent_ms: 0.0,
             is_retried: false,
-            usage: Some(result.usage.usage()),
-            context: result.context.as_ref().map(Context::of),
+            usage: Some(result.usage.clone()),
+            context: result.context,
             model: result.model.as_deref(),
             error: result.error.as_deref(),
             undo_note: None,

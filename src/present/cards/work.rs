@@ -1,7 +1,7 @@
 //! The work and the result of a run: its calls and texts, an answer or the reason why there is none, changed files, paths.
 
 use super::files::files;
-use super::stored::{CallFailure, Check, Context, EndedTask, Isolation, Item, StoredUsage, count};
+use super::stored::{CallFailure, Check, EndedTask, Isolation, Item, count};
 use crate::present::drawing::{
     Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, more_note, plain, short_path,
 };
@@ -46,8 +46,7 @@ pub(super) fn ended(
     rows.extend(result.check.as_ref().map(check));
     rows.extend(files([result], is_expanded));
     rows.extend(next_step(result));
-    let context = result.context.as_ref().map(Context::of);
-    rows.push(Row::parts(figures(&result.usage.usage(), context, result.model.as_deref())));
+    rows.push(Row::parts(figures(&result.usage, result.context, result.model.as_deref())));
     if is_expanded || result.outcome == "interrupted" {
         rows.extend(details(result));
     }
@@ -137,8 +136,8 @@ pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
     all
 }
 
-pub(super) fn usage_row(usage: &StoredUsage, model: Option<&str>) -> Row {
-    Row::parts(figures(&usage.usage(), None, model))
+pub(super) fn usage_row(usage: &Usage, model: Option<&str>) -> Row {
+    Row::parts(figures(usage, None, model))
 }
 
 /// Returns attempts, files, redactions, and notes.

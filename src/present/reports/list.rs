@@ -43,7 +43,7 @@ pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -
 fn counts(runs: &[RunRecord]) -> String {
     let ended = runs.iter().filter(|run| !run.is_live()).count();
     let queued = runs.iter().filter(|run| run.is_queued()).count();
-    let waits = |run: &&RunRecord| run.is_live() && run.progress.state == RunState::AwaitingQuota;
+    let waits = |run: &&RunRecord| run.is_live() && run.state == RunState::AwaitingQuota;
     let waiting = runs.iter().filter(waits).count();
     let running = runs.len() - ended - queued - waiting;
     let counts = [(running, "running"), (waiting, "waiting for quota"), (queued, "queued"), (ended, "ended")];

@@ -59,7 +59,7 @@ impl Columns {
         Self {
             shared_prefix: distinguished(&names),
             has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
-            has_costs: is_numbered && runs.iter().any(|run| run.usage().cost.total > 0.0),
+            has_costs: is_numbered && runs.iter().any(|run| run.usage.cost.total > 0.0),
         }
     }
 

@@ -31,7 +31,7 @@ pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64
     }
     let mut total = Usage::default();
     for run in &runs {
-        total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage() });
+        total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage.clone() });
     }
     let usage = usage_text(&total);
     head.extend([usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text)));

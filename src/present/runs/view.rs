@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::present::cards::{Context, Retry, StoredUsage};
 use crate::present::counts::is_active;
 use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist, newest_words};
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
-use pi_events::Usage;
+use crate::run::RetryNotice;
+use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::figures;
 
 /// The number of characters of a text that are read for one line. No line has room for more.
@@ -40,9 +40,10 @@ pub(super) struct ShownRun {
     /// The runtime before its last resumption.
     #[serde(default)]
     previous_run_ms: f64,
-    usage: StoredUsage,
-    context: Option<Context>,
-    retry: Option<Retry>,
+    #[serde(with = "run_usage")]
+    pub usage: Usage,
+    context: Option<ContextUse>,
+    retry: Option<RetryNotice>,
     #[serde(default)]
     is_foreground: bool,
     /// The question that it has asked and whose answer it waits for.
@@ -66,7 +67,7 @@ impl ShownRun {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
             position: self.position.map(|position| position as usize),
             blocked_by: self.blocked_by.clone(),
-            retry: self.retry.as_ref().map(Retry::notice),
+            retry: self.retry.clone(),
             ..RunStatus::default()
         };
         state_label(&status, now_ms)
@@ -117,22 +118,18 @@ impl ShownRun {
         if self.is_live() { figures::elapsed(time) } else { figures::duration(time) }
     }
 
-    pub(super) fn usage(&self) -> Usage {
-        self.usage.usage()
-    }
-
     /// Returns its context use.
     pub(super) fn context(&self) -> Option<String> {
-        self.context.as_ref().map(|context| context_text(context.of()))
+        self.context.map(context_text)
     }
 
     pub(super) fn usage_text(&self) -> UsageText {
-        usage_text(&self.usage())
+        usage_text(&self.usage)
     }
 
     /// Returns the read and written tokens without the cache.
     pub(super) fn tokens(&self) -> String {
-        let usage = Usage { cache_read: 0, cache_write: 0, ..self.usage() };
+        let usage = Usage { cache_read: 0, cache_write: 0, ..self.usage.clone() };
         usage_text(&usage).tokens.unwrap_or_default()
     }
 

@@ -2,9 +2,12 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
 
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
@@ -19,10 +22,10 @@ use crate::run::sandbox::{HostCapabilities, SandboxPlan, may_write, shell_policy
 use crate::run::spec::RunOverrides;
 use agents::config::{ALL, Config, LoadedConfig, NamedAgent};
 use agents::{
-    AgentDefinition, Catalog, DropReason, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Surface,
-    SurfaceConfig, ToolPlan, surface, tool_entry_problem,
+    AgentDefinition, Catalog, DropReason, DroppedTool, NoUsableTools, RESTRICTION_UNCLEAR, Shadowed, Source,
+    Surface, SurfaceConfig, ToolPlan, surface, tool_entry_problem,
 };
-use sanitizer::{Code, Diagnostic, Position, Severity, quoted};
+use sanitizer::{Code, Diagnostic, Position, Severity, lossy_path, quoted};
 
 /// The maximum number of notices about agent files. A directory with more is not meant for this package.
 const MAX_NOTICES: usize = 10;
@@ -59,6 +62,75 @@ pub struct Listed {
     pub only_reads: bool,
     /// Notices about settings that the host cannot meet.
     pub notices: Vec<String>,
+}
+
+/// An agent, for callers.
+#[skip_serializing_none]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentInfo {
+    /// Its name.
+    pub name: String,
+    /// Its purpose, on one line.
+    pub description: String,
+    /// The source of its definition.
+    pub source: Source,
+    /// The file that defines it; absent for builtins.
+    #[serde(serialize_with = "lossy_path")]
+    pub path: Option<PathBuf>,
+    /// True if its definition allows only reading.
+    pub readonly: bool,
+    /// The tools that a child would get.
+    pub tools: Vec<String>,
+    /// The tools that the definition names and a child would not get.
+    pub dropped: Vec<DroppedTool>,
+    /// False if a run would be refused, because of `problem`.
+    pub runnable: bool,
+    /// The reason why a run would be refused.
+    pub problem: Option<String>,
+    /// The model that the definition names.
+    pub model: Option<String>,
+    /// The thinking level that the definition names.
+    pub thinking: Option<String>,
+    /// True if a child could change files.
+    pub can_write: bool,
+    /// The files that it could change.
+    pub writes: Option<WriteReach>,
+    /// The values of a run with their sources, in words.
+    pub settings: Vec<String>,
+    /// Notices about settings that the host cannot meet.
+    pub notices: Vec<String>,
+}
+
+impl Listed {
+    /// Returns the agent for callers.
+    #[must_use]
+    pub fn info(self) -> AgentInfo {
+        let settings = self.values.all();
+        let AgentDefinition { name, description, source, path, readonly, model, thinking, .. } =
+            Arc::unwrap_or_clone(self.agent);
+        let (plan, problem) = match self.plan {
+            Ok(plan) => (plan, None),
+            Err(error) => (ToolPlan::default(), Some(error.to_string())),
+        };
+        AgentInfo {
+            name,
+            description,
+            source,
+            path,
+            readonly,
+            tools: plan.tools,
+            dropped: plan.dropped,
+            runnable: problem.is_none(),
+            problem,
+            model,
+            thinking,
+            can_write: self.writes.is_some(),
+            writes: self.writes,
+            settings,
+            notices: self.notices,
+        }
+    }
 }
 
 /// The reason why an agent cannot run here.

@@ -35,7 +35,7 @@ mod write_reach;
 
 pub use admitted::AdmittedRun;
 pub use extensions::Extensions;
-pub use listing::{CannotRun, Described, Listed, Listing, describe, list_agents};
+pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
 pub use prepare::{prepare, prepare_with};

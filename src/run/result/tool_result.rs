@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde_json::Value;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use serde_with_macros::skip_serializing_none;
 
 use crate::run::background::RunRecord;
-use crate::run::progress::{Progress, Resources, TaskProgress};
+use crate::run::progress::{Resources, TaskProgress};
 use crate::run::state::RunOutcome;
 use agents::Network;
-use pi_events::{ContextUse, DisplayItem, Usage};
+use pi_events::{ContextUse, DisplayItem, Usage, run_usage};
 use sanitizer::figures::epoch_ms;
 use sanitizer::{FullText, RedactedValues, text_enum};
 
@@ -61,7 +63,8 @@ text_enum! {
 }
 
 /// The report on a child's sandbox.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SandboxReport {
     /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did,
     /// and for a child that may write everywhere.
@@ -75,7 +78,7 @@ pub struct SandboxReport {
 }
 
 /// The result of the check of a run's work. Strings are sanitized and bounded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// The command.
     pub command: String,
@@ -90,7 +93,9 @@ pub struct CheckReport {
 }
 
 /// The artifacts of an isolated run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct IsolationReport {
     /// The branch with all of its changes. Absent if it changed nothing, or if the changes are only in `patch`.
     pub branch: Option<String>,
@@ -108,8 +113,10 @@ pub struct IsolationReport {
     pub kept_tree: Option<String>,
 }
 
-/// The result of one agent for one task. All strings are sanitized and bounded.
-#[derive(Clone, Debug, PartialEq)]
+/// The result of one agent for one task. All strings are sanitized and bounded. Callers and sessions have the same JSON.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SingleResult {
     /// The agent's name.
     pub agent: String,
@@ -120,6 +127,7 @@ pub struct SingleResult {
     /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
     pub exit_code: i32,
     /// The child's usage; zeros when unknown.
+    #[serde(with = "run_usage")]
     pub usage: Usage,
     /// The child's context use after its last turn, if the child reported it.
     pub context: Option<ContextUse>,
@@ -155,6 +163,7 @@ pub struct SingleResult {
     /// omitted.
     pub full_output_file: Option<String>,
     /// The number of bytes in the middle of the answer that were omitted because it was too long. The session has them.
+    #[serde(skip)]
     pub omitted_bytes: u64,
     /// The submitted result, if the agent had to submit one and it is not large.
     pub structured: Option<Value>,
@@ -165,6 +174,7 @@ pub struct SingleResult {
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,
     /// The reason why there may be more of them: the search of the tree was not complete.
     pub flagged_gap: Option<String>,
@@ -172,15 +182,20 @@ pub struct SingleResult {
     pub isolation: Option<IsolationReport>,
     /// The number of secrets removed from the texts of this result, by rule, the most frequent first. Each value counts
     /// once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<RedactedValues>,
     /// Notices about the set-up of the run, such as dropped tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.
+    #[serde(skip)]
     pub announcement: Option<Announcement>,
     /// The next step for a model that reads of a failure.
+    #[serde(skip)]
     pub next_step: Option<&'static str>,
     /// Our notes next to the child's answer: refused commands, its check, its files. The text of a successful run ends
     /// with them, unless the limits leave too little room.
+    #[serde(skip)]
     pub notes: String,
 }
 
@@ -196,25 +211,38 @@ impl SingleResult {
     pub fn in_background(run: &RunRecord) -> Self {
         let lasted = run.started_ms.map(|started| epoch_ms(SystemTime::now()).saturating_sub(started));
         Self {
-            agent: run.agent.clone(),
-            task: run.task.clone(),
             run_id: Some(run.run_id.clone()),
-            exit_code: 0,
-            usage: Usage::default(),
-            error: None,
             session_file: run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            output: None,
-            display_items: Vec::new(),
-            outcome: RunOutcome::Background,
             attempts: u32::from(run.started_ms.is_some()),
             duration_ms: lasted.and_then(|lasted| u64::try_from(lasted).ok()).unwrap_or_default(),
             model: run.model.clone(),
+            ..Self::new(run.agent.clone(), run.task.clone(), RunOutcome::Background)
+        }
+    }
+
+    /// Returns a result without anything that only a child could add.
+    #[must_use]
+    pub fn new(agent: String, task: String, outcome: RunOutcome) -> Self {
+        Self {
+            agent,
+            task,
+            run_id: None,
+            exit_code: 0,
+            usage: Usage::default(),
+            context: None,
+            error: None,
+            session_file: None,
+            output: None,
+            display_items: Vec::new(),
+            outcome,
+            attempts: 0,
+            duration_ms: 0,
+            model: None,
             stop_reason: None,
             signal: None,
             timeout_reason: None,
             sandbox: None,
             supervision: None,
-            context: None,
             resources: None,
             full_output_file: None,
             omitted_bytes: 0,
@@ -247,7 +275,7 @@ pub enum Announcement {
 }
 
 /// A code and a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallError {
     /// The code, for programs.
     pub code: ErrorCode,
@@ -256,8 +284,14 @@ pub struct CallError {
 }
 
 /// Everything about a call that is not its text.
-#[derive(Clone, Debug, PartialEq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunDetails {
+    /// [`RunDetails::KIND`].
+    pub kind: &'static str,
+    /// [`RunDetails::VERSION`].
+    pub version: u32,
     /// The kind of the call.
     pub mode: Mode,
     /// The run's id: eight hexadecimal characters.
@@ -268,8 +302,9 @@ pub struct RunDetails {
     /// The reason why the call failed, or succeeded only with a reservation.
     pub error: Option<CallError>,
     /// The progress of the run; only in updates of a single run.
-    pub streaming: Option<Progress>,
+    pub streaming: Option<TaskProgress>,
     /// The progress of each task; only in updates of several runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskProgress>,
 }
 
@@ -278,13 +313,20 @@ impl RunDetails {
     pub const KIND: &str = "subagent-run";
     /// The version of the format. It changes when the meaning of a field changes.
     pub const VERSION: u32 = 1;
-}
 
-impl RunDetails {
     /// Creates details with only the mode and the run's id.
     #[must_use]
     pub fn new(mode: Mode, run_id: Option<String>) -> Self {
-        Self { mode, run_id, results: Vec::new(), error: None, streaming: None, tasks: Vec::new() }
+        Self {
+            kind: Self::KIND,
+            version: Self::VERSION,
+            mode,
+            run_id,
+            results: Vec::new(),
+            error: None,
+            streaming: None,
+            tasks: Vec::new(),
+        }
     }
 
     /// Creates details of a single run with only its id.
@@ -295,16 +337,29 @@ impl RunDetails {
 }
 
 /// The result of a call. With `details.streaming`, it is an update before the result.
-#[derive(Clone, Debug, PartialEq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The text for the model and the user: sanitized, within the output limit.
+    #[serde(rename = "content", serialize_with = "text_content")]
     pub text: String,
     /// True when the run failed. A truncated success is not a failure.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
     /// The usage of the children, with pi's own cost breakdown.
     pub usage: Option<Usage>,
     /// Everything but the text.
     pub details: RunDetails,
+}
+
+/// Writes a text as pi has the content of a tool's result.
+///
+/// # Errors
+///
+/// If the serializer fails.
+pub(crate) fn text_content<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    json!([{ "type": "text", "text": text }]).serialize(serializer)
 }
 
 fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
@@ -323,13 +378,15 @@ impl ToolResult {
         }
     }
 
-    /// Marks the tasks in an update whose text and items have not changed since the update `before`. Updates share
+    /// Leaves out the text and items of the tasks where they have not changed since the update `before`. Updates share
     /// these parts, so mostly one comparison of addresses decides.
     pub fn leave_out_unchanged(&mut self, before: Option<&Self>) {
         let before = before.map_or(&[][..], |before| &before.details.tasks);
         for (task, before) in self.details.tasks.iter_mut().zip(before) {
-            task.is_unchanged = is_same(&task.progress.text, &before.progress.text)
-                && is_same(&task.progress.display_items, &before.progress.display_items);
+            let (new, old) = (&task.progress, &before.progress);
+            if is_same(&new.text, &old.text) && is_same(&new.display_items, &old.display_items) {
+                (task.text, task.display_items) = (None, None);
+            }
         }
     }
 }

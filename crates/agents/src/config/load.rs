@@ -12,7 +12,7 @@ use super::settings::{Config, Origin};
 use crate::project_directories;
 use files::canonical;
 use files::open;
-use sanitizer::{Diagnostic, Severity, chain};
+use sanitizer::{Diagnostic, Severity, chain, lossy_path};
 
 const FILE_NAME: &str = "subagents.json";
 /// The maximum size of a configuration file, in bytes. Such a file normally has a few dozen lines.
@@ -66,6 +66,7 @@ pub struct ConfigSource {
     /// The owner of the file.
     pub origin: Origin,
     /// Its path.
+    #[serde(serialize_with = "lossy_path")]
     pub path: PathBuf,
     /// True if the file exists.
     pub present: bool,

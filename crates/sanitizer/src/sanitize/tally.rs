@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::Serialize;
+
 use crate::figures::counted;
 use crate::redact::{Edit, is_secret_rule};
 
@@ -13,7 +15,7 @@ const MAX_VALUES: usize = 10_000;
 const MAX_NAMED_RULES: usize = 6;
 
 /// The number of different values that one rule redacted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RedactedValues {
     /// The name of the rule.
     pub rule: &'static str,

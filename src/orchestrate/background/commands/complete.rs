@@ -1,5 +1,7 @@
 //! Completes a typed command.
 
+use serde::Serialize;
+
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::present::{agent_and_label, state};
 use crate::run::RunRecord;
@@ -9,7 +11,7 @@ use sanitizer::one_line;
 const MAX_OFFERED: usize = 20;
 
 /// One completion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Completion {
     /// The whole line that then follows `/subagents `.
     pub value: String,

@@ -9,6 +9,8 @@ use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 /// The pause between two checks whether a waiting message can be sent now.
 pub const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// No turn is started for so long after a session was opened: its first prompt may be on its way.
@@ -21,7 +23,8 @@ const REFUSED_AFTER: Duration = Duration::from_secs(30);
 const MAX_ATTEMPTS: u32 = 3;
 
 /// The next step of the host. A message is named by its first delivery.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Step {
     /// Report the session's content with [`Dispatcher::report_contents`].
     Check,
@@ -31,6 +34,7 @@ pub enum Step {
         /// The message.
         message: String,
         /// True if the host starts a turn with it.
+        #[serde(rename = "triggerTurn")]
         starts_turn: bool,
     },
     /// The session contains the message. Notify the callers that wait for it.
@@ -46,11 +50,12 @@ pub enum Step {
 }
 
 /// Messages that join the session at the point at which its model would stop.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Joining {
     /// The messages, oldest first.
     pub messages: Vec<String>,
     /// True if the model continues because of them.
+    #[serde(rename = "continue")]
     pub continues: bool,
 }
 

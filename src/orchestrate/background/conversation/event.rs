@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
-use crate::present::{RunQuestion, announcement_details, questions_details};
+use super::published_run::PublishedRun;
+use crate::present::{ANNOUNCEMENT, RunQuestion, announcement_details, questions_details};
 use crate::run::RunRecord;
 use agents::config::OnRestart;
 use sanitizer::{floor_char_boundary, text_enum};
@@ -12,20 +15,27 @@ use sanitizer::{floor_char_boundary, text_enum};
 /// The maximum number of bytes of a task in an event.
 const TASK_BYTES: usize = 200;
 
-/// A change in the background runs of a conversation.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A change in the background runs of a conversation. Its JSON has only the fields with something new.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BackgroundEvent {
     /// All of its runs, newest first, without their long texts, including foreground runs. `None` if nothing has changed.
     pub runs: Option<Vec<RunRecord>>,
     /// New runs.
+    #[serde(skip)]
     pub started: Vec<RunRecord>,
     /// Runs that have ended.
+    #[serde(skip)]
     pub ended: Vec<RunRecord>,
     /// Results or questions for the conversation.
+    #[serde(rename = "deliveries")]
     pub message: Option<DeliveryMessage>,
     /// The events for other extensions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub run_events: Vec<RunEvent>,
     /// Notices for the user.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
 
@@ -42,33 +52,43 @@ text_enum! {
 }
 
 /// An event of a run, as other extensions receive it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunEvent {
     /// The kind of the event.
+    #[serde(rename = "event")]
     pub kind: RunEventKind,
-    /// The run, with only the fields that [`published_run`](super::event_throttle::published_run) keeps.
-    pub run: RunRecord,
+    /// The run.
+    pub run: PublishedRun,
 }
 
 /// Results of runs, or their questions, combined into one message for the conversation.
-#[derive(Clone, Debug, PartialEq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DeliveryMessage {
     /// The ids of the deliveries in the message.
     pub delivery_ids: Vec<String>,
+    /// The ids of the runs, one for each delivery.
+    pub run_ids: Vec<String>,
     /// The runs, with their long texts.
     pub runs: Vec<RunRecord>,
     /// The questions of runs. A message has either results or questions.
     pub questions: Vec<RunQuestion>,
+    /// The event for other extensions, once the message is in the conversation.
+    pub delivered_event: DeliveredEvent,
     /// The message text for the model.
     pub text: String,
     /// True if it starts a turn of an idle conversation.
+    #[serde(rename = "triggerTurn")]
     pub triggers_turn: bool,
+    /// The same as pi takes it.
+    pub announcement: Announcement,
     /// The interrupted runs in the message, if `background.onRestart` is `ask` or `resume`.
     pub restart: Option<Restart>,
 }
 
 /// Interrupted runs that can be resumed after a restart of pi.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Restart {
     /// `ask` or `resume`.
     pub mode: OnRestart,
@@ -76,21 +96,64 @@ pub struct Restart {
     pub keys: Vec<String>,
 }
 
-impl DeliveryMessage {
-    /// The ids of the runs, one for each delivery.
-    #[must_use]
-    pub fn run_ids(&self) -> Vec<String> {
-        let asking = self.questions.iter().map(|question| &question.run_id);
-        self.runs.iter().map(|run| &run.run_id).chain(asking).cloned().collect()
-    }
+/// The event `subagent:delivered`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveredEvent {
+    /// The ids of the runs.
+    pub run_ids: Vec<String>,
+    /// The ids of the deliveries, in the same order.
+    pub delivery_ids: Vec<String>,
+    /// The runs, with the beginnings of their results.
+    pub runs: Vec<PublishedRun>,
+}
 
-    /// Returns the details that a session keeps next to the text.
-    #[must_use]
-    pub fn details(&self) -> Value {
-        if self.questions.is_empty() {
-            announcement_details(&self.delivery_ids, &self.runs)
+/// A message of pi's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Announcement {
+    /// [`ANNOUNCEMENT`].
+    pub custom_type: &'static str,
+    /// The message text for the model.
+    pub content: String,
+    /// True: people see it.
+    pub display: bool,
+    /// The details that a session keeps next to the text.
+    pub details: Value,
+}
+
+impl DeliveryMessage {
+    /// Creates a message with results or questions.
+    pub(in super::super) fn new(
+        delivery_ids: Vec<String>,
+        runs: Vec<RunRecord>,
+        questions: Vec<RunQuestion>,
+        text: String,
+        triggers_turn: bool,
+    ) -> Self {
+        let asking = questions.iter().map(|question| &question.run_id);
+        let run_ids: Vec<_> = runs.iter().map(|run| &run.run_id).chain(asking).cloned().collect();
+        let details = if questions.is_empty() {
+            announcement_details(&delivery_ids, &runs)
         } else {
-            questions_details(&self.delivery_ids, &self.questions)
+            questions_details(&delivery_ids, &questions)
+        };
+        let content = text.clone();
+        let published = runs.iter().map(PublishedRun::of).collect();
+        Self {
+            delivered_event: DeliveredEvent {
+                run_ids: run_ids.clone(),
+                delivery_ids: delivery_ids.clone(),
+                runs: published,
+            },
+            announcement: Announcement { custom_type: ANNOUNCEMENT, content, display: true, details },
+            delivery_ids,
+            run_ids,
+            runs,
+            questions,
+            text,
+            triggers_turn,
+            restart: None,
         }
     }
 }
@@ -142,7 +205,7 @@ impl RunDiff {
 
 /// A run without its long texts.
 pub(in super::super) fn brief(mut run: RunRecord) -> RunRecord {
-    (run.result, run.partial) = (None, None);
+    (run.result, run.partial, run.output_schema) = (None, None, None);
     run.notes = Vec::new();
     if run.task.len() > TASK_BYTES {
         run.task.truncate(floor_char_boundary(&run.task, TASK_BYTES));
@@ -159,7 +222,7 @@ mod tests {
         let mut run = RunRecord { key: "k".to_owned(), ..RunRecord::default() };
         match state {
             TaskState::Waiting => {}
-            TaskState::Live(state) => run.progress.state = state,
+            TaskState::Live(state) => run.state = state,
             TaskState::Ended(outcome) => run.outcome = Some(outcome),
         }
         run

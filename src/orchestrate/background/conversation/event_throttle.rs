@@ -6,22 +6,18 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::event::{BackgroundEvent, RunEvent, RunEventKind};
-use crate::run::{LiveSnapshot, RunRecord};
+use super::published_run::PublishedRun;
 
 /// The shortest time between two updates of a working run.
 const MIN_UPDATE_INTERVAL: Duration = Duration::from_secs(1);
-/// Characters of a task, of an error or of the text that is being written.
-const MAX_TEXT: usize = 500;
-/// Characters of a result.
-const MAX_RESULT: usize = 4_000;
 
 /// The selection of events for other extensions, with a limited rate of updates.
 #[derive(Debug, Default)]
 pub(in super::super) struct EventThrottle {
     /// The last event of each active run, with its time.
-    published: HashMap<String, (RunRecord, Instant)>,
+    published: HashMap<String, (PublishedRun, Instant)>,
     /// The active runs that have changed since their last event.
-    changed: HashMap<String, RunRecord>,
+    changed: HashMap<String, PublishedRun>,
 }
 
 impl EventThrottle {
@@ -30,12 +26,12 @@ impl EventThrottle {
     pub(in super::super) fn select(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
         let mut events = Vec::new();
         for run in &event.started {
-            events.push(RunEvent { kind: RunEventKind::Started, run: published_run(run) });
-            self.published.insert(run.key.clone(), (published_run(run), now));
+            events.push(RunEvent { kind: RunEventKind::Started, run: PublishedRun::of(run) });
+            self.published.insert(run.key.clone(), (PublishedRun::of(run), now));
         }
         if let Some(runs) = &event.runs {
             let live = runs.iter().filter(|run| run.is_live() && !run.is_foreground);
-            self.changed = live.map(|run| (run.key.clone(), published_run(run))).collect();
+            self.changed = live.map(|run| (run.key.clone(), PublishedRun::of(run))).collect();
         }
         self.changed.retain(|key, run| self.published.get(key).is_none_or(|(published, _)| published != run));
         let is_due =
@@ -46,7 +42,7 @@ impl EventThrottle {
         }
         for run in &event.ended {
             self.published.remove(&run.key);
-            events.push(RunEvent { kind: RunEventKind::Ended, run: published_run(run) });
+            events.push(RunEvent { kind: RunEventKind::Ended, run: PublishedRun::of(run) });
         }
         events
     }
@@ -61,53 +57,14 @@ impl EventThrottle {
     }
 }
 
-/// Returns a run with the published fields only, bounded. Changes of these fields cause an event.
-#[must_use]
-pub fn published_run(run: &RunRecord) -> RunRecord {
-    let LiveSnapshot { state, position, blocked_by, last_tool, text, usage, .. } = run.progress.clone();
-    let text = text.map(|text| {
-        let skipped = text.chars().count().saturating_sub(MAX_TEXT);
-        text.chars().skip(skipped).collect()
-    });
-    RunRecord {
-        run_id: run.run_id.clone(),
-        session_key: run.session_key.clone(),
-        label: run.label.clone(),
-        agent: run.agent.clone(),
-        task: start(&run.task, MAX_TEXT),
-        outcome: run.outcome,
-        error: run.error.as_deref().map(|error| start(error, MAX_TEXT)),
-        model: run.model.clone(),
-        created_ms: run.created_ms,
-        started_ms: run.started_ms,
-        ended_ms: run.ended_ms,
-        transcript: run.transcript.clone(),
-        result: run.result.as_deref().map(|result| start(result, MAX_RESULT)),
-        progress: LiveSnapshot {
-            state,
-            position,
-            blocked_by,
-            last_tool,
-            text,
-            usage,
-            ..LiveSnapshot::default()
-        },
-        ..RunRecord::default()
-    }
-}
-
-fn start(text: &str, characters: usize) -> String {
-    text.chars().take(characters).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{RunOutcome, RunState};
+    use crate::run::{RunOutcome, RunRecord, RunState};
 
     fn working(turns: u64) -> RunRecord {
         let mut run = RunRecord { key: "k".to_owned(), ..RunRecord::default() };
-        run.progress.state = RunState::Running;
+        run.state = RunState::Running;
         run.progress.usage.turns = turns;
         run
     }
@@ -126,8 +83,7 @@ mod tests {
         let start = Instant::now();
         let mut at = |ms, event: BackgroundEvent| {
             let events = throttle.select(&event, start + Duration::from_millis(ms));
-            let published: Vec<_> =
-                events.iter().map(|event| (event.kind, event.run.progress.usage.turns)).collect();
+            let published: Vec<_> = events.iter().map(|event| (event.kind, event.run.usage.turns)).collect();
             (published, throttle.next().map(|next| (next - start).as_millis()))
         };
         let started = BackgroundEvent { started: vec![working(0)], ..runs(working(0)) };
@@ -154,31 +110,12 @@ mod tests {
         let event =
             BackgroundEvent { runs: Some(vec![working(1), foreground]), ..BackgroundEvent::default() };
         let events = throttle.select(&event, now);
-        assert_eq!(events, [RunEvent { kind: RunEventKind::Updated, run: published_run(&working(1)) }]);
+        assert_eq!(events, [RunEvent { kind: RunEventKind::Updated, run: PublishedRun::of(&working(1)) }]);
         assert_eq!((throttle.select(&event, now), throttle.next()), (vec![], None));
         assert_eq!(
             throttle.select(&runs(ended_run()), now),
             [],
             "a run that ended before its first event has no event"
         );
-    }
-
-    #[test]
-    fn published_runs_are_bounded() {
-        let mut run = RunRecord {
-            task: "é".repeat(900),
-            error: Some("e".repeat(900)),
-            result: Some("r".repeat(9_000)),
-            notes: vec!["n".to_owned()],
-            ..ended_run()
-        };
-        run.progress.text = Some(format!("{}end", "x".repeat(900)));
-        let published = published_run(&run);
-        let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
-        let texts = [Some(published.task.as_str()), published.error.as_deref(), published.result.as_deref()];
-        assert_eq!(texts.map(count), [500, 500, 4_000]);
-        assert!(published.notes.is_empty());
-        let text = published.progress.text.expect("the run has a text");
-        assert!(text.chars().count() == 500 && text.ends_with("end"), "{text}");
     }
 }

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
+
 use crate::run::{
     CallSettings, HostCapabilities, HostContext, WriteReach, default_agent, find_agents, is_allowed,
     list_agents,
@@ -12,7 +15,9 @@ use agents::{AskTarget, Source};
 const DESCRIPTION_CHARS: usize = 200;
 
 /// An agent that may run in the background here and now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Spawnable {
     /// Its name.
     pub id: String,
@@ -28,9 +33,12 @@ pub struct Spawnable {
     pub model_from: Option<String>,
     /// The thinking level that it would get, if known.
     pub thinking: Option<String>,
+    /// True if its child could change files.
+    pub can_write: bool,
     /// The places where its child could change files. `None` if it could not.
     pub writes: Option<WriteReach>,
     /// Whom its child may ask.
+    #[serde(skip_serializing_if = "AskTarget::is_no_one")]
     pub ask_target: AskTarget,
 }
 
@@ -67,6 +75,7 @@ pub fn spawnable(
             model: listed.values.model.value.as_deref().map(clean),
             model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
             thinking: listed.values.thinking.value.clone(),
+            can_write: listed.writes.is_some(),
             writes: listed.writes,
             ask_target: agent.ask,
         }

@@ -1,0 +1,375 @@
+//! The types of `src/node/types.d.ts`, which callers program against, compared with the JSON of the core's values.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use agents::config::OnRestart;
+use agents::{AskTarget, Network, Source};
+use pi_events::{ContextUse, Cost, DisplayItem, Usage};
+use pi_subagent_native::orchestrate::background::{
+    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, LiveSnapshot, PublishedRun,
+    Restart, RunEvent, RunEventKind, RunRecord, Spawnable,
+};
+use pi_subagent_native::present::RunQuestion;
+use pi_subagent_native::run::{
+    AgentInfo, CallError, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources, RetryNotice,
+    RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, TaskProgress, TaskState, TimeoutReason,
+    ToolResult, WriteReach,
+};
+use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
+use sanitizer::RedactedValues;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+const TYPES: &str = include_str!("../src/node/types.d.ts");
+
+/// Optional fields that are always there today: values of earlier releases lack them.
+const ALWAYS: [&str; 3] = ["RunDetails.kind", "RunDetails.version", "SingleResult.displayItems"];
+
+/// The fields of an interface: the type of each, and whether it may be absent.
+type Fields<'a> = BTreeMap<&'a str, (&'a str, bool)>;
+
+fn fields_of(name: &str) -> Option<Fields<'static>> {
+    let start = TYPES.find(&format!("export interface {name} "))?;
+    let (_, body) = TYPES[start..].split_once("{\n")?;
+    let (body, _) = body.split_once("\n}")?;
+    let fields = body.lines().filter(|line| !line.trim_start().starts_with(['*', '/']));
+    let field = |line: &'static str| {
+        let (name, kind) = line.trim().split_once(": ")?;
+        Some((name.trim_end_matches('?'), (kind, name.ends_with('?'))))
+    };
+    Some(fields.filter_map(field).collect())
+}
+
+/// Returns true if `value` has the declared type.
+fn is_of(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "unknown" => true,
+        "DisplayItem" | "Record<string, unknown>" => value.is_object(),
+        _ if kind.starts_with('"') => kind.split(" | ").any(|text| value.to_string() == text),
+        _ => match kind.strip_prefix("Array<").and_then(|kind| kind.strip_suffix('>')) {
+            Some(of) => value.as_array().is_some_and(|items| items.iter().all(|item| is_of(item, of))),
+            None => {
+                let fields = fields_of(kind).unwrap_or_else(|| panic!("the type {kind} is not declared"));
+                let value = value.as_object().expect("the value is an object");
+                let is_declared =
+                    |(name, value)| fields.get(name).is_some_and(|(kind, _)| is_of(value, kind));
+                fields.iter().all(|(name, (_, is_optional))| *is_optional || value.contains_key(*name))
+                    && value.iter().all(|(name, value)| is_declared((name.as_str(), value)))
+            }
+        },
+    }
+}
+
+/// Compares an interface with a `full` value, which has all of its fields, and a `bare` value without optional fields.
+fn compare(name: &str, full: &(impl Serialize + Debug), bare: &(impl Serialize + Debug)) {
+    let fields = fields_of(name).unwrap_or_else(|| panic!("the type {name} is not declared"));
+    let full = serde_json::to_value(full).expect("the value is serialized");
+    let bare = serde_json::to_value(bare).expect("the value is serialized");
+    let keys = |value: &Value| {
+        let fields = value.as_object().expect("the value is an object").keys();
+        fields.map(String::as_str).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut declared: Vec<_> = fields.keys().map(|name| (*name).to_owned()).collect();
+    let mut found = keys(&full);
+    (declared.sort(), found.sort());
+    assert_eq!(found, declared, "all fields of {name}");
+    let mut required: Vec<_> = fields
+        .iter()
+        .filter(|(field, (_, is_optional))| !is_optional || ALWAYS.contains(&&*format!("{name}.{field}")))
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    let mut found = keys(&bare);
+    (required.sort(), found.sort());
+    assert_eq!(found, required, "the fields of {name} that are always there");
+    for value in [&full, &bare] {
+        for (field, (kind, _)) in &fields {
+            let is_right = value.get(field).is_none_or(|value| is_of(value, kind));
+            assert!(is_right, "{name}.{field} is not of the type {kind}: {}", value[field]);
+        }
+    }
+}
+
+fn text() -> Option<String> {
+    Some("x".to_owned())
+}
+
+fn texts() -> Vec<String> {
+    vec!["x".to_owned()]
+}
+
+fn context() -> Option<ContextUse> {
+    Some(ContextUse { tokens: Some(1), window: 2 })
+}
+
+fn retry() -> RetryNotice {
+    RetryNotice { attempt: 1, max_attempts: Some(2), at_ms: 3, error: text() }
+}
+
+fn items() -> Vec<DisplayItem> {
+    let call = DisplayItem::ToolCall { name: "read".to_owned(), args: json!({}) };
+    vec![DisplayItem::Text { text: "x".to_owned() }, call]
+}
+
+fn sandbox() -> SandboxReport {
+    SandboxReport { enforced: true, mechanism: texts(), network: Network::Off, reason: text() }
+}
+
+fn check() -> CheckReport {
+    CheckReport {
+        command: "c".to_owned(),
+        passed: true,
+        ended: "e".to_owned(),
+        runs: 1,
+        output: "o".to_owned(),
+    }
+}
+
+fn isolation() -> IsolationReport {
+    IsolationReport { branch: text(), patch: text(), kept_tree: text(), ..IsolationReport::default() }
+}
+
+/// A result with all that callers may see.
+fn single() -> SingleResult {
+    SingleResult {
+        context: context(),
+        error: text(),
+        session_file: text(),
+        output: text(),
+        display_items: items(),
+        model: text(),
+        stop_reason: text(),
+        signal: text(),
+        timeout_reason: Some(TimeoutReason::Idle),
+        sandbox: Some(sandbox()),
+        supervision: Some("warden"),
+        resources: Some(Resources { peak_rss_bytes: 1, cpu_ms: 2, processes: 3 }),
+        full_output_file: text(),
+        structured: Some(json!({})),
+        structured_file: text(),
+        check: Some(check()),
+        changes: Some(texts()),
+        flagged: texts(),
+        flagged_gap: text(),
+        isolation: Some(isolation()),
+        redacted: vec![RedactedValues { rule: "r", count: 1 }],
+        diagnostics: texts(),
+        ..bare_single()
+    }
+}
+
+fn bare_single() -> SingleResult {
+    SingleResult::new("a".to_owned(), "t".to_owned(), RunOutcome::Completed)
+}
+
+#[test]
+fn a_result_has_the_declared_fields() {
+    let with_id = SingleResult { run_id: text(), ..single() };
+    compare("SingleResult", &with_id, &bare_single());
+    compare("SandboxReport", &sandbox(), &SandboxReport { reason: None, ..sandbox() });
+    compare("CheckReport", &check(), &check());
+    compare("IsolationReport", &isolation(), &IsolationReport::default());
+    let progress = || TaskProgress::of_call(Progress::default());
+    let details = RunDetails {
+        results: vec![with_id],
+        error: Some(CallError { code: ErrorCode::SubagentFailed, message: "m".to_owned() }),
+        streaming: Some(progress()),
+        tasks: vec![TaskProgress::new("a".to_owned(), TaskState::Waiting, Progress::default())],
+        ..RunDetails::single("1a2b3c4d")
+    };
+    compare("RunDetails", &details, &RunDetails::new(Mode::Chain, None));
+    let bare = RunDetails::new(Mode::Chain, None);
+    let bare = ToolResult { text: String::new(), is_error: false, usage: None, details: bare };
+    let usage = Usage { cost: Cost::default(), ..Usage::default() };
+    let full = ToolResult { text: "x".to_owned(), is_error: true, usage: Some(usage), details };
+    compare("ToolResult", &full, &bare);
+    let mut context_after_compaction = context().expect("there is one");
+    context_after_compaction.tokens = None;
+    compare("ContextUse", &context().expect("there is one"), &context_after_compaction);
+}
+
+#[test]
+fn progress_has_the_declared_fields() {
+    let full = || Progress {
+        position: Some(1),
+        rate_limited_for_ms: Some(1),
+        blocked_by: Some(Arc::from("x")),
+        undo_note: Some("x"),
+        display_items: items().into(),
+        retry: Some(retry()),
+        context: context(),
+        model: text(),
+        ..Progress::default()
+    };
+    compare("Streaming", &TaskProgress::of_call(full()), &TaskProgress::of_call(Progress::default()));
+    let task = |progress| TaskProgress::new("a".to_owned(), TaskState::Live(RunState::Running), progress);
+    let ended = TaskProgress { error: text(), state: TaskState::Ended(RunOutcome::Failed), ..task(full()) };
+    let unchanged = TaskProgress { text: None, display_items: None, ..task(Progress::default()) };
+    compare("TaskProgress", &ended, &unchanged);
+    compare("RetryNotice", &retry(), &RetryNotice::default());
+}
+
+fn record() -> RunRecord {
+    RunRecord {
+        session_file: Some("/s".into()),
+        label: text(),
+        model: text(),
+        thinking: text(),
+        cleanup: Cleanup::Delete,
+        progress: LiveSnapshot {
+            position: Some(1),
+            blocked_by: text(),
+            pending_question: text(),
+            pid: Some(1),
+            last_tool: text(),
+            retry: Some(retry()),
+            updated_ms: Some(1),
+            text: text(),
+            context: context(),
+            cpu_ms: Some(1),
+            rss_bytes: Some(1),
+            processes: Some(1),
+            ..LiveSnapshot::default()
+        },
+        outcome: Some(RunOutcome::Failed),
+        error: text(),
+        started_ms: Some(1),
+        ended_ms: Some(1),
+        archive_at_ms: Some(1),
+        archived_ms: Some(1),
+        timeout_ms: Some(1),
+        call_timeout_ms: Some(1),
+        output_schema: Some(json!({})),
+        directory: Some("/d".into()),
+        transcript: Some("/t".into()),
+        child_session_id: text(),
+        result: text(),
+        partial: text(),
+        notes: texts(),
+        tools: texts(),
+        sandbox: text(),
+        supervision: text(),
+        restarts: 1,
+        host_pid: Some(1),
+        ..RunRecord::default()
+    }
+}
+
+fn published() -> PublishedRun {
+    PublishedRun {
+        label: text(),
+        position: Some(1),
+        blocked_by: text(),
+        status: record().status(),
+        outcome: Some(RunOutcome::Failed),
+        error: text(),
+        model: text(),
+        started_ms: Some(1),
+        ended_ms: Some(1),
+        last_tool: text(),
+        text: text(),
+        transcript: Some("/t".into()),
+        result: text(),
+        ..bare_published()
+    }
+}
+
+fn bare_published() -> PublishedRun {
+    PublishedRun::of(&RunRecord::default())
+}
+
+#[test]
+fn a_run_and_its_events_have_the_declared_fields() {
+    compare("RunRecord", &record(), &RunRecord::default());
+    compare("PublishedRun", &published(), &bare_published());
+    let event = RunEvent { kind: RunEventKind::Ended, run: published() };
+    compare("RunEvent", &event, &event);
+    let question = RunQuestion { label: text(), options: texts(), ..RunQuestion::default() };
+    compare("RunQuestion", &question, &RunQuestion::default());
+    let announcement = Announcement {
+        custom_type: "subagent-announcement",
+        content: "x".to_owned(),
+        display: true,
+        details: json!({}),
+    };
+    let delivered = DeliveredEvent { run_ids: texts(), delivery_ids: texts(), runs: vec![published()] };
+    let message = DeliveryMessage {
+        delivery_ids: texts(),
+        run_ids: texts(),
+        runs: vec![record()],
+        questions: vec![question],
+        delivered_event: delivered,
+        text: "x".to_owned(),
+        triggers_turn: true,
+        announcement,
+        restart: Some(Restart { mode: OnRestart::Ask, keys: texts() }),
+    };
+    compare("DeliveryMessage", &message, &DeliveryMessage { restart: None, ..message.clone() });
+    let event = BackgroundEvent {
+        runs: Some(vec![record()]),
+        message: Some(message),
+        run_events: vec![event],
+        notices: texts(),
+        ..BackgroundEvent::default()
+    };
+    compare("BackgroundEvent", &event, &BackgroundEvent::default());
+}
+
+#[test]
+fn agents_and_transcripts_have_the_declared_fields() {
+    let agent = || AgentInfo {
+        name: "a".to_owned(),
+        description: "d".to_owned(),
+        source: Source::User,
+        path: None,
+        readonly: true,
+        tools: texts(),
+        dropped: Vec::new(),
+        runnable: false,
+        problem: None,
+        model: None,
+        thinking: None,
+        can_write: false,
+        writes: None,
+        settings: texts(),
+        notices: texts(),
+    };
+    let full = AgentInfo {
+        path: Some("/a".into()),
+        problem: text(),
+        model: text(),
+        thinking: text(),
+        writes: Some(WriteReach::Tree),
+        ..agent()
+    };
+    compare("AgentInfo", &full, &agent());
+    let spawnable = || Spawnable {
+        id: "a".to_owned(),
+        description: "d".to_owned(),
+        source: Source::User,
+        readonly: true,
+        model: text(),
+        model_from: text(),
+        thinking: text(),
+        can_write: true,
+        writes: Some(WriteReach::Tree),
+        ask_target: AskTarget::User,
+    };
+    let bare = Spawnable {
+        model: None,
+        model_from: None,
+        thinking: None,
+        writes: None,
+        ask_target: AskTarget::NoOne,
+        ..spawnable()
+    };
+    compare("SpawnableAgent", &spawnable(), &bare);
+    let failed =
+        TranscriptEntry::ToolResult { name: "read".to_owned(), is_error: true, text: "x".to_owned() };
+    compare("TranscriptEntry", &failed, &TranscriptEntry::User("x".to_owned()));
+    assert!(serde_json::to_value(Transcript::default()).is_ok_and(|read| read["hasMore"] == json!(false)));
+}
