@@ -71,6 +71,8 @@ pub struct CallError {
 /// The progress of one run.
 #[napi(object, object_from_js = false)]
 pub struct Streaming {
+    /// True if the text of the update is the child's. Otherwise the child has not said anything yet, and the text says so.
+    pub has_text: bool,
     /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
     /// start.
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"awaiting_quota\"")]
@@ -407,6 +409,7 @@ object_into_js! { |details: run::RunDetails| RunDetails {
 object_into_js! { |error: run::CallError| CallError { code, message } }
 
 object_into_js! { |progress: run::Progress| Streaming {
+    has_text: !progress.text.trim().is_empty(),
     state, position, rate_limited_for_ms, blocked_by, undo_note, attempt, display_items, usage, context, turn_count, elapsed_ms, since_event_ms, model,
     retry,
 } }

@@ -9,7 +9,7 @@ use super::stored::{Context, EndedTask, Item, LiveTask, Retry, count};
 use crate::agent::{Tool, prepare_arguments};
 use crate::event::{ContextUse, Usage};
 use crate::present::counts::{has_ended, is_active};
-use crate::present::drawing::Span;
+use crate::present::paint::Span;
 use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, RunOutcome};
 use crate::text::figures;
@@ -197,7 +197,7 @@ impl<'a> TaskView<'a> {
 }
 
 /// Returns a duration as text. While it is ticking, it omits the tenths.
-pub(super) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
+pub(in crate::present) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
     let elapsed = duration_of(elapsed_ms);
     if is_ticking { figures::elapsed(elapsed) } else { figures::duration(elapsed) }
 }
