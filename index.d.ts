@@ -255,6 +255,8 @@ export interface PiCost {
 
 /** The progress of one run. */
 export interface Streaming {
+  /** True if the text of the update is the child's. Otherwise the child has not said anything yet, and the text says so. */
+  hasText: boolean
   /**
    * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
    * start.
@@ -1434,12 +1436,13 @@ export declare class BackgroundSession {
  *
  * @example
  * ```ts
- * import { CallCard } from "pi-subagent-native";
+ * import { CallCard, Palette } from "pi-subagent-native";
  *
+ * const palette = new Palette("{}");
  * const card = new CallCard("subagent");
  * card.ask(JSON.stringify({ agent: "explorer", task: "Find the loader." }));
  * card.start(Date.now());
- * console.log(card.head({ isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
+ * console.log(card.head(palette, 80, { isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
  * ```
  */
 export declare class CallCard {
@@ -1454,9 +1457,9 @@ export declare class CallCard {
   /** Takes the result. */
   finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
   /** Draws who works on what. */
-  head(extent: CardExtent): Array<Row>
+  head(palette: Palette, width: number, extent: CardExtent): Drawing
   /** Draws its progress, or its result. */
-  body(extent: CardExtent): Array<Row>
+  body(palette: Palette, width: number, extent: CardExtent): Drawing
   /** True while its clock ticks. */
   get isRunning(): boolean
   /** Milliseconds that the call has taken; absent where that is not known. */
@@ -1589,6 +1592,48 @@ export declare class EarlyCalls {
 }
 
 /**
+ * The styles of one theme. Make one per theme, and draw everything with it.
+ *
+ * @example
+ * ```ts
+ * import { Palette } from "pi-subagent-native";
+ *
+ * const styles = { colors: { accent: ["\u001b[36m", "\u001b[39m"] }, bold: ["\u001b[1m", "\u001b[22m"] };
+ * console.log(new Palette(JSON.stringify({ ...styles, expandKey: "ctrl+o" })));
+ * ```
+ */
+export declare class Palette {
+  /**
+   * Reads the styles from JSON: the control sequences before and after a text for each of `colors` and for `bold`, and
+   * `expandKey`, the key that shows all of a card. A missing colour is not drawn.
+   */
+  constructor(styles: string)
+}
+
+/**
+ * A run, as the panel shows it. Nothing is drawn of foreign data.
+ *
+ * @example
+ * ```ts
+ * import { Palette, RunDrawing } from "pi-subagent-native";
+ *
+ * const run = new RunDrawing("{}");
+ * console.log(run.name, run.draw(new Palette("{}"), 80, "head").length);
+ * ```
+ */
+export declare class RunDrawing {
+  /** Reads the run from JSON. */
+  constructor(run: string)
+  /** Its name for people. */
+  get name(): string
+  /**
+   * Draws a part of it. `head`, `outcome` and `current` (all that it is saying) are for its transcript, `task`, `latest`
+   * (its newest text or its result) and `usage` for the list, `question` for both.
+   */
+  draw(palette: Palette, width: number, part: "head" | "question" | "task" | "latest" | "usage" | "outcome" | "current", now?: number | undefined | null): Drawing
+}
+
+/**
  * A running call: one run, or several. The call is aborted when this handle and every promise of its result are
  * garbage collected.
  *
@@ -1636,6 +1681,28 @@ export declare class RunHandle {
 }
 
 /**
+ * The panel's list of runs.
+ *
+ * @example
+ * ```ts
+ * import { Palette, RunList } from "pi-subagent-native";
+ *
+ * const list = new RunList("[]");
+ * const palette = new Palette("{}");
+ * const view = { unread: [], chosen: 0, hasHeading: true, from: 0, rows: 10 };
+ * console.log(list.head(palette, 80, false).length, list.draw(palette, 80, view).length);
+ * ```
+ */
+export declare class RunList {
+  /** Reads the runs from JSON. */
+  constructor(runs: string)
+  /** Draws the title of the list, the number of runs in each state, and their usage. `isAll`: the runs of all sessions. */
+  head(palette: Palette, width: number, isAll: boolean): Drawing
+  /** Draws a line for each visible run. */
+  draw(palette: Palette, width: number, view: RunListView): Drawing
+}
+
+/**
  * A call of a session tool that may wait for a reply.
  *
  * @example
@@ -1658,18 +1725,6 @@ export declare class SessionToolCall {
 
 /** The type of the messages that announce how runs ended. */
 export declare const ANNOUNCEMENT: string
-
-/**
- * Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
- *
- * @example
- * ```ts
- * import { announcementDrawing } from "pi-subagent-native";
- *
- * console.log(announcementDrawing("{}", false));
- * ```
- */
-export declare function announcementDrawing(details: string, isExpanded: boolean): Array<Row> | null
 
 /** The answer to a question. An empty object cancels the dialog. */
 export interface Answer {
@@ -1733,24 +1788,6 @@ export interface CardExtent {
   rows?: number
   /** The time, in milliseconds since 1970. */
   nowMs: number
-}
-
-/** A column: as wide as the longest text at this place in all lines of a drawing. */
-export interface Cell {
-  /** The content. */
-  span: Span
-  /** Columns at most. */
-  maxColumns: number
-  /** Its share of the width: at most the width divided by this number. */
-  share?: number
-  /** The minimum width at which it is shown. */
-  from?: number
-  /** True if it is aligned to the right. */
-  isRight?: boolean
-  /** True if its text still grows and must not move the other cells. */
-  isGrowing?: boolean
-  /** The beginning that it shares with other cells of its column. Absent if there is none. */
-  sharedPrefix?: SharedPrefix
 }
 
 /** Several tasks one after the other, and the pi that asks. */
@@ -1859,6 +1896,109 @@ export declare function discoverAgents(options: SurfaceOptions): Promise<AgentCa
 export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
 
 /**
+ * Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
+ *
+ * @example
+ * ```ts
+ * import { drawAnnouncement, Palette } from "pi-subagent-native";
+ *
+ * console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
+ * ```
+ */
+export declare function drawAnnouncement(palette: Palette, width: number, details: string, isExpanded: boolean): Drawing | null
+
+/**
+ * Draws the text that the panel shows if there are no runs. `isAll`: of all sessions; `isComplete`: the store has
+ * answered; `problem`: the reason why it has not.
+ *
+ * @example
+ * ```ts
+ * import { drawEmptyList, Palette } from "pi-subagent-native";
+ *
+ * console.log(drawEmptyList(new Palette("{}"), 80, false, true).length);
+ * ```
+ */
+export declare function drawEmptyList(palette: Palette, width: number, isAll: boolean, isComplete: boolean, problem?: string | undefined | null): Drawing
+
+/**
+ * Draws an entry of a transcript, given as JSON.
+ *
+ * @example
+ * ```ts
+ * import { drawEntry, Palette } from "pi-subagent-native";
+ *
+ * const entry = { role: "assistant", text: "Found it." };
+ * console.log(drawEntry(new Palette("{}"), 80, JSON.stringify(entry)).length);
+ * ```
+ */
+export declare function drawEntry(palette: Palette, width: number, entry: string): Drawing
+
+/** A drawing from top to bottom: finished lines, and Markdown. */
+export type Drawing = Array<string | Prose>
+
+/**
+ * Draws the note above the oldest loaded entry of a transcript: older ones are being read, or cannot be, but are in `file`.
+ *
+ * @example
+ * ```ts
+ * import { drawOlderEntries, Palette } from "pi-subagent-native";
+ *
+ * console.log(drawOlderEntries(new Palette("{}"), 80, "/sessions/run.jsonl").length);
+ * ```
+ */
+export declare function drawOlderEntries(palette: Palette, width: number, file?: string | undefined | null): Drawing
+
+/**
+ * Draws a pending question on one line. `hint` says how to answer, and is shown if there is room for it.
+ *
+ * @example
+ * ```ts
+ * import { drawQuestionLine, Palette } from "pi-subagent-native";
+ *
+ * console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
+ * ```
+ */
+export declare function drawQuestionLine(palette: Palette, width: number, sentence: string, hint: string): Drawing
+
+/**
+ * Draws a report, given as the JSON that commands store; `null` for anything else.
+ *
+ * @example
+ * ```ts
+ * import { drawReport, Palette } from "pi-subagent-native";
+ *
+ * const report = { title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" };
+ * console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
+ * ```
+ */
+export declare function drawReport(palette: Palette, width: number, report: string): Drawing | null
+
+/**
+ * Draws foreign text in one of `paletteColors`, wrapped and without control characters.
+ *
+ * @example
+ * ```ts
+ * import { drawText, Palette } from "pi-subagent-native";
+ *
+ * console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
+ * ```
+ */
+export declare function drawText(palette: Palette, width: number, color: string, text: string): Drawing
+
+/**
+ * Draws the widget above the editor in at most `maxRows` + 1 lines: the active runs, and the ended runs whose results are
+ * unread, both given as JSON.
+ *
+ * @example
+ * ```ts
+ * import { drawWidget, Palette } from "pi-subagent-native";
+ *
+ * console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
+ * ```
+ */
+export declare function drawWidget(palette: Palette, width: number, live: string, unread: string, maxRows: number, now?: number | undefined | null): Drawing
+
+/**
  * Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. With `wholeSeconds`, for a clock that runs, there are no tenths.
  *
  * @example
@@ -1877,19 +2017,6 @@ export interface EarlyOptions {
   /** The host's id of the call, which `startRun`, `startParallel` or `startChain` gets as well. */
   callId: string
 }
-
-/**
- * Draws the text that the panel shows if there are no runs. `isAll`: of all sessions; `isComplete`: the store has
- * answered; `problem`: the reason why it has not.
- *
- * @example
- * ```ts
- * import { emptyRunList } from "pi-subagent-native";
- *
- * console.log(emptyRunList(false, true).length);
- * ```
- */
-export declare function emptyRunList(isAll: boolean, isComplete: boolean, problem?: string | undefined | null): Array<Row>
 
 /**
  * Ends every background run of this process that is not detached (`background.onExit`), because the process is about to exit.
@@ -1923,26 +2050,6 @@ export declare function endBackground(): Promise<string | undefined>
  * ```
  */
 export declare function endSpares(): Promise<void>
-
-/**
- * Draws an entry of a transcript, given as JSON.
- *
- * @example
- * ```ts
- * import { entryDrawing } from "pi-subagent-native";
- *
- * console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
- * ```
- */
-export declare function entryDrawing(entry: string): Array<Row>
-
-/** The layout of a row for a width. */
-export type Fit =
-  | { kind: 'line'; lead: Array<Span>; cells: Array<Cell>; parts: Array<Part>; trailing: Array<Cell> }
-  | { kind: 'parts'; parts: Array<Array<Span>>; maxRows?: number }
-  | { kind: 'text'; lead: Array<Span>; label?: Span; spans: Array<Span>; maxRows?: number; more: Array<Span> }
-  | { kind: 'prose'; text: string; first?: number; last?: number; more: Array<Span>; isOpen: boolean }
-  | { kind: 'paths'; lead: Array<Span>; paths: Array<string> }
 
 /**
  * The callbacks through which a call asks its host. Each one is optional, and none keeps the process alive. A callback
@@ -2099,6 +2206,18 @@ export interface OutputLimits {
   fullText?: string
 }
 
+/**
+ * The names of the colours of pi's theme that drawings use.
+ *
+ * @example
+ * ```ts
+ * import { paletteColors } from "pi-subagent-native";
+ *
+ * console.log(paletteColors().join());
+ * ```
+ */
+export declare function paletteColors(): Array<string>
+
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** The action. */
@@ -2136,22 +2255,6 @@ export interface ParallelOptions {
   aborted?: boolean
 }
 
-/** Spans that belong together. */
-export interface Part {
-  /** A part without text is left out with its separator. */
-  spans: Array<Span>
-  /** If the parts do not all fit, the part with the highest rank is dropped first. Rank 0 is never dropped. */
-  rank: number
-  /** The number of columns to which it may be cut before another part is dropped. */
-  minColumns?: number
-  /** The maximum number of lines below the row in which it is shown if the row has no room for all of it. */
-  below?: number
-  /** The minimum width at which it is shown. */
-  from?: number
-  /** The width from which on it is no longer shown. */
-  until?: number
-}
-
 /**
  * Puts the arguments of a call, as JSON, into the form of the tool's schema. A value with only one possible meaning is
  * converted: a list sent as text, a number sent as text, an empty optional value, a name of another harness. Throws if
@@ -2168,6 +2271,47 @@ export interface Part {
  */
 export declare function prepareArguments(tool: string, json: string): PreparedArguments
 
+/** Markdown in a drawing. With a limit its blank lines are left out. */
+export interface Prose {
+  /** The source. Safe for a terminal. */
+  text: string
+  /** Columns that it is moved to the right. */
+  indent: number
+  /** The number of lines from the beginning. */
+  first?: number
+  /** The number of lines from the end. */
+  last?: number
+  /**
+   * A finished line that replaces the lines after the first ones, with their number as `{rest}`. A single line more is
+   * shown instead.
+   */
+  more?: string
+  /** True if code at its end still grows, and has no end to draw. */
+  isOpen: boolean
+}
+
+/** A row of a question on the screen. */
+export interface QuestionRow {
+  /** The text of the row. */
+  text: string
+  /** True if the word continues in the next row, without a blank. */
+  isBroken: boolean
+}
+
+/**
+ * Breaks a question into rows without hiding a character: its title, its message, and the choices that are too long for
+ * their list. No row is wider than `width` in any terminal.
+ *
+ * @example
+ * ```ts
+ * import { Palette, questionRows } from "pi-subagent-native";
+ *
+ * const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
+ * for (const { text } of rows) console.log(text);
+ * ```
+ */
+export declare function questionRows(palette: Palette, width: number, title: string, message: string, choices: Array<string>): Array<QuestionRow>
+
 /**
  * Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the
  * oldest first. `null` if the line is another command.
@@ -2182,79 +2326,23 @@ export declare function prepareArguments(tool: string, json: string): PreparedAr
  */
 export declare function questionToAnswer(line: string, waiting: Array<WaitingQuestion>): ChosenQuestion | null
 
-/**
- * Draws a report, given as the JSON that commands store; `null` for anything else.
- *
- * @example
- * ```ts
- * import { reportDrawing } from "pi-subagent-native";
- *
- * const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
- * console.log(rows?.length);
- * ```
- */
-export declare function reportDrawing(data: string): Array<Row> | null
-
-/** A row of a drawing: one line of a terminal or more. */
-export interface Row {
-  /** Columns that it is moved to the right. */
-  indent: number
-  /** The content, with its layout for a width. */
-  fit: Fit
-}
-
-/**
- * Draws one run, given as JSON.
- *
- * @example
- * ```ts
- * import { runDrawing } from "pi-subagent-native";
- *
- * console.log(runDrawing("{}").head.length);
- * ```
- */
-export declare function runDrawing(run: string, now?: number | undefined | null): RunDrawing
-
-/** A run, as the panel shows it. */
-export interface RunDrawing {
-  /** Its name for people. */
-  name: string
-  /** The head of its transcript. */
-  head: Array<Row>
-  /** Its question, on one line. Empty without a question. */
-  question: Array<Row>
-  /** Its task, and its newest call. */
-  task: Array<Row>
-  /** Its newest text, or its result. */
-  latest: Array<Row>
-  /** Its usage. */
-  usage: Array<Row>
-  /** Its outcome. Empty while it works. */
-  outcome: Array<Row>
-  /** All that it is saying. */
-  current: Array<Row>
-}
-
-/**
- * Draws the panel's list of runs, given as JSON. `unread`: the keys of those whose results wait to be read; `chosen`: the key
- * of one.
- *
- * @example
- * ```ts
- * import { runList } from "pi-subagent-native";
- *
- * const { head, lines } = runList("[]", []);
- * console.log(head.length, lines.length);
- * ```
- */
-export declare function runList(runs: string, unread: Array<string>, chosen?: string | undefined | null, now?: number | undefined | null): RunList
-
-/** The panel's list of runs. */
-export interface RunList {
-  /** The number of runs in each state, and their usage. */
-  head: Array<Span>
-  /** The names of the columns, then a line for each run. */
-  lines: Array<Row>
+/** The visible part of a list of runs. */
+export interface RunListView {
+  /** The keys of the runs with unread results. */
+  unread: Array<string>
+  /** The position of the chosen run. */
+  chosen: number
+  /** True if the names of the columns are above the list. */
+  hasHeading: boolean
+  /** The position of the first visible run. */
+  from: number
+  /** The number of visible runs. */
+  rows: number
+  /**
+   * The time, in milliseconds since 1970.
+   * @default now
+   */
+  nowMs?: number
 }
 
 /** One agent, one task, and the pi that asks. */
@@ -2322,19 +2410,6 @@ export interface RunStatus {
   nowMs?: number
 }
 
-/**
- * Draws the widget above the editor in at most `most` + 1 lines: the active runs, and the ended runs whose results are
- * unread, both given as JSON.
- *
- * @example
- * ```ts
- * import { runWidget } from "pi-subagent-native";
- *
- * console.log(runWidget("[]", "[]", 5).length);
- * ```
- */
-export declare function runWidget(live: string, unread: string, maxRows: number, now?: number | undefined | null): Array<Row>
-
 /** The values and exceptions of a sanitizer, in addition to its rules. */
 export interface SanitizeOptions {
   /**
@@ -2385,29 +2460,6 @@ export declare function sanitizeOutput(text: string, options?: SanitizeOptions |
  * ```
  */
 export declare function sentenceReport(mark: Exclude<ReportLine["mark"], undefined>, text: string): CommandReport
-
-/** A beginning that a text shares with others, and the end that tells them apart. */
-export interface SharedPrefix {
-  /** The number of characters that are the same. */
-  shared: number
-  /** The part that is shown if there is no room for the whole text. */
-  end: string
-}
-
-/** Text in one style. */
-export interface Span {
-  /** Safe for a terminal. */
-  text: string
-  /** The name of a colour in pi's theme; absent for the terminal's own. */
-  color?: string
-  isBold?: boolean
-  /** True if it is a path, which is shortened from the left. */
-  isPath?: boolean
-  /** True if its end is the newest part, and its beginning is cut instead. */
-  keepsEnd?: boolean
-  /** An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out. */
-  action?: "app.tools.expand"
-}
 
 /** A background run, and the pi that asks. */
 export interface SpawnOptions {
@@ -2653,6 +2705,18 @@ export interface SurfaceOptions {
  * ```
  */
 export declare function takenNameNotices(options: SurfaceOptions): Array<string>
+
+/**
+ * Returns the columns of a text in a terminal, as pi measures them.
+ *
+ * @example
+ * ```ts
+ * import { textWidth } from "pi-subagent-native";
+ *
+ * console.log(textWidth("世界"));
+ * ```
+ */
+export declare function textWidth(text: string): number
 
 /**
  * Writes a tool call on one line of at most 300 characters, as pi writes calls of its own tools: `$ cargo test`, `read

@@ -50,7 +50,9 @@ export function code(root, length) {
 	const files = [
 		...sources(root, "extension"),
 		...sources(root, "scripts"),
-		...["src", "crates"].flatMap((folder) => sources(root, folder)).filter((path) => !/[/\\](?:sanitizer|agent_dir)[/\\]/.test(path)),
+		...["src", "crates"]
+			.flatMap((folder) => sources(root, folder))
+			.filter((path) => !/[/\\](?:sanitizer|agent_dir)[/\\]/.test(path)),
 	];
 	const parts = files.map((path) => readFileSync(path, "utf8"));
 	const random = new Random(13);

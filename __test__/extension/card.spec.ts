@@ -29,7 +29,7 @@ function running(elapsedMs: number, sinceEventMs: number): CardDetails {
 
 function live(run: Partial<LiveRun>): CardDetails {
 	const base = { state: "running", attempt: 1 } as const;
-	const still = { displayItems: [], usage: NOTHING, turnCount: 0, elapsedMs: 4_000, sinceEventMs: 0 };
+	const still = { hasText: false, displayItems: [], usage: NOTHING, turnCount: 0, elapsedMs: 4_000, sinceEventMs: 0 };
 	return { mode: "single", results: [], streaming: { ...base, ...still, ...run } };
 }
 
@@ -209,11 +209,12 @@ describe("the card of a run under way", () => {
 		assert.equal(card.lines()[0], "↻ subagent explorer · 4s · retry 1");
 	});
 
-	it("draws text that begins with a bracket, and nothing for an empty text", () => {
-		const linesWith = (text: string) => new Card().update(live({}), text).lines().slice(2);
+	it("draws the child's text, whatever it looks like, and nothing before it has said anything", () => {
+		const linesWith = (text?: string) => new Card().update(live({}), text).lines().slice(2);
 		assert.deepEqual(linesWith("(see load.rs, it reads...)"), ["  (see load.rs, it reads...)"]);
 		assert.deepEqual(linesWith("[1] load.rs"), ["  [1] load.rs"]);
-		for (const nothing of ["(running...)", "(queued at position 3...)"]) assert.deepEqual(linesWith(nothing), []);
+		assert.deepEqual(linesWith("(running...)"), ["  (running...)"]);
+		assert.deepEqual(linesWith(), []);
 	});
 
 	it("is drawn quickly, also for a long output", () => {

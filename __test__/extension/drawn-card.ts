@@ -38,8 +38,11 @@ export class Card {
 		this.renderers = typeof tool === "string" ? renderers(tool, () => this.questions) : tool;
 	}
 
-	update(details: CardDetails, text = "(running...)"): this {
-		this.result = { content: [{ type: "text", text }], details };
+	/** An update whose text is the child's, if it is given. */
+	update(details: CardDetails, text?: string): this {
+		const streaming = details?.streaming && { ...details.streaming, hasText: text !== undefined };
+		const content = [{ type: "text" as const, text: text ?? "(running...)" }];
+		this.result = { content, details: streaming ? { ...details, streaming } : details };
 		return this;
 	}
 

@@ -336,16 +336,22 @@ export class StubAddon implements Called {
 	readonly stateLabel = addon.stateLabel;
 	readonly toolCallLine = addon.toolCallLine;
 	readonly usageText = addon.usageText;
-	readonly reportDrawing = addon.reportDrawing;
-	readonly announcementDrawing = addon.announcementDrawing;
+	readonly Palette = addon.Palette;
+	readonly paletteColors = addon.paletteColors;
+	readonly drawReport = addon.drawReport;
+	readonly drawText = addon.drawText;
+	readonly drawAnnouncement = addon.drawAnnouncement;
 	readonly CallCard = addon.CallCard;
-	readonly runList = addon.runList;
-	readonly emptyRunList = addon.emptyRunList;
+	readonly RunList = addon.RunList;
+	readonly drawEmptyList = addon.drawEmptyList;
 	readonly panelKeys = addon.panelKeys;
 	readonly sentenceReport = addon.sentenceReport;
-	readonly runWidget = addon.runWidget;
-	readonly runDrawing = addon.runDrawing;
-	readonly entryDrawing = addon.entryDrawing;
+	readonly drawWidget = addon.drawWidget;
+	readonly RunDrawing = addon.RunDrawing;
+	readonly drawEntry = addon.drawEntry;
+	readonly drawOlderEntries = addon.drawOlderEntries;
+	readonly questionRows = addon.questionRows;
+	readonly drawQuestionLine = addon.drawQuestionLine;
 }
 
 /** A command that completes at once. */

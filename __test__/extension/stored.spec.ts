@@ -10,6 +10,7 @@ import { backgroundRun, deliveredEventOf } from "./package-copy.ts";
 
 const { native } = loadAddon();
 assert.ok(native);
+const palette = new native.Palette("{}");
 
 const message = {
 	...{ deliveryIds: ["d1"], runIds: ["a"], text: "ended", triggerTurn: true },
@@ -27,13 +28,13 @@ const throwing = {
 const kinds = [
 	{
 		kind: "subagent-announcement",
-		draw: (value: unknown) => native.announcementDrawing(asJson(value), true),
+		draw: (value: unknown) => native.drawAnnouncement(palette, 80, asJson(value), true),
 		sample: announcementOf(message).details,
 		broken: { deliveryIds: ["d1"], runIds: ["a"], runs: [{ runId: "a" }] },
 	},
 	{
 		kind: "subagents-report",
-		draw: (value: unknown) => native.reportDrawing(asJson(value)),
+		draw: (value: unknown) => native.drawReport(palette, 80, asJson(value)),
 		sample: report,
 		broken: { title: "t", lines: [{}], text: "" },
 	},

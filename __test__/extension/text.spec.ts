@@ -5,9 +5,9 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { library } from "../../extension/host/library.ts";
-import { type AnyTheme, joinedWidth, Pen } from "../../extension/ui/pen.ts";
+import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { prose } from "../../extension/ui/prose.ts";
-import { cell, clip, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
+import { cell, clip, oneLine, plainText } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
 const theme: AnyTheme = {
@@ -17,7 +17,7 @@ const theme: AnyTheme = {
 	underline: (text) => `\u001b[4m${text}\u001b[24m`,
 };
 const named = new Pen(theme, 80);
-const plain = new Pen({ fg: (_color, text) => text }, 80);
+const plainPen = (width: number) => new Pen({ fg: (_color, text) => text }, width);
 const start = "\u001b\\[";
 const COLOURS = new RegExp(`${start}38`, "g");
 const RESETS = new RegExp(`${start}0?m`);
@@ -58,19 +58,11 @@ describe("lines", () => {
 				const colored = named.fg("accent", text);
 				assert.ok(visibleWidth(clip(colored, width)) <= width, `clip ${text}`);
 				assert.equal(visibleWidth(cell(colored, width)), width, `cell ${text}`);
-				assert.ok(visibleWidth(fitPath(text, width)) <= width, `path ${text}`);
-				const drawn = named.resized(width).paragraph(text, "muted");
+				const drawn = new Pen(theme, width).paragraph(text, "muted");
 				for (const line of drawn) assert.ok(width < 2 || visibleWidth(line) <= width, text);
 			}
 		});
 	}
-
-	it("keep both quotes of a path that is too wide", () => {
-		const path = "`src/deep/g, h, all tests passed`";
-		assert.equal(fitPath(path, 40), path);
-		assert.equal(fitPath(path, 29), "`…/g, h, all tests passed`");
-		assert.equal(fitPath(path, 12), "`…ts passed`");
-	});
 
 	it("are clipped with an ellipsis, only if necessary", () => {
 		assert.equal(clip("abcdef", 6), "abcdef");
@@ -84,24 +76,11 @@ describe("lines", () => {
 		assert.doesNotMatch(cell(named.fg("accent", "abcdef"), 5), RESETS);
 	});
 
-	it("are aligned with the text of the first line, or indented further", () => {
-		assert.deepEqual(wrap("one two three", 9, "- "), ["- one two", "  three"]);
-		assert.deepEqual(indented(["a", "", "b"], 2), ["  a", "", "  b"]);
-	});
-
-	it("break a long path or key between its names", () => {
-		const path = "in /home/me/a-long-name/bin/node and on";
-		assert.deepEqual(wrap(path, 14), ["in /home/me/", "a-long-name/", "bin/node and", "on"]);
-		const key = "\u001b[2magent:explorer:subagent:cc9b1aff-fae5\u001b[22m";
-		assert.deepEqual(wrap(key, 16).map(plainText), ["agent:explorer:", "subagent:", "cc9b1aff-fae5"]);
-		// A name that fits in no line is cut as before, and what only looks like a path takes no time.
-		assert.deepEqual(wrap("/abcdefghij", 6), ["/", "abcdef", "ghij"]);
-		assert.equal(wrap("a/".repeat(200_000), 20).length, 20_000);
-	});
-
-	it("hold as many parts as fit", () => {
-		assert.deepEqual(plain.resized(9).rows(["one", "", "two", "three"]), ["one · two", "three"]);
-		assert.equal(joinedWidth(["one", "", "two"]), plain.joined(["one", "", "two"]).length);
+	it("of the addon are cut if pi finds them too wide", () => {
+		assert.deepEqual(
+			new Pen(theme, 4).drawn(() => ["abcd", "abcdef", ""]),
+			["abcd", "abc…", ""],
+		);
 	});
 
 	it("have one colour sequence per line of text", () => {
@@ -112,24 +91,10 @@ describe("lines", () => {
 	});
 });
 
-describe("paths", () => {
-	const paths: [path: string, width: number, shown: string][] = [
-		["src/a.rs", 8, "src/a.rs"],
-		["/home/u/very/long/path/file.rs", 22, "…/long/path/file.rs"],
-		["/home/u/very/long/path/file.rs", 12, "…/file.rs"],
-		["C:\\Users\\me\\project\\file.rs", 18, "…\\project\\file.rs"],
-		["a-file-with-a-long-name.rs", 10, "…g-name.rs"],
-		["/short/a-folder-with-a-long-name/x.rs", 20, "…th-a-long-name/x.rs"],
-	];
-	for (const [path, width, shown] of paths) {
-		it(`${path} in ${width} columns`, () => assert.equal(fitPath(path, width), shown));
-	}
-});
-
 describe("Markdown", () => {
 	it("is drawn as pi draws it: headings, lists, tables, code", () => {
 		const source = "# Found\n\n- one\n- **two**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```";
-		assert.deepEqual(prose(source, plain.resized(40)), [
+		assert.deepEqual(prose(source, plainPen(40)), [
 			"Found",
 			"",
 			"- one",
@@ -149,13 +114,13 @@ describe("Markdown", () => {
 
 	it("survives input that a parser rejects", () => {
 		for (const source of [">".repeat(20_000), "[".repeat(20_000), "- ".repeat(5_000), "\u0000`".repeat(500)]) {
-			for (const line of prose(source, plain.resized(30))) assert.ok(visibleWidth(line) <= 30);
+			for (const line of prose(source, plainPen(30))) assert.ok(visibleWidth(line) <= 30);
 		}
 	});
 
 	it("is laid out quickly", () => {
 		const begin = performance.now();
-		prose("設定".repeat(30_000), plain.resized(100));
+		prose("設定".repeat(30_000), plainPen(100));
 		assert.ok(performance.now() - begin < 4_000);
 	});
 });

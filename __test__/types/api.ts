@@ -3,7 +3,6 @@
 import {
 	type AgentCatalog,
 	type Answer,
-	announcementDrawing,
 	bootEarly,
 	CallCard,
 	type CollectedOutput,
@@ -18,14 +17,20 @@ import {
 	describeTools,
 	discoverAgents,
 	doctor,
+	drawAnnouncement,
+	drawEmptyList,
+	drawEntry,
+	drawOlderEntries,
+	drawQuestionLine,
+	drawReport,
+	drawText,
+	drawWidget,
 	durationText,
 	EarlyCall,
 	EarlyCalls,
 	type EarlyOptions,
-	emptyRunList,
 	endBackground,
 	endSpares,
-	entryDrawing,
 	type HostCallbacks,
 	hostRun,
 	inspectOutput,
@@ -34,21 +39,22 @@ import {
 	loadConfig,
 	markStyles,
 	openBackground,
+	Palette,
 	type ParallelOptions,
 	type PiUsage,
 	type PreparedArguments,
+	paletteColors,
 	panelKeys,
 	prepareArguments,
 	type Question,
+	questionRows,
 	questionToAnswer,
 	type Redaction,
+	RunDrawing,
 	RunHandle,
+	RunList,
 	type RunOptions,
 	type RunUsage,
-	reportDrawing,
-	runDrawing,
-	runList,
-	runWidget,
 	type SingleResult,
 	sanitizeOutput,
 	sentenceReport,
@@ -63,6 +69,7 @@ import {
 	type ToolSurfaces,
 	type TruncatedOutput,
 	takenNameNotices,
+	textWidth,
 	toolCallLine,
 	truncateHead,
 	truncateOutput,
@@ -337,25 +344,41 @@ export const examples = {
 		const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
 		console.log(mark, note);
 	},
+	Palette(): void {
+		const styles = { colors: { accent: ["\u001b[36m", "\u001b[39m"] }, bold: ["\u001b[1m", "\u001b[22m"] };
+		console.log(new Palette(JSON.stringify({ ...styles, expandKey: "ctrl+o" })));
+	},
+	paletteColors(): void {
+		console.log(paletteColors().join());
+	},
+	drawText(): void {
+		console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
+	},
+	textWidth(): void {
+		console.log(textWidth("世界"));
+	},
 	CallCard(): void {
+		const palette = new Palette("{}");
 		const card = new CallCard("subagent");
 		card.ask(JSON.stringify({ agent: "explorer", task: "Find the loader." }));
 		card.start(Date.now());
-		console.log(card.head({ isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
+		console.log(card.head(palette, 80, { isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
 	},
-	announcementDrawing(): void {
-		console.log(announcementDrawing("{}", false));
+	drawAnnouncement(): void {
+		console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
 	},
 	deliveredIn(): void {
 		console.log(deliveredIn("[]").length);
 	},
-	reportDrawing(): void {
-		const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
-		console.log(rows?.length);
+	drawReport(): void {
+		const report = { title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" };
+		console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
 	},
-	runList(): void {
-		const { head, lines } = runList("[]", []);
-		console.log(head.length, lines.length);
+	RunList(): void {
+		const list = new RunList("[]");
+		const palette = new Palette("{}");
+		const view = { unread: [], chosen: 0, hasHeading: true, from: 0, rows: 10 };
+		console.log(list.head(palette, 80, false).length, list.draw(palette, 80, view).length);
 	},
 	sentenceReport(): void {
 		console.log(sentenceReport("info", "There is no question").text);
@@ -363,17 +386,29 @@ export const examples = {
 	panelKeys(): void {
 		for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
 	},
-	emptyRunList(): void {
-		console.log(emptyRunList(false, true).length);
+	drawEmptyList(): void {
+		console.log(drawEmptyList(new Palette("{}"), 80, false, true).length);
 	},
-	runWidget(): void {
-		console.log(runWidget("[]", "[]", 5).length);
+	drawWidget(): void {
+		console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
 	},
-	runDrawing(): void {
-		console.log(runDrawing("{}").head.length);
+	RunDrawing(): void {
+		const run = new RunDrawing("{}");
+		console.log(run.name, run.draw(new Palette("{}"), 80, "head").length);
 	},
-	entryDrawing(): void {
-		console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
+	drawEntry(): void {
+		const entry = { role: "assistant", text: "Found it." };
+		console.log(drawEntry(new Palette("{}"), 80, JSON.stringify(entry)).length);
+	},
+	drawOlderEntries(): void {
+		console.log(drawOlderEntries(new Palette("{}"), 80, "/sessions/run.jsonl").length);
+	},
+	questionRows(): void {
+		const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
+		for (const { text } of rows) console.log(text);
+	},
+	drawQuestionLine(): void {
+		console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
 	},
 	toolCallLine(): void {
 		console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));

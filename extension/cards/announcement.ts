@@ -6,7 +6,6 @@ import { loadAddon } from "../host/native.ts";
 import type { RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
-import { paint } from "../ui/paint.ts";
 import { type Pen, Style } from "../ui/pen.ts";
 
 const LABEL = "[subagents]";
@@ -35,6 +34,7 @@ export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
  * shown as its text.
  */
 export function announcementLines(message: RenderedMessage, isExpanded: boolean, pen: Pen): string[] {
-	const drawing = loadAddon().native?.announcementDrawing(asJson(message.details), isExpanded);
-	return drawing ? paint(drawing, pen) : pen.paragraph(contentText(message), "customMessageText");
+	const details = asJson(message.details);
+	const lines = pen.drawn((native, ...on) => native.drawAnnouncement(...on, details, isExpanded));
+	return lines ?? pen.paragraph(contentText(message), "customMessageText");
 }

@@ -1,13 +1,12 @@
 /** Connects pi's tool renderers with the cards, both for calls that wait for runs and for calls about other runs. */
 
-import type { CallCard, Row } from "../../index.js";
+import type { CallCard } from "../../index.js";
 import { guardedTimeout } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
 import { type Asked, questionLine } from "../questions/asked.ts";
 import { component } from "../ui/component.ts";
-import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
@@ -59,10 +58,7 @@ export function renderers(
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
 			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
 			const plain = context.isError ? `✗ ${tool}` : tool;
-			const draw = (pen: Pen) => [
-				...painted(card?.head(extentOf(context)), plain, pen),
-				...pen.indented(INDENT, questions),
-			];
+			const draw = (pen: Pen) => [...linesOf(card, "head", context, plain, pen), ...pen.indented(INDENT, questions)];
 			const stamp = () => {
 				begin();
 				return `${card?.isRunning} ${shownSecond(context)} ${waiting().map(({ id }) => id)}`;
@@ -77,18 +73,25 @@ export function renderers(
 			const { ranInProcess, isHeadEarly } = context.state as Shared;
 			const lacksOutcome = !context.isPartial && !ranInProcess && isHeadEarly === true;
 			const draw = (pen: Pen) => {
-				const extent = extentOf(context);
-				const outcome = lacksOutcome ? card?.head(extent).slice(0, 1) : undefined;
-				return [...paint(outcome ?? [], pen), ...painted(card?.body(extent), text, pen)];
+				const outcome = lacksOutcome && card ? linesOf(card, "head", context, "", pen).slice(0, 1) : [];
+				return [...outcome, ...linesOf(card, "body", context, text, pen)];
 			};
 			return component(theme, draw, () => shownSecond(context), context);
 		},
 	};
 }
 
-/** Returns the lines of a drawing. Without the addon there is no drawing, and the text is drawn instead. */
-function painted(drawing: readonly Row[] | undefined, text: string, pen: Pen): string[] {
-	return drawing ? paint(drawing, pen) : pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
+/** Returns the lines of a part of a card. Without the addon there is no card, and the text is drawn instead. */
+function linesOf(
+	card: CallCard | undefined,
+	part: "head" | "body",
+	context: ToolRenderContext,
+	text: string,
+	pen: Pen,
+): string[] {
+	const extent = extentOf(context);
+	const lines = card && pen.drawn((_native, ...on) => card[part](...on, extent));
+	return lines ?? pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
 }
 
 /** Returns the card for `context`, updated with the arguments received so far. */

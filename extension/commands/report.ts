@@ -5,11 +5,10 @@
 
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { CommandReport, DoctorCheck, Row } from "../../index.js";
+import type { CommandReport, DoctorCheck } from "../../index.js";
 import { loadAddon } from "../host/native.ts";
 import { isObject, isText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
-import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 import { oneLine } from "../ui/text.ts";
 
@@ -37,19 +36,19 @@ export function messageReport(status: DoctorCheck["status"], message: string): R
 	return report ?? { title: "", lines: [{ mark: "error", text }], text: `✗ ${text}` };
 }
 
-/** Returns a report's rows with its title, or `undefined` if `data` is not a report of this package. */
-export function reportRows(data: unknown): readonly Row[] | undefined {
-	return loadAddon().native?.reportDrawing(JSON.stringify(data) ?? "") ?? undefined;
+/** Returns a report's lines with its title, or `undefined` if `data` is not a report of this package. */
+export function reportLines(data: unknown, pen: Pen): string[] | undefined {
+	return pen.drawn((native, ...on) => native.drawReport(...on, JSON.stringify(data) ?? ""));
 }
 
 export function registerReportRenderer(pi: ExtensionAPI): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-		const rows = reportRows((isObject(data) && exactly.get(data)) || data);
-		if (rows) return component(theme, (pen) => paint(rows, pen));
-		// A report in an unknown format, for example from another release, is shown as its text.
+		const report = (isObject(data) && exactly.get(data)) || data;
 		const text = isObject(data) && isText(data.text) ? data.text : undefined;
-		const draw = (inner: Pen) => inner.paragraph(text ?? "", "toolOutput");
-		return text === undefined ? undefined : component(theme, (pen) => pen.indented(1, draw));
+		if (text === undefined) return undefined;
+		// A report in an unknown format, for example from another release, is shown as its text.
+		const plain = (pen: Pen) => pen.indented(1, (inner) => inner.paragraph(text, "toolOutput"));
+		return component(theme, (pen) => reportLines(report, pen) ?? plain(pen));
 	});
 }
 

@@ -2,9 +2,8 @@
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { isLive, type RunRecord } from "../background/run.ts";
-import { messageReport, type Report, reportRows } from "../commands/report.ts";
+import { messageReport, type Report, reportLines } from "../commands/report.ts";
 import { messageOf, reportFailure } from "../host/guard.ts";
-import { paint } from "../ui/paint.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Hint } from "./foot.ts";
 import type { Action } from "./keys.ts";
@@ -90,11 +89,11 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 
 /** Returns a report as a page. The head of the panel shows its title. */
 function pageOf({ title, exact, ...report }: Report): Page {
-	return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
+	return { title, draw: (pen) => reportLines({ ...report, ...exact, title: "" }, pen) ?? [] };
 }
 
 function quoted(run: RunRecord): string {
-	return `“${clip(drawingOf(run).name, MAX_NAME_LENGTH)}”`;
+	return `“${clip(drawingOf(run)?.name ?? "", MAX_NAME_LENGTH)}”`;
 }
 
 /** Returns the first line of a report, or its title. */

@@ -1,16 +1,14 @@
 /** The panel's first view: the list of runs, and the details of the chosen run. */
 
-import type { Row } from "../../index.js";
 import { isLive, type RunRecord } from "../background/run.ts";
-import { loadAddon } from "../host/native.ts";
+import type { Native } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
-import { paint, painter } from "../ui/paint.ts";
-import type { Color, Pen } from "../ui/pen.ts";
+import type { Pen } from "../ui/pen.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import type { PanelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";
-import { drawingOf, type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
+import { drawingOf, drawRun, type PanelHost, rule, scrolled, type View } from "./view.ts";
 
 /** The minimum heights for the column names and for the details below the list. */
 const HEADING_FROM_ROWS = 12;
@@ -22,17 +20,12 @@ const MIN_DETAIL_ROWS = 3;
 const USAGE_LINES = 2;
 /** The number of characters of a text that are passed on for one line: its start, or the end of a text that grows. */
 const MAX_CHARACTERS = 2_000;
-const CHOSEN = "▸ ";
-const OTHER = "  ";
 
 export function listView(host: PanelHost, actions: RunActions): View {
 	const { runs } = host;
-	const listJson = cached((list: readonly RunRecord[]) => JSON.stringify(list.map(brief)));
-	const drawn = cached((list: readonly RunRecord[], unread: ReadonlySet<string>, key?: string, _second?: number) =>
-		loadAddon().native?.runList(listJson(list), [...unread], key, Date.now()),
-	);
-	const lineOf = cached((lines: readonly Row[], pen: Pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
-	const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1_000));
+	const listOf = cached((native: Native, list: readonly RunRecord[]) => {
+		return new native.RunList(JSON.stringify(list.map(brief)));
+	});
 	let chosen: string | undefined;
 	let index = 0;
 	let top = 0;
@@ -49,9 +42,8 @@ export function listView(host: PanelHost, actions: RunActions): View {
 	};
 	return {
 		head(pen) {
-			const where = runs.isAll ? pen.fg("warning", "all sessions") : "";
-			const sums = (drawing()?.head ?? []).map(({ text, color }) => pen.fg(color as Color, text));
-			return pen.clip(pen.joined([titled("Sub-agents", pen), where, ...sums]));
+			const lines = pen.drawn((native, ...on) => listOf(native, runs.list).head(...on, runs.isAll));
+			return lines?.join("") ?? "";
 		},
 		body(pen, rows) {
 			const { list } = runs;
@@ -62,13 +54,9 @@ export function listView(host: PanelHost, actions: RunActions): View {
 			listRows = Math.max(1, Math.min(list.length, rows - (hasHeading ? 1 : 0) - wanted));
 			top = Math.max(0, Math.min(top, list.length - listRows, index));
 			top = Math.max(top, index - listRows + 1);
-			const [heading, ...shown] = drawing()?.lines ?? [];
-			const paintRow = lineOf(drawing()?.lines ?? [], pen);
-			const lines = shown.slice(top, top + listRows).flatMap((row, offset) => {
-				const lead = top + offset === index ? pen.fg("accent", CHOSEN) : OTHER;
-				return paintRow(row).map((line) => lead + line);
-			});
-			if (hasHeading && heading) lines.unshift(OTHER + paintRow(heading).join(""));
+			const view = { unread: [...runs.unread], chosen: index, hasHeading, from: top, rows: listRows };
+			const lines =
+				pen.drawn((native, ...on) => listOf(native, list).draw(...on, { ...view, nowMs: Date.now() })) ?? [];
 			const room = wanted > 0 ? Math.min(MAX_DETAIL_ROWS, rows - lines.length) : 0;
 			return room < MIN_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
 		},
@@ -99,17 +87,16 @@ function brief({ task, result, partial, text, ...run }: RunRecord) {
 }
 
 function nothing({ isAll, isComplete, problem }: PanelRuns, pen: Pen): string[] {
-	return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
+	return pen.drawn((native, ...on) => native.drawEmptyList(...on, isAll, isComplete, problem)) ?? [];
 }
 
 /** Returns the details of a run: its task, its question, its activity or result, and its usage. */
 function detailLines(run: RunRecord, rows: number, pen: Pen): string[] {
-	const drawing = drawingOf(run);
-	const task = paint(drawing.task, pen);
-	const usage = paint(drawing.usage, pen).slice(0, USAGE_LINES);
+	const task = drawRun(run, "task", pen);
+	const usage = drawRun(run, "usage", pen).slice(0, USAGE_LINES);
 	const room = Math.max(0, rows - 2 - task.length - usage.length);
-	const lines = paint(drawing.latest, pen);
+	const lines = drawRun(run, "latest", pen);
 	// For running text, the end matters most.
 	const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-	return ["", rule(drawing.name, pen), ...task, ...middle, ...usage].slice(0, rows);
+	return ["", rule(drawingOf(run)?.name ?? "", pen), ...task, ...middle, ...usage].slice(0, rows);
 }

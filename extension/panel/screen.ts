@@ -1,14 +1,14 @@
 /** `/subagents` in a terminal: a full screen with the session's live runs and a stack of views. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { KeybindingsManager, TUI } from "@earendil-works/pi-tui";
+import { type KeybindingsManager, type TUI, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { BackgroundSession, HostCallbacks } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { guardedInterval } from "../host/guard.ts";
 import type { Screen } from "../host/pi.ts";
 import { cached } from "../ui/component.ts";
 import { type AnyTheme, Pen } from "../ui/pen.ts";
-import { cell } from "../ui/text.ts";
+import { cell, widthOf } from "../ui/text.ts";
 import { runActions } from "./actions.ts";
 import { type Hint, panelFoot } from "./foot.ts";
 import { type Action, type PanelKeys, panelKeys } from "./keys.ts";
@@ -209,6 +209,7 @@ function panel(
 function keyLines(keys: PanelKeys, pen: Pen): string[] {
 	return keys.table().flatMap(([names, description]) => {
 		const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
-		return pen.wrap(pen.fg("toolOutput", description), `${pen.fg("accent", lead)} `);
+		const lines = wrapTextWithAnsi(pen.fg("toolOutput", description), Math.max(1, pen.width - widthOf(lead) - 1));
+		return lines.map((line, index) => `${index === 0 ? pen.fg("accent", lead) : " ".repeat(widthOf(lead))} ${line}`);
 	});
 }

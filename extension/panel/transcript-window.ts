@@ -4,9 +4,7 @@
  */
 
 import type { Transcript } from "../../index.js";
-import { loadAddon } from "../host/native.ts";
 import { cached } from "../ui/component.ts";
-import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 
 /** The number of entries kept while the view follows the end. */
@@ -143,7 +141,7 @@ function blockOf(entry: TranscriptEntry): Block {
 }
 
 function entryLines(entry: TranscriptEntry, pen: Pen): string[] {
-	return paint(loadAddon().native?.entryDrawing(JSON.stringify(entry)) ?? [], pen);
+	return pen.drawn((native, ...on) => native.drawEntry(...on, JSON.stringify(entry))) ?? [];
 }
 
 /** Returns true if `blocks` and the first `count` of `entries` have the same end, as far back as both reach. */

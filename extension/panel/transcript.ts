@@ -4,15 +4,14 @@ import type { Transcript } from "../../index.js";
 import { isLive, type RunRecord } from "../background/run.ts";
 import { messageOf } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
-import { paint } from "../ui/paint.ts";
 import type { Pen } from "../ui/pen.ts";
 import { compactProse } from "../ui/prose.ts";
-import { fitPath, oneLine } from "../ui/text.ts";
+import { oneLine } from "../ui/text.ts";
 import type { RunActions } from "./actions.ts";
 import type { Hint } from "./foot.ts";
 import { repeated } from "./repeated.ts";
 import { MAX_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
-import { drawingOf, type PanelHost, scrolled, type View } from "./view.ts";
+import { drawRun, type PanelHost, scrolled, type View } from "./view.ts";
 
 /** The number of entries read to follow the end. Older ones are read when the user scrolls to them. */
 const NEWEST_ENTRIES = 80;
@@ -36,7 +35,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 	let newest: string | undefined;
 	/** The text that is not in the file yet, or the run's outcome. */
 	const below = cached((shown: RunRecord, newest: string | undefined, pen: Pen) =>
-		isLive(shown) ? liveLines(shown, newest, pen) : paint(drawingOf(shown).outcome, pen),
+		isLive(shown) ? liveLines(shown, newest, pen) : drawRun(shown, "outcome", pen),
 	);
 
 	const reading = repeated(async () => {
@@ -85,12 +84,8 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 		const lines = window.visible(pen, height, tail);
 		if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
 		// The line above the oldest entry is blank, which leaves room for the note about older entries.
-		return [...pen.indented(INDENT, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
-	};
-	const older = (room: number): string => {
-		if (!isExhausted) return "… older entries are being read";
-		const lead = "… older entries are in ";
-		return lead + fitPath(oneLine(run.transcript ?? "the child's session file"), room - lead.length);
+		const file = isExhausted ? (run.transcript ?? "the child's session file") : undefined;
+		return [...(pen.drawn((native, ...on) => native.drawOlderEntries(...on, file)) ?? []), ...lines.slice(1)];
 	};
 	const withoutEntries = (pen: Pen, tail: readonly string[]): string[] => {
 		const block = (draw: (inner: Pen) => string[]) => ["", ...pen.indented(INDENT, draw)];
@@ -101,7 +96,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 		}
 		const reason = problem;
 		if (reason !== undefined)
-			return [...block((inner) => inner.paragraph(reason, "warning")), ...paint(drawingOf(run).outcome, pen)];
+			return [...block((inner) => inner.paragraph(reason, "warning")), ...drawRun(run, "outcome", pen)];
 		if (version === undefined) return block((inner) => [inner.fg("dim", "Reading …")]);
 		const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
 		return [...block((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
@@ -109,9 +104,9 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 
 	want(NEWEST_ENTRIES);
 	return {
-		head: (pen) => paint(drawingOf(run).head, pen).join(""),
+		head: (pen) => drawRun(run, "head", pen).join(""),
 		body(pen, rows) {
-			const asked = paint(drawingOf(run).question, pen);
+			const asked = drawRun(run, "question", pen);
 			height = rows - asked.length;
 			return [...entryLines(pen), ...asked];
 		},
@@ -146,7 +141,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Run
 
 function liveLines(run: RunRecord, newest: string | undefined, pen: Pen): string[] {
 	const text = run.text?.trim() ?? "";
-	return text === "" || newest?.includes(text) ? [] : ["", ...paint(drawingOf(run).current, pen)];
+	return text === "" || newest?.includes(text) ? [] : ["", ...drawRun(run, "current", pen)];
 }
 
 function dateText(ms: number): string {

@@ -59,18 +59,18 @@ export function rule(name: string, pen: Pen): string {
 	return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
 }
 
-const NOTHING: RunDrawing = {
-	name: "",
-	head: [],
-	question: [],
-	task: [],
-	latest: [],
-	usage: [],
-	outcome: [],
-	current: [],
-};
+/** The drawings of runs. An update of a run is another object. */
+const drawings = new WeakMap<RunRecord, RunDrawing>();
 
-/** Returns the current drawing of a run. */
-export function drawingOf(run: RunRecord): RunDrawing {
-	return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
+/** Returns the drawing of a run. */
+export function drawingOf(run: RunRecord): RunDrawing | undefined {
+	const { native } = loadAddon();
+	const drawing = drawings.get(run) ?? (native && new native.RunDrawing(JSON.stringify(run)));
+	if (drawing) drawings.set(run, drawing);
+	return drawing;
+}
+
+/** Draws a part of a run. */
+export function drawRun(run: RunRecord, part: Parameters<RunDrawing["draw"]>[2], pen: Pen): string[] {
+	return pen.drawn((_native, ...on) => drawingOf(run)?.draw(...on, part, Date.now()) ?? []) ?? [];
 }

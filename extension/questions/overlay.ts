@@ -16,13 +16,13 @@ import {
 	SelectList,
 	type TUI,
 	truncateToWidth,
+	wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
-import type { Answer } from "../../index.js";
+import type { Answer, QuestionRow } from "../../index.js";
 import { keyName, keyText } from "../ui/key-text.ts";
-import { Style } from "../ui/pen.ts";
-import { cell, clip, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
+import { Pen, Style } from "../ui/pen.ts";
+import { cell, clip, oneLine, plainText } from "../ui/text.ts";
 import type { Asked } from "./asked.ts";
-import { type QuestionRow, questionRows } from "./rows.ts";
 
 /**
  * The time after a question opened by itself during which keys are ignored, in milliseconds. They were meant for the
@@ -37,8 +37,6 @@ const FRAME_ROWS = 2;
 const MIN_ROWS = 3;
 /** The columns of the frame with its inner padding. */
 const FRAME_COLUMNS = 4;
-/** The columns that the list of choices uses for itself. */
-const CHOICE_COLUMNS = 4;
 
 /** Marks the right edge of a row that ends within a word. No text of a question reaches that column. */
 const BROKEN = "↩";
@@ -153,19 +151,14 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 
 	/** Returns the title, the message, and the full text of choices that the list has to cut. */
 	function allRows(width: number): readonly QuestionRow[] {
-		if (laidOut?.width === width) return laidOut.rows;
-		const text = plainText(asked.message ?? "").trimEnd();
-		const whole = (text: string) => ({ text, isBroken: false });
-		const head = questionRows(plainText(asked.title).trim(), width);
-		const cut = choices.filter(({ label }) => widthOf(plainText(label)) > width - CHOICE_COLUMNS);
-		const rows = [
-			...head.map((row) => ({ ...row, text: style.bold(row.text) })),
-			...(text === "" ? [] : [whole(""), ...questionRows(text, width)]),
-			...(cut.length === 0 ? [] : [whole(""), whole(dim("Choices in full:"))]),
-			...cut.flatMap(({ label }) => questionRows(`· ${plainText(label)}`, width)),
-		];
-		laidOut = { width, rows };
-		return rows;
+		if (laidOut?.width !== width) {
+			const { title, message = "" } = asked;
+			const labels = choices.map(({ label }) => label);
+			const pen = new Pen(theme, width, keybindings);
+			const rows = pen.measured((native, ...on) => native.questionRows(...on, title, message, labels)) ?? [];
+			laidOut = { width, rows };
+		}
+		return laidOut.rows;
 	}
 
 	/** Returns the visible rows. */
@@ -222,7 +215,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			shownAt ??= performance.now();
 			const inner = Math.max(1, width - FRAME_COLUMNS);
 			allRows(inner);
-			const below = ["", ...(input ?? list).render(inner), "", ...wrap(hints(), inner)];
+			const below = ["", ...(input ?? list).render(inner), "", ...wrapTextWithAnsi(hints(), inner)];
 			const rows = Math.max(MIN_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
 			const edge = (left: string, text: string, right: string) =>
 				warning(left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);

@@ -1,7 +1,7 @@
 /** Components of lines, in the form that pi uses. */
 
 import type { Component } from "@earendil-works/pi-tui";
-import { type KeySource, keyText } from "./key-text.ts";
+import type { KeySource } from "./key-text.ts";
 import { type AnyTheme, Pen } from "./pen.ts";
 
 /** Returns a version of `make` that runs again only if one of its arguments has changed. */
@@ -27,8 +27,7 @@ export function component(
 	keys: KeySource = {},
 ): Component {
 	let invalidated = 0;
-	const penOf = (width: number) => new Pen(theme, width, (action) => keyText(action, keys));
-	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(penOf(width))]);
+	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(new Pen(theme, width, keys))]);
 	return {
 		render: (width) => lines(width, stamp(), invalidated),
 		invalidate() {

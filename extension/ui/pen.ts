@@ -1,12 +1,15 @@
 /**
- * Draws with pi's theme in a given width. Cards, messages, the widget and the panel are drawn with it. Missing colours
- * and styles are skipped.
+ * Draws with pi's theme in a given width. The addon draws cards, messages, the widget and the panel. Missing colours and
+ * styles are skipped.
  */
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
-import type { Keybinding } from "@earendil-works/pi-tui";
-import { keyText } from "./key-text.ts";
-import { clip, indented, plainText, widthOf, wrap } from "./text.ts";
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import type { Drawing, Palette } from "../../index.js";
+import { loadAddon, type Native } from "../host/native.ts";
+import { type KeySource, keyText } from "./key-text.ts";
+import { proseBlock } from "./prose.ts";
+import { clip, plainText } from "./text.ts";
 
 export type { ThemeColor as Color } from "@earendil-works/pi-coding-agent";
 
@@ -47,27 +50,23 @@ function safely(text: string, styled: () => string | undefined): string {
 	}
 }
 
-export const SEPARATOR = " · ";
-
 export class Pen extends Style {
 	readonly width: number;
-	/** Returns the user's keys for an action. Empty if there are none. */
-	readonly keyText: (action: Keybinding) => string;
+	private readonly keys: KeySource;
+	private palette: Palette | undefined;
 
-	constructor(theme: AnyTheme, width: number, keys: (action: Keybinding) => string = keyText) {
+	/** `keys` looks up the user's keys. */
+	constructor(theme: AnyTheme, width: number, keys: KeySource = {}) {
 		super(theme);
-		this.width = width;
-		this.keyText = keys;
+		this.width = Math.max(0, width);
+		this.keys = keys;
 	}
 
-	/** Returns a pen for another width. */
-	resized(width: number): Pen {
-		return new Pen(this.theme, width, this.keyText);
-	}
-
-	/** Draws to the right of a margin. */
+	/** Draws to the right of a margin. Blank lines stay empty. */
 	indented(columns: number, draw: (inner: Pen) => readonly string[]): string[] {
-		return indented(draw(this.resized(this.width - columns)), columns);
+		const margin = " ".repeat(columns);
+		const lines = draw(new Pen(this.theme, this.width - columns, this.keys));
+		return lines.map((line) => (line === "" ? line : margin + line));
 	}
 
 	/** Cuts a styled line. */
@@ -75,42 +74,46 @@ export class Pen extends Style {
 		return clip(line, this.width);
 	}
 
-	/** Wraps styled text. The lines after the first are aligned with the end of `lead`. */
-	wrap(text: string, lead = ""): string[] {
-		return wrap(text, this.width, lead);
-	}
-
 	/** Draws untrusted text in one colour. */
 	paragraph(text: string, color: Color): string[] {
-		return this.wrap(this.fg(color, plainText(text).trim()));
+		const lines = this.drawn((native, ...on) => native.drawText(...on, color, text));
+		return lines ?? wrapTextWithAnsi(this.fg(color, plainText(text).trim()), Math.max(1, this.width));
 	}
 
-	/** Joins styled parts in a row and leaves out the empty ones. */
-	joined(parts: readonly string[]): string {
-		return parts.filter((part) => part !== "").join(this.fg("dim", SEPARATOR));
+	/** Calls the addon with the palette of the theme and the width. Returns `undefined` without the addon. */
+	measured<Result>(call: (native: Native, ...on: [palette: Palette, width: number]) => Result): Result | undefined {
+		const { native } = loadAddon();
+		if (!native) return undefined;
+		this.palette ??= paletteOf(native, this, this.keys);
+		return call(native, this.palette, this.width);
 	}
 
-	/** Joins styled parts on as many lines as they need. */
-	rows(parts: readonly string[]): string[] {
-		const lines: string[][] = [];
-		for (const part of parts) {
-			if (part === "") continue;
-			const last = lines.at(-1);
-			if (last && joinedWidth([...last, part]) <= this.width) last.push(part);
-			else lines.push([part]);
-		}
-		return lines.map((line) => this.clip(this.joined(line)));
+	/**
+	 * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing. A line that pi finds too wide is
+	 * cut, because pi would end.
+	 */
+	drawn(draw: (native: Native, ...on: [palette: Palette, width: number]) => Drawing | null): string[] | undefined {
+		return this.measured(draw)?.flatMap((block) =>
+			typeof block === "string" ? this.clip(block) : proseBlock(block, this),
+		);
 	}
 }
 
-/** Returns the width of parts joined in a row. */
-export function joinedWidth(parts: readonly string[]): number {
-	const widths = parts.map(widthOf).filter((width) => width > 0);
-	return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
-}
+/** Stands for a text in a style. No control sequence contains it. */
+const SAMPLE = "·";
 
-/** Returns at most `limit` lines and a line with the number of hidden ones. A single extra line is shown instead. */
-export function limited(lines: string[], limit: number, more: (rest: number) => string): string[] {
-	const rest = lines.length - limit;
-	return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];
+let latest: { styles: string; palette: Palette } | undefined;
+
+/** Returns the palette of a theme. It is made once, because all components have the same theme. */
+function paletteOf(native: Native, style: Style, keys: KeySource): Palette {
+	const around = (styled: string) => {
+		const [open = "", close = ""] = styled.split(SAMPLE);
+		return [open, close];
+	};
+	const names = native.paletteColors() as Color[];
+	const colors = Object.fromEntries(names.map((color) => [color, around(style.fg(color, SAMPLE))]));
+	const expandKey = keyText("app.tools.expand", keys);
+	const styles = JSON.stringify({ colors, bold: around(style.bold(SAMPLE)), expandKey });
+	if (latest?.styles !== styles) latest = { styles, palette: new native.Palette(styles) };
+	return latest.palette;
 }

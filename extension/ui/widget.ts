@@ -5,10 +5,8 @@ import type { TUI } from "@earendil-works/pi-tui";
 import type { Background } from "../background/registry.ts";
 import { isLive, type RunRecord } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
-import { loadAddon } from "../host/native.ts";
 import type { Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
-import { paint } from "./paint.ts";
 import type { AnyTheme, Pen } from "./pen.ts";
 
 const WIDGET = "subagents";
@@ -17,7 +15,7 @@ const MAX_LINES = 5;
 const ROWS_PER_LINE = 6;
 const TICK_MS = 1_000;
 /** pi's own lines begin in the second column. */
-const MARGIN = " ";
+const MARGIN = 1;
 
 /** The runs that the widget shows. */
 export interface Shown {
@@ -73,6 +71,7 @@ export function showWidget(context: ExtensionContext, background: Background): (
 /** Returns one line for each run, and a line with the number of hidden runs. */
 export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): readonly string[] {
 	const limit = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / ROWS_PER_LINE)));
-	const drawing = loadAddon().native?.runWidget(JSON.stringify(live), JSON.stringify(unread), limit, now) ?? [];
-	return paint(drawing, pen.resized(pen.width - MARGIN.length)).map((line) => MARGIN + line);
+	const runs = [JSON.stringify(live), JSON.stringify(unread)] as const;
+	const lines = (inner: Pen) => inner.drawn((native, ...on) => native.drawWidget(...on, ...runs, limit, now)) ?? [];
+	return pen.indented(MARGIN, lines);
 }

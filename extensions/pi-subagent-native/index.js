@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 098f76637e233291. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 6dbdd452177f8952. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -1603,20 +1603,20 @@ function isPrintableAscii(str) {
   }
   return true;
 }
-function truncateFragmentToWidth(text2, maxWidth) {
-  if (maxWidth <= 0 || text2.length === 0) {
+function truncateFragmentToWidth(text, maxWidth) {
+  if (maxWidth <= 0 || text.length === 0) {
     return { text: "", width: 0 };
   }
-  if (isPrintableAscii(text2)) {
-    const clipped = text2.slice(0, maxWidth);
+  if (isPrintableAscii(text)) {
+    const clipped = text.slice(0, maxWidth);
     return { text: clipped, width: clipped.length };
   }
-  const hasAnsi = text2.includes("\x1B");
-  const hasTabs = text2.includes("	");
+  const hasAnsi = text.includes("\x1B");
+  const hasTabs = text.includes("	");
   if (!hasAnsi && !hasTabs) {
     let result2 = "";
     let width2 = 0;
-    for (const { segment } of graphemeSegmenter.segment(text2)) {
+    for (const { segment } of graphemeSegmenter.segment(text)) {
       const w = graphemeWidth(segment);
       if (width2 + w > maxWidth) {
         break;
@@ -1630,14 +1630,14 @@ function truncateFragmentToWidth(text2, maxWidth) {
   let width = 0;
   let i = 0;
   let pendingAnsi = "";
-  while (i < text2.length) {
-    const ansi = extractAnsiCode(text2, i);
+  while (i < text.length) {
+    const ansi = extractAnsiCode(text, i);
     if (ansi) {
       pendingAnsi += ansi.code;
       i += ansi.length;
       continue;
     }
-    if (text2[i] === "	") {
+    if (text[i] === "	") {
       if (width + 3 > maxWidth) {
         break;
       }
@@ -1651,14 +1651,14 @@ function truncateFragmentToWidth(text2, maxWidth) {
       continue;
     }
     let end = i;
-    while (end < text2.length && text2[end] !== "	") {
-      const nextAnsi = extractAnsiCode(text2, end);
+    while (end < text.length && text[end] !== "	") {
+      const nextAnsi = extractAnsiCode(text, end);
       if (nextAnsi) {
         break;
       }
       end++;
     }
-    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end))) {
+    for (const { segment } of graphemeSegmenter.segment(text.slice(i, end))) {
       const w = graphemeWidth(segment);
       if (width + w > maxWidth) {
         return { text: result, width };
@@ -2047,10 +2047,10 @@ var AnsiCodeTracker = class {
     return result;
   }
 };
-function updateTrackerFromText(text2, tracker) {
+function updateTrackerFromText(text, tracker) {
   let i = 0;
-  while (i < text2.length) {
-    const ansiResult = extractAnsiCode(text2, i);
+  while (i < text.length) {
+    const ansiResult = extractAnsiCode(text, i);
     if (ansiResult) {
       tracker.process(ansiResult.code);
       i += ansiResult.length;
@@ -2059,7 +2059,7 @@ function updateTrackerFromText(text2, tracker) {
     }
   }
 }
-function splitIntoTokensWithAnsi(text2) {
+function splitIntoTokensWithAnsi(text) {
   const tokens = [];
   let current = "";
   let pendingAnsi = "";
@@ -2073,18 +2073,18 @@ function splitIntoTokensWithAnsi(text2) {
     current = "";
     currentKind = null;
   };
-  while (i < text2.length) {
-    const ansiResult = extractAnsiCode(text2, i);
+  while (i < text.length) {
+    const ansiResult = extractAnsiCode(text, i);
     if (ansiResult) {
       pendingAnsi += ansiResult.code;
       i += ansiResult.length;
       continue;
     }
     let end = i;
-    while (end < text2.length && !extractAnsiCode(text2, end)) {
+    while (end < text.length && !extractAnsiCode(text, end)) {
       end++;
     }
-    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end))) {
+    for (const { segment } of graphemeSegmenter.segment(text.slice(i, end))) {
       const segmentIsSpace = segment === " ";
       if (!segmentIsSpace && cjkBreakRegex.test(segment)) {
         flushCurrent();
@@ -2120,11 +2120,11 @@ function splitIntoTokensWithAnsi(text2) {
   }
   return tokens;
 }
-function wrapTextWithAnsi(text2, width) {
-  if (!text2) {
+function wrapTextWithAnsi(text, width) {
+  if (!text) {
     return [""];
   }
-  const inputLines = text2.split(/\r\n|\r|\n/);
+  const inputLines = text.split(/\r\n|\r|\n/);
   const result = [];
   const tracker = new AnsiCodeTracker();
   for (const inputLine of inputLines) {
@@ -2137,17 +2137,17 @@ function wrapTextWithAnsi(text2, width) {
   }
   return result.length > 0 ? result : [""];
 }
-function wrapSingleLine(line2, width) {
-  if (!line2) {
+function wrapSingleLine(line, width) {
+  if (!line) {
     return [""];
   }
-  const visibleLength = visibleWidth(line2);
+  const visibleLength = visibleWidth(line);
   if (visibleLength <= width) {
-    return [line2];
+    return [line];
   }
-  const wrapped2 = [];
+  const wrapped = [];
   const tracker = new AnsiCodeTracker();
-  const tokens = splitIntoTokensWithAnsi(line2);
+  const tokens = splitIntoTokensWithAnsi(line);
   let currentLine = "";
   let currentVisibleLength = 0;
   for (const token of tokens) {
@@ -2159,13 +2159,13 @@ function wrapSingleLine(line2, width) {
         if (lineEndReset) {
           currentLine += lineEndReset;
         }
-        wrapped2.push(currentLine);
+        wrapped.push(currentLine);
         currentLine = "";
         currentVisibleLength = 0;
       }
       const broken = breakLongWord(token, width, tracker);
       for (let i = 0; i < broken.length - 1; i++) {
-        wrapped2.push(broken[i]);
+        wrapped.push(broken[i]);
       }
       currentLine = broken[broken.length - 1];
       currentVisibleLength = visibleWidth(currentLine);
@@ -2178,7 +2178,7 @@ function wrapSingleLine(line2, width) {
       if (lineEndReset) {
         lineToWrap += lineEndReset;
       }
-      wrapped2.push(lineToWrap);
+      wrapped.push(lineToWrap);
       if (isWhitespace) {
         currentLine = tracker.getActiveCodes();
         currentVisibleLength = 0;
@@ -2193,9 +2193,9 @@ function wrapSingleLine(line2, width) {
     updateTrackerFromText(token, tracker);
   }
   if (currentLine) {
-    wrapped2.push(currentLine);
+    wrapped.push(currentLine);
   }
-  return wrapped2.length > 0 ? wrapped2.map((line3) => line3.trimEnd()) : [""];
+  return wrapped.length > 0 ? wrapped.map((line2) => line2.trimEnd()) : [""];
 }
 var PUNCTUATION_REGEX = /[(){}[\]<>.,;:'"!?+\-=*/\\|&%^$#@~`]/;
 function isWhitespaceChar(char) {
@@ -2254,25 +2254,25 @@ function breakLongWord(word, width, tracker) {
   }
   return lines.length > 0 ? lines : [""];
 }
-function applyBackgroundToLine(line2, width, bgFn) {
-  const visibleLen = visibleWidth(line2);
+function applyBackgroundToLine(line, width, bgFn) {
+  const visibleLen = visibleWidth(line);
   const paddingNeeded = Math.max(0, width - visibleLen);
   const padding = " ".repeat(paddingNeeded);
-  const withPadding = line2 + padding;
+  const withPadding = line + padding;
   return bgFn(withPadding);
 }
-function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
+function truncateToWidth(text, maxWidth, ellipsis = "...", pad = false) {
   if (maxWidth <= 0) {
     return "";
   }
-  if (text2.length === 0) {
+  if (text.length === 0) {
     return pad ? " ".repeat(maxWidth) : "";
   }
   const ellipsisWidth = visibleWidth(ellipsis);
   if (ellipsisWidth >= maxWidth) {
-    const textWidth = visibleWidth(text2);
+    const textWidth = visibleWidth(text);
     if (textWidth <= maxWidth) {
-      return pad ? text2 + " ".repeat(maxWidth - textWidth) : text2;
+      return pad ? text + " ".repeat(maxWidth - textWidth) : text;
     }
     const clippedEllipsis = truncateFragmentToWidth(ellipsis, maxWidth);
     if (clippedEllipsis.width === 0) {
@@ -2280,12 +2280,12 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
     }
     return finalizeTruncatedResult("", 0, clippedEllipsis.text, clippedEllipsis.width, maxWidth, pad);
   }
-  if (isPrintableAscii(text2)) {
-    if (text2.length <= maxWidth) {
-      return pad ? text2 + " ".repeat(maxWidth - text2.length) : text2;
+  if (isPrintableAscii(text)) {
+    if (text.length <= maxWidth) {
+      return pad ? text + " ".repeat(maxWidth - text.length) : text;
     }
     const targetWidth2 = maxWidth - ellipsisWidth;
-    return finalizeTruncatedResult(text2.slice(0, targetWidth2), targetWidth2, ellipsis, ellipsisWidth, maxWidth, pad);
+    return finalizeTruncatedResult(text.slice(0, targetWidth2), targetWidth2, ellipsis, ellipsisWidth, maxWidth, pad);
   }
   const targetWidth = maxWidth - ellipsisWidth;
   let result = "";
@@ -2295,10 +2295,10 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
   let keepContiguousPrefix = true;
   let overflowed = false;
   let exhaustedInput = false;
-  const hasAnsi = text2.includes("\x1B");
-  const hasTabs = text2.includes("	");
+  const hasAnsi = text.includes("\x1B");
+  const hasTabs = text.includes("	");
   if (!hasAnsi && !hasTabs) {
-    for (const { segment } of graphemeSegmenter.segment(text2)) {
+    for (const { segment } of graphemeSegmenter.segment(text)) {
       const width = graphemeWidth(segment);
       if (keepContiguousPrefix && keptWidth + width <= targetWidth) {
         result += segment;
@@ -2315,14 +2315,14 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
     exhaustedInput = !overflowed;
   } else {
     let i = 0;
-    while (i < text2.length) {
-      const ansi = extractAnsiCode(text2, i);
+    while (i < text.length) {
+      const ansi = extractAnsiCode(text, i);
       if (ansi) {
         pendingAnsi += ansi.code;
         i += ansi.length;
         continue;
       }
-      if (text2[i] === "	") {
+      if (text[i] === "	") {
         if (keepContiguousPrefix && keptWidth + 3 <= targetWidth) {
           if (pendingAnsi) {
             result += pendingAnsi;
@@ -2343,14 +2343,14 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
         continue;
       }
       let end = i;
-      while (end < text2.length && text2[end] !== "	") {
-        const nextAnsi = extractAnsiCode(text2, end);
+      while (end < text.length && text[end] !== "	") {
+        const nextAnsi = extractAnsiCode(text, end);
         if (nextAnsi) {
           break;
         }
         end++;
       }
-      for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end))) {
+      for (const { segment } of graphemeSegmenter.segment(text.slice(i, end))) {
         const width = graphemeWidth(segment);
         if (keepContiguousPrefix && keptWidth + width <= targetWidth) {
           if (pendingAnsi) {
@@ -2374,23 +2374,23 @@ function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
       }
       i = end;
     }
-    exhaustedInput = i >= text2.length;
+    exhaustedInput = i >= text.length;
   }
   if (!overflowed && exhaustedInput) {
-    return pad ? text2 + " ".repeat(Math.max(0, maxWidth - visibleSoFar)) : text2;
+    return pad ? text + " ".repeat(Math.max(0, maxWidth - visibleSoFar)) : text;
   }
   return finalizeTruncatedResult(result, keptWidth, ellipsis, ellipsisWidth, maxWidth, pad);
 }
-function sliceByColumn(line2, startCol, length, strict = false) {
-  return sliceWithWidth(line2, startCol, length, strict).text;
+function sliceByColumn(line, startCol, length, strict = false) {
+  return sliceWithWidth(line, startCol, length, strict).text;
 }
-function sliceWithWidth(line2, startCol, length, strict = false) {
+function sliceWithWidth(line, startCol, length, strict = false) {
   if (length <= 0)
     return { text: "", width: 0 };
   const endCol = startCol + length;
   let result = "", resultWidth = 0, currentCol = 0, i = 0, pendingAnsi = "";
-  while (i < line2.length) {
-    const ansi = extractAnsiCode(line2, i);
+  while (i < line.length) {
+    const ansi = extractAnsiCode(line, i);
     if (ansi) {
       if (currentCol >= startCol && currentCol < endCol)
         result += ansi.code;
@@ -2400,9 +2400,9 @@ function sliceWithWidth(line2, startCol, length, strict = false) {
       continue;
     }
     let textEnd = i;
-    while (textEnd < line2.length && !extractAnsiCode(line2, textEnd))
+    while (textEnd < line.length && !extractAnsiCode(line, textEnd))
       textEnd++;
-    for (const { segment } of graphemeSegmenter.segment(line2.slice(i, textEnd))) {
+    for (const { segment } of graphemeSegmenter.segment(line.slice(i, textEnd))) {
       const w = graphemeWidth(segment);
       const inRange = currentCol >= startCol && currentCol < endCol;
       const fits = !strict || currentCol + w <= endCol;
@@ -3115,14 +3115,14 @@ function getCapabilities() {
 }
 var KITTY_PREFIX = "\x1B_G";
 var ITERM2_PREFIX = "\x1B]1337;File=";
-function isImageLine(line2) {
-  if (line2.startsWith(KITTY_PREFIX) || line2.startsWith(ITERM2_PREFIX)) {
+function isImageLine(line) {
+  if (line.startsWith(KITTY_PREFIX) || line.startsWith(ITERM2_PREFIX)) {
     return true;
   }
-  return line2.includes(KITTY_PREFIX) || line2.includes(ITERM2_PREFIX);
+  return line.includes(KITTY_PREFIX) || line.includes(ITERM2_PREFIX);
 }
-function hyperlink(text2, url) {
-  return `\x1B]8;;${url}\x1B\\${text2}\x1B]8;;\x1B\\`;
+function hyperlink(text, url) {
+  return `\x1B]8;;${url}\x1B\\${text}\x1B]8;;\x1B\\`;
 }
 
 // node_modules/@earendil-works/pi-tui/dist/tui.js
@@ -3186,7 +3186,7 @@ var Box = class {
   }
   matchCache(width, childLines, bgSample) {
     const cache = this.cache;
-    return !!cache && cache.width === width && cache.bgSample === bgSample && cache.childLines.length === childLines.length && cache.childLines.every((line2, i) => line2 === childLines[i]);
+    return !!cache && cache.width === width && cache.bgSample === bgSample && cache.childLines.length === childLines.length && cache.childLines.every((line, i) => line === childLines[i]);
   }
   invalidate() {
     this.invalidateCache();
@@ -3227,8 +3227,8 @@ var Box = class {
     for (const child of this.children) {
       const lines = child.render(contentWidth);
       mouseChildren.push({ component: child, height: lines.length });
-      for (const line2 of lines) {
-        childLines.push(leftPad + line2);
+      for (const line of lines) {
+        childLines.push(leftPad + line);
       }
     }
     this.mouseLayout = { width: contentWidth, children: mouseChildren };
@@ -3243,8 +3243,8 @@ var Box = class {
     for (let i = 0; i < this.paddingY; i++) {
       result.push(this.applyBg("", width));
     }
-    for (const line2 of childLines) {
-      result.push(this.applyBg(line2, width));
+    for (const line of childLines) {
+      result.push(this.applyBg(line, width));
     }
     for (let i = 0; i < this.paddingY; i++) {
       result.push(this.applyBg("", width));
@@ -3252,10 +3252,10 @@ var Box = class {
     this.cache = { childLines, width, bgSample, lines: result };
     return result;
   }
-  applyBg(line2, width) {
-    const visLen = visibleWidth(line2);
+  applyBg(line, width) {
+    const visLen = visibleWidth(line);
     const padNeeded = Math.max(0, width - visLen);
-    const padded = line2 + " ".repeat(padNeeded);
+    const padded = line + " ".repeat(padNeeded);
     if (this.bgFn) {
       return applyBackgroundToLine(padded, width, this.bgFn);
     }
@@ -3508,14 +3508,14 @@ var Text = class {
   cachedText;
   cachedWidth;
   cachedLines;
-  constructor(text2 = "", paddingX = 1, paddingY = 1, customBgFn) {
-    this.text = text2;
+  constructor(text = "", paddingX = 1, paddingY = 1, customBgFn) {
+    this.text = text;
     this.paddingX = paddingX;
     this.paddingY = paddingY;
     this.customBgFn = customBgFn;
   }
-  setText(text2) {
-    this.text = text2;
+  setText(text) {
+    this.text = text;
     this.cachedText = void 0;
     this.cachedWidth = void 0;
     this.cachedLines = void 0;
@@ -3549,8 +3549,8 @@ var Text = class {
     const leftMargin = " ".repeat(paddingX);
     const rightMargin = " ".repeat(paddingX);
     const contentLines = [];
-    for (const line2 of wrappedLines) {
-      const lineWithMargins = leftMargin + line2 + rightMargin;
+    for (const line of wrappedLines) {
+      const lineWithMargins = leftMargin + line + rightMargin;
       if (this.customBgFn) {
         contentLines.push(applyBackgroundToLine(lineWithMargins, width, this.customBgFn));
       } else {
@@ -3562,8 +3562,8 @@ var Text = class {
     const emptyLine = " ".repeat(width);
     const emptyLines = [];
     for (let i = 0; i < this.paddingY; i++) {
-      const line2 = this.customBgFn ? applyBackgroundToLine(emptyLine, width, this.customBgFn) : emptyLine;
-      emptyLines.push(line2);
+      const line = this.customBgFn ? applyBackgroundToLine(emptyLine, width, this.customBgFn) : emptyLine;
+      emptyLines.push(line);
     }
     const result = [...emptyLines, ...contentLines, ...emptyLines];
     this.cachedText = this.text;
@@ -3584,14 +3584,14 @@ var KillRing = class {
    * @param opts.prepend - If accumulating, prepend (backward deletion) or append (forward deletion)
    * @param opts.accumulate - Merge with the most recent entry instead of creating a new one
    */
-  push(text2, opts) {
-    if (!text2)
+  push(text, opts) {
+    if (!text)
       return;
     if (opts.accumulate && this.ring.length > 0) {
       const last = this.ring.pop();
-      this.ring.push(opts.prepend ? text2 + last : last + text2);
+      this.ring.push(opts.prepend ? text + last : last + text);
     } else {
-      this.ring.push(text2);
+      this.ring.push(text);
     }
   }
   /** Get most recent entry without modifying the ring. */
@@ -3632,10 +3632,10 @@ var UndoStack = class {
 
 // node_modules/@earendil-works/pi-tui/dist/word-navigation.js
 var wordSegmenter2 = getWordSegmenter();
-function findWordBackward(text2, cursor, options) {
+function findWordBackward(text, cursor, options) {
   if (cursor <= 0)
     return 0;
-  const textBeforeCursor = text2.slice(0, cursor);
+  const textBeforeCursor = text.slice(0, cursor);
   const segmentFn = options?.segment;
   const isAtomic = options?.isAtomicSegment;
   const segments = segmentFn ? [...segmentFn(textBeforeCursor)] : [...wordSegmenter2.segment(textBeforeCursor)];
@@ -3664,10 +3664,10 @@ function findWordBackward(text2, cursor, options) {
   }
   return newCursor;
 }
-function findWordForward(text2, cursor, options) {
-  if (cursor >= text2.length)
-    return text2.length;
-  const textAfterCursor = text2.slice(cursor);
+function findWordForward(text, cursor, options) {
+  if (cursor >= text.length)
+    return text.length;
+  const textAfterCursor = text.slice(cursor);
   const segmentFn = options?.segment;
   const isAtomic = options?.isAtomicSegment;
   const segments = segmentFn ? segmentFn(textAfterCursor) : wordSegmenter2.segment(textAfterCursor);
@@ -3697,7 +3697,7 @@ function findWordForward(text2, cursor, options) {
 var DEFAULT_PRIMARY_COLUMN_WIDTH = 32;
 var PRIMARY_COLUMN_GAP = 2;
 var MIN_DESCRIPTION_WIDTH = 10;
-var normalizeToSingleLine = (text2) => text2.replace(/[\r\n]+/g, " ").trim();
+var normalizeToSingleLine = (text) => text.replace(/[\r\n]+/g, " ").trim();
 var clamp = (value, min, max) => Math.max(min, Math.min(value, max));
 var SelectList = class {
   items = [];
@@ -3906,7 +3906,7 @@ var Input = class {
   constructor(options = {}) {
     this.prompt = options.prompt ?? "> ";
     this.placeholder = options.placeholder ?? "";
-    this.placeholderStyle = options.placeholderStyle ?? ((text2) => text2);
+    this.placeholderStyle = options.placeholderStyle ?? ((text) => text);
   }
   getValue() {
     return this.value;
@@ -3987,8 +3987,8 @@ var Input = class {
       this.lastAction = null;
       if (this.cursor > 0) {
         const beforeCursor = this.value.slice(0, this.cursor);
-        const graphemes2 = [...segmenter.segment(beforeCursor)];
-        const lastGrapheme = graphemes2[graphemes2.length - 1];
+        const graphemes = [...segmenter.segment(beforeCursor)];
+        const lastGrapheme = graphemes[graphemes.length - 1];
         this.cursor -= lastGrapheme ? lastGrapheme.segment.length : 1;
       }
       return;
@@ -3997,8 +3997,8 @@ var Input = class {
       this.lastAction = null;
       if (this.cursor < this.value.length) {
         const afterCursor = this.value.slice(this.cursor);
-        const graphemes2 = [...segmenter.segment(afterCursor)];
-        const firstGrapheme = graphemes2[0];
+        const graphemes = [...segmenter.segment(afterCursor)];
+        const firstGrapheme = graphemes[0];
         this.cursor += firstGrapheme ? firstGrapheme.segment.length : 1;
       }
       return;
@@ -4065,8 +4065,8 @@ var Input = class {
     if (this.cursor > 0) {
       this.pushUndo();
       const beforeCursor = this.value.slice(0, this.cursor);
-      const graphemes2 = [...segmenter.segment(beforeCursor)];
-      const lastGrapheme = graphemes2[graphemes2.length - 1];
+      const graphemes = [...segmenter.segment(beforeCursor)];
+      const lastGrapheme = graphemes[graphemes.length - 1];
       const graphemeLength = lastGrapheme ? lastGrapheme.segment.length : 1;
       this.value = this.value.slice(0, this.cursor - graphemeLength) + this.value.slice(this.cursor);
       this.cursor -= graphemeLength;
@@ -4077,8 +4077,8 @@ var Input = class {
     if (this.cursor < this.value.length) {
       this.pushUndo();
       const afterCursor = this.value.slice(this.cursor);
-      const graphemes2 = [...segmenter.segment(afterCursor)];
-      const firstGrapheme = graphemes2[0];
+      const graphemes = [...segmenter.segment(afterCursor)];
+      const firstGrapheme = graphemes[0];
       const graphemeLength = firstGrapheme ? firstGrapheme.segment.length : 1;
       this.value = this.value.slice(0, this.cursor) + this.value.slice(this.cursor + graphemeLength);
     }
@@ -4132,12 +4132,12 @@ var Input = class {
     this.value = this.value.slice(0, this.cursor) + this.value.slice(deleteTo);
   }
   yank() {
-    const text2 = this.killRing.peek();
-    if (!text2)
+    const text = this.killRing.peek();
+    if (!text)
       return;
     this.pushUndo();
-    this.value = this.value.slice(0, this.cursor) + text2 + this.value.slice(this.cursor);
-    this.cursor += text2.length;
+    this.value = this.value.slice(0, this.cursor) + text + this.value.slice(this.cursor);
+    this.cursor += text.length;
     this.lastAction = "yank";
   }
   yankPop() {
@@ -4148,9 +4148,9 @@ var Input = class {
     this.value = this.value.slice(0, this.cursor - prevText.length) + this.value.slice(this.cursor);
     this.cursor -= prevText.length;
     this.killRing.rotate();
-    const text2 = this.killRing.peek() || "";
-    this.value = this.value.slice(0, this.cursor) + text2 + this.value.slice(this.cursor);
-    this.cursor += text2.length;
+    const text = this.killRing.peek() || "";
+    this.value = this.value.slice(0, this.cursor) + text + this.value.slice(this.cursor);
+    this.cursor += text.length;
     this.lastAction = "yank";
   }
   pushUndo() {
@@ -4192,8 +4192,8 @@ var Input = class {
     }
     if (this.value.length === 0 && this.placeholder) {
       const placeholder = truncateToWidth(this.placeholder, availableWidth, "");
-      const graphemes3 = [...segmenter.segment(placeholder)];
-      const atCursor2 = graphemes3[0]?.segment ?? " ";
+      const graphemes2 = [...segmenter.segment(placeholder)];
+      const atCursor2 = graphemes2[0]?.segment ?? " ";
       const afterCursor2 = placeholder.slice(atCursor2.length);
       const marker2 = this.focused ? CURSOR_MARKER : "";
       const cursorChar2 = `\x1B[7m${this.placeholderStyle(atCursor2)}\x1B[27m`;
@@ -4229,8 +4229,8 @@ var Input = class {
         cursorDisplay = 0;
       }
     }
-    const graphemes2 = [...segmenter.segment(visibleText.slice(cursorDisplay))];
-    const cursorGrapheme = graphemes2[0];
+    const graphemes = [...segmenter.segment(visibleText.slice(cursorDisplay))];
+    const cursorGrapheme = graphemes[0];
     const beforeCursor = visibleText.slice(0, cursorDisplay);
     const atCursor = cursorGrapheme?.segment ?? " ";
     const afterCursor = visibleText.slice(cursorDisplay + atCursor.length);
@@ -4239,8 +4239,8 @@ var Input = class {
     const textWithCursor = beforeCursor + marker + cursorChar + afterCursor;
     const visualLength = visibleWidth(textWithCursor);
     const padding = " ".repeat(Math.max(0, availableWidth - visualLength));
-    const line2 = this.prompt + textWithCursor + padding;
-    return [line2];
+    const line = this.prompt + textWithCursor + padding;
+    return [line];
   }
 };
 
@@ -4879,17 +4879,17 @@ var NAMED_OPERATOR_END = "\u{F0005}";
 var NAMED_OPERATOR_LEFT_SPACING_PATTERN = /(?<=[\p{L}\p{N})\]}\u{f0001}])\u{f0004}/gu;
 var NAMED_OPERATOR_RIGHT_SPACING_PATTERN = /\u{f0005}(?=[\p{L}\p{N}√\u{f0000}])/gu;
 function normalizeOutput(value) {
-  return value.replace(NAMED_OPERATOR_LEFT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_START, "").replace(NAMED_OPERATOR_RIGHT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_END, "").split("\n").map((line2) => line2.replace(/[ \t]+/g, " ").trim()).filter((line2, index, lines) => line2.length > 0 || index > 0 && index < lines.length - 1).join("\n").trim();
+  return value.replace(NAMED_OPERATOR_LEFT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_START, "").replace(NAMED_OPERATOR_RIGHT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_END, "").split("\n").map((line) => line.replace(/[ \t]+/g, " ").trim()).filter((line, index, lines) => line.length > 0 || index > 0 && index < lines.length - 1).join("\n").trim();
 }
 var LAYOUT_MARKER_START = "\u{F0000}";
 var LAYOUT_MARKER_END = "\u{F0001}";
 var LAYOUT_MARKER_PATTERN = /\u{f0000}(\d+)\u{f0001}/gu;
 var TRAILING_LAYOUT_MARKER_PATTERN = /\u{f0000}(\d+)\u{f0001}$/u;
 var PROTECTED_SPACE = "\u{F0002}";
-function padLayoutLine(line2, width, centered = false) {
-  const padding = Math.max(0, width - visibleWidth(line2));
+function padLayoutLine(line, width, centered = false) {
+  const padding = Math.max(0, width - visibleWidth(line));
   const left = centered ? Math.floor(padding / 2) : 0;
-  return `${" ".repeat(left)}${line2}${" ".repeat(padding - left)}`;
+  return `${" ".repeat(left)}${line}${" ".repeat(padding - left)}`;
 }
 function joinLayouts(layouts) {
   if (layouts.length === 0) {
@@ -4899,12 +4899,12 @@ function joinLayouts(layouts) {
   const below = Math.max(...layouts.map((layout) => layout.lines.length - layout.baseline - 1));
   const lines = [];
   for (let row = 0; row <= baseline + below; row++) {
-    let line2 = "";
+    let line = "";
     for (const layout of layouts) {
       const sourceRow = row - baseline + layout.baseline;
-      line2 += sourceRow >= 0 && sourceRow < layout.lines.length ? padLayoutLine(layout.lines[sourceRow] ?? "", layout.width) : " ".repeat(layout.width);
+      line += sourceRow >= 0 && sourceRow < layout.lines.length ? padLayoutLine(layout.lines[sourceRow] ?? "", layout.width) : " ".repeat(layout.width);
     }
-    lines.push(line2.trimEnd());
+    lines.push(line.trimEnd());
   }
   return {
     lines,
@@ -4930,8 +4930,8 @@ function renderLayout(source, nodes) {
         const trimmed = (previousNode ? sliced.trimStart() : sliced).trimEnd();
         const preserveLeadingSpace = previousNode?.type === "matrix" && /^\s/.test(sliced);
         const preserveTrailingSpace = node.type === "matrix" && /\s$/.test(sliced);
-        const text2 = trimmed ? `${preserveLeadingSpace ? " " : ""}${trimmed}${preserveTrailingSpace ? " " : ""}` : preserveLeadingSpace || preserveTrailingSpace ? " " : "";
-        layouts.push({ lines: [text2], width: visibleWidth(text2), baseline: 0 });
+        const text = trimmed ? `${preserveLeadingSpace ? " " : ""}${trimmed}${preserveTrailingSpace ? " " : ""}` : preserveLeadingSpace || preserveTrailingSpace ? " " : "";
+        layouts.push({ lines: [text], width: visibleWidth(text), baseline: 0 });
       }
       if (node.type === "fraction") {
         const numerator = renderLayout(node.numerator, nodes);
@@ -4940,9 +4940,9 @@ function renderLayout(source, nodes) {
         const width = contentWidth + 2;
         layouts.push({
           lines: [
-            ...numerator.lines.map((line2) => padLayoutLine(line2, width, true)),
+            ...numerator.lines.map((line) => padLayoutLine(line, width, true)),
             ` ${"\u2500".repeat(contentWidth)} `,
-            ...denominator.lines.map((line2) => padLayoutLine(line2, width, true))
+            ...denominator.lines.map((line) => padLayoutLine(line, width, true))
           ],
           width,
           baseline: numerator.lines.length
@@ -4968,17 +4968,17 @@ function renderLayout(source, nodes) {
         const width = Math.max(upper?.width ?? 0, lower?.width ?? 0);
         layouts.push({
           lines: [
-            ...upper?.lines.map((line2) => padLayoutLine(line2, width)) ?? [],
+            ...upper?.lines.map((line) => padLayoutLine(line, width)) ?? [],
             " ".repeat(width),
-            ...lower?.lines.map((line2) => padLayoutLine(line2, width)) ?? []
+            ...lower?.lines.map((line) => padLayoutLine(line, width)) ?? []
           ],
           width,
           baseline: upper?.lines.length ?? 0
         });
       } else {
-        const width = Math.max(0, ...node.lines.map((line2) => visibleWidth(line2)));
+        const width = Math.max(0, ...node.lines.map((line) => visibleWidth(line)));
         layouts.push({
-          lines: node.lines.map((line2) => padLayoutLine(line2, width)),
+          lines: node.lines.map((line) => padLayoutLine(line, width)),
           width,
           baseline: node.baseline
         });
@@ -4989,8 +4989,8 @@ function renderLayout(source, nodes) {
     if (position < sourceLine.length) {
       const sliced = sourceLine.slice(position);
       const trimmed = previousNode ? sliced.trimStart() : sliced;
-      const text2 = previousNode?.type === "matrix" && /^\s/.test(sliced) ? ` ${trimmed}` : trimmed;
-      layouts.push({ lines: [text2], width: visibleWidth(text2), baseline: 0 });
+      const text = previousNode?.type === "matrix" && /^\s/.test(sliced) ? ` ${trimmed}` : trimmed;
+      layouts.push({ lines: [text], width: visibleWidth(text), baseline: 0 });
     }
     const lineLayout = joinLayouts(layouts);
     if (renderedLines.length === 0) {
@@ -5000,7 +5000,7 @@ function renderLayout(source, nodes) {
   }
   return {
     lines: renderedLines,
-    width: Math.max(0, ...renderedLines.map((line2) => visibleWidth(line2))),
+    width: Math.max(0, ...renderedLines.map((line) => visibleWidth(line))),
     baseline: firstBaseline
   };
 }
@@ -5550,8 +5550,8 @@ function renderLatex(source, options = {}) {
     return rendered.replaceAll(PROTECTED_SPACE, " ");
   }
   const lines = renderLayout(rendered, layoutNodes).lines;
-  const indentation = Math.min(...lines.filter((line2) => line2.trim()).map((line2) => line2.length - line2.trimStart().length));
-  return lines.map((line2) => line2.slice(indentation).trimEnd()).join("\n").trimEnd().replaceAll(PROTECTED_SPACE, " ");
+  const indentation = Math.min(...lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length));
+  return lines.map((line) => line.slice(indentation).trimEnd()).join("\n").trimEnd().replaceAll(PROTECTED_SPACE, " ");
 }
 
 // node_modules/@earendil-works/pi-tui/dist/components/markdown.js
@@ -5562,12 +5562,12 @@ var StrictStrikethroughTokenizer = class extends y {
     if (!match) {
       return void 0;
     }
-    const text2 = match[2];
+    const text = match[2];
     return {
       type: "del",
       raw: match[0],
-      text: text2,
-      tokens: this.lexer.inlineTokens(text2)
+      text,
+      tokens: this.lexer.inlineTokens(text)
     };
   }
 };
@@ -5617,12 +5617,12 @@ function tokenizeInlineLatex(source) {
     }
     return void 0;
   }
-  const text2 = source.slice(opening.length, closingIndex);
-  if (!text2 || text2.includes("\n")) {
+  const text = source.slice(opening.length, closingIndex);
+  if (!text || text.includes("\n")) {
     return void 0;
   }
   const raw = source.slice(0, closingIndex + closing.length);
-  return { type: "latex", raw, text: text2 };
+  return { type: "latex", raw, text };
 }
 function tokenizeBlockLatex(source) {
   const dollarMatch = /^ {0,3}\$\$[ \t]*(?:\n)?([\s\S]*?)\$\$[ \t]*(?:\n|$)/.exec(source);
@@ -5702,16 +5702,16 @@ var Markdown = class {
   cachedText;
   cachedWidth;
   cachedLines;
-  constructor(text2, paddingX, paddingY, theme, defaultTextStyle, options) {
-    this.text = text2;
+  constructor(text, paddingX, paddingY, theme, defaultTextStyle, options) {
+    this.text = text;
     this.paddingX = paddingX;
     this.paddingY = paddingY;
     this.theme = theme;
     this.defaultTextStyle = defaultTextStyle;
     this.options = options ? { ...options } : {};
   }
-  setText(text2) {
-    this.text = text2;
+  setText(text) {
+    this.text = text;
     this.invalidate();
   }
   invalidate() {
@@ -5724,15 +5724,15 @@ var Markdown = class {
       return this.cachedLines;
     }
     const contentWidth = Math.max(1, width - this.paddingX * 2);
-    const text2 = this.options.transform?.(this.text, contentWidth) ?? this.text;
-    if (!text2 || text2.trim() === "") {
+    const text = this.options.transform?.(this.text, contentWidth) ?? this.text;
+    if (!text || text.trim() === "") {
       const result2 = [];
       this.cachedText = this.text;
       this.cachedWidth = width;
       this.cachedLines = result2;
       return result2;
     }
-    const normalizedText = text2.replace(/\t/g, "   ");
+    const normalizedText = text.replace(/\t/g, "   ");
     const tokens = markdownParser.lexer(normalizedText);
     trimPartialClosingFences(tokens);
     const renderedLines = [];
@@ -5745,11 +5745,11 @@ var Markdown = class {
       }
     }
     const wrappedLines = [];
-    for (const line2 of renderedLines) {
-      if (isImageLine(line2)) {
-        wrappedLines.push(line2);
+    for (const line of renderedLines) {
+      if (isImageLine(line)) {
+        wrappedLines.push(line);
       } else {
-        for (const wrappedLine of wrapTextWithAnsi(line2, contentWidth)) {
+        for (const wrappedLine of wrapTextWithAnsi(line, contentWidth)) {
           wrappedLines.push(wrappedLine);
         }
       }
@@ -5758,12 +5758,12 @@ var Markdown = class {
     const rightMargin = " ".repeat(this.paddingX);
     const bgFn = this.defaultTextStyle?.bgColor;
     const contentLines = [];
-    for (const line2 of wrappedLines) {
-      if (isImageLine(line2)) {
-        contentLines.push(line2);
+    for (const line of wrappedLines) {
+      if (isImageLine(line)) {
+        contentLines.push(line);
         continue;
       }
-      const lineWithMargins = leftMargin + line2 + rightMargin;
+      const lineWithMargins = leftMargin + line + rightMargin;
       if (bgFn) {
         contentLines.push(applyBackgroundToLine(lineWithMargins, width, bgFn));
       } else {
@@ -5775,8 +5775,8 @@ var Markdown = class {
     const emptyLine = " ".repeat(width);
     const emptyLines = [];
     for (let i = 0; i < this.paddingY; i++) {
-      const line2 = bgFn ? applyBackgroundToLine(emptyLine, width, bgFn) : emptyLine;
-      emptyLines.push(line2);
+      const line = bgFn ? applyBackgroundToLine(emptyLine, width, bgFn) : emptyLine;
+      emptyLines.push(line);
     }
     const result = emptyLines.concat(contentLines, emptyLines);
     this.cachedText = this.text;
@@ -5790,27 +5790,27 @@ var Markdown = class {
    * NOTE: Background color is NOT applied here - it's applied at the padding stage
    * to ensure it extends to the full line width.
    */
-  applyDefaultStyle(text2) {
+  applyDefaultStyle(text) {
     if (!this.defaultTextStyle) {
-      return text2;
+      return text;
     }
-    let styled2 = text2;
+    let styled = text;
     if (this.defaultTextStyle.color) {
-      styled2 = this.defaultTextStyle.color(styled2);
+      styled = this.defaultTextStyle.color(styled);
     }
     if (this.defaultTextStyle.bold) {
-      styled2 = this.theme.bold(styled2);
+      styled = this.theme.bold(styled);
     }
     if (this.defaultTextStyle.italic) {
-      styled2 = this.theme.italic(styled2);
+      styled = this.theme.italic(styled);
     }
     if (this.defaultTextStyle.strikethrough) {
-      styled2 = this.theme.strikethrough(styled2);
+      styled = this.theme.strikethrough(styled);
     }
     if (this.defaultTextStyle.underline) {
-      styled2 = this.theme.underline(styled2);
+      styled = this.theme.underline(styled);
     }
-    return styled2;
+    return styled;
   }
   getDefaultStylePrefix() {
     if (!this.defaultTextStyle) {
@@ -5820,35 +5820,35 @@ var Markdown = class {
       return this.defaultStylePrefix;
     }
     const sentinel = "\0";
-    let styled2 = sentinel;
+    let styled = sentinel;
     if (this.defaultTextStyle.color) {
-      styled2 = this.defaultTextStyle.color(styled2);
+      styled = this.defaultTextStyle.color(styled);
     }
     if (this.defaultTextStyle.bold) {
-      styled2 = this.theme.bold(styled2);
+      styled = this.theme.bold(styled);
     }
     if (this.defaultTextStyle.italic) {
-      styled2 = this.theme.italic(styled2);
+      styled = this.theme.italic(styled);
     }
     if (this.defaultTextStyle.strikethrough) {
-      styled2 = this.theme.strikethrough(styled2);
+      styled = this.theme.strikethrough(styled);
     }
     if (this.defaultTextStyle.underline) {
-      styled2 = this.theme.underline(styled2);
+      styled = this.theme.underline(styled);
     }
-    const sentinelIndex = styled2.indexOf(sentinel);
-    this.defaultStylePrefix = sentinelIndex >= 0 ? styled2.slice(0, sentinelIndex) : "";
+    const sentinelIndex = styled.indexOf(sentinel);
+    this.defaultStylePrefix = sentinelIndex >= 0 ? styled.slice(0, sentinelIndex) : "";
     return this.defaultStylePrefix;
   }
   getStylePrefix(styleFn) {
     const sentinel = "\0";
-    const styled2 = styleFn(sentinel);
-    const sentinelIndex = styled2.indexOf(sentinel);
-    return sentinelIndex >= 0 ? styled2.slice(0, sentinelIndex) : "";
+    const styled = styleFn(sentinel);
+    const sentinelIndex = styled.indexOf(sentinel);
+    return sentinelIndex >= 0 ? styled.slice(0, sentinelIndex) : "";
   }
   getDefaultInlineStyleContext() {
     return {
-      applyText: (text2) => this.applyDefaultStyle(text2),
+      applyText: (text) => this.applyDefaultStyle(text),
       stylePrefix: this.getDefaultStylePrefix()
     };
   }
@@ -5860,9 +5860,9 @@ var Markdown = class {
         const headingPrefix = `${"#".repeat(headingLevel)} `;
         let headingStyleFn;
         if (headingLevel === 1) {
-          headingStyleFn = (text2) => this.theme.heading(this.theme.bold(this.theme.underline(text2)));
+          headingStyleFn = (text) => this.theme.heading(this.theme.bold(this.theme.underline(text)));
         } else {
-          headingStyleFn = (text2) => this.theme.heading(this.theme.bold(text2));
+          headingStyleFn = (text) => this.theme.heading(this.theme.bold(text));
         }
         const headingStyleContext = {
           applyText: headingStyleFn,
@@ -5890,8 +5890,8 @@ var Markdown = class {
       case "latexBlock": {
         const latexToken = token;
         const rendered = !latexToken.pending && this.options.renderLatex !== false ? renderLatex(latexToken.text, { display: true }) ?? latexToken.raw.trim() : latexToken.raw.trim();
-        for (const line2 of rendered.split("\n")) {
-          lines.push(this.applyDefaultStyle(line2));
+        for (const line of rendered.split("\n")) {
+          lines.push(this.applyDefaultStyle(line));
         }
         if (nextTokenType && nextTokenType !== "space") {
           lines.push("");
@@ -5929,18 +5929,18 @@ var Markdown = class {
         break;
       }
       case "blockquote": {
-        const quoteStyle = (text2) => this.theme.quote(this.theme.italic(text2));
+        const quoteStyle = (text) => this.theme.quote(this.theme.italic(text));
         const quoteStylePrefix = this.getStylePrefix(quoteStyle);
-        const applyQuoteStyle = (line2) => {
+        const applyQuoteStyle = (line) => {
           if (!quoteStylePrefix) {
-            return quoteStyle(line2);
+            return quoteStyle(line);
           }
-          const lineWithReappliedStyle = line2.replace(/\x1b\[0m/g, `\x1B[0m${quoteStylePrefix}`);
+          const lineWithReappliedStyle = line.replace(/\x1b\[0m/g, `\x1B[0m${quoteStylePrefix}`);
           return quoteStyle(lineWithReappliedStyle);
         };
         const quoteContentWidth = Math.max(1, width - 2);
         const quoteInlineStyleContext = {
-          applyText: (text2) => text2,
+          applyText: (text) => text,
           stylePrefix: quoteStylePrefix
         };
         const quoteTokens = token.tokens || [];
@@ -5990,8 +5990,8 @@ var Markdown = class {
     let result = "";
     const resolvedStyleContext = styleContext ?? this.getDefaultInlineStyleContext();
     const { applyText, stylePrefix } = resolvedStyleContext;
-    const applyTextWithNewlines = (text2) => {
-      const segments = text2.split("\n");
+    const applyTextWithNewlines = (text) => {
+      const segments = text.split("\n");
       return segments.map((segment) => applyText(segment)).join("\n");
     };
     for (const token of tokens) {
@@ -6099,8 +6099,8 @@ var Markdown = class {
           continue;
         }
         const itemLines = this.renderToken(itemToken, itemWidth, void 0, styleContext);
-        for (const line2 of itemLines) {
-          for (const wrappedLine of wrapTextWithAnsi(line2, itemWidth)) {
+        for (const line of itemLines) {
+          for (const wrappedLine of wrapTextWithAnsi(line, itemWidth)) {
             const linePrefix = renderedAnyLine ? continuationPrefix : firstPrefix;
             lines.push(linePrefix + wrappedLine);
             renderedAnyLine = true;
@@ -6119,8 +6119,8 @@ var Markdown = class {
   /**
    * Get the visible width of the longest word in a string.
    */
-  getLongestWordWidth(text2, maxWidth) {
-    const words = text2.split(/\s+/).filter((word) => word.length > 0);
+  getLongestWordWidth(text, maxWidth) {
+    const words = text.split(/\s+/).filter((word) => word.length > 0);
     let longest = 0;
     for (const word of words) {
       longest = Math.max(longest, visibleWidth(word));
@@ -6136,11 +6136,11 @@ var Markdown = class {
    * Delegates to wrapTextWithAnsi() so ANSI codes + long tokens are handled
    * consistently with the rest of the renderer.
    */
-  wrapCellText(text2, maxWidth, stylePrefix = "") {
-    const lines = wrapTextWithAnsi(text2, Math.max(1, maxWidth));
-    return lines.map((line2, index) => {
+  wrapCellText(text, maxWidth, stylePrefix = "") {
+    const lines = wrapTextWithAnsi(text, Math.max(1, maxWidth));
+    return lines.map((line, index) => {
       const styleReset = index < lines.length - 1 ? "\x1B[22;23;24;25;27;28;29;39m" : "";
-      return `${line2}${styleReset}${stylePrefix}`;
+      return `${line}${styleReset}${stylePrefix}`;
     });
   }
   /**
@@ -6237,14 +6237,14 @@ var Markdown = class {
     const topBorderCells = columnWidths.map((w) => "\u2500".repeat(w));
     lines.push(`\u250C\u2500${topBorderCells.join("\u2500\u252C\u2500")}\u2500\u2510`);
     const headerCellLines = token.header.map((cell2, i) => {
-      const text2 = this.renderInlineTokens(cell2.tokens || [], styleContext);
-      return this.wrapCellText(text2, columnWidths[i], styleContext?.stylePrefix);
+      const text = this.renderInlineTokens(cell2.tokens || [], styleContext);
+      return this.wrapCellText(text, columnWidths[i], styleContext?.stylePrefix);
     });
     const headerLineCount = Math.max(...headerCellLines.map((c) => c.length));
     for (let lineIdx = 0; lineIdx < headerLineCount; lineIdx++) {
       const rowParts = headerCellLines.map((cellLines, colIdx) => {
-        const text2 = cellLines[lineIdx] || "";
-        const padded = text2 + " ".repeat(Math.max(0, columnWidths[colIdx] - visibleWidth(text2)));
+        const text = cellLines[lineIdx] || "";
+        const padded = text + " ".repeat(Math.max(0, columnWidths[colIdx] - visibleWidth(text)));
         return this.theme.bold(padded);
       });
       lines.push(`\u2502 ${rowParts.join(" \u2502 ")} \u2502`);
@@ -6255,14 +6255,14 @@ var Markdown = class {
     for (let rowIndex = 0; rowIndex < token.rows.length; rowIndex++) {
       const row = token.rows[rowIndex];
       const rowCellLines = row.map((cell2, i) => {
-        const text2 = this.renderInlineTokens(cell2.tokens || [], styleContext);
-        return this.wrapCellText(text2, columnWidths[i], styleContext?.stylePrefix);
+        const text = this.renderInlineTokens(cell2.tokens || [], styleContext);
+        return this.wrapCellText(text, columnWidths[i], styleContext?.stylePrefix);
       });
       const rowLineCount = Math.max(...rowCellLines.map((c) => c.length));
       for (let lineIdx = 0; lineIdx < rowLineCount; lineIdx++) {
         const rowParts = rowCellLines.map((cellLines, colIdx) => {
-          const text2 = cellLines[lineIdx] || "";
-          return text2 + " ".repeat(Math.max(0, columnWidths[colIdx] - visibleWidth(text2)));
+          const text = cellLines[lineIdx] || "";
+          return text + " ".repeat(Math.max(0, columnWidths[colIdx] - visibleWidth(text)));
         });
         lines.push(`\u2502 ${rowParts.join(" \u2502 ")} \u2502`);
       }
@@ -6301,7 +6301,6 @@ var Spacer = class {
 
 // extension/ui/text.ts
 var ELLIPSIS = "\u2026";
-var MIN_COLUMNS = 6;
 var RESET = "\x1B[0m";
 var UNSTYLED = "\x1B[22;23;24;29;39m";
 var ESCAPES = (
@@ -6310,79 +6309,31 @@ var ESCAPES = (
 );
 var CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 var SAFE = /^[\n -~]*$/;
-function plainText(text2) {
-  if (SAFE.test(text2)) return text2;
-  return text2.toWellFormed().replace(/\r\n?/g, "\n").replace(/\t/g, "   ").replace(ESCAPES, "").replace(CONTROLS, "");
+function plainText(text) {
+  if (SAFE.test(text)) return text;
+  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(/\t/g, "   ").replace(ESCAPES, "").replace(CONTROLS, "");
 }
-function oneLine(text2) {
-  return plainText(text2).replace(/\s+/g, " ").trim();
+function oneLine(text) {
+  return plainText(text).replace(/\s+/g, " ").trim();
 }
 var STYLES = /\u001b\[[\d;]*m/g;
 var NARROW = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2199\u21a9-\u22ff\u2500-\u25fc\u2713\u2717\u276f]*$/;
-function widthOf(line2) {
-  const bare = line2.includes("\x1B") ? line2.replace(STYLES, "") : line2;
-  return NARROW.test(bare) ? bare.length : visibleWidth(line2);
+function widthOf(line) {
+  const bare = line.includes("\x1B") ? line.replace(STYLES, "") : line;
+  return NARROW.test(bare) ? bare.length : visibleWidth(line);
 }
-function clip(line2, width) {
+function clip(line, width) {
   if (width <= 0) return "";
-  return widthOf(line2) <= width ? line2 : restyled(truncateToWidth(line2, width, ELLIPSIS), line2);
+  return widthOf(line) <= width ? line : restyled(truncateToWidth(line, width, ELLIPSIS), line);
 }
-function cell(line2, columns) {
+function cell(line, columns) {
   if (columns <= 0) return "";
-  const missing = columns - widthOf(line2);
-  if (missing >= 0) return line2 + " ".repeat(missing);
-  return restyled(truncateToWidth(line2, columns, ELLIPSIS, true), line2);
+  const missing = columns - widthOf(line);
+  if (missing >= 0) return line + " ".repeat(missing);
+  return restyled(truncateToWidth(line, columns, ELLIPSIS, true), line);
 }
-function restyled(cut2, line2) {
-  return cut2.replace(RESET, "").replace(RESET, line2.includes("\x1B") ? UNSTYLED : "");
-}
-var WORDS = /\u001b\[[\d;]*m|[^\s\u001b]+/g;
-var MAX_NAME_LENGTH = 4096;
-function brokenAtNames(word, columns) {
-  if (word.length <= columns / 2 || word.length > MAX_NAME_LENGTH) return word;
-  let done = "";
-  let rest = word;
-  while (widthOf(rest) > columns) {
-    const end = /^.*[/\\:]/.exec(sliceByColumn(rest, 0, columns, true))?.[0];
-    if (!end || !rest.startsWith(end)) break;
-    done += `${end}
-`;
-    rest = rest.slice(end.length);
-  }
-  return done + rest;
-}
-function wrap(text2, width, lead = "") {
-  const indent = widthOf(lead);
-  const columns = Math.max(1, width - indent);
-  const broken = text2.length > columns ? text2.replace(WORDS, (word) => brokenAtNames(word, columns)) : text2;
-  const lines = wrapTextWithAnsi(broken, columns);
-  const margin = " ".repeat(indent);
-  return lines.map((line2, index) => (index === 0 ? lead : margin) + line2);
-}
-function indented(lines, columns) {
-  return lines.map((line2) => line2 === "" ? line2 : " ".repeat(columns) + line2);
-}
-var QUOTE = "`";
-var QUOTES = 2;
-function fitPath(path, width) {
-  const columns = widthOf(path);
-  if (columns <= width) return path;
-  if (path.startsWith(QUOTE) && path.endsWith(QUOTE) && width > QUOTES) {
-    return QUOTE + fitPath(path.slice(QUOTE.length, -QUOTE.length), width - QUOTES) + QUOTE;
-  }
-  const room = Math.max(0, width - 1);
-  const end = sliceByColumn(path, columns - room, room, true);
-  const name = end.search(/[/\\]/);
-  return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
-}
-function fitEnd(text2, width) {
-  const columns = widthOf(text2);
-  if (columns <= width) return text2;
-  const end = sliceByColumn(text2, columns - width, width, true);
-  const blank = end.indexOf(" ");
-  if (blank >= 0 && blank <= width / 2) return ELLIPSIS + end.slice(blank + 1);
-  const room = Math.max(0, width - 1);
-  return ELLIPSIS + sliceByColumn(text2, columns - room, room, true);
+function restyled(cut, line) {
+  return cut.replace(RESET, "").replace(RESET, line.includes("\x1B") ? UNSTYLED : "");
 }
 
 // extension/host/build.ts
@@ -6408,8 +6359,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 098f76637e233291"}.`)) return void 0;
-  const [version] = "0.1.0 098f76637e233291".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6dbdd452177f8952"}.`)) return void 0;
+  const [version] = "0.1.0 6dbdd452177f8952".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6423,17 +6374,17 @@ function ownText() {
 var FRAME = /([^\s(]+):(\d+):(\d+)\)?$/m;
 var map;
 function positionOf({ stack = "" }) {
-  const [, file = "", line2, column] = FRAME.exec(stack) ?? [];
-  if (!line2 || !column) return void 0;
-  return file === import.meta.url && origin(Number(line2), Number(column)) || `${basename(file)}:${line2}:${column}`;
+  const [, file = "", line, column] = FRAME.exec(stack) ?? [];
+  if (!line || !column) return void 0;
+  return file === import.meta.url && origin(Number(line), Number(column)) || `${basename(file)}:${line}:${column}`;
 }
-function origin(line2, column) {
+function origin(line, column) {
   try {
     map ??= new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(import.meta.url)}.map`, "utf8")));
   } catch {
     return void 0;
   }
-  const entry = map.findEntry(line2 - 1, column - 1);
+  const entry = map.findEntry(line - 1, column - 1);
   if (!("originalSource" in entry)) return void 0;
   return `${basename(entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
 }
@@ -6451,19 +6402,19 @@ var Notices = class {
   }
 };
 function showNotice(notice, context) {
-  const text2 = `pi-subagent-native: ${notice}`;
-  if (context.hasUI) context.ui.notify(text2, "warning");
-  else printError(text2);
+  const text = `pi-subagent-native: ${notice}`;
+  if (context.hasUI) context.ui.notify(text, "warning");
+  else printError(text);
 }
-function printError(text2) {
+function printError(text) {
   try {
-    writeSync(STDERR, `${text2}
+    writeSync(STDERR, `${text}
 `);
   } catch {
   }
 }
-function printAtExit(text2) {
-  process.once("exit", () => printError(wrapTextWithAnsi(text2, process.stderr.columns || text2.length).join("\n")));
+function printAtExit(text) {
+  process.once("exit", () => printError(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
 }
 
 // extension/host/guard.ts
@@ -6495,9 +6446,9 @@ function failureLine(what, error, width) {
 }
 function failureText(what, error) {
   try {
-    const text2 = `${what} failed: ${error}`.slice(0, MAX_CHARACTERS);
+    const text = `${what} failed: ${error}`.slice(0, MAX_CHARACTERS);
     const position = error instanceof Error && positionOf(error);
-    return oneLine(position ? `${text2} (${position})` : text2);
+    return oneLine(position ? `${text} (${position})` : text);
   } catch {
     return `${what} failed`;
   }
@@ -6836,109 +6787,6 @@ function keyName(key) {
   return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
 }
 
-// extension/ui/pen.ts
-var Style = class {
-  theme;
-  constructor(theme) {
-    this.theme = theme;
-  }
-  fg(color, text2) {
-    return safely(text2, () => this.theme.fg(color, text2));
-  }
-  bg(ground, text2) {
-    return safely(text2, () => this.theme.bg?.(ground, text2));
-  }
-  bold(text2) {
-    return this.emphasis("bold", text2);
-  }
-  emphasis(kind, text2) {
-    return safely(text2, () => this.theme[kind]?.(text2));
-  }
-};
-function safely(text2, styled2) {
-  if (text2 === "") return text2;
-  try {
-    return styled2() ?? text2;
-  } catch {
-    return text2;
-  }
-}
-var SEPARATOR = " \xB7 ";
-var Pen = class _Pen extends Style {
-  width;
-  /** Returns the user's keys for an action. Empty if there are none. */
-  keyText;
-  constructor(theme, width, keys = keyText) {
-    super(theme);
-    this.width = width;
-    this.keyText = keys;
-  }
-  /** Returns a pen for another width. */
-  resized(width) {
-    return new _Pen(this.theme, width, this.keyText);
-  }
-  /** Draws to the right of a margin. */
-  indented(columns, draw) {
-    return indented(draw(this.resized(this.width - columns)), columns);
-  }
-  /** Cuts a styled line. */
-  clip(line2) {
-    return clip(line2, this.width);
-  }
-  /** Wraps styled text. The lines after the first are aligned with the end of `lead`. */
-  wrap(text2, lead = "") {
-    return wrap(text2, this.width, lead);
-  }
-  /** Draws untrusted text in one colour. */
-  paragraph(text2, color) {
-    return this.wrap(this.fg(color, plainText(text2).trim()));
-  }
-  /** Joins styled parts in a row and leaves out the empty ones. */
-  joined(parts) {
-    return parts.filter((part) => part !== "").join(this.fg("dim", SEPARATOR));
-  }
-  /** Joins styled parts on as many lines as they need. */
-  rows(parts) {
-    const lines = [];
-    for (const part of parts) {
-      if (part === "") continue;
-      const last = lines.at(-1);
-      if (last && joinedWidth([...last, part]) <= this.width) last.push(part);
-      else lines.push([part]);
-    }
-    return lines.map((line2) => this.clip(this.joined(line2)));
-  }
-};
-function joinedWidth(parts) {
-  const widths = parts.map(widthOf).filter((width) => width > 0);
-  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
-}
-function limited(lines, limit, more) {
-  const rest = lines.length - limit;
-  return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];
-}
-
-// extension/ui/component.ts
-function cached(make) {
-  let last;
-  return (...args) => {
-    const isSame2 = last?.args.every((value, index) => value === args[index]);
-    if (!last || !isSame2) last = { args, result: make(...args) };
-    return last.result;
-  };
-}
-function component(theme, layout, stamp = () => void 0, keys = {}) {
-  let invalidated = 0;
-  const penOf = (width) => new Pen(theme, width, (action) => keyText(action, keys));
-  const lines = cached((width, ..._unchanged) => [...layout(penOf(width))]);
-  return {
-    render: (width) => lines(width, stamp(), invalidated),
-    invalidate() {
-      invalidated += 1;
-    }
-  };
-}
-
 // extension/host/library.ts
 import { readFileSync as readFileSync2, realpathSync as realpathSync2 } from "node:fs";
 import { findPackageJSON } from "node:module";
@@ -6956,20 +6804,32 @@ async function library() {
 
 // extension/ui/prose.ts
 var MAX_CODE = 3e4;
+var REST = "{rest}";
+function proseBlock({ text, indent, first, last, more, isOpen }, pen) {
+  return pen.indented(indent, (inner) => {
+    if (first === void 0 && last === void 0) return prose(text, inner);
+    const lines = compactProse(text, inner);
+    if (isOpen) lines.pop();
+    if (last !== void 0) return lines.slice(-last);
+    if (more === void 0) return lines.slice(0, first);
+    const rest = lines.length - (first ?? 0);
+    return rest <= 1 ? lines : [...lines.slice(0, first), inner.clip(more.replace(REST, `${rest}`))];
+  });
+}
 function prose(source, pen) {
-  const text2 = plainText(source).trim();
+  const text = plainText(source).trim();
   try {
-    const lines = new Markdown(text2, 0, 0, markdownTheme(pen)).render(Math.max(1, pen.width));
-    return lines.map((line2) => pen.clip(line2.trimEnd()));
+    const lines = new Markdown(text, 0, 0, markdownTheme(pen)).render(Math.max(1, pen.width));
+    return lines.map((line) => pen.clip(line.trimEnd()));
   } catch {
-    return pen.wrap(text2);
+    return wrapTextWithAnsi(text, Math.max(1, pen.width));
   }
 }
 function compactProse(source, pen) {
-  return prose(source, pen).filter((line2) => line2 !== "");
+  return prose(source, pen).filter((line) => line !== "");
 }
 function markdownTheme(pen) {
-  const colored = (color) => (text2) => pen.fg(color, text2);
+  const colored = (color) => (text) => pen.fg(color, text);
   return {
     heading: colored("mdHeading"),
     link: colored("mdLink"),
@@ -6981,10 +6841,10 @@ function markdownTheme(pen) {
     quoteBorder: colored("mdQuoteBorder"),
     hr: colored("mdHr"),
     listBullet: colored("mdListBullet"),
-    bold: (text2) => pen.emphasis("bold", text2),
-    italic: (text2) => pen.emphasis("italic", text2),
-    underline: (text2) => pen.emphasis("underline", text2),
-    strikethrough: (text2) => pen.emphasis("strikethrough", text2),
+    bold: (text) => pen.emphasis("bold", text),
+    italic: (text) => pen.emphasis("italic", text),
+    underline: (text) => pen.emphasis("underline", text),
+    strikethrough: (text) => pen.emphasis("strikethrough", text),
     highlightCode: (code, language) => highlighted(code, language) ?? code.split("\n").map(colored("mdCodeBlock"))
   };
 }
@@ -6996,181 +6856,108 @@ function highlighted(code, language) {
   }
 }
 
-// extension/ui/paint.ts
-var MIN_PATH_COLUMNS = 6;
-var PATH_COLUMNS = 24;
-var LABEL_COLUMNS = 28;
-var LABEL_SHARE = 3;
-var GAP = "  ";
-var BELOW_INDENT = 6;
-function paint(drawing, pen) {
-  return drawing.flatMap(painter(drawing, pen));
-}
-function painter(drawing, pen) {
-  const columns = columnsOf(drawing, pen);
-  return ({ indent, fit }) => pen.indented(indent, (inner) => fitted(fit, columns, inner));
-}
-function fitted(fit, columns, pen) {
-  switch (fit.kind) {
-    case "line":
-      return line(fit, columns, pen);
-    case "parts":
-      return pen.rows(fit.parts.map((spans) => styled(spans, pen))).slice(0, fit.maxRows);
-    case "text":
-      return text(fit, columns, pen);
-    case "prose":
-      return written(fit, pen);
-    case "paths":
-      return [paths(fit, pen)];
+// extension/ui/pen.ts
+var Style = class {
+  theme;
+  constructor(theme) {
+    this.theme = theme;
+  }
+  fg(color, text) {
+    return safely(text, () => this.theme.fg(color, text));
+  }
+  bg(ground, text) {
+    return safely(text, () => this.theme.bg?.(ground, text));
+  }
+  bold(text) {
+    return this.emphasis("bold", text);
+  }
+  emphasis(kind, text) {
+    return safely(text, () => this.theme[kind]?.(text));
+  }
+};
+function safely(text, styled) {
+  if (text === "") return text;
+  try {
+    return styled() ?? text;
+  } catch {
+    return text;
   }
 }
-function styled(spans, pen) {
-  return spans.map((span) => styledSpan(span, pen)).join("");
-}
-function styledSpan({ text: text2, color, isBold, action }, pen) {
-  const key = action && pen.keyText(action);
-  const replaced = key === void 0 ? text2 : key === "" ? "" : text2.replace("{key}", () => key);
-  const weighted = isBold ? pen.bold(replaced) : replaced;
-  return color ? pen.fg(color, weighted) : weighted;
-}
-function cut(spans, pen) {
-  const shortened = spans.find(({ isPath, keepsEnd }) => isPath || keepsEnd);
-  if (!shortened) return pen.clip(styled(spans, pen));
-  const otherColumns = widthOf(styled(spans.toSpliced(spans.indexOf(shortened), 1), pen));
-  const columns = Math.max(MIN_PATH_COLUMNS, pen.width - otherColumns);
-  const text2 = shortened.isPath ? fitPath(shortened.text, columns) : fitEnd(shortened.text, columns);
-  return pen.clip(styled(spans.with(spans.indexOf(shortened), { ...shortened, text: text2 }), pen));
-}
-function line({ lead, cells, parts, trailing }, columns, pen) {
-  const start2 = styled(lead, pen);
-  if (cells.length + trailing.length === 0 && start2 === "") return withBelow(parts, pen.width, (inner) => inner, pen);
-  const before = drawnCells(cells, columns.cells, pen);
-  const after = drawnCells(trailing, columns.trailing, pen);
-  const used = [...before, ...after].reduce((sum, { width }) => sum + width + GAP.length, widthOf(start2));
-  const room = pen.width - used;
-  const whole = (middle) => {
-    const padded = after.length > 0 && room >= MIN_COLUMNS ? cell(middle, room) : middle;
-    const drawn = [...before.map(({ text: text2 }) => text2), padded, ...after.map(({ text: text2 }) => text2)];
-    const all = start2 + drawn.filter((part) => part !== "").join(GAP);
-    return (room < 0 ? pen.clip(all) : all).trimEnd();
-  };
-  return withBelow(parts, room, whole, pen);
-}
-function drawnCells(cells, widths, pen) {
-  return cells.flatMap(({ span, from = 0, isRight, sharedPrefix }, index) => {
-    const width = widths[index] ?? 0;
-    if (pen.width < from || width <= 0) return [];
-    const own = sharedPrefix && sharedPrefix.shared >= width - 1 ? distinguished(span.text, sharedPrefix.end, width) : span.text;
-    const text2 = isRight ? own.padStart(width) : own;
-    return [{ text: styledSpan({ ...span, text: cell(text2, width) }, pen), width }];
-  });
-}
-function distinguished(text2, end, width) {
-  if (widthOf(text2) <= width) return text2;
-  const room = width - widthOf(end);
-  return room < MIN_COLUMNS ? end : text2.slice(0, room) + end;
-}
-function withBelow(all, room, whole, pen) {
-  const parts = all.filter(({ from = 0, until }) => pen.width >= from && (until === void 0 || pen.width < until));
-  const inner = pen.resized(room);
-  const drawn = fittingParts(parts, inner);
-  const isWhole = (part) => drawn[parts.indexOf(part)] === styled(part.spans, pen);
-  const hidden = all.find((part) => part.below !== void 0 && !isWhole(part));
-  if (!hidden) return [whole(inner.clip(pen.joined(drawn)))];
-  const rest = fittingParts(
-    parts.filter((part) => part !== hidden),
-    inner
-  );
-  const below = pen.indented(BELOW_INDENT, (narrow) => wrapped(hidden.spans, hidden.below, "", narrow));
-  return [whole(inner.clip(pen.joined(rest))), ...below];
-}
-function fittingParts(parts, pen) {
-  const drawn = parts.map(({ spans }) => styled(spans, pen));
-  const widths = drawn.map(widthOf);
-  if (joinedWidth(drawn) <= pen.width) return drawn;
-  const cuttable = parts.findIndex(({ minColumns }) => minColumns !== void 0);
-  const columnsOfPart = (index) => {
-    const width = widths[index] ?? 0;
-    return index === cuttable ? Math.min(width, parts[index]?.minColumns ?? 0) : width;
-  };
-  const room = () => {
-    const shown = [...drawn.keys()].filter((index) => columnsOfPart(index) > 0 && drawn[index] !== "");
-    return pen.width - joinedWidth(shown.map((index) => " ".repeat(columnsOfPart(index))));
-  };
-  const ranked = parts.map(({ rank }, index) => ({ rank, index })).filter(({ rank }) => rank > 0);
-  for (const { index } of ranked.toSorted((one, other) => other.rank - one.rank)) {
-    if (room() >= 0) break;
-    drawn[index] = "";
+var Pen = class _Pen extends Style {
+  width;
+  keys;
+  palette;
+  /** `keys` looks up the user's keys. */
+  constructor(theme, width, keys = {}) {
+    super(theme);
+    this.width = Math.max(0, width);
+    this.keys = keys;
   }
-  const part = parts[cuttable];
-  if (part) {
-    const remaining = room() + columnsOfPart(cuttable);
-    const fits = remaining >= Math.min(MIN_COLUMNS, widths[cuttable] ?? 0);
-    drawn[cuttable] = fits ? cut(part.spans, pen.resized(remaining)) : "";
+  /** Draws to the right of a margin. Blank lines stay empty. */
+  indented(columns, draw) {
+    const margin = " ".repeat(columns);
+    const lines = draw(new _Pen(this.theme, this.width - columns, this.keys));
+    return lines.map((line) => line === "" ? line : margin + line);
   }
-  return parts.length === 1 && !part ? [cut(parts[0]?.spans ?? [], pen)] : drawn;
+  /** Cuts a styled line. */
+  clip(line) {
+    return clip(line, this.width);
+  }
+  /** Draws untrusted text in one colour. */
+  paragraph(text, color) {
+    const lines = this.drawn((native, ...on2) => native.drawText(...on2, color, text));
+    return lines ?? wrapTextWithAnsi(this.fg(color, plainText(text).trim()), Math.max(1, this.width));
+  }
+  /** Calls the addon with the palette of the theme and the width. Returns `undefined` without the addon. */
+  measured(call) {
+    const { native } = loadAddon();
+    if (!native) return void 0;
+    this.palette ??= paletteOf(native, this, this.keys);
+    return call(native, this.palette, this.width);
+  }
+  /**
+   * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing. A line that pi finds too wide is
+   * cut, because pi would end.
+   */
+  drawn(draw) {
+    return this.measured(draw)?.flatMap(
+      (block) => typeof block === "string" ? this.clip(block) : proseBlock(block, this)
+    );
+  }
+};
+var SAMPLE = "\xB7";
+var latest;
+function paletteOf(native, style, keys) {
+  const around = (styled) => {
+    const [open = "", close = ""] = styled.split(SAMPLE);
+    return [open, close];
+  };
+  const names = native.paletteColors();
+  const colors = Object.fromEntries(names.map((color) => [color, around(style.fg(color, SAMPLE))]));
+  const expandKey = keyText("app.tools.expand", keys);
+  const styles = JSON.stringify({ colors, bold: around(style.bold(SAMPLE)), expandKey });
+  if (latest?.styles !== styles) latest = { styles, palette: new native.Palette(styles) };
+  return latest.palette;
 }
-function text({ lead, label, spans, maxRows, more }, columns, pen) {
-  const start2 = styled(lead, pen);
-  if (!label) return wrapped(spans, maxRows, start2, pen, more);
-  const columnsOfLabel = widthOf(label.text);
-  const head = styledSpan(label, pen) + " ".repeat(Math.max(0, columns.label - columnsOfLabel) + GAP.length);
-  if (columnsOfLabel <= columns.label) return wrapped(spans, maxRows, start2 + head, pen, more);
-  return pen.wrap(head + styled(spans, pen), start2);
+
+// extension/ui/component.ts
+function cached(make) {
+  let last;
+  return (...args) => {
+    const isSame2 = last?.args.every((value, index) => value === args[index]);
+    if (!last || !isSame2) last = { args, result: make(...args) };
+    return last.result;
+  };
 }
-function wrapped(spans, maxRows, lead, pen, more = []) {
-  const styledText = styled(spans, pen);
-  if (styledText === "") return lead.trim() === "" ? [] : [pen.clip(lead)];
-  const lines = pen.wrap(styledText, lead);
-  if (maxRows === void 0 || lines.length <= maxRows) return lines;
-  if (more.length > 0) return limited(lines, maxRows, (rest) => moreNote(more, rest, pen));
-  return [
-    ...lines.slice(0, maxRows - 1),
-    pen.clip(`${lines[maxRows - 1]} ${pen.fg(spans[0]?.color, ELLIPSIS)}`)
-  ];
-}
-function moreNote(more, rest, pen) {
-  const counted = more.map((span) => ({ ...span, text: span.text.replace("{rest}", String(rest)) }));
-  return pen.clip(styled(counted, pen));
-}
-function written({ text: source, first, last, more, isOpen }, pen) {
-  if (source === "") return [];
-  if (first === void 0 && last === void 0) return prose(source, pen);
-  const lines = compactProse(source, pen);
-  if (isOpen) lines.pop();
-  if (last !== void 0) return lines.slice(-last);
-  return more.length > 0 ? limited(lines, first ?? 0, (rest) => moreNote(more, rest, pen)) : lines.slice(0, first);
-}
-function paths({ lead, paths: all }, pen) {
-  const start2 = styled(lead, pen);
-  const room = pen.width - widthOf(start2);
-  const count = Math.max(1, Math.min(all.length, Math.floor(room / PATH_COLUMNS)));
-  const more = count < all.length ? ` +${all.length - count}` : "";
-  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
-  const shown = all.slice(0, count).map((path) => pen.fg("accent", fitPath(path, columns)));
-  return pen.clip(start2 + shown.join(pen.fg("dim", ", ")) + pen.fg("dim", more));
-}
-function columnsOf(drawing, pen) {
-  const columns = { cells: [], trailing: [], label: 0 };
-  const widest = Math.min(LABEL_COLUMNS, pen.width / LABEL_SHARE);
-  for (const { fit } of drawing) {
-    if (fit.kind === "text" && fit.label) {
-      const width = widthOf(fit.label.text);
-      if (width <= widest) columns.label = Math.max(columns.label, width);
+function component(theme, layout, stamp = () => void 0, keys = {}) {
+  let invalidated = 0;
+  const lines = cached((width, ..._unchanged) => [...layout(new Pen(theme, width, keys))]);
+  return {
+    render: (width) => lines(width, stamp(), invalidated),
+    invalidate() {
+      invalidated += 1;
     }
-    if (fit.kind !== "line") continue;
-    for (const field of ["cells", "trailing"]) {
-      fit[field].forEach((one, index) => {
-        columns[field][index] = Math.max(columns[field][index] ?? 0, cellWidth(one, pen.width));
-      });
-    }
-  }
-  return columns;
-}
-function cellWidth({ span, maxColumns, share, isGrowing }, width) {
-  if (isGrowing) return 1;
-  const limit = share === void 0 ? maxColumns : Math.min(maxColumns, Math.max(MIN_COLUMNS, Math.floor(width / share)));
-  return Math.min(limit, widthOf(span.text.slice(0, maxColumns)));
+  };
 }
 
 // extension/cards/announcement.ts
@@ -7180,7 +6967,7 @@ function registerAnnouncementRenderer(pi) {
   if (!native) return;
   pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options, theme) => {
     const style = new Style(theme);
-    const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
+    const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
     box.addChild(new Spacer(1));
     const draw = (pen) => announcementLines(message, options.expanded, pen);
@@ -7189,21 +6976,17 @@ function registerAnnouncementRenderer(pi) {
   });
 }
 function announcementLines(message, isExpanded, pen) {
-  const drawing = loadAddon().native?.announcementDrawing(asJson(message.details), isExpanded);
-  return drawing ? paint(drawing, pen) : pen.paragraph(contentText(message), "customMessageText");
+  const details = asJson(message.details);
+  const lines = pen.drawn((native, ...on2) => native.drawAnnouncement(...on2, details, isExpanded));
+  return lines ?? pen.paragraph(contentText(message), "customMessageText");
 }
 
 // extension/questions/asked.ts
 function isForConversation(asked) {
   return asked.method !== "consent" && asked.forConversation === true;
 }
-var MARK = "? ";
-var MIN_COLUMNS2 = 24;
 function questionLine({ sentence }, pen, hint = "") {
-  const room = pen.width - widthOf(hint && ` \xB7 ${hint}`);
-  const end = hint === "" || room < MIN_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint}`);
-  const question = pen.fg("warning", clip(MARK + oneLine(sentence), end ? room : pen.width));
-  return question + end;
+  return pen.drawn((native, ...on2) => native.drawQuestionLine(...on2, sentence, hint))?.join("") ?? "";
 }
 
 // extension/cards/render.ts
@@ -7227,10 +7010,7 @@ function renderers(tool, asked = () => [], isUnderWay = () => true) {
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine(question, pen));
       const plain = context.isError ? `\u2717 ${tool}` : tool;
-      const draw = (pen) => [
-        ...painted(card?.head(extentOf(context)), plain, pen),
-        ...pen.indented(INDENT, questions)
-      ];
+      const draw = (pen) => [...linesOf(card, "head", context, plain, pen), ...pen.indented(INDENT, questions)];
       const stamp = () => {
         begin();
         return `${card?.isRunning} ${shownSecond(context)} ${waiting().map(({ id }) => id)}`;
@@ -7239,22 +7019,23 @@ function renderers(tool, asked = () => [], isUnderWay = () => true) {
     },
     /** Draws the lower part of the card: the progress and the results. */
     renderResult(result, _options, theme, context) {
-      const text2 = contentText(result);
+      const text = contentText(result);
       const card = cardOf(tool, context.args, context);
-      if (card) updateCard(card, result.details, text2, context);
+      if (card) updateCard(card, result.details, text, context);
       const { ranInProcess, isHeadEarly } = context.state;
       const lacksOutcome = !context.isPartial && !ranInProcess && isHeadEarly === true;
       const draw = (pen) => {
-        const extent = extentOf(context);
-        const outcome = lacksOutcome ? card?.head(extent).slice(0, 1) : void 0;
-        return [...paint(outcome ?? [], pen), ...painted(card?.body(extent), text2, pen)];
+        const outcome = lacksOutcome && card ? linesOf(card, "head", context, "", pen).slice(0, 1) : [];
+        return [...outcome, ...linesOf(card, "body", context, text, pen)];
       };
       return component(theme, draw, () => shownSecond(context), context);
     }
   };
 }
-function painted(drawing, text2, pen) {
-  return drawing ? paint(drawing, pen) : pen.indented(INDENT, (inner) => inner.paragraph(text2, "toolOutput"));
+function linesOf(card, part, context, text, pen) {
+  const extent = extentOf(context);
+  const lines = card && pen.drawn((_native, ...on2) => card[part](...on2, extent));
+  return lines ?? pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
 }
 function cardOf(tool, args, context) {
   const state = context.state;
@@ -7264,12 +7045,12 @@ function cardOf(tool, args, context) {
   state.args = args;
   return state.card;
 }
-function updateCard(card, details, text2, context) {
+function updateCard(card, details, text, context) {
   const state = context.state;
   if (context.isPartial) {
-    if (details !== state.details || details === void 0) card.update(asJson(details), text2, Date.now());
+    if (details !== state.details || details === void 0) card.update(asJson(details), text, Date.now());
   } else if (!state.hasEnded) {
-    card.finish(asJson(details), text2, context.isError, Date.now());
+    card.finish(asJson(details), text, context.isError, Date.now());
     state.hasEnded = true;
     stopClock(state);
   }
@@ -7547,35 +7328,35 @@ var RETRY_MS = 5;
 var RETRIES = 1e3;
 var exactly = /* @__PURE__ */ new WeakMap();
 function messageReport(status, message) {
-  const text2 = oneLine(message);
-  const report = loadAddon().native?.sentenceReport(status, text2);
-  return report ?? { title: "", lines: [{ mark: "error", text: text2 }], text: `\u2717 ${text2}` };
+  const text = oneLine(message);
+  const report = loadAddon().native?.sentenceReport(status, text);
+  return report ?? { title: "", lines: [{ mark: "error", text }], text: `\u2717 ${text}` };
 }
-function reportRows(data) {
-  return loadAddon().native?.reportDrawing(JSON.stringify(data) ?? "") ?? void 0;
+function reportLines(data, pen) {
+  return pen.drawn((native, ...on2) => native.drawReport(...on2, JSON.stringify(data) ?? ""));
 }
 function registerReportRenderer(pi) {
   pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-    const rows = reportRows(isObject(data) && exactly.get(data) || data);
-    if (rows) return component(theme, (pen) => paint(rows, pen));
-    const text2 = isObject(data) && isText(data.text) ? data.text : void 0;
-    const draw = (inner) => inner.paragraph(text2 ?? "", "toolOutput");
-    return text2 === void 0 ? void 0 : component(theme, (pen) => pen.indented(1, draw));
+    const report = isObject(data) && exactly.get(data) || data;
+    const text = isObject(data) && isText(data.text) ? data.text : void 0;
+    if (text === void 0) return void 0;
+    const plain = (pen) => pen.indented(1, (inner) => inner.paragraph(text, "toolOutput"));
+    return component(theme, (pen) => reportLines(report, pen) ?? plain(pen));
   });
 }
 function deliver(pi, context, report) {
-  const { title, lines, text: text2, exact } = report;
-  if (context.mode === "rpc") context.ui.notify(exact?.text ?? text2, "info");
-  else if (context.mode === "print") print(`${exact?.text ?? text2}
+  const { title, lines, text, exact } = report;
+  if (context.mode === "rpc") context.ui.notify(exact?.text ?? text, "info");
+  else if (context.mode === "print") print(`${exact?.text ?? text}
 `);
   else {
-    const stored = { ...STAMP, title, lines, text: text2 };
+    const stored = { ...STAMP, title, lines, text };
     if (exact) exactly.set(stored, { ...stored, ...exact });
     pi.appendEntry(REPORT_ENTRY, stored);
   }
 }
-function print(text2) {
-  let rest = Buffer.from(text2);
+function print(text) {
+  let rest = Buffer.from(text);
   for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {
     try {
       rest = rest.subarray(writeSync2(STDOUT, rest));
@@ -7600,23 +7381,20 @@ function titled(title, pen) {
   return pen.bold(pen.fg("toolTitle", title));
 }
 function rule(name, pen) {
-  const line2 = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
-  if (name === "") return line2(pen.width);
+  const line = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
+  if (name === "") return line(pen.width);
   const title = clip(` ${name} `, pen.width - 6);
-  return pen.clip(line2(2) + pen.fg("muted", title) + line2(pen.width - widthOf(title) - 2));
+  return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
 }
-var NOTHING = {
-  name: "",
-  head: [],
-  question: [],
-  task: [],
-  latest: [],
-  usage: [],
-  outcome: [],
-  current: []
-};
+var drawings = /* @__PURE__ */ new WeakMap();
 function drawingOf(run) {
-  return loadAddon().native?.runDrawing(JSON.stringify(run), Date.now()) ?? NOTHING;
+  const { native } = loadAddon();
+  const drawing = drawings.get(run) ?? (native && new native.RunDrawing(JSON.stringify(run)));
+  if (drawing) drawings.set(run, drawing);
+  return drawing;
+}
+function drawRun(run, part, pen) {
+  return pen.drawn((_native, ...on2) => drawingOf(run)?.draw(...on2, part, Date.now()) ?? []) ?? [];
 }
 
 // extension/panel/report.ts
@@ -7655,7 +7433,7 @@ function reportView(host, first, ask, startsAtEnd = false) {
 
 // extension/panel/actions.ts
 var LOG_LIMIT = 200;
-var MAX_NAME_LENGTH2 = 40;
+var MAX_NAME_LENGTH = 40;
 function runActions(host, callbacks, answer2) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
@@ -7695,7 +7473,7 @@ function runActions(host, callbacks, answer2) {
     resume: (run, name) => isLive(run) ? foot.show(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
     message: (run, name) => foot.askText(
       `${isLive(run) ? "Message to" : "Continue"} ${name}`,
-      (text2) => reportFailure("the panel", act(run, "send", text2))
+      (text) => reportFailure("the panel", act(run, "send", text))
     ),
     info: (run) => show2(run, "info"),
     diff: (run) => show2(run, "diff"),
@@ -7720,17 +7498,17 @@ function runActions(host, callbacks, answer2) {
   };
 }
 function pageOf({ title, exact, ...report }) {
-  return { title, draw: (pen) => paint(reportRows({ ...report, ...exact, title: "" }) ?? [], pen) };
+  return { title, draw: (pen) => reportLines({ ...report, ...exact, title: "" }, pen) ?? [] };
 }
 function quoted(run) {
-  return `\u201C${clip(drawingOf(run).name, MAX_NAME_LENGTH2)}\u201D`;
+  return `\u201C${clip(drawingOf(run)?.name ?? "", MAX_NAME_LENGTH)}\u201D`;
 }
 function summary({ title, lines: [first] }) {
   return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
 }
 
 // extension/panel/foot.ts
-var GAP2 = "  ";
+var GAP = "  ";
 var MESSAGE_MS = 6e3;
 var MAX_CHARACTERS2 = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
@@ -7747,8 +7525,8 @@ function panelFoot(keys, changed) {
   return {
     clear,
     /** Shows a message instead of the keys, until the next key or for a limited time. */
-    show(text2, color) {
-      message = { text: text2, color, until: Date.now() + MESSAGE_MS };
+    show(text, color) {
+      message = { text, color, until: Date.now() + MESSAGE_MS };
       changed();
     },
     /**
@@ -7772,7 +7550,7 @@ function panelFoot(keys, changed) {
     type(data) {
       if (!typed) return false;
       if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) leave();
-      else typed.input.handleInput(data.replace(PASTE, (_2, text2) => pasteOf(text2)));
+      else typed.input.handleInput(data.replace(PASTE, (_2, text) => pasteOf(text)));
       return true;
     },
     /** Handles a key that answers a question. Returns true if the key has no other effect. */
@@ -7797,21 +7575,21 @@ function panelFoot(keys, changed) {
 }
 function hintLine(hints, keys, pen) {
   const widths = hints.map(
-    ([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP2.length
+    ([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP.length
   );
   const fitting2 = hints.length - 2;
-  let room = widths.slice(fitting2).reduce((remaining, width) => remaining - width, pen.width + GAP2.length);
+  let room = widths.slice(fitting2).reduce((remaining, width) => remaining - width, pen.width + GAP.length);
   const shown = hints.filter((_2, index) => {
     if (index < fitting2) room -= widths[index] ?? 0;
     return index >= fitting2 || room >= 0;
   });
-  const written2 = shown.map(
+  const written = shown.map(
     ([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`)
   );
-  return pen.clip(written2.join(GAP2));
+  return pen.clip(written.join(GAP));
 }
-function pasteOf(text2) {
-  return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS2)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
+function pasteOf(text) {
+  return `\x1B[200~${plainText(text.slice(0, MAX_CHARACTERS2)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
 }
 
 // extension/panel/keys.ts
@@ -7938,22 +7716,22 @@ var TranscriptWindow = class {
     return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
   }
   /** Returns one screen of lines, starting at a position. */
-  from({ block, line: line2 }) {
+  from({ block, line }) {
     const lines = [];
     for (let at2 = block; at2 <= this.blocks.length && lines.length < this.rows; at2++) {
-      lines.push(...this.lines(at2).slice(at2 === block ? line2 : 0));
+      lines.push(...this.lines(at2).slice(at2 === block ? line : 0));
     }
     return lines.slice(0, this.rows);
   }
-  above({ block, line: line2 }, lines) {
+  above({ block, line }, lines) {
     let at2 = block;
-    let rest = line2 - lines;
+    let rest = line - lines;
     while (rest < 0 && at2 > 0) rest += this.lines(--at2).length;
     return { block: at2, line: Math.max(0, rest) };
   }
-  below({ block, line: line2 }, lines) {
+  below({ block, line }, lines) {
     let at2 = block;
-    let rest = line2 + lines;
+    let rest = line + lines;
     while (at2 < this.blocks.length && rest >= this.lines(at2).length) rest -= this.lines(at2++).length;
     return { block: at2, line: rest };
   }
@@ -7967,7 +7745,7 @@ function blockOf(entry) {
   return { entry, lines: cached((pen) => entryLines(entry, pen)) };
 }
 function entryLines(entry, pen) {
-  return paint(loadAddon().native?.entryDrawing(JSON.stringify(entry)) ?? [], pen);
+  return pen.drawn((native, ...on2) => native.drawEntry(...on2, JSON.stringify(entry))) ?? [];
 }
 function isEnd(blocks, entries, count) {
   const both = Math.min(blocks.length, count);
@@ -7996,7 +7774,7 @@ function transcriptView(host, actions, opened) {
   let height = 1;
   let newest;
   const below = cached(
-    (shown, newest2, pen) => isLive(shown) ? liveLines(shown, newest2, pen) : paint(drawingOf(shown).outcome, pen)
+    (shown, newest2, pen) => isLive(shown) ? liveLines(shown, newest2, pen) : drawRun(shown, "outcome", pen)
   );
   const reading = repeated(async () => {
     const entries = requested;
@@ -8036,12 +7814,8 @@ function transcriptView(host, actions, opened) {
     if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
     const lines = window.visible(pen, height, tail);
     if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
-    return [...pen.indented(INDENT2, (inner) => [inner.fg("dim", older(inner.width))]), ...lines.slice(1)];
-  };
-  const older = (room) => {
-    if (!isExhausted) return "\u2026 older entries are being read";
-    const lead = "\u2026 older entries are in ";
-    return lead + fitPath(oneLine(run.transcript ?? "the child's session file"), room - lead.length);
+    const file = isExhausted ? run.transcript ?? "the child's session file" : void 0;
+    return [...pen.drawn((native, ...on2) => native.drawOlderEntries(...on2, file)) ?? [], ...lines.slice(1)];
   };
   const withoutEntries = (pen, tail) => {
     const block = (draw) => ["", ...pen.indented(INDENT2, draw)];
@@ -8052,16 +7826,16 @@ function transcriptView(host, actions, opened) {
     }
     const reason = problem;
     if (reason !== void 0)
-      return [...block((inner) => inner.paragraph(reason, "warning")), ...paint(drawingOf(run).outcome, pen)];
+      return [...block((inner) => inner.paragraph(reason, "warning")), ...drawRun(run, "outcome", pen)];
     if (version === void 0) return block((inner) => [inner.fg("dim", "Reading \u2026")]);
     const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
     return [...block((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
   };
   want(NEWEST_ENTRIES);
   return {
-    head: (pen) => paint(drawingOf(run).head, pen).join(""),
+    head: (pen) => drawRun(run, "head", pen).join(""),
     body(pen, rows) {
-      const asked = paint(drawingOf(run).question, pen);
+      const asked = drawRun(run, "question", pen);
       height = rows - asked.length;
       return [...entryLines2(pen), ...asked];
     },
@@ -8093,8 +7867,8 @@ function transcriptView(host, actions, opened) {
   };
 }
 function liveLines(run, newest, pen) {
-  const text2 = run.text?.trim() ?? "";
-  return text2 === "" || newest?.includes(text2) ? [] : ["", ...paint(drawingOf(run).current, pen)];
+  const text = run.text?.trim() ?? "";
+  return text === "" || newest?.includes(text) ? [] : ["", ...drawRun(run, "current", pen)];
 }
 function dateText(ms) {
   return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
@@ -8108,16 +7882,11 @@ var MAX_DETAIL_ROWS = 16;
 var MIN_DETAIL_ROWS = 3;
 var USAGE_LINES = 2;
 var MAX_CHARACTERS3 = 2e3;
-var CHOSEN = "\u25B8 ";
-var OTHER = "  ";
 function listView(host, actions) {
   const { runs } = host;
-  const listJson = cached((list2) => JSON.stringify(list2.map(brief)));
-  const drawn = cached(
-    (list2, unread, key, _second) => loadAddon().native?.runList(listJson(list2), [...unread], key, Date.now())
-  );
-  const lineOf = cached((lines, pen) => painter(lines, pen.resized(pen.width - OTHER.length)));
-  const drawing = () => drawn(runs.list, runs.unread, current()?.key, Math.floor(Date.now() / 1e3));
+  const listOf = cached((native, list2) => {
+    return new native.RunList(JSON.stringify(list2.map(brief)));
+  });
   let chosen;
   let index = 0;
   let top = 0;
@@ -8133,9 +7902,8 @@ function listView(host, actions) {
   };
   return {
     head(pen) {
-      const where = runs.isAll ? pen.fg("warning", "all sessions") : "";
-      const sums = (drawing()?.head ?? []).map(({ text: text2, color }) => pen.fg(color, text2));
-      return pen.clip(pen.joined([titled("Sub-agents", pen), where, ...sums]));
+      const lines = pen.drawn((native, ...on2) => listOf(native, runs.list).head(...on2, runs.isAll));
+      return lines?.join("") ?? "";
     },
     body(pen, rows) {
       const { list: list2 } = runs;
@@ -8146,13 +7914,8 @@ function listView(host, actions) {
       listRows = Math.max(1, Math.min(list2.length, rows - (hasHeading ? 1 : 0) - wanted));
       top = Math.max(0, Math.min(top, list2.length - listRows, index));
       top = Math.max(top, index - listRows + 1);
-      const [heading, ...shown] = drawing()?.lines ?? [];
-      const paintRow = lineOf(drawing()?.lines ?? [], pen);
-      const lines = shown.slice(top, top + listRows).flatMap((row, offset) => {
-        const lead = top + offset === index ? pen.fg("accent", CHOSEN) : OTHER;
-        return paintRow(row).map((line2) => lead + line2);
-      });
-      if (hasHeading && heading) lines.unshift(OTHER + paintRow(heading).join(""));
+      const view = { unread: [...runs.unread], chosen: index, hasHeading, from: top, rows: listRows };
+      const lines = pen.drawn((native, ...on2) => listOf(native, list2).draw(...on2, { ...view, nowMs: Date.now() })) ?? [];
       const room = wanted > 0 ? Math.min(MAX_DETAIL_ROWS, rows - lines.length) : 0;
       return room < MIN_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
     },
@@ -8173,22 +7936,21 @@ function listView(host, actions) {
     refresh: () => runs.ask(false)
   };
 }
-function brief({ task, result, partial, text: text2, ...run }) {
+function brief({ task, result, partial, text, ...run }) {
   const start2 = (value) => value?.slice(0, MAX_CHARACTERS3).toWellFormed();
-  const end = text2?.slice(-MAX_CHARACTERS3).toWellFormed();
+  const end = text?.slice(-MAX_CHARACTERS3).toWellFormed();
   return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: end };
 }
 function nothing({ isAll, isComplete, problem }, pen) {
-  return paint(loadAddon().native?.emptyRunList(isAll, isComplete, problem) ?? [], pen);
+  return pen.drawn((native, ...on2) => native.drawEmptyList(...on2, isAll, isComplete, problem)) ?? [];
 }
 function detailLines(run, rows, pen) {
-  const drawing = drawingOf(run);
-  const task = paint(drawing.task, pen);
-  const usage = paint(drawing.usage, pen).slice(0, USAGE_LINES);
+  const task = drawRun(run, "task", pen);
+  const usage = drawRun(run, "usage", pen).slice(0, USAGE_LINES);
   const room = Math.max(0, rows - 2 - task.length - usage.length);
-  const lines = paint(drawing.latest, pen);
+  const lines = drawRun(run, "latest", pen);
   const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-  return ["", rule(drawing.name, pen), ...task, ...middle, ...usage].slice(0, rows);
+  return ["", rule(drawingOf(run)?.name ?? "", pen), ...task, ...middle, ...usage].slice(0, rows);
 }
 
 // extension/panel/runs.ts
@@ -8351,7 +8113,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     const hints = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
     const last = foot.line(hints, pen, screen2.focused);
     const lines = [view.head(pen), ...edges, ...body, ...blank, ...edges, last].slice(0, Math.max(1, rows));
-    return lines.map((line2) => MARGIN + line2);
+    return lines.map((line) => MARGIN + line);
   };
   const keys = panelKeys(keybindings);
   const foot = panelFoot(keys, drawing.want);
@@ -8385,7 +8147,7 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     },
     handleMouse({ type, wheelDelta = 0 }) {
       const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
-      for (let line2 = 0; line2 < lines; line2++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
+      for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
       changes += lines;
       return { handled: true };
     },
@@ -8396,81 +8158,9 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
 function keyLines(keys, pen) {
   return keys.table().flatMap(([names, description]) => {
     const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
-    return pen.wrap(pen.fg("toolOutput", description), `${pen.fg("accent", lead)} `);
+    const lines = wrapTextWithAnsi(pen.fg("toolOutput", description), Math.max(1, pen.width - widthOf(lead) - 1));
+    return lines.map((line, index) => `${index === 0 ? pen.fg("accent", lead) : " ".repeat(widthOf(lead))} ${line}`);
   });
-}
-
-// extension/questions/rows.ts
-var LEAD = /^(?:[a-z][a-z ]{0,15}: |[-+|·] | +)/;
-var INDENT3 = 2;
-var ASCII = /^[ -~]*$/;
-var WORDS2 = / +|[^ ]+/g;
-var NAME_END = /[/\\:]/;
-var graphemes = new Intl.Segmenter(void 0, { granularity: "grapheme" });
-function questionRows(text2, width) {
-  return text2.split("\n").flatMap((line2) => {
-    const [found3 = ""] = LEAD.exec(line2) ?? [];
-    const lead = widthOf(found3) * 3 > width ? "" : found3;
-    const columns = found3 === "" ? 0 : lead === "" ? INDENT3 : widthOf(lead);
-    const indent = " ".repeat(Math.min(columns, Math.max(0, width - 1)));
-    const rows = brokenRows(line2.slice(lead.length), width - widthOf(lead), Math.max(1, width - indent.length));
-    return rows.map(({ text: text3, isBroken }, index) => ({ text: (index === 0 ? lead : indent) + text3, isBroken }));
-  });
-}
-function brokenRows(line2, first, width) {
-  const rows = [];
-  let text2 = "";
-  let columns = 0;
-  let room = first;
-  const end = (isBroken) => {
-    rows.push({ text: text2, isBroken });
-    [text2, columns] = ["", 0];
-    room = width;
-  };
-  const add = (part, partColumns) => {
-    text2 += part;
-    columns += partColumns;
-  };
-  for (const [word] of line2.matchAll(WORDS2)) {
-    const isBlank = word.startsWith(" ");
-    const wordColumns = maxColumnsOf(word);
-    if (columns + wordColumns <= room) {
-      add(word, wordColumns);
-      continue;
-    }
-    if (!isBlank && columns > 0 && (wordColumns <= width || columns > room / 2)) end(false);
-    for (const letter of graphemesOf(word)) {
-      const letterColumns = maxColumnsOf(letter);
-      if (columns + letterColumns > room && columns > 0) {
-        const rest = isBlank ? "" : cutAtName(text2, room);
-        text2 = text2.slice(0, text2.length - rest.length);
-        end(!isBlank);
-        if (isBlank) continue;
-        add(rest, maxColumnsOf(rest));
-      }
-      add(letter, letterColumns);
-    }
-  }
-  end(false);
-  return rows;
-}
-function cutAtName(text2, room) {
-  for (let at2 = text2.length; at2 > room / 2; at2--) {
-    if (NAME_END.test(text2[at2 - 1] ?? "")) return text2.slice(at2);
-  }
-  return "";
-}
-function graphemesOf(word) {
-  return ASCII.test(word) ? word : [...graphemes.segment(word)].map(({ segment }) => segment);
-}
-function maxColumnsOf(text2) {
-  if (ASCII.test(text2)) return text2.length;
-  let columns = 0;
-  for (const { segment } of graphemes.segment(text2)) {
-    const apart = [...segment].reduce((sum, letter) => sum + visibleWidth(letter), 0);
-    columns += Math.max(apart, visibleWidth(segment));
-  }
-  return columns;
 }
 
 // extension/questions/overlay.ts
@@ -8480,7 +8170,6 @@ var FREE_ROWS = 4;
 var FRAME_ROWS = 2;
 var MIN_ROWS = 3;
 var FRAME_COLUMNS = 4;
-var CHOICE_COLUMNS = 4;
 var BROKEN = "\u21A9";
 var KEYS = [
   "tui.select.up",
@@ -8511,9 +8200,9 @@ function questionOverlay(options) {
   let shownAt;
   let isFocused = false;
   const style = new Style(theme);
-  const accent = (text2) => style.fg("accent", text2);
-  const dim = (text2) => style.fg("dim", text2);
-  const warning = (text2) => style.fg("warning", text2);
+  const accent = (text) => style.fg("accent", text);
+  const dim = (text) => style.fg("dim", text);
+  const warning = (text) => style.fg("warning", text);
   const name = (key) => keyText(key, keybindings);
   const items = choices.map((choice, index) => ({ value: `${index}`, label: choice.label }));
   const styles = { selectedPrefix: accent, selectedText: accent, description: dim, scrollInfo: dim, noMatch: dim };
@@ -8553,19 +8242,14 @@ function questionOverlay(options) {
     input.focused = isFocused;
   }
   function allRows(width) {
-    if (laidOut?.width === width) return laidOut.rows;
-    const text2 = plainText(asked.message ?? "").trimEnd();
-    const whole = (text3) => ({ text: text3, isBroken: false });
-    const head = questionRows(plainText(asked.title).trim(), width);
-    const cut2 = choices.filter(({ label }) => widthOf(plainText(label)) > width - CHOICE_COLUMNS);
-    const rows = [
-      ...head.map((row) => ({ ...row, text: style.bold(row.text) })),
-      ...text2 === "" ? [] : [whole(""), ...questionRows(text2, width)],
-      ...cut2.length === 0 ? [] : [whole(""), whole(dim("Choices in full:"))],
-      ...cut2.flatMap(({ label }) => questionRows(`\xB7 ${plainText(label)}`, width))
-    ];
-    laidOut = { width, rows };
-    return rows;
+    if (laidOut?.width !== width) {
+      const { title, message = "" } = asked;
+      const labels = choices.map(({ label }) => label);
+      const pen = new Pen(theme, width, keybindings);
+      const rows = pen.measured((native, ...on2) => native.questionRows(...on2, title, message, labels)) ?? [];
+      laidOut = { width, rows };
+    }
+    return laidOut.rows;
   }
   function question(width, rows) {
     const all = allRows(width);
@@ -8576,8 +8260,8 @@ function questionOverlay(options) {
     isRead ||= from + seen.length >= all.length;
     if (!isLong) return seen;
     const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}/${keyName("end")}`;
-    const text2 = warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`);
-    return [...seen, { text: text2, isBroken: false }];
+    const text = warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`);
+    return [...seen, { text, isBroken: false }];
   }
   function hints() {
     const take = name("tui.select.confirm");
@@ -8617,15 +8301,15 @@ function questionOverlay(options) {
       shownAt ??= performance.now();
       const inner = Math.max(1, width - FRAME_COLUMNS);
       allRows(inner);
-      const below = ["", ...(input ?? list2).render(inner), "", ...wrap(hints(), inner)];
+      const below = ["", ...(input ?? list2).render(inner), "", ...wrapTextWithAnsi(hints(), inner)];
       const rows = Math.max(MIN_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
-      const edge = (left, text2, right) => warning(left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
+      const edge = (left, text, right) => warning(left + truncateToWidth(`\u2500${text}${"\u2500".repeat(width)}`, inner + 2, "") + right);
       const side = warning("\u2502");
-      const row = (line2, edge2 = side) => `${side} ${cell(line2, inner)} ${edge2}`;
-      const asking = question(inner, rows).map(({ text: text2, isBroken }) => row(text2, isBroken ? warning(BROKEN) : side));
-      const lines = [...asking, ...below.map((line2) => row(line2))];
+      const row = (line, edge2 = side) => `${side} ${cell(line, inner)} ${edge2}`;
+      const asking = question(inner, rows).map(({ text, isBroken }) => row(text, isBroken ? warning(BROKEN) : side));
+      const lines = [...asking, ...below.map((line) => row(line))];
       const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
-      return framed.map((line2) => clip(line2, width));
+      return framed.map((line) => clip(line, width));
     }
   };
 }
@@ -8761,13 +8445,13 @@ function registerCommands(pi, session2) {
       return items.length > 0 ? items : null;
     },
     async handler(args, context) {
-      const line2 = args.trim();
+      const line = args.trim();
       const callbacks = hostCallbacks(context, questions);
-      if (line2 === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer2);
-      const opened = questions.open(line2);
+      if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer2);
+      const opened = questions.open(line);
       if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
       if (opened) return;
-      const report = await answerOf(pi, context, session2, line2 || WITHOUT_PANEL);
+      const report = await answerOf(pi, context, session2, line || WITHOUT_PANEL);
       deliver(pi, context, report);
       if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer2, report.watch);
       if (!context.hasUI) await drain(context);
@@ -8797,9 +8481,9 @@ function registerBackgroundKey(pi, session2, key) {
     handler: async (context) => deliver(pi, context, await answerOf(pi, context, session2, "background"))
   });
 }
-async function answerOf(pi, context, { background, questions }, line2) {
-  const answer2 = background.session?.command(line2, hostCallbacks(context, questions), placeOptions(pi, context));
-  const failed = (error) => messageReport("error", `/subagents ${line2} failed: ${messageOf(error)}`);
+async function answerOf(pi, context, { background, questions }, line) {
+  const answer2 = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
+  const failed = (error) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
   return await answer2?.catch(failed) ?? notOpen();
 }
 function notOpen() {
@@ -8931,7 +8615,7 @@ function attempted(make) {
   }
 }
 var TEXT_LINES = 10;
-function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
+function guardedComponent(what, drawn, { close, text = "" } = {}) {
   const inner = Object(drawn);
   const fit = fitting();
   let isBroken = false;
@@ -8944,8 +8628,8 @@ function guardedComponent(what, drawn, { close, text: text2 = "" } = {}) {
       } catch (error) {
         isBroken = true;
         recordFailure(what, error);
-        const lines = text2 === "" ? [] : text2.split("\n", TEXT_LINES);
-        return [failureLine(what, error, width), ...lines.map((line2) => clip(line2, width))];
+        const lines = text === "" ? [] : text.split("\n", TEXT_LINES);
+        return [failureLine(what, error, width), ...lines.map((line) => clip(line, width))];
       }
     },
     handleInput(data) {
@@ -8983,10 +8667,10 @@ function fitting() {
   let last = { width: -1, drawn: [], fit: [], given: [] };
   return (lines, width) => {
     if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
-    const fit = lines.map((line2, index) => {
-      if (!isText(line2)) throw new TypeError("a line is not a string");
-      const isSame2 = width === last.width && line2 === last.drawn[index];
-      return isSame2 ? last.fit[index] ?? "" : clip(line2.replace(/[\r\n]+/g, " "), width);
+    const fit = lines.map((line, index) => {
+      if (!isText(line)) throw new TypeError("a line is not a string");
+      const isSame2 = width === last.width && line === last.drawn[index];
+      return isSame2 ? last.fit[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
     });
     const given = isSameLines(fit, last.fit) && isSameLines(fit, last.given) ? last.given : [...fit];
     last = { width, drawn: [...lines], fit, given };
@@ -8994,7 +8678,7 @@ function fitting() {
   };
 }
 function isSameLines(one, other) {
-  return one.length === other.length && one.every((line2, index) => line2 === other[index]);
+  return one.length === other.length && one.every((line, index) => line === other[index]);
 }
 
 // extension/host/runs.ts
@@ -9047,13 +8731,13 @@ function dialogs(context) {
 async function show({ ui }, asked, signal) {
   const { method, heading, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
   const timeout = Math.max(1, Math.round(endsAt - performance.now()));
-  const text2 = `${heading}: ${title}`;
+  const text = `${heading}: ${title}`;
   if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
-  if (method === "confirm") return { confirmed: await ui.confirm(text2, message, { signal, timeout }) };
+  if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };
   const answers = {
-    select: () => ui.select(text2, options, { signal, timeout }),
-    input: () => ui.input(text2, placeholder, { signal, timeout }),
-    editor: () => ui.editor(text2, prefill)
+    select: () => ui.select(text, options, { signal, timeout }),
+    input: () => ui.input(text, placeholder, { signal, timeout }),
+    editor: () => ui.editor(text, prefill)
   };
   const value = await answers[method]();
   return value === void 0 ? {} : { value };
@@ -9100,9 +8784,9 @@ var Questions = class {
    * Opens the question that a line after `/subagents` refers to. `problem` is the reason why there is none. Returns
    * `undefined` for any other command.
    */
-  open(line2) {
+  open(line) {
     const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...label && { label } }));
-    const chosen = loadAddon().native?.questionToAnswer(line2, waiting);
+    const chosen = loadAddon().native?.questionToAnswer(line, waiting);
     if (chosen?.id !== void 0) this.presenter?.open(chosen.id);
     return chosen ?? void 0;
   }
@@ -9274,8 +8958,8 @@ function answer(details) {
   const isError = "status" in output && output.status !== "accepted";
   return { content: [{ type: "text", text: JSON.stringify(output) }], isError, details };
 }
-function failure(text2) {
-  return { content: [{ type: "text", text: text2 }], isError: true, details: void 0 };
+function failure(text) {
+  return { content: [{ type: "text", text }], isError: true, details: void 0 };
 }
 var isShared = false;
 function shareCompiledCode() {
@@ -9353,7 +9037,7 @@ var WIDGET2 = "subagents";
 var MAX_LINES2 = 5;
 var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
-var MARGIN2 = " ";
+var MARGIN2 = 1;
 function shownOf({ runs, unread }) {
   return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.pendingQuestion === void 0), unread };
 }
@@ -9392,8 +9076,9 @@ function showWidget(context, background) {
 }
 function widgetLines({ live: live2, unread }, rows, now, pen) {
   const limit = Math.max(1, Math.min(MAX_LINES2, Math.floor(rows / ROWS_PER_LINE)));
-  const drawing = loadAddon().native?.runWidget(JSON.stringify(live2), JSON.stringify(unread), limit, now) ?? [];
-  return paint(drawing, pen.resized(pen.width - MARGIN2.length)).map((line2) => MARGIN2 + line2);
+  const runs = [JSON.stringify(live2), JSON.stringify(unread)];
+  const lines = (inner) => inner.drawn((native, ...on2) => native.drawWidget(...on2, ...runs, limit, now)) ?? [];
+  return pen.indented(MARGIN2, lines);
 }
 
 // extension/index.ts

@@ -1,10 +1,9 @@
-//! The cards and messages of a conversation, as drawings. The data that a session has stored comes in as JSON. Reading
+//! The cards and messages of a conversation. The data that a session has stored comes in as JSON. Reading
 //! it is safe, whatever it contains.
 
-use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
 
-use super::drawing::{Row, parsed};
+use super::drawing::{Drawing, Palette, drawn};
 use crate::present::cards;
 
 /// The requested size of a card.
@@ -20,7 +19,7 @@ pub struct CardExtent {
 
 impl From<CardExtent> for cards::Extent {
     fn from(CardExtent { is_expanded, rows, now_ms }: CardExtent) -> Self {
-        Self { is_expanded, rows, now_ms }
+        Self { is_expanded, rows: rows.map(|rows| rows as usize), now_ms }
     }
 }
 
@@ -29,12 +28,13 @@ impl From<CardExtent> for cards::Extent {
 ///
 /// @example
 /// ```ts
-/// import { CallCard } from "pi-subagent-native";
+/// import { CallCard, Palette } from "pi-subagent-native";
 ///
+/// const palette = new Palette("{}");
 /// const card = new CallCard("subagent");
 /// card.ask(JSON.stringify({ agent: "explorer", task: "Find the loader." }));
 /// card.start(Date.now());
-/// console.log(card.head({ isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
+/// console.log(card.head(palette, 80, { isExpanded: false, nowMs: Date.now() }).length, card.isRunning);
 /// ```
 #[napi]
 pub struct CallCard(cards::CallCard);
@@ -72,15 +72,15 @@ impl CallCard {
     }
 
     /// Draws who works on what.
-    #[napi(catch_unwind, ts_return_type = "Array<Row>")]
-    pub fn head<'env>(&self, env: &'env Env, extent: CardExtent) -> napi::Result<Unknown<'env>> {
-        parsed::<Vec<Row>>(env, self.0.head(&extent.into()))
+    #[napi(catch_unwind)]
+    pub fn head(&self, palette: &Palette, width: u32, extent: CardExtent) -> Drawing {
+        drawn(palette, width, |page| self.0.draw_head(page, &extent.into()))
     }
 
     /// Draws its progress, or its result.
-    #[napi(catch_unwind, ts_return_type = "Array<Row>")]
-    pub fn body<'env>(&self, env: &'env Env, extent: CardExtent) -> napi::Result<Unknown<'env>> {
-        parsed::<Vec<Row>>(env, self.0.body(&extent.into()))
+    #[napi(catch_unwind)]
+    pub fn body(&self, palette: &Palette, width: u32, extent: CardExtent) -> Drawing {
+        drawn(palette, width, |page| self.0.draw_body(page, &extent.into()))
     }
 
     /// True while its clock ticks.
@@ -100,25 +100,32 @@ impl CallCard {
 ///
 /// @example
 /// ```ts
-/// import { announcementDrawing } from "pi-subagent-native";
+/// import { drawAnnouncement, Palette } from "pi-subagent-native";
 ///
-/// console.log(announcementDrawing("{}", false));
+/// console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
 /// ```
-#[napi(catch_unwind, ts_return_type = "Array<Row> | null")]
-pub fn announcement_drawing(env: &Env, details: String, is_expanded: bool) -> napi::Result<Unknown<'_>> {
-    parsed::<Option<Vec<Row>>>(env, cards::announcement_drawing(&details, is_expanded))
+#[napi(catch_unwind)]
+pub fn draw_announcement(
+    palette: &Palette,
+    width: u32,
+    details: String,
+    is_expanded: bool,
+) -> Option<Drawing> {
+    let announcement = cards::Announcement::read(&details)?;
+    Some(drawn(palette, width, |page| announcement.draw(page, is_expanded)))
 }
 
 /// Draws a report, given as the JSON that commands store; `null` for anything else.
 ///
 /// @example
 /// ```ts
-/// import { reportDrawing } from "pi-subagent-native";
+/// import { drawReport, Palette } from "pi-subagent-native";
 ///
-/// const rows = reportDrawing(JSON.stringify({ title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" }));
-/// console.log(rows?.length);
+/// const report = { title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" };
+/// console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
 /// ```
-#[napi(catch_unwind, ts_return_type = "Array<Row> | null")]
-pub fn report_drawing(env: &Env, data: String) -> napi::Result<Unknown<'_>> {
-    parsed::<Option<Vec<Row>>>(env, cards::entry_drawing(&data))
+#[napi(catch_unwind)]
+pub fn draw_report(palette: &Palette, width: u32, report: String) -> Option<Drawing> {
+    let report = cards::StoredReport::read(&report)?;
+    Some(drawn(palette, width, |page| report.draw(page)))
 }

@@ -1,188 +1,105 @@
-//! Drawings, as the painter gets them.
+//! What is drawn, as pi gets it: finished lines, and Markdown for pi's own component.
 
-use napi::bindgen_prelude::{Env, Function, JsObjectValue, Object, Unknown};
+use napi::Either;
 use napi_derive::napi;
-use serde::Serialize;
 
-use super::into_js::{IntoJs, object_into_js};
-use crate::present;
+use crate::present::paint::{self, Block, Page};
 
-/// Makes an object of JavaScript by way of one text. A list of fifty runs is eight thousand small values: handed over one by
-/// one they take four times as long.
-pub(super) fn parsed<Js: Serialize>(env: &Env, drawing: impl IntoJs<Js>) -> napi::Result<Unknown<'_>> {
-    let json: Object = env.get_global()?.get_named_property("JSON")?;
-    let parse: Function<String, Unknown> = json.get_named_property("parse")?;
-    parse.call(serde_json::to_string(&drawing.into_js())?)
+/// The styles of one theme. Make one per theme, and draw everything with it.
+///
+/// @example
+/// ```ts
+/// import { Palette } from "pi-subagent-native";
+///
+/// const styles = { colors: { accent: ["\u001b[36m", "\u001b[39m"] }, bold: ["\u001b[1m", "\u001b[22m"] };
+/// console.log(new Palette(JSON.stringify({ ...styles, expandKey: "ctrl+o" })));
+/// ```
+#[napi]
+pub struct Palette(pub(super) paint::Palette);
+
+#[napi]
+impl Palette {
+    /// Reads the styles from JSON: the control sequences before and after a text for each of `colors` and for `bold`, and
+    /// `expandKey`, the key that shows all of a card. A missing colour is not drawn.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(styles: String) -> Self {
+        Self(paint::Palette::read(&styles))
+    }
 }
 
-/// A row of a drawing: one line of a terminal or more.
+/// The names of the colours of pi's theme that drawings use.
+///
+/// @example
+/// ```ts
+/// import { paletteColors } from "pi-subagent-native";
+///
+/// console.log(paletteColors().join());
+/// ```
+#[napi(catch_unwind)]
+pub fn palette_colors() -> Vec<&'static str> {
+    paint::COLORS.to_vec()
+}
+
+/// Returns the columns of a text in a terminal, as pi measures them.
+///
+/// @example
+/// ```ts
+/// import { textWidth } from "pi-subagent-native";
+///
+/// console.log(textWidth("世界"));
+/// ```
+#[napi(catch_unwind)]
+pub fn text_width(text: String) -> u32 {
+    u32::try_from(paint::width_of(&text)).unwrap_or(u32::MAX)
+}
+
+/// Draws foreign text in one of `paletteColors`, wrapped and without control characters.
+///
+/// @example
+/// ```ts
+/// import { drawText, Palette } from "pi-subagent-native";
+///
+/// console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
+/// ```
+#[napi(catch_unwind)]
+pub fn draw_text(palette: &Palette, width: u32, color: String, text: String) -> Drawing {
+    drawn(palette, width, |page| page.foreign_text(&color, &text))
+}
+
+/// Markdown in a drawing. With a limit its blank lines are left out.
 #[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Row {
+pub struct Prose {
+    /// The source. Safe for a terminal.
+    pub text: String,
     /// Columns that it is moved to the right.
     pub indent: u32,
-    /// The content, with its layout for a width.
-    pub fit: Fit,
+    /// The number of lines from the beginning.
+    pub first: Option<u32>,
+    /// The number of lines from the end.
+    pub last: Option<u32>,
+    /// A finished line that replaces the lines after the first ones, with their number as `{rest}`. A single line more is
+    /// shown instead.
+    pub more: Option<String>,
+    /// True if code at its end still grows, and has no end to draw.
+    pub is_open: bool,
 }
 
-/// Text in one style.
-#[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Span {
-    /// Safe for a terminal.
-    pub text: String,
-    /// The name of a colour in pi's theme; absent for the terminal's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub color: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_bold: Option<bool>,
-    /// True if it is a path, which is shortened from the left.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_path: Option<bool>,
-    /// True if its end is the newest part, and its beginning is cut instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keeps_end: Option<bool>,
-    /// An action of pi's, whose key replaces `{key}` in the text. If it has no key, the span is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[napi(ts_type = "\"app.tools.expand\"")]
-    pub action: Option<&'static str>,
+/// A drawing from top to bottom: finished lines, and Markdown.
+#[napi]
+pub type Drawing = Vec<Either<String, Prose>>;
+
+/// Draws with a palette in a width.
+pub(super) fn drawn(palette: &Palette, width: u32, draw: impl FnOnce(&mut Page)) -> Drawing {
+    let block = |block| match block {
+        Block::Line(line) => Either::A(line),
+        Block::Prose(prose) => Either::B(prose.into()),
+    };
+    Page::draw(&palette.0, width as usize, draw).into_iter().map(block).collect()
 }
 
-/// Spans that belong together.
-#[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Part {
-    /// A part without text is left out with its separator.
-    pub spans: Vec<Span>,
-    /// If the parts do not all fit, the part with the highest rank is dropped first. Rank 0 is never dropped.
-    pub rank: u32,
-    /// The number of columns to which it may be cut before another part is dropped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_columns: Option<u32>,
-    /// The maximum number of lines below the row in which it is shown if the row has no room for all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub below: Option<u32>,
-    /// The minimum width at which it is shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<u32>,
-    /// The width from which on it is no longer shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<u32>,
-}
-
-/// A column: as wide as the longest text at this place in all lines of a drawing.
-#[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Cell {
-    /// The content.
-    pub span: Span,
-    /// Columns at most.
-    pub max_columns: u32,
-    /// Its share of the width: at most the width divided by this number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub share: Option<u32>,
-    /// The minimum width at which it is shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<u32>,
-    /// True if it is aligned to the right.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_right: Option<bool>,
-    /// True if its text still grows and must not move the other cells.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_growing: Option<bool>,
-    /// The beginning that it shares with other cells of its column. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_prefix: Option<SharedPrefix>,
-}
-
-/// A beginning that a text shares with others, and the end that tells them apart.
-#[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SharedPrefix {
-    /// The number of characters that are the same.
-    pub shared: u32,
-    /// The part that is shown if there is no room for the whole text.
-    pub end: String,
-}
-
-/// The layout of a row for a width.
-#[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Fit {
-    /// One line: a lead, columns, parts joined by ` · `, and columns at its end.
-    Line { lead: Vec<Span>, cells: Vec<Cell>, parts: Vec<Part>, trailing: Vec<Cell> },
-    /// Parts joined by ` · `, on as many lines as they need, at most `most`.
-    Parts {
-        parts: Vec<Vec<Span>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_rows: Option<u32>,
-    },
-    /// Wrapped text. `label`: a name before it, in a column with the others; `maxRows`: the maximum number of lines;
-    /// `more`: the text that replaces the other lines, with their number as `{rest}`. If `more` is empty, an ellipsis
-    /// replaces them.
-    Text {
-        lead: Vec<Span>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        label: Option<Span>,
-        spans: Vec<Span>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_rows: Option<u32>,
-        more: Vec<Span>,
-    },
-    /// Markdown: all of it, or the given number of its `first` or `last` lines, without blank ones. `more`: the text
-    /// that replaces the other lines, with their number as `{rest}`. `isOpen`: it ends with code that still grows.
-    Prose {
-        text: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        first: Option<u32>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last: Option<u32>,
-        more: Vec<Span>,
-        is_open: bool,
-    },
-    /// As many paths as fit into a line.
-    Paths { lead: Vec<Span>, paths: Vec<String> },
-}
-
-object_into_js! { |row: present::Row| Row { indent, fit } }
-
-object_into_js! { |span: present::Span| Span { text, color, is_bold, is_path, keeps_end, action } }
-
-object_into_js! { |part: present::Part| Part { spans, rank, min_columns, below, from, until } }
-
-object_into_js! { |cell: present::Cell| Cell { span, max_columns, share, from, is_right, is_growing, shared_prefix } }
-
-object_into_js! { |shared_prefix: present::SharedPrefix| SharedPrefix { shared, end } }
-
-impl IntoJs<Fit> for present::Fit {
-    fn into_js(self) -> Fit {
-        match self {
-            Self::Line { lead, cells, parts, trailing } => Fit::Line {
-                lead: lead.into_js(),
-                cells: cells.into_js(),
-                parts: parts.into_js(),
-                trailing: trailing.into_js(),
-            },
-            Self::Parts { parts, max_rows } => {
-                Fit::Parts { parts: parts.into_iter().map(IntoJs::into_js).collect(), max_rows }
-            }
-            Self::Text { lead, label, spans, max_rows, more } => Fit::Text {
-                lead: lead.into_js(),
-                label: label.into_js(),
-                spans: spans.into_js(),
-                max_rows,
-                more: more.into_js(),
-            },
-            Self::Prose { text, first, last, more, is_open } => {
-                Fit::Prose { text, first, last, more: more.into_js(), is_open }
-            }
-            Self::Paths { lead, paths } => Fit::Paths { lead: lead.into_js(), paths },
-        }
+impl From<paint::Prose> for Prose {
+    fn from(paint::Prose { text, indent, first, last, more, is_open }: paint::Prose) -> Self {
+        let small = |lines| u32::try_from(lines).unwrap_or(u32::MAX);
+        Self { text, indent: small(indent), first: first.map(small), last: last.map(small), more, is_open }
     }
 }

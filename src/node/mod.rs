@@ -16,7 +16,7 @@
 //! | How does a call run beside JavaScript, and who ends it? | `handle`; with its thread: `teardown` |
 //! | How does a child boot while its call still arrives? | `early` |
 //! | How does native code call JavaScript back? | `callbacks` |
-//! | How does a value of the core become JavaScript's? | `json`; its type is in `types.d.ts`, its shape is the core's serde. Drawings: `into_js` |
+//! | How does a value of the core become JavaScript's? | `json`; its type is in `types.d.ts`, its shape is the core's serde. |
 //! | What is drawn? | `drawing`, `cards`, `present`; of background runs `runs` |
 //! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
 //! | Sanitizing, truncating, collecting without a run | `text/` |
@@ -38,7 +38,6 @@ mod doctor;
 mod drawing;
 mod early;
 mod handle;
-mod into_js;
 mod json;
 mod options;
 mod present;

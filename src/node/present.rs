@@ -6,7 +6,6 @@ use napi_derive::napi;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::into_js::{IntoJs, object_into_js};
 use super::json::Parsed;
 use crate::present::{self, Mark, now_ms};
 use crate::run;
@@ -154,7 +153,8 @@ pub fn usage_text(#[napi(ts_arg_type = "Array<RunUsage>")] usages: Parsed<Vec<Ru
     for RunUsage(usage) in usages.0 {
         all.add(&usage);
     }
-    present::usage_text(&all).into_js()
+    let present::UsageText { turns, tokens, cost } = present::usage_text(&all);
+    UsageText { turns, tokens, cost }
 }
 
 /// The usage of a run.
@@ -186,5 +186,3 @@ pub struct UsageText {
 pub fn tool_call_line(name: String, #[napi(ts_arg_type = "unknown")] args: Value) -> String {
     short_form(&name, &args)
 }
-
-object_into_js! { |words: present::UsageText| UsageText { turns, tokens, cost } }

@@ -1,67 +1,109 @@
-//! Background runs, as drawings. Runs come in as JSON, with fields that only the extension knows.
+//! Background runs, as the panel and the widget draw them. Runs come in as JSON, with fields that only the extension knows.
 
-use napi::bindgen_prelude::{Env, Unknown};
 use napi_derive::napi;
-use serde::Serialize;
 
-use super::drawing::{Row, Span, parsed};
-use super::into_js::object_into_js;
+use super::drawing::{Drawing, Palette, drawn};
 use crate::present::{now_ms, runs};
 
 /// The panel's list of runs.
-#[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunList {
-    /// The number of runs in each state, and their usage.
-    pub head: Vec<Span>,
-    /// The names of the columns, then a line for each run.
-    pub lines: Vec<Row>,
-}
-
-/// A run, as the panel shows it.
-#[napi(object, object_from_js = false)]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunDrawing {
-    /// Its name for people.
-    pub name: String,
-    /// The head of its transcript.
-    pub head: Vec<Row>,
-    /// Its question, on one line. Empty without a question.
-    pub question: Vec<Row>,
-    /// Its task, and its newest call.
-    pub task: Vec<Row>,
-    /// Its newest text, or its result.
-    pub latest: Vec<Row>,
-    /// Its usage.
-    pub usage: Vec<Row>,
-    /// Its outcome. Empty while it works.
-    pub outcome: Vec<Row>,
-    /// All that it is saying.
-    pub current: Vec<Row>,
-}
-
-/// Draws the panel's list of runs, given as JSON. `unread`: the keys of those whose results wait to be read; `chosen`: the key
-/// of one.
 ///
 /// @example
 /// ```ts
-/// import { runList } from "pi-subagent-native";
+/// import { Palette, RunList } from "pi-subagent-native";
 ///
-/// const { head, lines } = runList("[]", []);
-/// console.log(head.length, lines.length);
+/// const list = new RunList("[]");
+/// const palette = new Palette("{}");
+/// const view = { unread: [], chosen: 0, hasHeading: true, from: 0, rows: 10 };
+/// console.log(list.head(palette, 80, false).length, list.draw(palette, 80, view).length);
 /// ```
-#[napi(catch_unwind, ts_return_type = "RunList")]
-pub fn run_list(
-    env: &Env,
-    runs: String,
-    unread: Vec<String>,
-    chosen: Option<String>,
-    now: Option<i64>,
-) -> napi::Result<Unknown<'_>> {
-    let list = runs::run_list(&runs, &unread, chosen.as_deref(), now.unwrap_or_else(now_ms));
-    parsed::<RunList>(env, list)
+#[napi]
+pub struct RunList(runs::RunList);
+
+/// The visible part of a list of runs.
+#[napi(object, object_to_js = false)]
+pub struct RunListView {
+    /// The keys of the runs with unread results.
+    pub unread: Vec<String>,
+    /// The position of the chosen run.
+    pub chosen: u32,
+    /// True if the names of the columns are above the list.
+    pub has_heading: bool,
+    /// The position of the first visible run.
+    pub from: u32,
+    /// The number of visible runs.
+    pub rows: u32,
+    /// The time, in milliseconds since 1970.
+    /// @default now
+    pub now_ms: Option<i64>,
+}
+
+#[napi]
+impl RunList {
+    /// Reads the runs from JSON.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(runs: String) -> Self {
+        Self(runs::RunList::read(&runs))
+    }
+
+    /// Draws the title of the list, the number of runs in each state, and their usage. `isAll`: the runs of all sessions.
+    #[napi(catch_unwind)]
+    pub fn head(&self, palette: &Palette, width: u32, is_all: bool) -> Drawing {
+        drawn(palette, width, |page| self.0.draw_head(page, is_all))
+    }
+
+    /// Draws a line for each visible run.
+    #[napi(catch_unwind)]
+    pub fn draw(&self, palette: &Palette, width: u32, view: RunListView) -> Drawing {
+        let RunListView { unread, chosen, has_heading, from, rows, now_ms: at } = view;
+        let [chosen, from, rows] = [chosen, from, rows].map(|lines| lines as usize);
+        let now_ms = at.unwrap_or_else(now_ms);
+        let view = runs::ListView { unread, chosen, has_heading, from, rows, now_ms };
+        drawn(palette, width, |page| self.0.draw(page, &view))
+    }
+}
+
+/// A run, as the panel shows it. Nothing is drawn of foreign data.
+///
+/// @example
+/// ```ts
+/// import { Palette, RunDrawing } from "pi-subagent-native";
+///
+/// const run = new RunDrawing("{}");
+/// console.log(run.name, run.draw(new Palette("{}"), 80, "head").length);
+/// ```
+#[napi]
+pub struct RunDrawing(Option<runs::RunDrawing>);
+
+#[napi]
+impl RunDrawing {
+    /// Reads the run from JSON.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(run: String) -> Self {
+        Self(runs::RunDrawing::read(&run))
+    }
+
+    /// Its name for people.
+    #[napi(getter, catch_unwind)]
+    pub fn name(&self) -> String {
+        self.0.as_ref().map(runs::RunDrawing::name).unwrap_or_default()
+    }
+
+    /// Draws a part of it. `head`, `outcome` and `current` (all that it is saying) are for its transcript, `task`, `latest`
+    /// (its newest text or its result) and `usage` for the list, `question` for both.
+    #[napi(catch_unwind)]
+    pub fn draw(
+        &self,
+        palette: &Palette,
+        width: u32,
+        #[napi(
+            ts_arg_type = "\"head\" | \"question\" | \"task\" | \"latest\" | \"usage\" | \"outcome\" | \"current\""
+        )]
+        part: String,
+        now: Option<i64>,
+    ) -> Drawing {
+        let (Some(run), Some(part)) = (&self.0, runs::RunPart::parse(&part)) else { return Drawing::new() };
+        drawn(palette, width, |page| run.draw(page, part, now.unwrap_or_else(now_ms)))
+    }
 }
 
 /// The keys of an action of the panel.
@@ -104,66 +146,66 @@ pub fn panel_keys() -> Vec<PanelKey> {
 ///
 /// @example
 /// ```ts
-/// import { emptyRunList } from "pi-subagent-native";
+/// import { drawEmptyList, Palette } from "pi-subagent-native";
 ///
-/// console.log(emptyRunList(false, true).length);
+/// console.log(drawEmptyList(new Palette("{}"), 80, false, true).length);
 /// ```
-#[napi(catch_unwind, ts_return_type = "Array<Row>")]
-pub fn empty_run_list(
-    env: &Env,
+#[napi(catch_unwind)]
+pub fn draw_empty_list(
+    palette: &Palette,
+    width: u32,
     is_all: bool,
     is_complete: bool,
     problem: Option<String>,
-) -> napi::Result<Unknown<'_>> {
-    parsed::<Vec<Row>>(env, runs::empty_run_list(is_all, is_complete, problem.as_deref()))
+) -> Drawing {
+    drawn(palette, width, |page| runs::draw_empty_list(page, is_all, is_complete, problem.as_deref()))
 }
 
-/// Draws the widget above the editor in at most `most` + 1 lines: the active runs, and the ended runs whose results are
+/// Draws the widget above the editor in at most `maxRows` + 1 lines: the active runs, and the ended runs whose results are
 /// unread, both given as JSON.
 ///
 /// @example
 /// ```ts
-/// import { runWidget } from "pi-subagent-native";
+/// import { drawWidget, Palette } from "pi-subagent-native";
 ///
-/// console.log(runWidget("[]", "[]", 5).length);
+/// console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
 /// ```
-#[napi(catch_unwind, ts_return_type = "Array<Row>")]
-pub fn run_widget(
-    env: &Env,
+#[napi(catch_unwind)]
+pub fn draw_widget(
+    palette: &Palette,
+    width: u32,
     live: String,
     unread: String,
     max_rows: u32,
     now: Option<i64>,
-) -> napi::Result<Unknown<'_>> {
-    parsed::<Vec<Row>>(env, runs::run_widget(&live, &unread, max_rows as usize, now.unwrap_or_else(now_ms)))
-}
-
-/// Draws one run, given as JSON.
-///
-/// @example
-/// ```ts
-/// import { runDrawing } from "pi-subagent-native";
-///
-/// console.log(runDrawing("{}").head.length);
-/// ```
-#[napi(catch_unwind, ts_return_type = "RunDrawing")]
-pub fn run_drawing(env: &Env, run: String, now: Option<i64>) -> napi::Result<Unknown<'_>> {
-    parsed::<RunDrawing>(env, runs::run_drawing(&run, now.unwrap_or_else(now_ms)))
+) -> Drawing {
+    let now = now.unwrap_or_else(now_ms);
+    drawn(palette, width, |page| runs::draw_widget(page, &live, &unread, max_rows as usize, now))
 }
 
 /// Draws an entry of a transcript, given as JSON.
 ///
 /// @example
 /// ```ts
-/// import { entryDrawing } from "pi-subagent-native";
+/// import { drawEntry, Palette } from "pi-subagent-native";
 ///
-/// console.log(entryDrawing(JSON.stringify({ role: "assistant", text: "Found it." })).length);
+/// const entry = { role: "assistant", text: "Found it." };
+/// console.log(drawEntry(new Palette("{}"), 80, JSON.stringify(entry)).length);
 /// ```
-#[napi(catch_unwind, ts_return_type = "Array<Row>")]
-pub fn entry_drawing(env: &Env, entry: String) -> napi::Result<Unknown<'_>> {
-    parsed::<Vec<Row>>(env, runs::entry_drawing(&entry))
+#[napi(catch_unwind)]
+pub fn draw_entry(palette: &Palette, width: u32, entry: String) -> Drawing {
+    drawn(palette, width, |page| runs::draw_entry(page, &entry))
 }
 
-object_into_js! { |list: runs::RunList| RunList { head, lines } }
-
-object_into_js! { |run: runs::RunDrawing| RunDrawing { name, head, question, task, latest, usage, outcome, current } }
+/// Draws the note above the oldest loaded entry of a transcript: older ones are being read, or cannot be, but are in `file`.
+///
+/// @example
+/// ```ts
+/// import { drawOlderEntries, Palette } from "pi-subagent-native";
+///
+/// console.log(drawOlderEntries(new Palette("{}"), 80, "/sessions/run.jsonl").length);
+/// ```
+#[napi(catch_unwind)]
+pub fn draw_older_entries(palette: &Palette, width: u32, file: Option<String>) -> Drawing {
+    drawn(palette, width, |page| runs::draw_older_entries(page, file.as_deref()))
+}

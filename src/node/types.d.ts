@@ -255,6 +255,8 @@ export interface PiCost {
 
 /** The progress of one run. */
 export interface Streaming {
+  /** True if the text of the update is the child's. Otherwise the child has not said anything yet, and the text says so. */
+  hasText: boolean
   /**
    * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
    * start.

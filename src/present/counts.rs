@@ -1,6 +1,6 @@
 //! Counts several runs by state.
 
-use super::drawing::{Color, Span};
+use super::paint::{Color, Span};
 use crate::run::RunState;
 
 /// A word, its colour, and the states that it counts.

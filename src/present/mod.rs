@@ -10,19 +10,21 @@
 //! | How many of several runs are in which state? | `counts` |
 //! | How is a run named and summed up in a few words? | `run_label` |
 //! | How are durations, tokens, money and sizes written? | `sanitizer::figures` |
-//! | What is a drawing, and how does it fit a screen? | `drawing/`: [`Drawing`], [`Row`], [`Fit`] |
+//! | How is anything drawn in a width? | `paint/`: [`Page`](paint::Page), [`Palette`](paint::Palette) |
 //! | What do the cards in a conversation show? | `cards/` |
 //! | What do the panel and the widget show of runs in the background? | `runs/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do the commands answer? | `reports/` |
 //! | What stands around a question, and how can it be answered? | `question_text`: [`QuestionText`] |
+//! | How is a question broken into rows? | `question_rows` |
 //! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
 
 mod announcement;
 pub mod cards;
 mod clock;
 mod counts;
-pub(crate) mod drawing;
+pub mod paint;
+mod question_rows;
 mod question_text;
 mod report;
 mod reports;
@@ -35,7 +37,7 @@ mod usage_text;
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
 pub use clock::Clock;
-pub use drawing::{Cell, Color, Drawing, Fit, Part, Row, SharedPrefix, Span};
+pub use question_rows::{QuestionRow, draw_question_line, question_rows};
 pub use question_text::{
     AnswerKind, Choice, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };

@@ -1,6 +1,6 @@
 //! The words around a question that a run asks a person, and the ways to answer it.
 
-use super::drawing::folded;
+use super::paint::folded;
 use sanitizer::{Visible, quoted_if_unusual};
 
 /// The texts around a question.

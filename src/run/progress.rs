@@ -189,6 +189,9 @@ pub struct TaskProgress {
     /// The newest text of the child. Absent in a call with one run, whose result has it, and if neither it nor the items
     /// have changed since the last update.
     pub text: Option<Arc<str>>,
+    /// True if the text of the update is the child's. Otherwise the child has not said anything yet, and the text says so. Only
+    /// in a call with one run.
+    pub has_text: Option<bool>,
     /// The newest texts and tool calls. Absent if neither they nor the text have changed since the last update.
     pub display_items: Option<Arc<[DisplayItem]>>,
 }
@@ -198,7 +201,8 @@ impl TaskProgress {
     #[must_use]
     pub fn of_call(progress: Progress) -> Self {
         let state = TaskState::Live(progress.state);
-        Self { agent: None, text: None, ..Self::new(String::new(), state, progress) }
+        let has_text = Some(!progress.text.trim().is_empty());
+        Self { agent: None, text: None, has_text, ..Self::new(String::new(), state, progress) }
     }
 
     /// Returns the progress of one of several tasks.
@@ -206,6 +210,6 @@ impl TaskProgress {
     pub fn new(agent: String, state: TaskState, progress: Progress) -> Self {
         let text = Some(Arc::clone(&progress.text));
         let display_items = Some(Arc::clone(&progress.display_items));
-        Self { agent: Some(agent), state, progress, error: None, text, display_items }
+        Self { agent: Some(agent), state, progress, error: None, text, has_text: None, display_items }
     }
 }

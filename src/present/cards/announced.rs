@@ -5,18 +5,19 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::stored::read;
-use super::work::{ANSWER_LINES, PARTIAL_LINES, answer, path_row, usage_row};
+use super::work::{ANSWER_LINES, PARTIAL_LINES, draw_answer, draw_path, figures};
 use crate::present::announcement::AnnouncedRun;
-use crate::present::drawing::{Drawing, INDENT, Part, Row, Span, first_line, folded, indented};
-use crate::present::{ANNOUNCEMENT, Mark, RunStatus, now_ms, state_label};
-use sanitizer::figures;
+use crate::present::paint::{INDENT, Limit, Page, Part, Span, first_line, folded};
+use crate::present::{ANNOUNCEMENT, Mark, RunStatus, StateLabel, now_ms, state_label};
+use sanitizer::figures::duration;
 
 /// The minimum columns of a mark and a name in a narrow terminal.
-const MIN_NAME_COLUMNS: u32 = 14;
+const MIN_NAME_COLUMNS: usize = 14;
 
+/// A message about several runs.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Announcement {
+pub struct Announcement {
     #[serde(rename = "deliveryIds")]
     _delivery_ids: Vec<String>,
     #[serde(rename = "runIds")]
@@ -37,30 +38,27 @@ struct AskedQuestion {
     options: Vec<String>,
 }
 
-/// Draws one block for each run: its name, its outcome, its text. `None` for data of another release or program.
-#[must_use]
-pub fn announcement_drawing(details: &str, is_expanded: bool) -> Option<Drawing> {
-    let announcement: Announcement = read(details, ANNOUNCEMENT)?;
-    let runs = announcement.runs;
-    let questions = announcement.questions;
-    // A message that announces several runs has less of each.
-    let limit = if runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };
-    let mut rows = Drawing::new();
-    for run in &runs {
-        if !rows.is_empty() {
-            rows.push(Row::blank());
-        }
-        rows.push(run.head());
-        rows.extend(indented(run.body(limit, is_expanded), INDENT));
+impl Announcement {
+    /// Reads the details of a message. `None` for data of another release or program, and for a message about nothing.
+    #[must_use]
+    pub fn read(details: &str) -> Option<Self> {
+        read(details, ANNOUNCEMENT).filter(|read: &Self| !read.runs.is_empty() || !read.questions.is_empty())
     }
-    for question in &questions {
-        if !rows.is_empty() {
-            rows.push(Row::blank());
+
+    /// Draws one block for each run: its name, its outcome, its text.
+    pub fn draw(&self, page: &mut Page, is_expanded: bool) {
+        // A message that announces several runs has less of each.
+        let limit = if self.runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };
+        for run in &self.runs {
+            page.gap();
+            run.draw_head(page);
+            page.indented(INDENT, |page| run.draw_body(page, limit, is_expanded));
         }
-        rows.push(question.head());
-        rows.extend(indented(question.body(limit, is_expanded), INDENT));
+        for question in &self.questions {
+            page.gap();
+            question.draw(page, limit, is_expanded);
+        }
     }
-    (!rows.is_empty()).then_some(rows)
 }
 
 /// Returns the name for a run without a label: its task.
@@ -70,96 +68,84 @@ fn name_of(label: Option<&str>, task: Option<&str>) -> String {
     names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
 }
 
-impl AskedQuestion {
-    fn head(&self) -> Row {
-        let name = name_of(self.label.as_deref(), self.task.as_deref());
-        let run = Part {
-            min_columns: Some(MIN_NAME_COLUMNS),
-            ..Part::new(vec![Span::new("warning", "?"), Span::new("toolTitle", format!(" {name}")).bold()])
-        };
-        let note = Span::new("warning", "asks the conversation");
-        Row::line([run, Span::new("accent", folded(&self.agent)).into(), note.into()])
-    }
+/// Draws a mark with the name of a run, its agent, and more.
+fn draw_head(page: &mut Page, mark: Mark, name: &str, agent: &str, more: impl IntoIterator<Item = Part>) {
+    let run = Part {
+        min_columns: Some(MIN_NAME_COLUMNS),
+        ..Part::new(vec![
+            Span::new(mark.color(), mark.sign()),
+            Span::new("toolTitle", format!(" {name}")).bold(),
+        ])
+    };
+    page.line([run, Span::new("accent", folded(agent)).into()].into_iter().chain(more));
+}
 
-    fn body(&self, limit: u32, is_expanded: bool) -> Drawing {
-        let mut rows = answer(&self.question, limit, is_expanded);
-        rows.extend(
-            self.options
-                .iter()
-                .map(|option| Row::line([Span::new("muted", format!("- {}", folded(option)))])),
-        );
-        rows
+impl AskedQuestion {
+    fn draw(&self, page: &mut Page, limit: usize, is_expanded: bool) {
+        let name = name_of(self.label.as_deref(), self.task.as_deref());
+        let note = Span::new("warning", "asks the conversation");
+        draw_head(page, Mark::Asking, &name, &self.agent, [note.into()]);
+        page.indented(INDENT, |page| {
+            draw_answer(page, &self.question, limit, is_expanded);
+            for option in &self.options {
+                page.line([Span::new("muted", format!("- {}", folded(option)))]);
+            }
+        });
     }
 }
 
 impl AnnouncedRun {
-    fn head(&self) -> Row {
-        let label =
-            state_label(&RunStatus { state: self.state().to_owned(), ..RunStatus::default() }, now_ms());
+    fn label(&self) -> StateLabel {
+        state_label(&RunStatus { state: self.state().to_owned(), ..RunStatus::default() }, now_ms())
+    }
+
+    fn draw_head(&self, page: &mut Page) {
+        let StateLabel { mark, note, .. } = self.label();
         let name = name_of(self.label.as_deref(), self.task.as_deref());
-        let mark = label.mark;
-        let run = Part {
-            min_columns: Some(MIN_NAME_COLUMNS),
-            ..Part::new(vec![
-                Span::new(mark.color(), mark.sign()),
-                Span::new("toolTitle", format!(" {name}")).bold(),
-            ])
-        };
         let lasted = self.started_ms.zip(self.ended_ms).map(|(started, ended)| {
             let last = u64::try_from(ended.saturating_sub(started)).unwrap_or_default();
             Duration::from_millis(last.saturating_add(self.previous_run_ms.unwrap_or_default()))
         });
-        let time = lasted.map(figures::duration).unwrap_or_default();
-        Row::line([
-            run,
-            Span::new("accent", folded(&self.agent)).into(),
-            Part::from(Span::new("muted", time)).ranked(1),
-            Span::new(mark.color(), folded(label.note.as_deref().unwrap_or_default())).into(),
-        ])
+        let time = lasted.map(duration).unwrap_or_default();
+        let time = Part::from(Span::new("muted", time)).ranked(1);
+        let note = Span::new(mark.color(), folded(note.as_deref().unwrap_or_default()));
+        draw_head(page, mark, &name, &self.agent, [time, note.into()]);
     }
 
-    fn body(&self, limit: u32, is_expanded: bool) -> Drawing {
+    fn draw_body(&self, page: &mut Page, limit: usize, is_expanded: bool) {
         let is_success = self.status.as_deref() == Some("success");
-        let status = RunStatus { state: self.state().to_owned(), ..RunStatus::default() };
-        let is_alarm = state_label(&status, now_ms()).mark == Mark::Error;
-        let mut rows = Drawing::new();
         if let Some(error) = self.error.as_deref().filter(|error| !error.is_empty() && !is_success) {
-            let color = if is_alarm { "error" } else { "warning" };
-            rows.push(Row::text(color, error).limited(ANSWER_LINES, Vec::new()));
+            let color = if self.label().mark == Mark::Error { "error" } else { "warning" };
+            page.text(color, error, Limit::Lines(ANSWER_LINES));
         }
-        let non_empty = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let non_empty = |text: &'_ Option<String>| text.clone().filter(|text| !text.is_empty());
         match (non_empty(&self.result), non_empty(&self.partial)) {
-            (Some(result), _) => rows.extend(answer(&result, limit, is_expanded)),
-            (None, _) if is_success => rows.push(Row::line([Span::new("dim", "… no answer")])),
-            (None, Some(partial)) => rows.extend(answer(&partial, PARTIAL_LINES, is_expanded)),
+            (Some(result), _) => draw_answer(page, &result, limit, is_expanded),
+            (None, _) if is_success => page.line([Span::new("dim", "… no answer")]),
+            (None, Some(partial)) => draw_answer(page, &partial, PARTIAL_LINES, is_expanded),
             (None, None) => {}
         }
         if self.outcome.as_deref() == Some("interrupted") {
             let resume = format!("`/subagents resume {}` continues it", folded(&self.run_id));
-            rows.push(Row::line([Span::new("muted", resume)]));
+            page.line([Span::new("muted", resume)]);
         }
-        let figures = usage_row(&self.usage, self.model.as_deref());
+        if is_expanded {
+            for note in self.notes.iter().flatten() {
+                page.text("muted", note, Limit::None);
+            }
+        }
+        page.figures(figures(&self.usage, None, self.model.as_deref()), usize::MAX);
         if !is_expanded {
-            rows.push(figures);
-            return rows;
+            return;
         }
-        rows.extend(self.notes.iter().flatten().map(|note| Row::text("muted", note)));
-        rows.push(figures);
-        rows.push(Row::line([Span::new("dim", folded(&self.session_key))]));
+        page.line([Span::new("dim", folded(&self.session_key))]);
         let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms());
         // An archived transcript has another name, which the command finds.
         if is_archived {
-            let log = format!("/subagents log {}", folded(&self.run_id));
-            rows.push(Row::line([Span::new("dim", log)]));
+            page.line([Span::new("dim", format!("/subagents log {}", folded(&self.run_id)))]);
         } else {
-            rows.extend(
-                self.transcript
-                    .as_deref()
-                    .filter(|path| !path.is_empty())
-                    .map(|path| path_row("session", path)),
-            );
+            draw_path(page, "session", self.transcript.as_deref().unwrap_or_default());
         }
-        rows
     }
 
     /// Returns its outcome, as `state_label` knows it.
@@ -194,7 +180,8 @@ mod tests {
         let retained = RunRecord { archive_at_ms: Some(i64::MAX >> 12), ..ended.clone() };
         for (run, has_path) in [(ended, true), (retained, true), (due, false), (deleted, false)] {
             let details = announcement_details(&["d".to_owned()], &[run]).to_string();
-            let drawn = format!("{:?}", announcement_drawing(&details, true).expect("the details are valid"));
+            let read = Announcement::read(&details).expect("the details are valid");
+            let drawn = super::super::tests::lines(|page| read.draw(page, true)).join("\n");
             assert_eq!(drawn.contains("session.jsonl"), has_path, "{drawn}");
             assert_eq!(drawn.contains("/subagents log 1a2b3c4d"), !has_path, "{drawn}");
         }

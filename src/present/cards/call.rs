@@ -5,48 +5,47 @@ use super::files::files;
 use super::state::{Call, Extent, Phase};
 use super::task_rows::TaskList;
 use super::tasks::{TaskView, clock, common_model};
-use super::work::{self, ANSWER_LINES, Failure, Room, failure_rows, figures, sum};
-use super::{foreign, title};
+use super::work::{self, ANSWER_LINES, Failure, Room, draw_failure, figures, sum};
+use super::{draw_foreign, title};
 use crate::present::Mark;
 use crate::present::counts::counts;
-use crate::present::drawing::{Drawing, Fit, INDENT, Part, Row, Span, expand_hint, indented, more_note};
+use crate::present::paint::{INDENT, Limit, Page, Part, REST, Span, more_note};
 use crate::run::{ErrorCode, Mode};
 use pi_events::Usage;
 use sanitizer::figures::counted;
 
 /// Rows that pi needs below a card: its borders, the working line, the editor, the footer.
-const PI_ROWS: u32 = 12;
+const PI_ROWS: usize = 12;
 /// The rows of an expanded card in a terminal of unknown height, and the most in a higher one.
-const MAX_ROWS: u32 = 43;
-const MIN_ROWS: u32 = 10;
+const MAX_ROWS: usize = 43;
+const MIN_ROWS: usize = 10;
 /// Of one run at work, collapsed.
 const RECENT: Room = Room { calls: 3, text: 2, shows_texts: false };
 /// Lines that sum up several tasks under way, where a narrow terminal breaks them.
-const SUMMARY_ROWS: u32 = 3;
+const SUMMARY_ROWS: usize = 3;
 
 /// A card at one moment.
 struct Card<'a> {
     call: &'a Call,
     list: TaskList<'a>,
     is_expanded: bool,
-    rows: Option<u32>,
+    rows: Option<usize>,
     elapsed_ms: Option<f64>,
 }
 
 impl Call {
-    /// Returns the first line, and the task, or the planned tasks until an update knows more of them.
-    #[must_use]
-    pub(super) fn head(&self, extent: &Extent) -> Drawing {
-        Card::new(self, extent).head()
+    /// Draws the first line, and the task, or the planned tasks until an update knows more of them.
+    pub(super) fn draw_head(&self, page: &mut Page, extent: &Extent) {
+        Card::new(self, extent).draw_head(page);
     }
 
-    /// Returns the lower part: the progress, or the result.
-    #[must_use]
-    pub(super) fn body(&self, extent: &Extent) -> Drawing {
+    /// Draws the lower part: the progress, or the result.
+    pub(super) fn draw_body(&self, page: &mut Page, extent: &Extent) {
         if self.details.is_none() {
-            return foreign(&self.text, self.has_failed, extent.is_expanded);
+            draw_foreign(page, &self.text, self.has_failed, extent.is_expanded);
+        } else {
+            Card::new(self, extent).draw_body(page);
         }
-        Card::new(self, extent).body()
     }
 }
 
@@ -71,7 +70,7 @@ impl<'a> Card<'a> {
         Self { call, list, is_expanded: extent.is_expanded, rows: extent.rows, elapsed_ms }
     }
 
-    fn head(&self) -> Drawing {
+    fn draw_head(&self, page: &mut Page) {
         let Self { call, list, .. } = self;
         let asked = call.plan.first();
         if call.mode == Mode::Single {
@@ -81,113 +80,114 @@ impl<'a> Card<'a> {
             let note = list.views.first().filter(|_| call.phase != Phase::Pending);
             let note = Span::new(self.mark().color(), note.map(TaskView::note).unwrap_or_default());
             let clock = if self.is_high() { Span::default() } else { self.clock() };
-            let mut rows = vec![Row::line([title, Part::from(clock).ranked(1), note.into()])];
-            rows.extend(asked.and_then(|asked| self.task_row(&asked.task)).map(|row| row.indented(INDENT)));
-            return rows;
+            page.line([title, Part::from(clock).ranked(1), note.into()]);
+            if let Some(asked) = asked {
+                page.indented(INDENT, |page| self.draw_task(page, &asked.task));
+            }
+            return;
         }
         // While the call runs, the clock is in the last line, because this one may be out of sight (see `max_rows`).
         let clock = if self.has_ended() { self.clock() } else { Span::default() };
         let progress = Span::new("muted", self.progress());
         let title = title(self.mark(), "subagent", call.mode.as_str());
-        let mut rows = vec![Row::line([title, progress.into(), Part::from(clock).ranked(1)])];
+        page.line([title, progress.into(), Part::from(clock).ranked(1)]);
         if !self.has_ended() && !self.is_live() {
-            rows.extend(list.rows());
+            list.draw(page);
         }
-        rows
     }
 
-    fn body(&self) -> Drawing {
+    fn draw_body(&self, page: &mut Page) {
         let Self { call, list, .. } = self;
-        let text = Failure { code: None, message: &call.text };
         let Some(view) = list.views.first() else {
-            let failure = self.error().unwrap_or(text);
-            let rows = if self.has_ended() {
-                failure_rows(failure, None, "", self.is_expanded)
-            } else {
-                Drawing::new()
-            };
-            return indented(rows, INDENT);
+            if self.has_ended() {
+                let failure = self.error().unwrap_or(Failure { code: None, message: &call.text });
+                page.indented(INDENT, |page| draw_failure(page, failure, None, "", self.is_expanded));
+            }
+            return;
         };
         if !self.has_ended() && !self.is_live() {
-            return Drawing::new();
+            return;
         }
-        if call.mode == Mode::Single {
-            return indented(if view.result.is_some() { self.ended(view) } else { self.live(view) }, INDENT);
-        }
-        let mut rows = match (self.is_expanded, self.is_live()) {
-            (false, _) => list.rows(),
-            (true, true) => {
-                let room = (self.max_rows() - 1 - SUMMARY_ROWS) as usize;
-                list.live_blocks(room - self.undo_note().len())
+        if call.mode != Mode::Single {
+            match (self.is_expanded, self.is_live()) {
+                (false, _) => list.draw(page),
+                (true, true) => {
+                    let room = self.max_rows() - 1 - SUMMARY_ROWS;
+                    list.draw_live(page, room - self.undo_notes().len());
+                }
+                (true, false) => list.draw_ended(page),
             }
-            (true, false) => list.final_blocks(),
-        };
-        rows.extend(indented(self.sum(), INDENT));
-        rows.extend(indented(self.undo_note(), INDENT));
-        rows
+        }
+        page.indented(INDENT, |page| {
+            match view.result {
+                _ if call.mode != Mode::Single => self.draw_sum(page),
+                Some(_) => self.draw_ended(page, view),
+                None => self.draw_live(page, view),
+            }
+            for note in self.undo_notes() {
+                page.text("muted", note, Limit::None);
+            }
+        });
     }
 
-    /// Returns the note before a run has written anything.
-    fn undo_note(&self) -> Drawing {
+    /// Returns the notes for a call that can be undone, each once.
+    fn undo_notes(&self) -> Vec<&str> {
         let mut notes: Vec<&str> = Vec::new();
         for note in self.list.views.iter().filter_map(|view| view.undo_note) {
             if !notes.contains(&note) {
                 notes.push(note);
             }
         }
-        notes.into_iter().map(|note| Row::text("muted", note)).collect()
+        notes
     }
 
     /// One run under way.
-    fn live(&self, view: &TaskView) -> Drawing {
-        let calls = self.share(0.5) as usize;
-        let expanded = Room { calls, text: self.share(0.2), shows_texts: true };
-        let mut rows = work::work(view.items, view.text, if self.is_expanded { expanded } else { RECENT });
+    fn draw_live(&self, page: &mut Page, view: &TaskView) {
+        let expanded = Room { calls: self.share(0.5), text: self.share(0.2), shows_texts: true };
+        work::draw_work(page, view.items, view.text, if self.is_expanded { expanded } else { RECENT });
         let mut parts = if self.is_high() { vec![self.clock()] } else { Vec::new() };
         parts.extend(view.usage.iter().flat_map(|usage| figures(usage, view.context, view.model)));
         parts.push(view.silence(false));
-        rows.push(Row::parts(parts));
-        rows.extend(self.undo_note());
-        rows
+        page.figures(parts, usize::MAX);
     }
 
     /// A run that has ended.
-    fn ended(&self, view: &TaskView) -> Drawing {
-        let Some(result) = view.result else { return Drawing::new() };
+    fn draw_ended(&self, page: &mut Page, view: &TaskView) {
+        let Some(result) = view.result else { return };
         let has_failed =
             self.call.has_failed || self.error().is_some_and(|error| error.code != Some(TRUNCATED));
         let text = self.call.text.as_str();
         let output = result.output.as_deref().unwrap_or(if has_failed { "" } else { text });
         let failure = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
         let reason = self.error().or(has_failed.then_some(failure));
-        work::ended(result, output, has_failed, reason, self.is_expanded)
+        work::draw_ended(page, result, output, has_failed, reason, self.is_expanded);
     }
 
-    /// Returns the results and totals of several tasks.
-    fn sum(&self) -> Drawing {
+    /// Draws the results and totals of several tasks.
+    fn draw_sum(&self, page: &mut Page) {
         let views = &self.list.views;
-        let mut rows = Drawing::new();
         if !self.is_live() {
             let is_whole = views.iter().all(TaskView::is_completed);
             // The answer of a chain is the answer of its last step. Each parallel task has its own.
             let answer =
                 views.last().filter(|_| self.call.mode == Mode::Chain && is_whole && !self.is_expanded);
             if let Some(last) = answer.filter(|last| !last.text.is_empty()) {
-                rows.extend(work::answer(last.text, ANSWER_LINES, false));
+                work::draw_answer(page, last.text, ANSWER_LINES, false);
             }
-            let cut = self.error().filter(|error| error.code == Some(TRUNCATED));
-            rows.extend(cut.map(|error| Row::text("warning", error.message)));
+            if let Some(cut) = self.error().filter(|error| error.code == Some(TRUNCATED)) {
+                page.text("warning", cut.message, Limit::None);
+            }
             if !self.is_expanded {
-                rows.extend(files(views.iter().filter_map(|view| view.result), false));
-                rows.extend(views.iter().filter_map(|view| work::next_step(view.result?)));
+                let results = || views.iter().filter_map(|view| view.result);
+                files(page, results(), false);
+                results().for_each(|result| work::draw_next_step(page, result));
             }
         }
-        rows.push(self.summary());
-        rows
+        self.draw_summary(page);
     }
 
     /// Counts, clock and what all of them spent.
-    fn summary(&self) -> Row {
+    fn draw_summary(&self, page: &mut Page) {
         let views = &self.list.views;
         let states: Vec<&str> = views.iter().map(|view| view.state).collect();
         let mut spans = counts(&states, "");
@@ -197,10 +197,9 @@ impl<'a> Card<'a> {
         let usage: Usage = sum(views.iter().filter_map(|view| view.usage.as_ref()));
         spans.extend(figures(&usage, None, common_model(views)));
         if self.has_ended() && !self.is_expanded {
-            spans.push(expand_hint());
+            spans.push(page.expand_hint());
         }
-        let parts = spans.into_iter().map(|span| vec![span]).collect();
-        Fit::Parts { parts, max_rows: (!self.has_ended()).then_some(SUMMARY_ROWS) }.into()
+        page.figures(spans, if self.has_ended() { usize::MAX } else { SUMMARY_ROWS });
     }
 
     fn mark(&self) -> Mark {
@@ -261,12 +260,11 @@ impl<'a> Card<'a> {
         }
     }
 
-    fn task_row(&self, task: &str) -> Option<Row> {
-        let row = work::task(task, self.is_expanded)?;
-        if !self.is_expanded || self.has_ended() {
-            return Some(row);
-        }
-        Some(row.limited(self.share(0.3), more_note("{rest} more lines of the task")))
+    fn draw_task(&self, page: &mut Page, task: &str) {
+        let is_limited = self.is_expanded && !self.has_ended();
+        let note = || more_note(format!("{REST} more lines of the task"));
+        let limit = if is_limited { Limit::Noted(self.share(0.3), note()) } else { Limit::None };
+        work::draw_task(page, task, self.is_expanded, limit);
     }
 
     /// Returns the duration of the call.
@@ -277,14 +275,19 @@ impl<'a> Card<'a> {
 
     /// Returns the maximum number of lines of an expanded card while its run continues. To redraw a line that is out of
     /// sight, pi before 1.x clears the screen and the scrollback. The omitted lines are shown once the run has ended.
-    fn max_rows(&self) -> u32 {
+    fn max_rows(&self) -> usize {
         self.rows.map_or(MAX_ROWS, |rows| rows.saturating_sub(PI_ROWS)).clamp(MIN_ROWS, MAX_ROWS)
     }
 
     /// Lines of an expanded card that its task, its calls or its text get.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a few rows")]
-    fn share(&self, part: f64) -> u32 {
-        ((f64::from(self.max_rows() - 3) * part) as u32).max(1)
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a part of a few rows"
+    )]
+    fn share(&self, part: f64) -> usize {
+        (((self.max_rows() - 3) as f64 * part) as usize).max(1)
     }
 
     /// An expanded card can be higher than the terminal; then its clock would tick out of sight.

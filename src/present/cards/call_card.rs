@@ -2,7 +2,7 @@
 
 use super::session_tools::SessionCall;
 use super::state::{Call, Extent};
-use crate::present::Drawing;
+use crate::present::paint::Page;
 use agents::Tool;
 
 /// The card of a call, with everything that it remembers of the call. Arguments and details come as JSON.
@@ -60,21 +60,19 @@ impl CallCard {
         }
     }
 
-    /// The upper of its two components: who works on what.
-    #[must_use]
-    pub fn head(&self, extent: &Extent) -> Drawing {
+    /// Draws the upper of its two components: who works on what.
+    pub fn draw_head(&self, page: &mut Page, extent: &Extent) {
         match &self.0 {
-            Kind::Waiting(call) => call.head(extent),
-            Kind::Session(call) => call.head(extent.is_expanded),
+            Kind::Waiting(call) => call.draw_head(page, extent),
+            Kind::Session(call) => call.draw_head(page),
         }
     }
 
-    /// Returns the lower part: the progress, or the result.
-    #[must_use]
-    pub fn body(&self, extent: &Extent) -> Drawing {
+    /// Draws the lower part: the progress, or the result.
+    pub fn draw_body(&self, page: &mut Page, extent: &Extent) {
         match &self.0 {
-            Kind::Waiting(call) => call.body(extent),
-            Kind::Session(call) => call.body(extent.is_expanded),
+            Kind::Waiting(call) => call.draw_body(page, extent),
+            Kind::Session(call) => call.draw_body(page, extent.is_expanded),
         }
     }
 

@@ -1,12 +1,16 @@
 //! The rows of a card about files that runs have changed.
 
 use super::stored::EndedTask;
-use crate::present::drawing::{Drawing, Fit, INDENT, Row, Span, folded};
+use crate::present::paint::{Color, INDENT, Limit, Page, Span, folded};
 use crate::run::{MAX_CHANGES, MAX_FLAGGED};
 use sanitizer::quoted_if_unusual;
 
-/// Returns the rows of one run or several: changed files, the files to look at first, and why there may be more of those.
-pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, is_expanded: bool) -> Drawing {
+/// Draws the changed files of one run or several, the files to look at first, and why there may be more of those.
+pub(super) fn files<'a>(
+    page: &mut Page,
+    results: impl IntoIterator<Item = &'a EndedTask>,
+    is_expanded: bool,
+) {
     let mut changed = Files::new(MAX_CHANGES);
     let mut flagged = Files::new(MAX_FLAGGED);
     let mut gaps = Vec::new();
@@ -15,13 +19,12 @@ pub(super) fn files<'a>(results: impl IntoIterator<Item = &'a EndedTask>, is_exp
         flagged.add(result.flagged.as_deref().unwrap_or_default());
         gaps.extend(result.flagged_gap.as_deref().map(folded).filter(|reason| !gaps.contains(reason)));
     }
-    let mut rows = changed.rows(Span::new("muted", "changed"), "accent", is_expanded);
-    rows.extend(flagged.rows(Span::new("warning", "look at first"), "warning", is_expanded));
-    rows.extend(gaps.into_iter().map(|reason| {
+    changed.draw(page, Span::new("muted", "changed"), "accent", is_expanded);
+    flagged.draw(page, Span::new("warning", "look at first"), "warning", is_expanded);
+    for reason in gaps {
         let lead = Span::new("warning", "not all files were checked: ");
-        Row::wrapped(vec![lead, Span::new("muted", reason)])
-    }));
-    rows
+        page.wrapped(&[], &[lead, Span::new("muted", reason)], Limit::None);
+    }
 }
 
 /// Paths from the results of runs, each once.
@@ -49,22 +52,27 @@ impl Files {
         self.others += more.first().and_then(number).unwrap_or_default();
     }
 
-    /// Returns one line with as many paths as fit, or a line for each.
-    fn rows(self, lead: Span, color: &'static str, is_expanded: bool) -> Drawing {
+    /// Draws one line with as many paths as fit, or a line for each.
+    fn draw(self, page: &mut Page, lead: Span, color: Color, is_expanded: bool) {
         let Self { mut paths, others, .. } = self;
         if paths.is_empty() {
-            return Drawing::new();
+            return;
         }
         let more = (others > 0).then(|| format!("and {others} more"));
         if !is_expanded {
             paths.extend(more);
-            let lead = Span { text: format!("{} ", lead.text), ..lead };
-            return vec![Fit::Paths { lead: vec![lead], paths }.into()];
+            page.paths(Span { text: format!("{} ", lead.text), ..lead }, &paths);
+            return;
         }
-        let each = paths.iter().map(|path| Row::line([Span::path(color, path)]));
-        let more = more.map(|more| Row::line([Span::new("muted", more)]));
-        let below = each.chain(more).map(|row| row.indented(INDENT));
-        [Row::line([lead])].into_iter().chain(below).collect()
+        page.line([lead]);
+        page.indented(INDENT, |page| {
+            for path in &paths {
+                page.line([Span::path(color, path)]);
+            }
+            if let Some(more) = more {
+                page.line([Span::new("muted", more)]);
+            }
+        });
     }
 }
 
@@ -81,7 +89,7 @@ mod tests {
     }
 
     fn lines(results: &[EndedTask]) -> Vec<String> {
-        super::super::tests::texts(&files(results, false))
+        super::super::tests::lines(|page| files(page, results, false))
     }
 
     #[test]
@@ -110,7 +118,8 @@ mod tests {
     fn the_numbers_of_omitted_files_of_several_results_are_added() {
         let names: Vec<String> = (0..MAX_FLAGGED).map(|number| format!("\"f{number}\"")).collect();
         let result = || ended(&format!(r#","flagged":[{},"and 4 more"]"#, names.join(",")));
-        let [line] = &lines(&[result(), result()])[..] else { panic!("the card has other than one line") };
-        assert!(line.ends_with(", f49, and 8 more"), "{line}");
+        let results = [result(), result()];
+        let lines = super::super::tests::lines(|page| files(page, &results, true));
+        assert!(lines.ends_with(&["  f49".to_owned(), "  and 8 more".to_owned()]), "{lines:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The drawings in a conversation: the cards of calls, and the messages with results.
 //!
-//! Each function takes pi's data as JSON, and returns a [`Drawing`]. Foreign data gives `None`: the text next to it is shown
-//! instead.
+//! Each of them is read from pi's data as JSON, and draws on a [`Page`]. Foreign data gives `None`: the text next to it is
+//! shown instead.
 //!
 //! | Question | File |
 //! |---|---|
@@ -25,17 +25,19 @@ mod task_rows;
 mod tasks;
 mod work;
 
-use super::drawing::{Drawing, INDENT, Part, Span, folded, hint, indented};
-use super::{Mark, Row};
+use super::Mark;
+use super::paint::{INDENT, Limit, Page, Part, REST, Span, folded};
 
-pub use announced::announcement_drawing;
+pub use announced::Announcement;
+pub(super) use tasks::clock;
+pub(super) use work::call_spans;
 
 pub use call_card::CallCard;
-pub use report::{entry_drawing, report_drawing};
+pub use report::StoredReport;
 pub use state::Extent;
 
 /// Lines of a text that is not ours, collapsed.
-const FOREIGN_LINES: u32 = 10;
+const FOREIGN_LINES: usize = 10;
 
 /// A mark, what pi calls the tool, and the name that the call is about.
 fn title(mark: Mark, tool: &str, name: &str) -> Part {
@@ -49,38 +51,34 @@ fn title(mark: Mark, tool: &str, name: &str) -> Part {
 }
 
 /// Draws data of pi itself, another extension or another release as plain text.
-fn foreign(text: &str, is_error: bool, is_expanded: bool) -> Drawing {
-    let row = Row::text(if is_error { "error" } else { "toolOutput" }, text);
-    let row = if is_expanded { row } else { row.limited(FOREIGN_LINES, hint("{rest} more lines")) };
-    indented(vec![row], INDENT)
+fn draw_foreign(page: &mut Page, text: &str, is_error: bool, is_expanded: bool) {
+    let note = page.hint(format!("{REST} more lines"));
+    let limit = if is_expanded { Limit::None } else { Limit::Noted(FOREIGN_LINES, note) };
+    let color = if is_error { "error" } else { "toolOutput" };
+    page.indented(INDENT, |page| page.text(color, text, limit));
 }
 
 #[cfg(test)]
 mod tests {
     use super::state::Call;
     use super::*;
-    use crate::present::Fit;
+    use crate::present::paint::{Block, Palette};
 
-    /// The words of a drawing, a line for each row.
-    pub(super) fn texts(drawing: &Drawing) -> Vec<String> {
-        let text = |spans: &[Span]| spans.iter().map(|span| span.text.as_str()).collect::<String>();
-        let line = |row: &Row| match &row.fit {
-            Fit::Line { lead, cells, parts, .. } => {
-                let cells = cells.iter().map(|cell| cell.span.text.clone());
-                let parts = parts.iter().map(|part| text(&part.spans)).filter(|part| !part.is_empty());
-                let found: Vec<String> = cells.chain(parts).collect();
-                format!("{}{}", text(lead), found.join(" | "))
-            }
-            Fit::Parts { parts, .. } => {
-                let parts: Vec<String> =
-                    parts.iter().map(|part| text(part)).filter(|part| !part.is_empty()).collect();
-                parts.join(" | ")
-            }
-            Fit::Text { spans, .. } => text(spans),
-            Fit::Prose { text, .. } => text.clone(),
-            Fit::Paths { lead, paths } => format!("{}{}", text(lead), paths.join(", ")),
+    /// The lines of a wide page without colours.
+    pub(super) fn lines(draw: impl FnOnce(&mut Page)) -> Vec<String> {
+        let text = |block| match block {
+            Block::Line(line) => line,
+            Block::Prose(prose) => format!("{:1$}{2}", "", prose.indent, prose.text),
         };
-        drawing.iter().map(line).collect()
+        Page::draw(&Palette::default(), 200, draw).into_iter().map(text).collect()
+    }
+
+    fn head(call: &Call, extent: &Extent) -> Vec<String> {
+        lines(|page| call.draw_head(page, extent))
+    }
+
+    fn body(call: &Call, extent: &Extent) -> Vec<String> {
+        lines(|page| call.draw_body(page, extent))
     }
 
     const USAGE: &str = r#"{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"cost":0,"turns":1}"#;
@@ -90,23 +88,23 @@ mod tests {
         let mut call = Call::new("subagent");
         let at = |now_ms| Extent { now_ms, ..Extent::default() };
         call.ask(r#"{"agent":"explorer","task":"find\nit"}"#);
-        assert_eq!(texts(&call.head(&at(0))), ["○ subagent explorer", "find it"]);
+        assert_eq!(head(&call, &at(0)), ["○ subagent explorer", "  find it"]);
         call.start(1_000);
         let update = format!(
-            r#"{{"mode":"single","results":[],"streaming":{{"state":"running","attempt":1,"usage":{USAGE},
+            r#"{{"mode":"single","results":[],"streaming":{{"state":"running","hasText":true,"attempt":1,"usage":{USAGE},
             "turnCount":2,"elapsedMs":4000,"sinceEventMs":0,
             "displayItems":[{{"type":"toolCall","name":"ls","args":{{}}}}]}}}}"#
         );
         call.update(&update, "Reading.", 5_000);
-        assert_eq!(texts(&call.head(&at(6_000)))[0], "● subagent explorer | 5s");
-        assert_eq!(texts(&call.body(&at(6_000))), ["ls .", "Reading.", "2 turns | ↑10 ↓5"]);
+        assert_eq!(head(&call, &at(6_000))[0], "● subagent explorer · 5s");
+        assert_eq!(body(&call, &at(6_000)), ["  ls .", "  Reading.", "  2 turns · ↑10 ↓5"]);
         let result = format!(
             r#"{{"mode":"single","results":[{{"agent":"explorer","task":"find","outcome":"failed","attempts":1,
             "durationMs":3200,"usage":{USAGE},"error":"no"}}],"error":{{"code":"SUBAGENT_FAILED","message":"no"}}}}"#
         );
         call.finish(&result, "no", true, 7_000);
-        assert_eq!(texts(&call.head(&at(9_000)))[0], "✗ subagent explorer | 3.2s | failed");
-        assert_eq!(texts(&call.body(&at(9_000))), ["SUBAGENT_FAILED", "no", "1 turn | ↑10 ↓5"]);
+        assert_eq!(head(&call, &at(9_000))[0], "✗ subagent explorer · 3.2s · failed");
+        assert_eq!(body(&call, &at(9_000)), ["  SUBAGENT_FAILED", "  no", "  1 turn · ↑10 ↓5"]);
     }
 
     #[test]
@@ -118,14 +116,14 @@ mod tests {
                 "attempts":1,"durationMs":1,"usage":{USAGE}{redacted}}}]}}"#
             );
             call.finish(&result, "found", false, 1);
-            texts(&call.body(&Extent { is_expanded, ..Extent::default() }))
+            body(&call, &Extent { is_expanded, ..Extent::default() })
         };
         let redacted = r#","redacted":[{"rule":"github_token","count":2},{"rule":"assignment","count":1}],
             "diagnostics":["3 values redacted: 2 by `github_token`, 1 by `assignment`","bash was dropped"]"#;
         let lines = body(redacted, true);
         let found: Vec<&String> = lines.iter().filter(|line| line.contains("redacted")).collect();
-        assert_eq!(found, ["redacted 3 values: 2 by `github_token`, 1 by `assignment`"]);
-        assert_eq!(lines.last().map(String::as_str), Some("note bash was dropped"));
+        assert_eq!(found, ["  redacted 3 values: 2 by `github_token`, 1 by `assignment`"]);
+        assert_eq!(lines.last().map(String::as_str), Some("  note bash was dropped"));
         for (redacted, is_expanded) in [(redacted, false), (r#","redacted":[]"#, true), ("", true)] {
             assert!(!body(redacted, is_expanded).iter().any(|line| line.contains("redacted")), "{redacted}");
         }
@@ -134,8 +132,8 @@ mod tests {
     #[test]
     fn a_card_shows_the_result_of_the_check_collapsed_and_expanded() {
         for (outcome, passed, ended, expected) in [
-            ("failed", false, "exit code 3", "check `npm test` failed: exit code 3"),
-            ("completed", true, "exit code 0", "check `npm test` passed"),
+            ("failed", false, "exit code 3", "check `npm test`  · failed: exit code 3"),
+            ("completed", true, "exit code 0", "check `npm test`  · passed"),
         ] {
             let result = format!(
                 r#"{{"mode":"single","results":[{{"agent":"worker","task":"build","outcome":"{outcome}",
@@ -145,10 +143,9 @@ mod tests {
             let mut call = Call::new("subagent");
             call.finish(&result, "text", !passed, 1);
             for is_expanded in [false, true] {
-                let lines = texts(&call.body(&Extent { is_expanded, ..Extent::default() }));
-                let lines = lines.iter().filter(|line| line.starts_with("check "));
-                let found: Vec<String> = lines.map(|line| line.replace(" | ", "")).collect();
-                assert_eq!(found, [expected]);
+                let lines = body(&call, &Extent { is_expanded, ..Extent::default() });
+                let lines = lines.iter().map(|line| line.trim()).filter(|line| line.starts_with("check "));
+                assert_eq!(lines.collect::<Vec<_>>(), [expected]);
             }
         }
     }
@@ -165,7 +162,7 @@ mod tests {
         call.start(0);
         call.update(&update(r#","text":"So far","displayItems":[]"#), "", 0);
         call.update(&update(""), "", 0);
-        let body = texts(&call.body(&Extent::default()));
+        let body = body(&call, &Extent::default());
         assert!(body[0].contains("So far"), "{body:?}");
     }
 
@@ -173,8 +170,8 @@ mod tests {
     fn foreign_data_is_drawn_as_its_text() {
         let mut call = Call::new("subagent");
         call.finish(r#"{"mode":"single","results":[],"agentScope":"user"}"#, "as it reads", true, 0);
-        assert_eq!(texts(&call.body(&Extent::default())), ["as it reads"]);
-        assert_eq!(announcement_drawing(r#"{"runs":"…"}"#, true), None);
-        assert_eq!(entry_drawing(r#"{"title":"t","lines":[{}],"text":""}"#), None);
+        assert_eq!(body(&call, &Extent::default()), ["  as it reads"]);
+        assert!(Announcement::read(r#"{"runs":"…"}"#).is_none());
+        assert!(StoredReport::read(r#"{"title":"t","lines":[{}],"text":""}"#).is_none());
     }
 }

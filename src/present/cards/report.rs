@@ -1,22 +1,27 @@
-//! The lines of a report, as commands and cards draw them.
+//! A report, as commands and cards draw it.
 
 use serde::Deserialize;
 
 use super::stored::read;
-use crate::present::drawing::{Drawing, Fit, Row, Span, folded, indented};
+use crate::present::paint::{Limit, Page, Span, folded, width_of};
 use crate::present::report::{Mark, ReportLine, TITLE};
 
 /// The kind of session entries that hold reports.
 const KIND: &str = "subagents-report";
+/// The maximum width of the column of names, in columns and as a share of the page. Longer names do not widen it.
+const NAME_COLUMNS: usize = 28;
+const NAME_SHARE: usize = 3;
+/// The space between a name and its text.
+const GAP: usize = 2;
 /// Columns of one step of indentation, and more steps than any report has.
 const STEP: usize = 2;
 const MAX_INDENT: u8 = 8;
 
 /// A report as a session keeps it.
 #[derive(Deserialize)]
-pub(super) struct StoredReport {
+pub struct StoredReport {
     title: String,
-    pub lines: Vec<StoredLine>,
+    lines: Vec<StoredLine>,
     /// For hosts that draw nothing.
     #[serde(rename = "text")]
     _text: String,
@@ -24,7 +29,7 @@ pub(super) struct StoredReport {
 
 /// A line of it. A mark that only a later release knows is drawn as none.
 #[derive(Deserialize)]
-pub(super) struct StoredLine {
+struct StoredLine {
     mark: Option<String>,
     name: Option<String>,
     text: String,
@@ -41,34 +46,46 @@ impl StoredLine {
     }
 }
 
-/// The entry of a session that holds a report, with its title unless that says nothing.
-#[must_use]
-pub fn entry_drawing(data: &str) -> Option<Drawing> {
-    let report: StoredReport = read(data, KIND)?;
-    let mut rows = match report.title.as_str() {
+impl StoredReport {
+    /// Reads the entry of a session that holds a report. `None` for other data.
+    #[must_use]
+    pub fn read(data: &str) -> Option<Self> {
+        read(data, KIND)
+    }
+
+    /// Draws it with its title, unless that says nothing.
+    pub fn draw(&self, page: &mut Page) {
         // A one-sentence answer needs no heading.
-        "" | TITLE => Drawing::new(),
-        title => {
-            vec![Row::wrapped(vec![Span::new("accent", folded(title)).bold()]).indented(1), Row::blank()]
+        if !matches!(self.title.as_str(), "" | TITLE) {
+            let title = Span::new("accent", folded(&self.title)).bold();
+            page.indented(1, |page| page.wrapped(&[], &[title], Limit::None));
+            page.blank();
         }
-    };
-    rows.extend(stored_lines(&report.lines));
-    Some(rows)
+        self.draw_lines(page, usize::MAX);
+    }
+
+    /// Draws at most `max` of its lines.
+    pub(super) fn draw_lines(&self, page: &mut Page, max: usize) {
+        draw_report(page, &self.lines.iter().take(max).map(StoredLine::line).collect::<Vec<_>>());
+    }
 }
 
-pub(super) fn stored_lines(lines: &[StoredLine]) -> Drawing {
-    report_drawing(&lines.iter().map(StoredLine::line).collect::<Vec<_>>())
-}
-
-/// Lines of a report, one column in from the left like pi's own messages.
-#[must_use]
-pub fn report_drawing(lines: &[ReportLine]) -> Drawing {
+/// Draws lines of a report, one column in from the left like pi's own messages.
+fn draw_report(page: &mut Page, lines: &[ReportLine]) {
     let has_marks = lines.iter().any(|line| !line.mark.sign().is_empty());
-    indented(lines.iter().map(|line| row(line, has_marks)).collect(), 1)
+    let widest = NAME_COLUMNS.min(page.width() / NAME_SHARE);
+    let named = lines.iter().filter(|line| !line.text.is_empty());
+    let column = named.map(|line| width_of(&folded(&line.name))).filter(|columns| *columns <= widest).max();
+    page.indented(1, |page| {
+        for line in lines {
+            draw_line(page, line, has_marks, column.unwrap_or_default());
+        }
+    });
 }
 
-/// `has_marks`: others have one, and names stand below each other.
-fn row(ReportLine { mark, name, text, indent }: &ReportLine, has_marks: bool) -> Row {
+/// `has_marks`: others have one, and names stand below each other. `column`: the columns of the names.
+fn draw_line(page: &mut Page, line: &ReportLine, has_marks: bool, column: usize) {
+    let ReportLine { mark, name, text, indent } = line;
     let margin = " ".repeat(STEP * usize::from((*indent).min(MAX_INDENT)));
     let mut lead = vec![Span::new("muted", margin)];
     if !mark.sign().is_empty() {
@@ -78,12 +95,21 @@ fn row(ReportLine { mark, name, text, indent }: &ReportLine, has_marks: bool) ->
     }
     let text = Span::new(if mark.sign().is_empty() { mark.color() } else { "toolOutput" }, text);
     let name = Span::new("accent", folded(name));
-    let (label, spans) = match (name.text.is_empty(), text.text.is_empty()) {
-        (true, _) => (None, vec![text]),
-        (false, true) => (None, vec![name.bold()]),
-        (false, false) => (Some(name), vec![text]),
-    };
-    Fit::Text { lead, label, spans, max_rows: None, more: Vec::new() }.into()
+    if name.text.is_empty() {
+        page.wrapped(&lead, &[text], Limit::None);
+    } else if text.text.is_empty() {
+        page.wrapped(&lead, &[name.bold()], Limit::None);
+    } else {
+        let missing = column.checked_sub(width_of(&name.text));
+        let gap = Span::new("accent", " ".repeat(missing.unwrap_or_default() + GAP));
+        // If the name fits its column, wrapped lines are aligned with the text; otherwise with the name.
+        if missing.is_some() {
+            lead.extend([name, gap]);
+            page.wrapped(&lead, &[text], Limit::None);
+        } else {
+            page.wrapped(&lead, &[name, gap, text], Limit::None);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -92,11 +118,11 @@ mod tests {
 
     /// The columns before each name.
     fn leads(lines: &[ReportLine]) -> Vec<usize> {
-        let lead = |row: &Row| match &row.fit {
-            Fit::Text { lead, .. } => lead.iter().map(|span| span.text.chars().count()).sum(),
-            other => panic!("{other:?}"),
-        };
-        report_drawing(lines).iter().map(lead).collect()
+        let drawn = super::super::tests::lines(|page| draw_report(page, lines));
+        drawn
+            .iter()
+            .map(|line| line.find(char::is_alphabetic).map_or(0, |at| line[..at].chars().count() - 1))
+            .collect()
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::report::{StoredLine, StoredReport, stored_lines};
+use super::report::StoredReport;
 use super::state::Phase;
 use super::stored::read;
 use super::title;
 use crate::present::Mark;
-use crate::present::drawing::{Drawing, INDENT, PREVIEW_CHARS, Part, Row, Span, beginning, folded, indented};
+use crate::present::paint::{Color, INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded};
 use agents::{Tool, prepare_arguments};
 use sanitizer::text_enum;
 
@@ -111,123 +111,142 @@ impl SessionCall {
         self.is_error = has_failed;
     }
 
-    pub(super) fn head(&self, is_expanded: bool) -> Drawing {
-        vec![Row::line(self.drawn(is_expanded).0)]
+    pub(super) fn draw_head(&self, page: &mut Page) {
+        let parts = match Tool::parse(&self.tool) {
+            Some(Tool::SessionsSpawn) => self.spawn_head(),
+            Some(Tool::AgentsList) => self.agents_head(),
+            _ => vec![
+                title(self.mark(), &self.tool, self.argument("sessionKey")),
+                Span::new("muted", folded(self.argument("message"))).into(),
+            ],
+        };
+        page.line(parts);
     }
 
-    pub(super) fn body(&self, is_expanded: bool) -> Drawing {
-        indented(self.drawn(is_expanded).1, INDENT)
-    }
-
-    fn drawn(&self, is_expanded: bool) -> (Vec<Part>, Drawing) {
-        match Tool::parse(&self.tool) {
-            Some(Tool::SessionsSpawn) => spawn(self, is_expanded),
-            Some(Tool::AgentsList) => agents(self, is_expanded),
-            _ => session(self, is_expanded),
-        }
+    pub(super) fn draw_body(&self, page: &mut Page, is_expanded: bool) {
+        page.indented(INDENT, |page| match Tool::parse(&self.tool) {
+            Some(Tool::SessionsSpawn) => self.draw_receipt(page, is_expanded),
+            Some(Tool::AgentsList) => self.draw_agents(page, is_expanded),
+            _ => self.draw_answer(page, is_expanded),
+        });
     }
 
     fn argument(&self, name: &str) -> &str {
         beginning(self.arguments.get(name).and_then(Value::as_str).unwrap_or_default(), PREVIEW_CHARS)
     }
-}
 
-fn spawn(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
-    let receipt: Option<Receipt> = stored(card, "subagent-receipt");
-    let key = receipt.as_ref().and_then(|receipt| receipt.child_session_key.as_deref()).unwrap_or_default();
-    // `agent:<agentId>:subagent:<uuid>`.
-    let spawned = key.split(':').nth(1).unwrap_or_default();
-    let named = [card.argument("agentId"), card.argument("agent"), spawned, "subagent"];
-    let agent = named.into_iter().find(|name| !name.is_empty());
-    let run_id = receipt.as_ref().and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
-    let head = vec![
-        title(mark(card), "background", agent.unwrap_or_default()),
-        Span::new("toolOutput", folded(card.argument("label"))).into(),
-        Span::new("dim", folded(run_id)).into(),
-        // The task takes what room there is: the line is cut where the terminal ends.
-        Span::new("muted", folded(card.argument("task"))).into(),
-    ];
-    let Some(receipt) = receipt.as_ref() else { return (head, plain_text(card)) };
-    if card.is_error {
-        let error = receipt.error.as_deref().filter(|error| !error.is_empty());
-        return (head, vec![Row::text("error", error.unwrap_or(&card.text))]);
+    fn spawn_head(&self) -> Vec<Part> {
+        let receipt: Option<Receipt> = self.stored("subagent-receipt");
+        let receipt = receipt.as_ref();
+        let key = receipt.and_then(|receipt| receipt.child_session_key.as_deref()).unwrap_or_default();
+        // `agent:<agentId>:subagent:<uuid>`.
+        let spawned = key.split(':').nth(1).unwrap_or_default();
+        let named = [self.argument("agentId"), self.argument("agent"), spawned, "subagent"];
+        let agent = named.into_iter().find(|name| !name.is_empty());
+        let run_id = receipt.and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
+        vec![
+            title(self.mark(), "background", agent.unwrap_or_default()),
+            Span::new("toolOutput", folded(self.argument("label"))).into(),
+            Span::new("dim", folded(run_id)).into(),
+            // The task takes what room there is: the line is cut where the terminal ends.
+            Span::new("muted", folded(self.argument("task"))).into(),
+        ]
     }
-    let warnings = receipt.warnings.iter().flatten().map(|warning| Row::text("warning", warning));
-    if !is_expanded {
-        return (head, warnings.collect());
-    }
-    let task = [Row::text("muted", card.argument("task"))];
-    let key_row = (!key.is_empty()).then(|| Row::line([Span::new("dim", folded(key))]));
-    (head, task.into_iter().chain(warnings).chain(key_row).collect())
-}
 
-fn agents(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
-    let listed: Option<Agents> = stored(card, "subagent-agents");
-    let agents = listed.as_ref().map(|listed| listed.agents.as_slice()).unwrap_or_default();
-    let names: Vec<String> = agents.iter().map(|agent| folded(&agent.id)).collect();
-    let head = vec![title(mark(card), "agents_list", ""), Span::new("muted", names.join(", ")).into()];
-    let body = match listed {
-        Some(_) if is_expanded => agents.iter().map(agent).collect(),
-        Some(_) => Drawing::new(),
-        None => {
-            let details: Value = serde_json::from_str(&card.details).unwrap_or_default();
-            match details.get("error").and_then(Value::as_str).filter(|error| !error.is_empty()) {
-                Some(error) => vec![Row::text(color(card), beginning(error, PREVIEW_CHARS))],
-                None => plain_text(card),
-            }
+    fn draw_receipt(&self, page: &mut Page, is_expanded: bool) {
+        let Some(receipt) = self.stored::<Receipt>("subagent-receipt") else {
+            self.draw_plain(page);
+            return;
+        };
+        if self.is_error {
+            let error = receipt.error.as_deref().filter(|error| !error.is_empty());
+            page.text("error", error.unwrap_or(&self.text), Limit::None);
+            return;
         }
-    };
-    (head, body)
+        if is_expanded {
+            page.text("muted", self.argument("task"), Limit::None);
+        }
+        for warning in receipt.warnings.iter().flatten() {
+            page.text("warning", warning, Limit::None);
+        }
+        let key = receipt.child_session_key.filter(|key| is_expanded && !key.is_empty());
+        if let Some(key) = key {
+            page.line([Span::new("dim", folded(&key))]);
+        }
+    }
+
+    fn agents_head(&self) -> Vec<Part> {
+        let listed: Option<Agents> = self.stored("subagent-agents");
+        let agents = listed.map(|listed| listed.agents).unwrap_or_default();
+        let names: Vec<String> = agents.iter().map(|agent| folded(&agent.id)).collect();
+        vec![title(self.mark(), "agents_list", ""), Span::new("muted", names.join(", ")).into()]
+    }
+
+    fn draw_agents(&self, page: &mut Page, is_expanded: bool) {
+        if let Some(Agents { agents, .. }) = self.stored("subagent-agents") {
+            for agent in agents.iter().filter(|_| is_expanded) {
+                page.spans(agent.spans());
+            }
+            return;
+        }
+        let details: Value = serde_json::from_str(&self.details).unwrap_or_default();
+        match details.get("error").and_then(Value::as_str).filter(|error| !error.is_empty()) {
+            Some(error) => page.text(self.color(), beginning(error, PREVIEW_CHARS), Limit::None),
+            None => self.draw_plain(page),
+        }
+    }
+
+    /// Draws the answer in the form of the commands.
+    fn draw_answer(&self, page: &mut Page, is_expanded: bool) {
+        match self.stored::<Answer>("subagent-session") {
+            Some(Answer { report, .. }) => {
+                report.draw_lines(page, if is_expanded || self.is_error { usize::MAX } else { FEW_LINES });
+            }
+            None => self.draw_plain(page),
+        }
+    }
+
+    fn stored<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
+        read(&self.details, kind)
+    }
+
+    /// Draws the readable text of foreign details.
+    fn draw_plain(&self, page: &mut Page) {
+        if !self.text.is_empty() {
+            page.text(self.color(), &self.text, Limit::None);
+        }
+    }
+
+    fn color(&self) -> Color {
+        if self.is_error { "error" } else { "toolOutput" }
+    }
+
+    fn mark(&self) -> Mark {
+        match self.phase {
+            Phase::Done if self.is_error => Mark::Error,
+            Phase::Done => Mark::Ok,
+            Phase::Running => Mark::Starting,
+            Phase::Pending => Mark::Queued,
+        }
+    }
 }
 
-fn agent(Agent { id, description, source, readonly, can_write, writes, model, model_from }: &Agent) -> Row {
-    let mut traits = vec![source.clone()];
-    traits.extend(readonly.then(|| "readonly".to_owned()));
-    traits.extend((!readonly && *can_write == Some(false)).then(|| "cannot write here".to_owned()));
-    traits.extend(
-        writes.as_deref().filter(|writes| *writes == "anywhere").map(|_| "writes anywhere".to_owned()),
-    );
-    let from = model_from.as_deref().map(|from| format!(" from {from}")).unwrap_or_default();
-    traits.extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
-    Row::spans(vec![
-        Span::new("accent", folded(id)),
-        Span::new("dim", format!(" ({})  ", folded(&traits.join(", ")))),
-        Span::new("toolOutput", folded(description)),
-    ])
-}
-
-/// Returns the request with its run, and the answer in the form of the commands.
-fn session(card: &SessionCall, is_expanded: bool) -> (Vec<Part>, Drawing) {
-    let head = vec![
-        title(mark(card), &card.tool, card.argument("sessionKey")),
-        Span::new("muted", folded(card.argument("message"))).into(),
-    ];
-    let Some(Answer { report, .. }) = stored(card, "subagent-session") else {
-        return (head, plain_text(card));
-    };
-    let is_whole = is_expanded || card.is_error;
-    let lines: &[StoredLine] = &report.lines;
-    (head, stored_lines(if is_whole { lines } else { &lines[..lines.len().min(FEW_LINES)] }))
-}
-
-fn stored<T: serde::de::DeserializeOwned>(card: &SessionCall, kind: &str) -> Option<T> {
-    read(&card.details, kind)
-}
-
-/// Returns the readable text of foreign details.
-fn plain_text(card: &SessionCall) -> Drawing {
-    if card.text.is_empty() { Drawing::new() } else { vec![Row::text(color(card), &card.text)] }
-}
-
-fn color(card: &SessionCall) -> &'static str {
-    if card.is_error { "error" } else { "toolOutput" }
-}
-
-fn mark(card: &SessionCall) -> Mark {
-    match card.phase {
-        Phase::Done if card.is_error => Mark::Error,
-        Phase::Done => Mark::Ok,
-        Phase::Running => Mark::Starting,
-        Phase::Pending => Mark::Queued,
+impl Agent {
+    fn spans(&self) -> Vec<Span> {
+        let Self { id, description, source, readonly, can_write, writes, model, model_from } = self;
+        let mut traits = vec![source.clone()];
+        traits.extend(readonly.then(|| "readonly".to_owned()));
+        traits.extend((!readonly && *can_write == Some(false)).then(|| "cannot write here".to_owned()));
+        traits.extend(
+            writes.as_deref().filter(|writes| *writes == "anywhere").map(|_| "writes anywhere".to_owned()),
+        );
+        let from = model_from.as_deref().map(|from| format!(" from {from}")).unwrap_or_default();
+        traits
+            .extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
+        vec![
+            Span::new("accent", folded(id)),
+            Span::new("dim", format!(" ({})  ", folded(&traits.join(", ")))),
+            Span::new("toolOutput", folded(description)),
+        ]
     }
 }

@@ -10,7 +10,7 @@ pub struct Extent {
     /// All of it.
     pub is_expanded: bool,
     /// Lines of the terminal, if known.
-    pub rows: Option<u32>,
+    pub rows: Option<usize>,
     /// Milliseconds since 1970.
     pub now_ms: i64,
 }
@@ -92,7 +92,7 @@ impl Call {
         }
         if let Some(mut run) = details.streaming.take() {
             self.started_ms = Some(now - run.elapsed_ms);
-            run.text = Some(if is_placeholder(text) { String::new() } else { text.to_owned() });
+            run.text = Some(if run.has_text { text.to_owned() } else { String::new() });
             self.tasks = Some(vec![run]);
         }
         self.details = Some(details);
@@ -148,20 +148,6 @@ fn completed(mut task: LiveTask, before: Option<LiveTask>) -> LiveTask {
         task.display_items = task.display_items.or(before.display_items);
     }
     task
-}
-
-/// Returns true for the placeholder of an empty text: `(running...)`, `(queued at position 3...)`, `(1 of 3 tasks have ended...)`.
-fn is_placeholder(text: &str) -> bool {
-    let Some(activity) = text.strip_prefix('(').and_then(|text| text.strip_suffix("...)")) else {
-        return false;
-    };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    activity == "running"
-        || activity.strip_prefix("queued at position ").is_some_and(is_number)
-        || activity
-            .strip_suffix(" tasks have ended")
-            .and_then(|counts| counts.split_once(" of "))
-            .is_some_and(|(some, all)| is_number(some) && is_number(all))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 stay below 2^53")]

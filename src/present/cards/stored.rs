@@ -71,6 +71,9 @@ pub(super) struct LiveTask {
     pub state: String,
     pub error: Option<String>,
     pub text: Option<String>,
+    /// Only of a single run: the text next to the details is its own.
+    #[serde(default)]
+    pub has_text: bool,
     pub display_items: Option<Vec<Item>>,
     pub attempt: f64,
     pub turn_count: f64,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::stored::{EndedTask, Item, LiveTask, count};
 use crate::present::counts::{has_ended, is_active};
-use crate::present::drawing::Span;
+use crate::present::paint::Span;
 use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, RunOutcome};
 use agents::{Tool, prepare_arguments};
@@ -197,7 +197,7 @@ impl<'a> TaskView<'a> {
 }
 
 /// Returns a duration as text. While it is ticking, it omits the tenths.
-pub(super) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
+pub(in crate::present) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
     let elapsed = duration_of(elapsed_ms);
     if is_ticking { figures::elapsed(elapsed) } else { figures::duration(elapsed) }
 }

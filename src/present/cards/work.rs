@@ -2,17 +2,17 @@
 
 use super::files::files;
 use super::stored::{CallFailure, Check, EndedTask, Isolation, Item, count};
-use crate::present::drawing::{
-    Drawing, PREVIEW_CHARS, Part, Row, Span, beginning, folded, hint, more_note, plain, short_path,
+use crate::present::paint::{
+    Color, Limit, PREVIEW_CHARS, Page, REST, Span, beginning, folded, more_note, plain, short_path,
 };
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
 use pi_events::{ContextUse, Usage};
 use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
-pub(super) const ANSWER_LINES: u32 = 6;
-const ERROR_LINES: u32 = 6;
-pub(super) const PARTIAL_LINES: u32 = 3;
+pub(super) const ANSWER_LINES: usize = 6;
+const ERROR_LINES: usize = 6;
+pub(super) const PARTIAL_LINES: usize = 3;
 
 /// The reason why a call did not simply succeed.
 #[derive(Clone, Copy, Default)]
@@ -27,96 +27,105 @@ impl<'a> From<&'a CallFailure> for Failure<'a> {
     }
 }
 
-/// Returns all details of an ended run. A problem of a successful run is a note.
-pub(super) fn ended(
+/// Draws all details of an ended run. A problem of a successful run is a note.
+pub(super) fn draw_ended(
+    page: &mut Page,
     result: &EndedTask,
     output: &str,
     failed: bool,
     failure: Option<Failure>,
     is_expanded: bool,
-) -> Drawing {
+) {
     let items = result.display_items.as_deref().unwrap_or_default();
-    let mut rows = if is_expanded { calls(items, usize::MAX, None) } else { Drawing::new() };
+    if is_expanded {
+        draw_calls(page, items, usize::MAX, None);
+    }
     if failed {
-        rows.extend(failure_rows(failure.unwrap_or_default(), Some(result), output, is_expanded));
+        draw_failure(page, failure.unwrap_or_default(), Some(result), output, is_expanded);
     } else {
-        rows.extend(answer(output, ANSWER_LINES, is_expanded));
-        rows.extend(failure.map(|failure| Row::text("warning", failure.message)));
+        draw_answer(page, output, ANSWER_LINES, is_expanded);
+        if let Some(failure) = failure {
+            page.text("warning", failure.message, Limit::None);
+        }
     }
-    rows.extend(result.check.as_ref().map(check));
-    rows.extend(files([result], is_expanded));
-    rows.extend(next_step(result));
-    rows.push(Row::parts(figures(&result.usage, result.context, result.model.as_deref())));
+    if let Some(check) = &result.check {
+        draw_check(page, check);
+    }
+    files(page, [result], is_expanded);
+    draw_next_step(page, result);
+    page.figures(figures(&result.usage, result.context, result.model.as_deref()), usize::MAX);
     if is_expanded || result.outcome == "interrupted" {
-        rows.extend(details(result));
+        draw_details(page, result);
     }
-    rows
 }
 
 /// An answer as Markdown, or the start of it.
-pub(super) fn answer(text: &str, limit: u32, is_expanded: bool) -> Drawing {
+pub(super) fn draw_answer(page: &mut Page, text: &str, limit: usize, is_expanded: bool) {
     if is_expanded {
-        return vec![Row::blank(), Row::prose(text), Row::blank()];
+        page.blank();
+        page.prose(text, Limit::None);
+        page.blank();
+        return;
     }
     // An answer can be 50 KB: no more of it is laid out than may be shown.
     let source = beginning(text, PREVIEW_CHARS);
     if source.len() < text.len() {
-        return vec![Row::prose(source).limited(limit, Vec::new()), Row::spans(hint("more"))];
+        page.prose(source, Limit::Lines(limit));
+        page.spans(page.hint("more"));
+    } else {
+        page.prose(text, Limit::Noted(limit, page.hint(format!("{REST} more lines"))));
     }
-    vec![Row::prose(text).limited(limit, hint("{rest} more lines"))]
 }
 
-/// Returns the reason why there is no answer, and the part of the answer that exists.
-pub(super) fn failure_rows(
+/// Draws the reason why there is no answer, and the part of the answer that exists.
+pub(super) fn draw_failure(
+    page: &mut Page,
     failure: Failure,
     result: Option<&EndedTask>,
     output: &str,
     is_expanded: bool,
-) -> Drawing {
+) {
     let items = result.and_then(|result| result.display_items.as_deref()).unwrap_or_default();
     // Someone asked for an abort or set the budget, so these show no code and no alarm.
     let is_wanted = result.is_some_and(|result| matches!(result.outcome.as_str(), "aborted" | "budget"));
-    let mut rows = Drawing::new();
     if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
-        rows.push(Row::line([Span::new("error", folded(code)).bold()]));
+        page.line([Span::new("error", folded(code)).bold()]);
     }
-    let reason = Row::text(if is_wanted { "warning" } else { "error" }, failure.message);
-    rows.push(if is_expanded { reason } else { reason.limited(ERROR_LINES, Vec::new()) });
+    let limit = if is_expanded { Limit::None } else { Limit::Lines(ERROR_LINES) };
+    page.text(if is_wanted { "warning" } else { "error" }, failure.message, limit);
     // An expanded card has the texts that led to calls above, with the calls.
     let partial = if is_expanded { new_text(items, output) } else { output };
     if !partial.is_empty() {
-        rows.extend(answer(partial, PARTIAL_LINES, is_expanded));
+        draw_answer(page, partial, PARTIAL_LINES, is_expanded);
     }
     let calls = items.iter().filter(|item| matches!(item, Item::Call(_))).count();
     if calls > 0 && !is_expanded {
-        rows.push(Row::spans(hint(figures::counted(calls, "call"))));
+        page.spans(page.hint(figures::counted(calls, "call")));
     }
-    rows
 }
 
-/// Returns the result of the check of the work.
-fn check(check: &Check) -> Row {
+/// Draws the result of the check of the work.
+fn draw_check(page: &mut Page, check: &Check) {
     let (color, state) = if check.passed { ("success", "passed") } else { ("error", "failed") };
     let command = Span::new("muted", format!("check {} ", quoted_within(&check.command, PREVIEW_CHARS)));
     let ended = if check.passed { String::new() } else { format!(": {}", folded(&check.ended)) };
-    Row::line([command, Span::new(color, format!("{state}{ended}"))])
+    page.line([command, Span::new(color, format!("{state}{ended}"))]);
 }
 
-/// Returns the place of a run's changes, and the command that applies or undoes them.
-pub(super) fn next_step(result: &EndedTask) -> Option<Row> {
-    let id = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty())?;
+/// Draws the place of a run's changes, and the command that applies or undoes them.
+pub(super) fn draw_next_step(page: &mut Page, result: &EndedTask) {
+    let Some(id) = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty()) else { return };
     let (location, action) = match &result.isolation {
-        Some(Isolation { branch }) => {
-            let branch = quoted_if_unusual(branch.as_deref()?);
-            (format!("on branch {branch}, not in your files: "), "apply")
+        Some(Isolation { branch: Some(branch) }) => {
+            (format!("on branch {}, not in your files: ", quoted_if_unusual(branch)), "apply")
         }
         None if result.changes.as_ref().is_some_and(|changes| !changes.is_empty()) => {
             ("in your files: ".to_owned(), "undo")
         }
-        None => return None,
+        _ => return,
     };
     let command = Span::new("accent", format!("/subagents {action} {id}"));
-    Some(Row::wrapped(vec![Span::new("muted", location), command]))
+    page.wrapped(&[], &[Span::new("muted", location), command], Limit::None);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.
@@ -136,39 +145,25 @@ pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
     all
 }
 
-pub(super) fn usage_row(usage: &Usage, model: Option<&str>) -> Row {
-    Row::parts(figures(usage, None, model))
-}
-
-/// Returns attempts, files, redactions, and notes.
-fn details(result: &EndedTask) -> Drawing {
-    let mut rows = Drawing::new();
+/// Draws attempts, files, redactions, and notes.
+fn draw_details(page: &mut Page, result: &EndedTask) {
+    let detail =
+        |label: &str, text: String| [Span::new("muted", format!("{label} ")), Span::new("dim", text)];
     if result.attempts > 1.0 {
-        let attempts = result.attempts.to_string();
-        rows.push(Row::spans(vec![Span::new("muted", "attempts "), Span::new("dim", attempts)]));
+        page.spans(detail("attempts", result.attempts.to_string()).to_vec());
     }
-    let places = [("session", &result.session_file), ("full answer", &result.full_output_file)];
-    for (label, path) in places {
-        rows.extend(path.as_deref().filter(|path| !path.is_empty()).map(|path| path_row(label, path)));
+    for (label, path) in [("session", &result.session_file), ("full answer", &result.full_output_file)] {
+        draw_path(page, label, path.as_deref().unwrap_or_default());
     }
     let redacted = redacted(result);
-    rows.extend(redacted.iter().map(|(values, rules)| {
-        Row::wrapped(vec![
-            Span::new("muted", "redacted "),
-            Span::new("dim", format!("{values}: {}", folded(rules))),
-        ])
-    }));
+    if let Some((values, rules)) = &redacted {
+        page.wrapped(&[], &detail("redacted", format!("{values}: {}", folded(rules))), Limit::None);
+    }
     // Without a card, a note says the same.
     let note = redacted.map(|(values, rules)| format!("{values} redacted: {rules}"));
-    rows.extend(
-        result
-            .diagnostics
-            .iter()
-            .flatten()
-            .filter(|diagnostic| Some(*diagnostic) != note.as_ref())
-            .map(|note| Row::wrapped(vec![Span::new("muted", "note "), Span::new("dim", folded(note))])),
-    );
-    rows
+    for diagnostic in result.diagnostics.iter().flatten().filter(|text| Some(*text) != note.as_ref()) {
+        page.wrapped(&[], &detail("note", folded(diagnostic)), Limit::None);
+    }
 }
 
 /// Returns the number of redacted values, and the rules.
@@ -179,14 +174,16 @@ fn redacted(result: &EndedTask) -> Option<(String, String)> {
     )
 }
 
-/// Returns the place of a file, on one line.
-pub(super) fn path_row(label: &str, path: &str) -> Row {
-    let path = Span::path("dim", &short_path(&folded(path)));
-    Row::spans(vec![Span::new("muted", format!("{label} ")), path])
+/// Draws the place of a file on one line, if it is known.
+pub(super) fn draw_path(page: &mut Page, label: &str, path: &str) {
+    if !path.is_empty() {
+        let path = Span::path("dim", &short_path(&folded(path)));
+        page.spans(vec![Span::new("muted", format!("{label} ")), path]);
+    }
 }
 
-/// The last `limit` calls, with the texts among them: all that led to these calls, or only the text at `text_at`.
-pub(super) fn calls(items: &[Item], limit: usize, text_at: Option<usize>) -> Drawing {
+/// Draws the last `limit` calls, with the texts among them: all that led to these calls, or only the text at `text_at`.
+fn draw_calls(page: &mut Page, items: &[Item], limit: usize, text_at: Option<usize>) {
     let places: Vec<usize> = items
         .iter()
         .enumerate()
@@ -198,57 +195,52 @@ pub(super) fn calls(items: &[Item], limit: usize, text_at: Option<usize>) -> Dra
     let from = if hidden == 0 { 0 } else { places[hidden - 1] + 1 };
     // Text after the last call is the answer, which is shown below on its own.
     let end = places.last().map_or(0, |last| last + 1);
-    let mut rows = Drawing::new();
     if hidden > 0 {
-        rows.push(Row::spans(more_note(figures::counted(hidden, "earlier call"))));
+        page.spans(more_note(figures::counted(hidden, "earlier call")));
     }
-    rows.extend(items[..end].iter().enumerate().filter_map(|(at, item)| match item {
-        Item::Call(call) => (at >= from).then(|| Row::spans(call_spans(call))),
-        Item::Text(text) => {
-            let is_shown = text_at.map_or(at >= from, |text_at| at == text_at);
-            is_shown.then(|| Row::line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]))
+    for (at, item) in items[..end].iter().enumerate() {
+        match item {
+            Item::Call(call) if at >= from => page.spans(call_spans("muted", call)),
+            Item::Text(text) if text_at.map_or(at >= from, |text_at| at == text_at) => {
+                page.line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]);
+            }
+            _ => {}
         }
-    }));
-    rows
+    }
 }
 
-/// Returns a tool call, with its name apart from its arguments. If it is too long, the path at its end is shortened.
-pub(super) fn call_spans(call: &str) -> Vec<Span> {
+/// Returns a tool call, with its name in a colour of its own. If it is too long, the path at its end is shortened.
+pub(in crate::present) fn call_spans(name_color: Color, call: &str) -> Vec<Span> {
     let call = folded(call);
     let (name, given) = call.split_at(call.find(' ').map_or(0, |end| end + 1));
-    let start = given.rfind(' ').map_or(0, |end| end + 1);
-    let (before, path) = given.split_at(start);
+    let (before, path) = given.split_at(given.rfind(' ').map_or(0, |end| end + 1));
+    let name = Span::new(name_color, name);
     // A shell command is not a path.
-    let has_path = path.contains(['/', '\\']) && !call.starts_with('$');
-    let mut spans = vec![Span::new("muted", name)];
-    if has_path {
-        spans.extend([Span::new("toolOutput", before), Span::path("toolOutput", path)]);
-    } else {
-        spans.push(Span::new("toolOutput", given));
+    if path.contains(['/', '\\']) && !call.starts_with('$') {
+        return vec![name, Span::new("toolOutput", before), Span::path("toolOutput", path)];
     }
-    spans
+    vec![name, Span::new("toolOutput", given)]
 }
 
 /// Lines that calls and text get.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     pub calls: usize,
-    pub text: u32,
+    pub text: usize,
     /// Shows each call with the text before it.
     pub shows_texts: bool,
 }
 
-/// Returns a run's newest calls, and the end of its text.
-pub(super) fn work(items: &[Item], text: &str, room: Room) -> Drawing {
+/// Draws a run's newest calls, and the end of its text.
+pub(super) fn draw_work(page: &mut Page, items: &[Item], text: &str, room: Room) {
     let new_text = new_text(items, text);
     let last = items.iter().rposition(|item| matches!(item, Item::Text(_))).filter(|_| new_text.is_empty());
     // The index of no item, so no text is shown.
     let text_at = if room.shows_texts { None } else { Some(last.unwrap_or(usize::MAX)) };
-    let mut rows = if room.calls == 0 { Drawing::new() } else { calls(items, room.calls, text_at) };
-    if !new_text.is_empty() {
-        rows.push(Row::end_of_prose(new_text, room.text));
+    if room.calls > 0 {
+        draw_calls(page, items, room.calls, text_at);
     }
-    rows
+    page.end_of_prose(new_text, room.text);
 }
 
 /// Returns a run's newest text; nothing while it makes the calls that followed its last text.
@@ -262,13 +254,19 @@ pub(super) fn new_text<'a>(items: &[Item], text: &'a str) -> &'a str {
     if is_old { "" } else { text }
 }
 
-/// A task in full, or the start of its first lines.
-pub(super) fn task(text: &str, is_expanded: bool) -> Option<Row> {
-    let is_blank = plain(text).trim().is_empty();
-    let row = if is_expanded {
-        Row::text("muted", text)
+/// Draws a task within `limit`, or the start of its first lines.
+pub(super) fn draw_task(page: &mut Page, text: &str, is_expanded: bool, limit: Limit) {
+    if is_blank(text) {
+        return;
+    }
+    if is_expanded {
+        page.text("muted", text, limit);
     } else {
-        Row::line([Part::from(Span::new("muted", folded(beginning(text, PREVIEW_CHARS))))])
-    };
-    (!is_blank).then_some(row)
+        page.line([Span::new("muted", folded(beginning(text, PREVIEW_CHARS)))]);
+    }
+}
+
+/// Returns true if a text has no words.
+pub(super) fn is_blank(text: &str) -> bool {
+    plain(text).trim().is_empty()
 }

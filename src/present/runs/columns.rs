@@ -1,51 +1,58 @@
 //! The columns of a list of runs.
 
 use super::view::ShownRun;
-use crate::present::drawing::{Cell, Fit, Part, Row, SharedPrefix, Span};
+use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
-const AGENT: Column = Column { max_columns: 14, from: Some(60), ..Column::NEW };
-const MODEL: Column = Column { max_columns: 20, from: Some(116), ..Column::NEW };
+const AGENT: Column = Column { max_columns: 14, from: 60, ..Column::NEW };
+const MODEL: Column = Column { max_columns: 20, from: 116, ..Column::NEW };
 /// `59m59s`.
 const TIME: Column = Column { max_columns: 6, is_right: true, ..Column::NEW };
 /// `↑12.3k ↓12.3k`.
-const TOKENS: Column = Column { max_columns: 13, from: Some(84), ..Column::NEW };
+const TOKENS: Column = Column { max_columns: 13, from: 84, ..Column::NEW };
 /// `$123.45`.
-const COST: Column = Column { max_columns: 7, from: Some(100), is_right: true, ..Column::NEW };
+const COST: Column = Column { max_columns: 7, from: 100, is_right: true, ..Column::NEW };
 
 /// The layout of a column.
 struct Column {
-    max_columns: u32,
-    share: Option<u32>,
-    from: Option<u32>,
+    max_columns: usize,
+    /// Its share of the width: at most the width divided by this number.
+    share: Option<usize>,
+    /// The minimum width at which it is shown.
+    from: usize,
     is_right: bool,
 }
 
 impl Column {
-    const NEW: Self = Self { max_columns: 0, share: None, from: None, is_right: false };
+    const NEW: Self = Self { max_columns: 0, share: None, from: 0, is_right: false };
 
-    /// As wide as its longest text.
-    fn cell(&self, span: Span) -> Cell {
-        let Self { max_columns, share, from, is_right } = *self;
-        Cell { span, max_columns, share, from, is_right, ..Cell::default() }
+    /// As wide as its longest text. `None` if the page is too narrow for it.
+    fn cell(&self, width: usize, span: Span) -> Option<Cell> {
+        let max_columns = self.share.map_or(self.max_columns, |part| share(width, part, self.max_columns));
+        let cell = Cell { span, max_columns, is_right: self.is_right, shared_prefix: None };
+        (width >= self.from).then_some(cell)
     }
 
     /// Returns a cell of the maximum width, for any content.
-    fn steady(&self, mut span: Span) -> Cell {
-        let width = self.max_columns as usize;
-        span.text =
-            if self.is_right { format!("{:>width$}", span.text) } else { format!("{:width$}", span.text) };
-        self.cell(span)
+    fn steady(&self, width: usize, mut span: Span) -> Option<Cell> {
+        let columns = self.max_columns;
+        span.text = if self.is_right {
+            format!("{:>columns$}", span.text)
+        } else {
+            format!("{:columns$}", span.text)
+        };
+        self.cell(width, span)
     }
 
     /// Its name, which does not widen it.
-    fn heading(&self, name: &str) -> Cell {
-        Cell { is_growing: true, ..self.cell(Span::new("dim", name)) }
+    fn heading(&self, width: usize, name: &str) -> Option<Cell> {
+        self.cell(width, Span::new("dim", name)).map(|cell| Cell { max_columns: 1, ..cell })
     }
 }
 
-/// The common widths of these runs' columns.
+/// A table of runs in a width.
 pub(super) struct Columns {
+    width: usize,
     /// The beginning that each name shares with another one.
     shared_prefix: Vec<Option<SharedPrefix>>,
     has_tokens: bool,
@@ -54,9 +61,10 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Only where runs are numbered costs are compared.
-    pub(super) fn of(runs: &[ShownRun], is_numbered: bool) -> Self {
+    pub(super) fn of(runs: &[ShownRun], is_numbered: bool, width: usize) -> Self {
         let names: Vec<_> = runs.iter().map(ShownRun::name).collect();
         Self {
+            width,
             shared_prefix: distinguished(&names),
             has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
             has_costs: is_numbered && runs.iter().any(|run| run.usage.cost.total > 0.0),
@@ -64,39 +72,48 @@ impl Columns {
     }
 
     /// The names of the columns.
-    pub(super) fn heading(&self, number_columns: usize) -> Row {
-        let lead = vec![Span::new("dim", format!("  {:>number_columns$} ", "#"))];
-        let cells =
-            vec![NAME.heading("run"), AGENT.heading("agent"), MODEL.heading("model"), TIME.heading("time")];
-        let trailing = self.trailing(TOKENS.heading("tokens"), COST.heading("cost"));
-        let activity = activity_part(vec![Span::new("dim", "doing")]);
-        Fit::Line { lead, cells, parts: vec![activity], trailing }.into()
+    pub(super) fn heading(&self, lead: Span) -> TableRow {
+        let cells = [(NAME, "run"), (AGENT, "agent"), (MODEL, "model"), (TIME, "time")];
+        let cells = cells.into_iter().filter_map(|(column, name)| column.heading(self.width, name)).collect();
+        let trailing = self.trailing(TOKENS.heading(self.width, "tokens"), COST.heading(self.width, "cost"));
+        let parts = vec![activity_part(vec![Span::new("dim", "doing")])];
+        TableRow { lead: vec![lead], cells, parts, trailing }
     }
 
-    /// The line of a run.
-    pub(super) fn line(&self, index: usize, run: &ShownRun, is_unread: bool, now_ms: i64) -> Row {
+    /// The line of a run, with its name in `color`.
+    pub(super) fn line(
+        &self,
+        index: usize,
+        run: &ShownRun,
+        color: Color,
+        is_unread: bool,
+        now_ms: i64,
+    ) -> TableRow {
+        let width = self.width;
         let mark = run.mark(now_ms);
-        let lead = vec![Span { text: format!("{} ", mark.text), ..mark }];
-        let name = Cell {
-            shared_prefix: self.shared_prefix[index].clone(),
-            ..NAME.cell(Span::new("accent", run.name()))
-        };
-        let cells = vec![
-            name,
-            AGENT.cell(Span::new("muted", run.agent())),
-            MODEL.cell(Span::new("dim", run.model())),
-            TIME.steady(Span::new("muted", run.elapsed(now_ms))),
+        let name = NAME.cell(width, Span::new(color, run.name()));
+        let cells = [
+            name.map(|cell| Cell { shared_prefix: self.shared_prefix[index].clone(), ..cell }),
+            AGENT.cell(width, Span::new("muted", run.agent())),
+            MODEL.cell(width, Span::new("dim", run.model())),
+            TIME.steady(width, Span::new("muted", run.elapsed(now_ms))),
         ];
         let cost = run.usage_text().cost.unwrap_or_default();
-        let trailing =
-            self.trailing(TOKENS.steady(Span::new("dim", run.tokens())), COST.steady(Span::new("dim", cost)));
-        let activity = activity_part(run.activity(is_unread, now_ms));
-        Fit::Line { lead, cells, parts: vec![activity], trailing }.into()
+        let trailing = self.trailing(
+            TOKENS.steady(width, Span::new("dim", run.tokens())),
+            COST.steady(width, Span::new("dim", cost)),
+        );
+        TableRow {
+            lead: vec![Span { text: format!("{} ", mark.text), ..mark }],
+            cells: cells.into_iter().flatten().collect(),
+            parts: vec![activity_part(run.activity(is_unread, now_ms))],
+            trailing,
+        }
     }
 
-    fn trailing(&self, tokens: Cell, cost: Cell) -> Vec<Cell> {
-        let tokens = self.has_tokens.then_some(tokens);
-        tokens.into_iter().chain(self.has_costs.then_some(cost)).collect()
+    fn trailing(&self, tokens: Option<Cell>, cost: Option<Cell>) -> Vec<Cell> {
+        let tokens = tokens.filter(|_| self.has_tokens);
+        tokens.into_iter().chain(cost.filter(|_| self.has_costs)).collect()
     }
 }
 
@@ -121,10 +138,7 @@ fn distinguished(names: &[String]) -> Vec<Option<SharedPrefix>> {
         }
         let word = name[..shared].rfind([' ', '/', '\\']).map_or(0, |blank| blank + 1);
         let characters = name[..shared].chars().count();
-        Some(SharedPrefix {
-            shared: u32::try_from(characters).unwrap_or(u32::MAX),
-            end: format!("…{}", &name[word..]),
-        })
+        Some(SharedPrefix { shared: characters, end: format!("…{}", &name[word..]) })
     };
     names.iter().map(|name| shared_prefix(name)).collect()
 }

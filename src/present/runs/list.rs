@@ -3,74 +3,105 @@
 use super::columns::Columns;
 use super::view::{ShownRun, UNREAD, short};
 use crate::present::counts::{counts, has_ended};
-use crate::present::drawing::{Drawing, Fit, Part, Row, Span};
+use crate::present::paint::{Page, Part, Span, TableRow, Widths};
 use crate::present::usage_text;
 use pi_events::Usage;
 
 /// Characters of the name of a run that has ended, in the widget.
 const NAME_CHARS: usize = 40;
 
-/// The panel's list: its head, a line for each run below the names of the columns, and the details of the chosen run.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct RunList {
-    /// The number of runs in each state, and their usage.
-    pub head: Vec<Span>,
-    /// The names of the columns, then a line for each run.
-    pub lines: Drawing,
+/// The mark of the chosen run, and the room that others leave for it.
+const CHOSEN: &str = "▸ ";
+const OTHER: &str = "  ";
+
+/// The panel's list of runs.
+#[derive(Debug)]
+pub struct RunList(Vec<ShownRun>);
+
+/// The visible part of the list.
+#[derive(Clone, Debug, Default)]
+pub struct ListView {
+    /// The keys of the runs with unread results.
+    pub unread: Vec<String>,
+    /// The position of the chosen run.
+    pub chosen: usize,
+    /// True if the names of the columns are above the list.
+    pub has_heading: bool,
+    /// The position of the first visible run.
+    pub from: usize,
+    /// The number of visible runs.
+    pub rows: usize,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
 }
 
-/// Draws the panel's list.
-#[must_use]
-pub fn run_list(runs: &str, unread: &[String], chosen: Option<&str>, now_ms: i64) -> RunList {
-    let runs: Vec<ShownRun> = read(runs);
-    let states: Vec<_> = runs.iter().map(ShownRun::state).collect();
-    let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
-    let mut head: Vec<_> = [active, ended].iter().flat_map(|states| counts(states, "")).collect();
-    for span in &mut head {
-        span.color = Some("muted");
+impl RunList {
+    /// Reads a list of runs from JSON.
+    #[must_use]
+    pub fn read(runs: &str) -> Self {
+        Self(read(runs))
     }
-    let mut total = Usage::default();
-    for run in &runs {
-        total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage.clone() });
-    }
-    let usage = usage_text(&total);
-    head.extend([usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text)));
-    let columns = Columns::of(&runs, true);
-    let digits = runs.len().to_string().len();
-    let mut lines = vec![columns.heading(digits)];
-    for (index, run) in runs.iter().enumerate() {
-        let is_chosen = chosen == Some(run.key.as_str());
-        let number = format!("{:>digits$} ", index + 1);
-        let mut line = columns.line(index, run, unread.contains(&run.key), now_ms);
-        if let Fit::Line { lead, cells, .. } = &mut line.fit {
-            lead.push(Span::new("muted", number));
-            cells[0].span.color = Some(if is_chosen { "accent" } else { "toolOutput" });
+
+    /// Draws the number of runs in each state, and their usage.
+    pub fn draw_head(&self, page: &mut Page, is_all: bool) {
+        let title = Span::new("toolTitle", "Sub-agents").bold();
+        let scope = Span::new("warning", if is_all { "all sessions" } else { "" });
+        let states: Vec<_> = self.0.iter().map(ShownRun::state).collect();
+        let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
+        let counted = [active, ended].into_iter().flat_map(|states| counts(&states, ""));
+        let counted = counted.map(|span| Span { color: Some("muted"), ..span });
+        let mut total = Usage::default();
+        for run in &self.0 {
+            total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage.clone() });
         }
-        lines.push(line);
+        let usage = usage_text(&total);
+        let usage = [usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text));
+        page.line([title, scope].into_iter().chain(counted).chain(usage));
     }
-    RunList { head, lines }
+
+    /// Draws the names of the columns, and a line for each visible run.
+    pub fn draw(&self, page: &mut Page, view: &ListView) {
+        let columns = Columns::of(&self.0, true, page.width().saturating_sub(CHOSEN.chars().count()));
+        let digits = self.0.len().to_string().len();
+        let mut rows = vec![columns.heading(Span::new("dim", format!("{OTHER}  {:>digits$} ", "#")))];
+        rows.extend(self.0.iter().enumerate().map(|(index, run)| {
+            let is_chosen = index == view.chosen;
+            let color = if is_chosen { "accent" } else { "toolOutput" };
+            let mut line = columns.line(index, run, color, view.unread.contains(&run.key), view.now_ms);
+            line.lead.insert(0, Span::new("accent", if is_chosen { CHOSEN } else { OTHER }));
+            line.lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
+            line
+        }));
+        let widths = Widths::of(&rows);
+        let visible = rows[1..].iter().skip(view.from).take(view.rows);
+        for row in rows[..1].iter().filter(|_| view.has_heading).chain(visible) {
+            page.row(row, &widths);
+        }
+    }
 }
 
 /// Draws the widget: a line for each run, the newest active ones first, then the ended ones; and a line that counts the others.
-#[must_use]
-pub fn run_widget(live: &str, unread: &str, max: usize, now_ms: i64) -> Drawing {
+pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms: i64) {
     let (live, unread): (Vec<ShownRun>, Vec<ShownRun>) = (read(live), read(unread));
     let working = &live[..max.min(live.len())];
-    let columns = Columns::of(working, false);
-    let mut rows: Drawing =
-        working.iter().enumerate().map(|(index, run)| columns.line(index, run, false, now_ms)).collect();
-    rows.extend(unread.iter().take(max - rows.len()).map(|run| {
-        let mark = run.mark(now_ms);
-        let color = run.color(now_ms);
-        let name = vec![mark, Span::new("toolOutput", format!(" {}", short(&run.name(), NAME_CHARS)))];
-        let parts = [Span::new(color, run.note(now_ms)), Span::new("muted", UNREAD)];
-        Row::line([Part::new(name)].into_iter().chain(parts.map(Part::from)))
-    }));
-    let hidden = live.len() + unread.len() - rows.len();
-    if hidden > 0 {
-        rows.push(Row::line([Span::new("dim", format!("+{hidden} more · /subagents shows all"))]));
+    let columns = Columns::of(working, false, page.width());
+    let row = |(index, run)| columns.line(index, run, "accent", false, now_ms);
+    let rows: Vec<TableRow> = working.iter().enumerate().map(row).collect();
+    let widths = Widths::of(&rows);
+    for row in &rows {
+        page.row(row, &widths);
     }
-    rows
+    let waiting = &unread[..unread.len().min(max - rows.len())];
+    for run in waiting {
+        let mark = run.mark(now_ms);
+        let name = vec![mark, Span::new("toolOutput", format!(" {}", short(&run.name(), NAME_CHARS)))];
+        let parts = [Span::new(run.color(now_ms), run.note(now_ms)), Span::new("muted", UNREAD)];
+        page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)));
+    }
+    let hidden = live.len() + unread.len() - working.len() - waiting.len();
+    if hidden > 0 {
+        page.line([Span::new("dim", format!("+{hidden} more · /subagents shows all"))]);
+    }
 }
 
 /// Most of the time all of them can be read at once.

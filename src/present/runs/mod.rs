@@ -1,6 +1,6 @@
 //! Background runs as the panel and the widget show them.
 //!
-//! Each function takes runs as JavaScript has them, as JSON: they carry fields that only the extension knows, such as the pending
+//! Runs come as JavaScript has them, as JSON: they carry fields that only the extension knows, such as the pending
 //! question. Foreign data is skipped.
 //!
 //! | Question | File |
@@ -17,6 +17,6 @@ mod panel;
 mod run;
 mod view;
 
-pub use list::{RunList, run_list, run_widget};
-pub use panel::{PanelAction, PanelKey, empty_run_list, panel_keys};
-pub use run::{RunDrawing, entry_drawing, run_drawing};
+pub use list::{ListView, RunList, draw_widget};
+pub use panel::{PanelAction, PanelKey, draw_empty_list, panel_keys};
+pub use run::{RunDrawing, RunPart, draw_entry, draw_older_entries};

@@ -1,6 +1,6 @@
 //! The parts of the panel other than runs: its keys, and the text that it shows if there are no runs.
 
-use crate::present::drawing::{Color, Drawing, INDENT, Row, folded};
+use crate::present::paint::{Color, INDENT, Limit, Page, folded};
 use sanitizer::text_enum;
 
 text_enum! {
@@ -113,25 +113,25 @@ pub fn panel_keys() -> Vec<PanelKey> {
     ]
 }
 
-/// Returns the text that the panel shows if there are no runs. `is_all`: of all sessions; `is_complete`: the store has
+/// Draws the text that the panel shows if there are no runs. `is_all`: of all sessions; `is_complete`: the store has
 /// answered; `problem`: the reason why it has not.
-#[must_use]
-pub fn empty_run_list(is_all: bool, is_complete: bool, problem: Option<&str>) -> Drawing {
-    let message = |color: Color, text: &str| [Row::blank(), Row::text(color, text).indented(INDENT)];
+pub fn draw_empty_list(page: &mut Page, is_all: bool, is_complete: bool, problem: Option<&str>) {
+    let mut draw = |color: Color, text: &str| {
+        page.blank();
+        page.indented(INDENT, |page| page.text(color, text, Limit::None));
+    };
     if let Some(problem) = problem {
-        return message("error", &format!("The runs cannot be listed: {}", folded(problem))).into();
+        draw("error", &format!("The runs cannot be listed: {}", folded(problem)));
+    } else if !is_complete {
+        draw("dim", "Loading runs …");
+    } else if is_all {
+        draw("toolOutput", "There are no background runs in any session.");
+    } else {
+        draw("toolOutput", "No background runs in this session.");
+        draw("muted", "The model starts them with sessions_spawn. Ask for it in your own words:");
+        let example = "“Look for dead code in the background, and tell me when you are done.”";
+        page.indented(INDENT, |page| page.text("accent", example, Limit::None));
     }
-    if !is_complete {
-        return message("dim", "Loading runs …").into();
-    }
-    if is_all {
-        return message("toolOutput", "There are no background runs in any session.").into();
-    }
-    let mut rows = message("toolOutput", "No background runs in this session.").to_vec();
-    rows.extend(message("muted", "The model starts them with sessions_spawn. Ask for it in your own words:"));
-    let example = "“Look for dead code in the background, and tell me when you are done.”";
-    rows.push(Row::text("accent", example).indented(INDENT));
-    rows
 }
 
 #[cfg(test)]
@@ -139,6 +139,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::present::paint::Palette;
 
     #[test]
     fn every_action_has_keys_and_no_key_two_actions() {
@@ -152,13 +153,13 @@ mod tests {
 
     #[test]
     fn an_empty_list_shows_the_reason() {
-        let text = |drawing: Drawing| format!("{drawing:?}");
-        assert!(
-            text(empty_run_list(true, false, Some("the store\nis locked")))
-                .contains("listed: the store is locked")
-        );
-        assert!(text(empty_run_list(false, false, None)).contains("Loading runs"));
-        assert!(text(empty_run_list(true, true, None)).contains("in any session"));
-        assert!(text(empty_run_list(false, true, None)).contains("sessions_spawn"));
+        let text = |is_all, is_complete, problem| {
+            let draw = |page: &mut Page| draw_empty_list(page, is_all, is_complete, problem);
+            format!("{:?}", Page::draw(&Palette::default(), 100, draw))
+        };
+        assert!(text(true, false, Some("the store\nis locked")).contains("listed: the store is locked"));
+        assert!(text(false, false, None).contains("Loading runs"));
+        assert!(text(true, true, None).contains("in any session"));
+        assert!(text(false, true, None).contains("sessions_spawn"));
     }
 }

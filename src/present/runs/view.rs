@@ -1,19 +1,17 @@
 //! A background run in JavaScript's form, and its texts in every drawing.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 
+use crate::present::cards::{call_spans, clock};
 use crate::present::counts::is_active;
-use crate::present::drawing::{Color, Span, beginning, first_line, folded, gist, newest_words};
+use crate::present::paint::{
+    Color, Cut, LINE_CHARS, Span, beginning, brief, first_line, folded, gist, newest_words,
+};
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::run::RetryNotice;
 use pi_events::{ContextUse, Usage, run_usage};
-use sanitizer::figures;
 
-/// The number of characters of a text that are read for one line. No line has room for more.
-const LINE_CHARS: usize = 400;
 pub(super) const UNREAD: &str = "waiting to be read";
 
 /// The drawn fields of a `RunRecord`. With a field of another type the whole run is not drawn.
@@ -114,8 +112,7 @@ impl ShownRun {
             Some(started) => (end - started).max(0.0) + self.previous_run_ms,
             None => (end - self.created_ms).max(0.0),
         };
-        let time = Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or_default();
-        if self.is_live() { figures::elapsed(time) } else { figures::duration(time) }
+        clock(ms, self.is_live())
     }
 
     /// Returns its context use.
@@ -157,7 +154,7 @@ impl ShownRun {
         if let Some(first) =
             latest.iter_mut().find(|span| !span.text.is_empty()).filter(|_| !labels.is_empty())
         {
-            spans.push(Span { text: ": ".to_owned(), is_path: false, keeps_end: false, ..first.clone() });
+            spans.push(Span { text: ": ".to_owned(), cut: Cut::End, ..first.clone() });
         }
         spans.append(&mut latest);
         spans
@@ -184,25 +181,10 @@ impl ShownRun {
         let text = newest_words(self.text.as_deref().unwrap_or_default());
         // `text` has only text from after the newest call.
         match self.last_tool.as_deref().filter(|_| text.is_empty()) {
-            Some(call) => call_spans(&brief(call)),
-            None => vec![Span { keeps_end: true, ..Span::new("toolOutput", text) }],
+            Some(call) => call_spans("toolOutput", &brief(call)),
+            None => vec![Span { cut: Cut::Start, ..Span::new("toolOutput", text) }],
         }
     }
-}
-
-/// Returns the words of a tool call. If they are too long, the path at their end is shortened.
-pub(super) fn call_spans(call: &str) -> Vec<Span> {
-    let path = call.rfind(' ').map_or(0, |blank| blank + 1);
-    // A shell command is not a path.
-    if call.starts_with('$') || !call[path..].contains(['/', '\\']) {
-        return vec![Span::new("toolOutput", call)];
-    }
-    vec![Span::new("toolOutput", &call[..path]), Span::path("toolOutput", &call[path..])]
-}
-
-/// The start of a text on one line.
-pub(super) fn brief(text: &str) -> String {
-    folded(beginning(text, LINE_CHARS))
 }
 
 /// Returns a name in at most `chars` characters.

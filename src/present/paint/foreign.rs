@@ -6,8 +6,8 @@ use sanitizer::{ceil_char_boundary, without_controls};
 
 /// Text looked at for a preview of a few lines.
 pub(crate) const PREVIEW_CHARS: usize = 4_000;
-/// Text looked at for one line.
-const LINE_CHARS: usize = 400;
+/// Text looked at for one line. No line has room for more.
+pub(crate) const LINE_CHARS: usize = 400;
 /// A text that grows is cut in such steps, so that its lines do not break elsewhere with every word.
 const STEP: usize = 512;
 /// Characters that a line of a terminal has room for.
@@ -44,6 +44,11 @@ pub(crate) fn beginning(text: &str, chars: usize) -> &str {
         Some((end, _)) => &text[..end],
         None => text,
     }
+}
+
+/// The start of a text on one line.
+pub(crate) fn brief(text: &str) -> String {
+    folded(beginning(text, LINE_CHARS))
 }
 
 /// The first line that says something, on one line.
@@ -136,9 +141,9 @@ pub(super) struct Tail {
 }
 
 /// As much of its end as `lines` may show, with the line that opens the code in which it begins.
-pub(super) fn tail(source: &str, lines: u32) -> Tail {
+pub(super) fn tail(source: &str, lines: usize) -> Tail {
     let source = plain(source);
-    let room = (lines as usize + 2) * COLUMNS;
+    let room = (lines + 2) * COLUMNS;
     let start = source.len().saturating_sub(room) / STEP * STEP;
     let start = ceil_char_boundary(&source, start);
     let line_end = source[start..].find('\n').filter(|length| *length < STEP);

@@ -1,0 +1,374 @@
+//! Draws lines from top to bottom.
+
+use super::foreign::{self, plain};
+use super::palette::{COLORS, Palette};
+use super::parts::{Part, fitted, joined, joined_width};
+use super::span::{Color, ELLIPSIS, Span, blanks, clip, fit_path, is_empty, wrap};
+use super::width::width_of;
+
+/// The indentation of a part that moved below its line.
+const BELOW_INDENT: usize = 6;
+/// The minimum width of a path next to other paths.
+const PATH_COLUMNS: usize = 24;
+/// Stands for a number in a note on omitted lines.
+pub(crate) const REST: &str = "{rest}";
+
+/// A line, or Markdown that pi's own component lays out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// A finished line, not wider than the page.
+    Line(String),
+    /// The words of a model.
+    Prose(Prose),
+}
+
+/// Markdown. With a limit its blank lines are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prose {
+    /// The source.
+    pub text: String,
+    /// Columns that it is moved to the right.
+    pub indent: usize,
+    /// The number of lines from the beginning.
+    pub first: Option<usize>,
+    /// The number of lines from the end.
+    pub last: Option<usize>,
+    /// A finished line that replaces the lines after the first ones, with their number as `{rest}`.
+    pub more: Option<String>,
+    /// Code at its end still grows, and has no end to draw.
+    pub is_open: bool,
+}
+
+/// A finished drawing from top to bottom.
+pub type Drawing = Vec<Block>;
+
+/// The maximum number of lines of a text.
+#[derive(Clone, Debug)]
+pub(crate) enum Limit {
+    /// All of them.
+    None,
+    /// An ellipsis says that there are more.
+    Lines(usize),
+    /// A line of its own says how many are left out, as [`REST`]. A single extra line is shown instead.
+    Noted(usize, Vec<Span>),
+}
+
+/// A drawing in the making. Text from elsewhere becomes safe when it becomes a [`Span`], so every page can be shown.
+#[derive(Debug)]
+pub struct Page<'a> {
+    palette: &'a Palette,
+    width: usize,
+    indent: usize,
+    blocks: Drawing,
+}
+
+impl<'a> Page<'a> {
+    /// Draws a page with `width` columns.
+    pub fn draw(palette: &'a Palette, width: usize, draw: impl FnOnce(&mut Self)) -> Drawing {
+        let mut page = Self { palette, width, indent: 0, blocks: Drawing::new() };
+        draw(&mut page);
+        page.blocks
+    }
+
+    /// Returns the columns that a line may have.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Draws to the right of a margin.
+    pub(crate) fn indented(&mut self, columns: usize, draw: impl FnOnce(&mut Self)) {
+        let (width, indent) = (self.width, self.indent);
+        self.width = width.saturating_sub(columns);
+        self.indent += columns;
+        draw(self);
+        self.width = width;
+        self.indent = indent;
+    }
+
+    /// Draws an empty line, unless nothing is above it.
+    pub(crate) fn gap(&mut self) {
+        if !self.blocks.is_empty() {
+            self.blank();
+        }
+    }
+
+    pub(crate) fn blank(&mut self) {
+        self.push(&[]);
+    }
+
+    /// Draws parts joined by ` · ` in one line.
+    pub(crate) fn line<P: Into<Part>>(&mut self, parts: impl IntoIterator<Item = P>) {
+        let parts: Vec<Part> = parts.into_iter().map(Into::into).collect();
+        self.with_below(&parts, self.width, |line| line);
+    }
+
+    /// Draws spans that are not separated, cut where the page ends.
+    pub(crate) fn spans(&mut self, spans: Vec<Span>) {
+        self.line([Part::new(spans)]);
+    }
+
+    /// Draws a line with the parts that fit into `room`, and below it the part that does not. `whole` makes the line from
+    /// the joined parts.
+    pub(super) fn with_below(
+        &mut self,
+        parts: &[Part],
+        room: usize,
+        whole: impl FnOnce(Vec<Span>) -> Vec<Span>,
+    ) {
+        let shown: Vec<&Part> = parts.iter().filter(|part| part.from <= self.width).collect();
+        let drawn = fitted(&shown, room);
+        let is_whole = |part: &Part| {
+            let drawn = shown.iter().zip(&drawn).find(|(shown, _)| std::ptr::eq(**shown, part));
+            drawn.is_some_and(|(_, drawn)| *drawn == part.spans)
+        };
+        let Some(hidden) = parts.iter().find(|part| part.below.is_some() && !is_whole(part)) else {
+            self.push(&whole(clip(joined(drawn), room)));
+            return;
+        };
+        let others: Vec<&Part> = shown.into_iter().filter(|part| !std::ptr::eq(*part, hidden)).collect();
+        self.push(&whole(clip(joined(fitted(&others, room)), room)));
+        let limit = hidden.below.map_or(Limit::None, Limit::Lines);
+        self.indented(BELOW_INDENT, |page| page.wrapped(&[], &hidden.spans, limit));
+    }
+
+    /// Draws parts joined by ` · ` on as many lines as they need, at most `max_lines`.
+    pub(crate) fn figures(&mut self, figures: impl IntoIterator<Item = Span>, max_lines: usize) {
+        let mut lines: Vec<Vec<Vec<Span>>> = Vec::new();
+        let mut used: Vec<usize> = Vec::new();
+        for span in figures.into_iter().filter(|span| !span.text.is_empty()) {
+            used.push(width_of(&span.text));
+            match lines.last_mut() {
+                Some(line) if joined_width(&used) <= self.width => line.push(vec![span]),
+                _ => {
+                    used.drain(..used.len() - 1);
+                    lines.push(vec![vec![span]]);
+                }
+            }
+        }
+        for line in lines.into_iter().take(max_lines) {
+            self.push(&clip(joined(line), self.width));
+        }
+    }
+
+    /// Draws foreign text in a colour of [`COLORS`], or in none.
+    pub fn foreign_text(&mut self, color: &str, text: &str) {
+        let color = COLORS.into_iter().find(|known| *known == color);
+        self.wrapped(&[], &[Span { color, ..Span::block("", text) }], Limit::None);
+    }
+
+    /// Draws a text in one colour.
+    pub(crate) fn text(&mut self, color: Color, text: &str, limit: Limit) {
+        self.wrapped(&[], &[Span::block(color, text)], limit);
+    }
+
+    /// Draws wrapped text. The lines after the first begin below the end of `lead`.
+    pub(crate) fn wrapped(&mut self, lead: &[Span], spans: &[Span], limit: Limit) {
+        if is_empty(spans) {
+            if lead.iter().any(|span| !span.text.trim().is_empty()) {
+                self.push(&clip(lead.to_vec(), self.width));
+            }
+            return;
+        }
+        let mut lines = wrap(spans, self.width, lead);
+        match limit {
+            Limit::Noted(max, note) if lines.len() > max + 1 => {
+                let rest = lines.split_off(max).len().to_string();
+                let note = note.iter().map(|span| span.with_text(span.text.replace(REST, &rest)));
+                lines.push(clip(note.collect(), self.width));
+            }
+            Limit::Lines(max) if lines.len() > max => {
+                lines.truncate(max);
+                if let Some(last) = lines.last_mut() {
+                    last.extend([blanks(1), spans[0].with_text(ELLIPSIS)]);
+                    *last = clip(std::mem::take(last), self.width);
+                }
+            }
+            _ => {}
+        }
+        for line in lines {
+            self.push(&line);
+        }
+    }
+
+    /// Draws Markdown, or its first lines.
+    pub(crate) fn prose(&mut self, text: &str, limit: Limit) {
+        let (first, more) = match limit {
+            Limit::None => (None, None),
+            Limit::Lines(max) => (Some(max), None),
+            Limit::Noted(max, note) => (Some(max), Some(self.palette.styled(&note))),
+        };
+        self.push_prose(Prose { text: plain(text).trim().to_owned(), first, more, ..Prose::default() });
+    }
+
+    /// Draws the end of Markdown that grows, in at most `lines` lines.
+    pub(crate) fn end_of_prose(&mut self, text: &str, lines: usize) {
+        let foreign::Tail { text, is_open } = foreign::tail(text, lines);
+        self.push_prose(Prose { text, last: Some(lines), is_open, ..Prose::default() });
+    }
+
+    fn push_prose(&mut self, prose: Prose) {
+        if !prose.text.is_empty() {
+            self.blocks.push(Block::Prose(Prose { indent: self.indent, ..prose }));
+        }
+    }
+
+    /// Draws as many paths as fit into a line, and the number of the others.
+    pub(crate) fn paths(&mut self, lead: Span, paths: &[String]) {
+        let room = self.width.saturating_sub(width_of(&lead.text));
+        let count = (room / PATH_COLUMNS).min(paths.len()).max(1);
+        let others = paths.len() - count;
+        let more = if others > 0 { format!(" +{others}") } else { String::new() };
+        let columns = room.saturating_sub(more.len() + 2 * (count - 1)) / count;
+        let mut line = vec![lead];
+        for (index, path) in paths[..count].iter().enumerate() {
+            line.extend((index > 0).then(|| Span::new("dim", ", ")));
+            line.push(Span::new("accent", fit_path(path, columns)));
+        }
+        line.push(Span::new("dim", more));
+        self.push(&clip(line, self.width));
+    }
+
+    /// Returns a note on content that only the expanded card shows.
+    pub(crate) fn hint(&self, text: impl AsRef<str>) -> Vec<Span> {
+        let mut spans = more_note(text);
+        let key = self.expand_hint();
+        spans.extend((!key.text.is_empty()).then(|| key.with_text(format!(", {}", key.text))));
+        spans
+    }
+
+    /// Returns the hint that names the key to expand a card. Empty if there is no key.
+    pub(crate) fn expand_hint(&self) -> Span {
+        let key = &self.palette.expand_key;
+        Span::new("dim", if key.is_empty() { String::new() } else { format!("{key} to expand") })
+    }
+
+    fn push(&mut self, spans: &[Span]) {
+        let line = self.palette.styled(spans);
+        let indent = if line.is_empty() { 0 } else { self.indent };
+        self.blocks.push(Block::Line(format!("{:indent$}{line}", "")));
+    }
+}
+
+/// Returns a note on omitted content.
+pub(crate) fn more_note(text: impl AsRef<str>) -> Vec<Span> {
+    vec![Span::new("dim", format!("… {}", text.as_ref()))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::present::paint::width_of;
+
+    const SAMPLES: [&str; 7] = [
+        "words that are short and some-that-are-considerably-longer-than-the-line",
+        "配置文件的加载顺序：用户目录在前，项目目录在后，并且只能更严格。",
+        "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦 and 🚀🚀🚀 between words",
+        "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}",
+        "/a/path/that/is/longer/than/a/line/of/text.rs",
+        "",
+        "   ",
+    ];
+
+    fn palette() -> Palette {
+        Palette::read(r#"{"colors":{"accent":["<",">"]},"bold":["[","]"],"expandKey":"ctrl+o"}"#)
+    }
+
+    fn lines_in(palette: &Palette, width: usize, draw: impl FnOnce(&mut Page)) -> Vec<String> {
+        let line = |block| match block {
+            Block::Line(line) => Some(line),
+            Block::Prose(_) => None,
+        };
+        Page::draw(palette, width, draw).into_iter().filter_map(line).collect()
+    }
+
+    fn lines(width: usize, draw: impl FnOnce(&mut Page)) -> Vec<String> {
+        lines_in(&palette(), width, draw)
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_page() {
+        for width in [1, 2, 3, 10, 60, 120] {
+            for text in SAMPLES {
+                // One column is left below a line, next to the indentation there, in any page.
+                let limit = width.max(BELOW_INDENT + 2);
+                let span = || Span::new("dim", text);
+                for line in lines_in(&Palette::default(), width, |page| {
+                    page.spans(vec![span(), span()]);
+                    page.line([Part { min_columns: Some(4), ..span().into() }, Part::from(span()).ranked(1)]);
+                    page.line([Part { below: Some(2), ..span().into() }, Part::from(span())]);
+                    page.figures([span(), span()], usize::MAX);
+                    page.wrapped(&[], &[span()], Limit::Lines(2));
+                    page.wrapped(&[], &[span(), span()], Limit::Noted(1, page.hint("{rest} more lines")));
+                    page.paths(Span::new("muted", "changed "), &[text.to_owned(), text.to_owned()]);
+                    page.spans(vec![Span::new("dim", "at "), Span::path("dim", text)]);
+                }) {
+                    assert!(width_of(&line) <= limit, "{width}: {line:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_is_cut_with_an_ellipsis_in_its_own_style() {
+        let line = |width, text| lines(width, |page| page.spans(vec![Span::new("accent", text)]));
+        assert_eq!(line(6, "abcdef"), ["<abcdef>"]);
+        assert_eq!(line(5, "abcdef"), ["<abcd…>"]);
+        assert_eq!(line(6, "世界世界"), ["<世界…>"]);
+    }
+
+    #[test]
+    fn wrapped_lines_are_styled_one_by_one_and_aligned_with_the_first() {
+        let words = Span::new("accent", "one two three").bold();
+        assert_eq!(
+            lines(9, |page| page.wrapped(&[Span::new("dim", "- ")], &[words], Limit::None)),
+            ["- <[one two]>", "  <[three]>"]
+        );
+        assert_eq!(
+            lines(6, |page| page.indented(2, |page| page.text("dim", "a\n\nb", Limit::None))),
+            ["  a", "", "  b"]
+        );
+    }
+
+    #[test]
+    fn hidden_lines_are_counted_unless_it_is_one() {
+        let text = |limit| lines(40, |page| page.text("dim", "a\nb\nc\nd", limit));
+        let note = || vec![Span::new("dim", "{rest} more")];
+        assert_eq!(text(Limit::Noted(2, note())), ["a", "b", "2 more"]);
+        assert_eq!(text(Limit::Noted(3, note())), ["a", "b", "c", "d"]);
+        assert_eq!(text(Limit::Lines(2)), ["a", "b …"]);
+    }
+
+    #[test]
+    fn a_line_has_as_many_figures_as_fit() {
+        let spans = ["one", "", "two", "three"].map(|text| Span::new("dim", text));
+        assert_eq!(lines(9, |page| page.figures(spans, usize::MAX)), ["one · two", "three"]);
+    }
+
+    #[test]
+    fn parts_give_way_by_rank_and_one_moves_below() {
+        let parts = |below| {
+            [
+                Part { min_columns: Some(8), below, ..Span::new("dim", "the reason of it").into() },
+                Part::from(Span::new("dim", "3 turns")).ranked(1),
+                Part::from(Span::new("dim", "$0.02")).ranked(2),
+            ]
+        };
+        assert_eq!(lines(40, |page| page.line(parts(None))), ["the reason of it · 3 turns · $0.02"]);
+        assert_eq!(lines(20, |page| page.line(parts(None))), ["the reaso… · 3 turns"]);
+        assert_eq!(lines(14, |page| page.line(parts(None))), ["the reason of…"]);
+        assert_eq!(
+            lines(24, |page| page.line(parts(Some(2)))),
+            ["3 turns · $0.02", "      the reason of it"]
+        );
+    }
+
+    #[test]
+    fn the_hint_to_expand_needs_a_key() {
+        let palette = Palette::read("{}");
+        assert_eq!(
+            Page::draw(&palette, 40, |page| page.spans(page.hint("more")))[..],
+            [Block::Line("… more".to_owned())]
+        );
+        assert_eq!(lines(40, |page| page.spans(page.hint("more"))), ["… more, ctrl+o to expand"]);
+    }
+}
