@@ -193,7 +193,8 @@ test("every script, file and test that a command of a page names exists", () => 
 				assert.ok(scripts[script], `${page}: \`${command}\` names no script of package.json`);
 			const [, file] = /\bnode ([\w/.-]+)/.exec(command) ?? [];
 			const [, ...named] = /^cargo .*?--test[= ](\w+)(?: (\w+)::)?/.exec(command) ?? [];
-			const tests = named.filter(Boolean).map((name) => `tests/${name}.rs`);
+			const [, crate] = /^cargo .*?-p ([\w-]+)/.exec(command) ?? [];
+			const tests = named.filter(Boolean).map((name) => `${crate ? `crates/${crate}/` : ""}tests/${name}.rs`);
 			const [, folder] = /^cargo mutants -f '([\w/]+)\/\*\*'/.exec(command) ?? [];
 			const words = /^npm run bench -- --only (\S+)/.exec(command)?.[1]?.split(",") ?? [];
 			for (const path of [file, folder, ...tests]) {
