@@ -36,7 +36,7 @@ import {
 import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
 import { allows, detailOf, sandboxOf, warden } from "../support/warden.ts";
 
-const inputs = join(packageDir, "warden", "tests", "inputs");
+const inputs = join(packageDir, "crates/warden/tests/inputs");
 const mutations = join(inputs, "mutations.sh");
 const works = join(inputs, "works.sh");
 
