@@ -11,7 +11,7 @@ use pi_subagent_native::orchestrate::background::{
     BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
 use pi_subagent_native::present::Mark;
-use pi_subagent_native::present::runs::PanelAction;
+use pi_subagent_native::present::runs::{PanelAction, RunPart};
 use pi_subagent_native::run::{
     ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
 };
@@ -27,16 +27,21 @@ fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
     let mut interface = "";
     // Comments hold examples.
     for line in types.lines().filter(|line| !line.trim_start().starts_with('*')) {
-        if let Some(rest) = line.strip_prefix("export interface ") {
-            interface = rest.trim_end_matches(" {");
+        if let Some(rest) =
+            line.strip_prefix("export interface ").or(line.strip_prefix("export declare class "))
+        {
+            interface = rest.split(' ').next().unwrap_or_default();
         }
         // Examples in comments look the same.
         if line.trim_start().starts_with('*') {
             continue;
         }
         let Some((field, choice)) = line.split_once(": \"") else { continue };
+        // An argument of a method is followed by others.
+        let (choice, _) = choice.split_once("\",").unwrap_or((choice, ""));
         let literals = choice.trim_end_matches('"').split("\" | \"").collect();
-        fields.insert(format!("{interface}.{}", field.trim().trim_end_matches('?')), literals);
+        let field = field.rsplit([' ', '(']).next().unwrap_or_default();
+        fields.insert(format!("{interface}.{}", field.trim_end_matches('?')), literals);
     }
     fields
 }
@@ -80,7 +85,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("SingleResult.outcome", texts(RunOutcome::TEXTS)),
         ("SingleResult.supervision", texts(Supervision::TEXTS)),
         ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
-        ("Span.action", Literals::from(["app.tools.expand"])),
+        ("RunDrawing.part", texts(RunPart::TEXTS)),
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("Restart.mode", [OnRestart::Ask, OnRestart::Resume].into_iter().map(OnRestart::as_str).collect()),

@@ -50,18 +50,19 @@ fn is_of(value: &Value, kind: &str) -> bool {
         "boolean" => value.is_boolean(),
         "unknown" => true,
         "DisplayItem" | "Record<string, unknown>" => value.is_object(),
-        _ if kind.starts_with('"') => kind.split(" | ").any(|text| value.to_string() == text),
-        _ => match kind.strip_prefix("Array<").and_then(|kind| kind.strip_suffix('>')) {
-            Some(of) => value.as_array().is_some_and(|items| items.iter().all(|item| is_of(item, of))),
-            None => {
-                let fields = fields_of(kind).unwrap_or_else(|| panic!("the type {kind} is not declared"));
-                let value = value.as_object().expect("the value is an object");
-                let is_declared =
-                    |(name, value)| fields.get(name).is_some_and(|(kind, _)| is_of(value, kind));
-                fields.iter().all(|(name, (_, is_optional))| *is_optional || value.contains_key(*name))
-                    && value.iter().all(|(name, value)| is_declared((name.as_str(), value)))
+        _ if kind.starts_with('"') => {
+            value.as_str().is_some_and(|value| kind.split(" | ").any(|text| text.trim_matches('"') == value))
+        }
+        _ => {
+            if let Some(of) = kind.strip_prefix("Array<").and_then(|kind| kind.strip_suffix('>')) {
+                return value.as_array().is_some_and(|items| items.iter().all(|item| is_of(item, of)));
             }
-        },
+            let fields = fields_of(kind).unwrap_or_else(|| panic!("the type {kind} is not declared"));
+            let value = value.as_object().expect("the value is an object");
+            let is_declared = |(name, value)| fields.get(name).is_some_and(|(kind, _)| is_of(value, kind));
+            fields.iter().all(|(name, (_, is_optional))| *is_optional || value.contains_key(*name))
+                && value.iter().all(|(name, value)| is_declared((name.as_str(), value)))
+        }
     }
 }
 
@@ -76,7 +77,8 @@ fn compare(name: &str, full: &(impl Serialize + Debug), bare: &(impl Serialize +
     };
     let mut declared: Vec<_> = fields.keys().map(|name| (*name).to_owned()).collect();
     let mut found = keys(&full);
-    (declared.sort(), found.sort());
+    declared.sort();
+    found.sort();
     assert_eq!(found, declared, "all fields of {name}");
     let mut required: Vec<_> = fields
         .iter()
@@ -84,7 +86,8 @@ fn compare(name: &str, full: &(impl Serialize + Debug), bare: &(impl Serialize +
         .map(|(name, _)| (*name).to_owned())
         .collect();
     let mut found = keys(&bare);
-    (required.sort(), found.sort());
+    required.sort();
+    found.sort();
     assert_eq!(found, required, "the fields of {name} that are always there");
     for value in [&full, &bare] {
         for (field, (kind, _)) in &fields {
@@ -94,6 +97,7 @@ fn compare(name: &str, full: &(impl Serialize + Debug), bare: &(impl Serialize +
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the fields are optional")]
 fn text() -> Option<String> {
     Some("x".to_owned())
 }
@@ -102,6 +106,7 @@ fn texts() -> Vec<String> {
     vec!["x".to_owned()]
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the fields are optional")]
 fn context() -> Option<ContextUse> {
     Some(ContextUse { tokens: Some(1), window: 2 })
 }
