@@ -42,7 +42,7 @@ for (const version of piVersions) {
 		before(async () => {
 			stage = await Stage.open({
 				version,
-				settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 4000 } },
+				settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 8000 } },
 				children: {
 					looks: (request) =>
 						request.toolAnswers.length > 0 ? [say(finding)] : [say("I look."), call("ls", { path: "." })],
@@ -127,9 +127,9 @@ for (const version of piVersions) {
 		});
 
 		test("a pause that pi announces does not count as silence", async () => {
-			const waits = await run("waits", { inheritExtensions: "none", idleTimeoutMs: 2_500 });
+			const waits = await run("waits", { inheritExtensions: "none", idleTimeoutMs: 6_000 });
 			assert.equal(waits.isError, false, waits.text);
-			assert.ok(waits.single.durationMs >= 3_500, `${waits.single.durationMs} ms`);
+			assert.ok(waits.single.durationMs >= 7_000, `${waits.single.durationMs} ms`);
 		});
 	});
 }

@@ -41,7 +41,7 @@ export interface Finished {
 }
 
 /** The default time limit of a pi. */
-const defaultLimitMs = 60_000;
+const defaultLimitMs = 120_000;
 
 /** From SIGTERM to SIGKILL. */
 const graceMs = 5_000;
