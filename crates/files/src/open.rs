@@ -151,6 +151,7 @@ pub fn is_real(file: impl AsFd, path: &Path) -> io::Result<bool> {
     Ok(location(file, path)? == path)
 }
 
+/// Returns true.
 #[cfg(not(target_os = "linux"))]
 pub fn is_real<T>(_file: T, _path: &Path) -> io::Result<bool> {
     Ok(true)

@@ -24,7 +24,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub fn new(child: Child) -> Self {
+    pub(crate) fn new(child: Child) -> Self {
         Self { child: Mutex::new(child) }
     }
 
@@ -41,7 +41,7 @@ impl Group {
     }
 
     #[expect(clippy::unused_self, reason = "the same function as on Unix")]
-    pub fn clear(&self) {}
+    pub(crate) fn clear(&self) {}
 }
 
 impl Signaller for Group {
