@@ -43,7 +43,7 @@ pub struct SuperviseLimits {
     /// The longest wait for the end of its output after the child has exited, in case another process holds its pipes
     /// open. The bytes that are then in the pipes are read, however long that takes.
     pub drain: Duration,
-    /// The time that a child has to exit by itself, after it was told to stop and its input has ended, before it gets a signal.
+    /// The time that a child has to exit by itself, after a request to stop and the end of its input, before it gets a signal.
     /// It is for a child that transfers changes, which a signal would lose.
     pub leave: Duration,
 }

@@ -194,7 +194,7 @@ impl Recorder<'_> {
         Ok(listed(&self.run(index, Objects::Snapshot, &ask, Vec::new()).await?))
     }
 
-    /// Returns the files that an index of ours has and the tree does not, because git was told to leave them out
+    /// Returns the files that are in an index of ours and not in the tree, because git leaves them out
     /// (`skip-worktree`).
     pub(crate) async fn absent(&self, index: &Path) -> Result<BTreeSet<PathBuf>, SnapshotError> {
         let entries = self.read(index).await?.unwrap_or_default();

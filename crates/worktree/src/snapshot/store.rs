@@ -327,8 +327,7 @@ impl SnapshotStore {
         Ok(self.recorder(snapshot, &snapshot_dir).record(&now, true).await?.tree)
     }
 
-    /// Returns the files that one of the indexes of a snapshot has and the work tree does not, because git was told to
-    /// leave them out.
+    /// Returns the files that are in an index of a snapshot and not in the work tree, because git leaves them out.
     pub(crate) async fn absent(
         &self,
         snapshot: &Snapshot,
