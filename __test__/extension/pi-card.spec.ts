@@ -84,8 +84,9 @@ for (const version of piVersions) {
 				const head = (mark: string) =>
 					[new RegExp(`^${mark} subagent explorer · \\d+s$`), narrow(`  ${task}`)] as const;
 
+				// The share of the context arrives after the cost.
 				// Words and the calls they led to; the clock moves although nothing arrives.
-				const first = cardIn(await tui.waitFor(/read README\.md:1-2[\s\S]*\$0\.0049/), /\$0\.0049/);
+				const first = cardIn(await tui.waitFor(/read README\.md:1-2[\s\S]*0\.7%/), /0\.7%/);
 				assert.match(first[0] ?? "", head("●")[0]);
 				assert.deepEqual(first.slice(1), [
 					head("●")[1],
@@ -99,7 +100,7 @@ for (const version of piVersions) {
 
 				// The newest three calls, and the text being written.
 				looked.open();
-				const second = cardIn(await tui.waitFor(/I am$/m), /2 turns/);
+				const second = cardIn(await tui.waitFor(/I am *\n.*1\.2%/), /2 turns/);
 				assert.deepEqual(second.slice(1), [
 					head("●")[1],
 					"  … 1 earlier call",
